@@ -474,7 +474,11 @@ describe('2.5 other resources', () => {
     const given = { description: 'Caneca', metadata: '{"a":1}', externalId: 'pix-2.5' };
     const { body } = await live.post('/payments', { valueCents: 4990, ...given });
     expect(body).toMatchObject({
-      ...{ ...given, status: 'pending', method: 'pix', amountCents: 4990, currency: 'BRL' },
+      ...given,
+      status: 'pending',
+      method: 'pix',
+      amountCents: 4990,
+      currency: 'BRL',
       pixCopyPaste: expect.stringMatching(/^000201.*6304[0-9A-F]{4}$/),
       expiresAt: new Date(app.clock.now().getTime() + 30 * 60_000).toISOString(),
     });
@@ -485,8 +489,12 @@ describe('2.5 other resources', () => {
     const splits = [{ subaccountId, percent: 12.5 }];
     const { body } = await live.post('/charges', { valueCents: 999, ...given, splits });
     expect(body).toMatchObject({
-      ...{ description: 'Aula', status: 'pending', amountCents: 999, currency: 'BRL' },
-      ...{ netAmountCents: 999, ownerAmountCents: 875 },
+      description: 'Aula',
+      status: 'pending',
+      amountCents: 999,
+      currency: 'BRL',
+      netAmountCents: 999,
+      ownerAmountCents: 875,
       splits: [{ subaccountId, amountCents: 124, percent: 12.5, refundedCents: 0 }],
       pixCopyPaste: expect.stringMatching(/^000201.*6304[0-9A-F]{4}$/),
       expiresAt: new Date(app.clock.now().getTime() + 60_000).toISOString(),
@@ -499,16 +507,17 @@ describe('2.5 other resources', () => {
     const resource = { type: 'payment', id: paymentId } as const;
     const dispute = await app.controls.disputePayment(await liveTenant(), resource, { amountCents: 10_000 });
     expect((await live.get(`/disputes/${dispute!.disputeId}`)).body).toEqual({
-      ...{
-        disputeId: expect.stringMatching(/^dsp_[0-9a-f]{24}$/),
-        status: 'open',
-        reason: 'fraud',
-        paymentId,
-      },
+      disputeId: expect.stringMatching(/^dsp_[0-9a-f]{24}$/),
+      status: 'open',
+      reason: 'fraud',
+      paymentId,
       // No more than the payment: what is left to refund.
-      ...{ amountCents: 4990, blockedCents: 4990, evidence: [] },
+      amountCents: 4990,
+      blockedCents: 4990,
+      evidence: [],
       evidenceDueAt: new Date(app.clock.now().getTime() + 5 * 24 * HOUR_MS).toISOString(),
-      ...{ createdAt: app.clock.now().toISOString(), closedAt: null },
+      createdAt: app.clock.now().toISOString(),
+      closedAt: null,
     });
     await app.controls.closeDispute(await liveTenant(), dispute!.disputeId, 'won');
   });
@@ -516,7 +525,12 @@ describe('2.5 other resources', () => {
     const given = { interval: 'monthly', description: 'Clube', metadata: '{"a":1}', endsAfterCycles: 12 };
     const { body } = await live.post('/subscriptions', { valueCents: 4990, ...given });
     expect(body).toMatchObject({
-      ...{ ...given, status: 'pending', amountCents: 4990, currency: 'BRL', cycles: [], nextDueAt: null },
+      ...given,
+      status: 'pending',
+      amountCents: 4990,
+      currency: 'BRL',
+      cycles: [],
+      nextDueAt: null,
       pixCopyPaste: expect.stringMatching(/^000201.*6304[0-9A-F]{4}$/),
       expiresAt: new Date(app.clock.now().getTime() + 24 * 60 * 60_000).toISOString(),
     });
@@ -531,14 +545,16 @@ describe('2.5 records of the account', () => {
     const { body: list } = await live.get('/payouts?limit=1');
     expect(list.payouts).toEqual([
       {
-        ...{
-          id: body.id,
-          withdrawalId: body.id,
-          code: expect.stringMatching(/^SAQ-/),
-          externalId: 'saque-2.5',
-        },
-        ...{ amount: 12.34, fee: expect.any(Number), method: 'pix', walletAddress: '***.456.789-**' },
-        ...{ status: expect.any(String), requestedAt: expect.stringMatching(ISO) },
+        id: body.id,
+        withdrawalId: body.id,
+        code: expect.stringMatching(/^SAQ-/),
+        externalId: 'saque-2.5',
+        amount: 12.34,
+        fee: expect.any(Number),
+        method: 'pix',
+        walletAddress: '***.456.789-**',
+        status: expect.any(String),
+        requestedAt: expect.stringMatching(ISO),
         processedAt: list.payouts[0].processedAt && expect.stringMatching(ISO),
       },
     ]);
@@ -546,7 +562,9 @@ describe('2.5 records of the account', () => {
   rows('2.5', ['test payment'], async () => {
     const { body } = await sandbox.post('/sandbox/payments', { valueCents: 50_000 });
     expect(body).toEqual({
-      ...{ id: expect.stringMatching(/^test_[0-9a-f]{24}$/), valueCents: 50_000, status: 'paid' },
+      id: expect.stringMatching(/^test_[0-9a-f]{24}$/),
+      valueCents: 50_000,
+      status: 'paid',
       createdAt: expect.stringMatching(ISO),
     });
   });
@@ -560,13 +578,13 @@ describe('2.5 the catalogue', () => {
       content: { codes: ['AAAA-1'] },
     });
     expect(body).toEqual({
-      ...{
-        deliveryId: expect.stringMatching(OBJECT_ID),
-        productId: product.id,
-        kind: 'codes',
-        content: null,
-      },
-      ...{ deliveredCount: 0, remainingCount: 1, createdAt: expect.stringMatching(ISO) },
+      deliveryId: expect.stringMatching(OBJECT_ID),
+      productId: product.id,
+      kind: 'codes',
+      content: null,
+      deliveredCount: 0,
+      remainingCount: 1,
+      createdAt: expect.stringMatching(ISO),
     });
   });
   rows('4.5', ['POST /v1/deliveries', 'GET /v1/deliveries'], async () => {
@@ -582,8 +600,12 @@ describe('2.5 the catalogue', () => {
     const { body } = await live.get('/store/products?limit=1');
     expect(body.products).toEqual([
       {
-        ...{ id: '7', name: 'Caneca', description: 'Azul', price: '1.234,56' },
-        ...{ imageUrl: 'https://loja.example/7.jpg', available: true },
+        id: '7',
+        name: 'Caneca',
+        description: 'Azul',
+        price: '1.234,56',
+        imageUrl: 'https://loja.example/7.jpg',
+        available: true,
       },
     ]);
   });
@@ -598,7 +620,10 @@ describe('2.5 the catalogue', () => {
   rows('4.5', ['GET /v1/store/products'], async () => {
     await importStore();
     expect((await live.get('/store/products?offset=1')).body).toMatchObject({
-      ...{ products: [{ id: '8', price: null }], total: 2, limit: 50, offset: 1 },
+      products: [{ id: '8', price: null }],
+      total: 2,
+      limit: 50,
+      offset: 1,
     });
     expect((await sandbox.get('/store/products')).body).toMatchObject({ products: [], total: 0 });
   });
@@ -609,13 +634,14 @@ async function importStore(): Promise<void> {
   const { accountId } = await firstTenant(app.database.sql);
   await replaceStoreProducts(app.database.sql, { accountId, environment: 'live' }, [
     {
-      ...{ storeProductId: '7', name: 'Caneca', description: 'Azul', price: '1.234,56' },
-      ...{ imageUrl: 'https://loja.example/7.jpg', available: true },
+      storeProductId: '7',
+      name: 'Caneca',
+      description: 'Azul',
+      price: '1.234,56',
+      imageUrl: 'https://loja.example/7.jpg',
+      available: true,
     },
-    {
-      ...{ storeProductId: '8', name: 'Prato', description: null, price: null },
-      ...{ imageUrl: null, available: null },
-    },
+    { storeProductId: '8', name: 'Prato', description: null, price: null, imageUrl: null, available: null },
   ]);
 }
 
@@ -672,7 +698,8 @@ describe('3.2 card payment', () => {
     expect(await statusOf(orderCode)).toBe('expired');
     await advanceClock(app, 15 * 60_000);
     expect((await live.get(`/card-payments/${orderCode}`)).body).toMatchObject({
-      ...{ status: 'paid', paidLate: true },
+      status: 'paid',
+      paidLate: true,
     });
   });
   rows('3.2', ['paid to refunded'], async () => {
@@ -837,7 +864,9 @@ describe('3.4 payment by LTC', () => {
     expect(await find(paymentId)).toMatchObject({ status: 'pending', failureReason: null });
     await advanceClock(app, 30 * 60_000);
     expect(await find(paymentId)).toMatchObject({
-      ...{ status: 'failed', failureReason: 'underpaid', returnedCredits: [] },
+      status: 'failed',
+      failureReason: 'underpaid',
+      returnedCredits: [],
     });
   });
   rows('3.4', ['ltc paid_elsewhere'], async () => {
@@ -867,7 +896,9 @@ describe('3.5 charge by PIX', () => {
     await app.work.settled();
     expect(await balance()).toBe(0);
     expect((await live.get(`/charges/${charge.chargeId}`)).body).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 1_000, splits: [{ refundedCents: 333 }] },
+      status: 'refunded',
+      refundedCents: 1_000,
+      splits: [{ refundedCents: 333 }],
     });
     const { body } = await live.get(`/subaccounts/${ana.id}/statement`);
     expect(body.entries.map(({ kind, amountCents }: Record<string, unknown>) => [kind, amountCents])).toEqual(
@@ -997,7 +1028,9 @@ describe('3.7 subscription', () => {
       { number: 1, status: 'paid', attempts: 1 },
     ]);
     expect((await live.get(`/payments/${cycles[1].paymentId}`)).body).toMatchObject({
-      ...{ status: 'paid', subscriptionId: body.subscriptionId, amountCents: 4_990 },
+      status: 'paid',
+      subscriptionId: body.subscriptionId,
+      amountCents: 4_990,
     });
     const until = async (at: number) => {
       await advanceClock(app, at - app.clock.ms());
@@ -1011,7 +1044,9 @@ describe('3.7 subscription', () => {
     ] as const) {
       expect((await until(dueAt + day * DAY_MS - 1)).attempts).toBe(attempts - 1);
       expect(await until(dueAt + day * DAY_MS + 22 * HOUR_MS)).toMatchObject({
-        ...{ status: 'retrying', attempts, nextAttemptAt: new Date(dueAt + next * DAY_MS).toISOString() },
+        status: 'retrying',
+        attempts,
+        nextAttemptAt: new Date(dueAt + next * DAY_MS).toISOString(),
       });
     }
     expect(await until(dueAt + 3 * DAY_MS + 22 * HOUR_MS)).toMatchObject({ status: 'failed', attempts: 3 });
@@ -1190,7 +1225,8 @@ describe('4.5 other endpoints', () => {
     expect((await subaccountPayout('verifica@psa.example')).status).toBe(202);
     const { body: ofSandbox } = await sandbox.post('/subaccounts', { name: 'Teste' });
     const refused = await sandbox.post(`/subaccounts/${ofSandbox.id}/payout`, {
-      ...{ amountCents: 10_000, pixKey: CPF },
+      amountCents: 10_000,
+      pixKey: CPF,
     });
     expect([refused.status, refused.body]).toEqual([403, { error: expect.stringMatching(/sandbox/) }]);
   });
@@ -1221,7 +1257,8 @@ describe('4.5 other endpoints', () => {
       { status: 'expired', canceledAt: app.clock.now().toISOString() },
     ]);
     expect(await live.delete(`/card-payments/${body.orderCode}`)).toMatchObject({
-      ...{ status: 200, body: canceled.body },
+      status: 200,
+      body: canceled.body,
     });
     expect((await live.delete(`/card-payments/${await sell(80)}`)).status).toBe(409);
   });
@@ -1331,10 +1368,15 @@ describe('4.5 other endpoints', () => {
           { kind: 'payout', amountCents: -10_000, balanceAfterCents: 40_000 },
           { kind: 'transfer_in', amountCents: 50_000, refId: transfer.body.refId },
         ],
-        ...{ total: 2, limit: 50, offset: 0 },
+        total: 2,
+        limit: 50,
+        offset: 0,
       });
       expect((await live.get(`/subaccounts/${id}/payouts`)).body).toMatchObject({
-        ...{ payouts: [{ code: payout.code, subaccountId: id }], total: 1, limit: 50, offset: 0 },
+        payouts: [{ code: payout.code, subaccountId: id }],
+        total: 1,
+        limit: 50,
+        offset: 0,
       });
     },
   );
@@ -1363,7 +1405,9 @@ describe('4.5 other endpoints', () => {
     expect([made.status, made.body.name]).toEqual([201, 'Vaso']);
     expect((await live.get('/products')).body).toMatchObject({
       products: expect.arrayContaining([made.body]),
-      ...{ total: expect.any(Number), limit: 50, offset: 0 },
+      total: expect.any(Number),
+      limit: 50,
+      offset: 0,
     });
   });
   rows('4.5', ['POST /v1/sandbox/payments'], async () => {
@@ -1405,7 +1449,8 @@ describe('4.5 other endpoints', () => {
     expect((await live.get(`/charges/psc_${'0'.repeat(32)}`)).status).toBe(404);
     const nobody = { subaccountId: `sacc_${'0'.repeat(32)}`, amountCents: 1 };
     expect(await live.post('/charges', { valueCents: 1, splits: [nobody] })).toMatchObject({
-      ...{ status: 404, body: { error: 'Subaccount not found' } },
+      status: 404,
+      body: { error: 'Subaccount not found' },
     });
   });
   rows('4.5', ['GET /v1/disputes', 'GET /v1/disputes/{id}', 'POST /v1/disputes/{id}/evidence'], async () => {
@@ -1414,7 +1459,10 @@ describe('4.5 other endpoints', () => {
     expect([status, body.status]).toEqual([201, 'under_review']);
     expect((await live.get(`/disputes/${id}`)).body).toEqual(body);
     expect((await live.get('/disputes?status=under_review')).body).toEqual({
-      ...{ disputes: [body], total: 1, limit: 50, offset: 0 },
+      disputes: [body],
+      total: 1,
+      limit: 50,
+      offset: 0,
     });
     expect((await live.get('/disputes?status=lost')).body.disputes).toEqual([]);
     expect((await live.post(`/disputes/${id}/evidence`, {})).status).toBe(400);
@@ -1683,7 +1731,11 @@ describe('6.3 other events', () => {
     await sell(819, given);
     const [ofPix, ofCard] = reported(from).map(({ body }) => body);
     expect(ofPix).toEqual({
-      ...{ event: 'payment.paid', paymentId, amountCents: 819, status: 'paid', ...given },
+      event: 'payment.paid',
+      paymentId,
+      amountCents: 819,
+      status: 'paid',
+      ...given,
       paidAt: expect.stringMatching(ISO),
     });
     // The identifier, and cents in place of reais: all else is named, and means, the same.
@@ -1705,7 +1757,9 @@ describe('6.3 other events', () => {
     expect(reported(from).map(({ body }) => body)).toEqual([
       { ...paid, paidAt, chargeId, metadata: '{"aluno": 7}' },
       {
-        ...{ ...paid, paidAt, chargeId: split.chargeId },
+        ...paid,
+        paidAt,
+        chargeId: split.chargeId,
         splits: [{ subaccountId, amountCents: 9, percent: null, refundedCents: 0 }],
       },
     ]);
@@ -1720,8 +1774,14 @@ describe('6.3 other events', () => {
     await app.work.settled();
     expect(reported(from).map((each) => each.body)).toEqual([
       {
-        ...{ event: 'refund.failed', refundId: body.refundId, resource: { type: 'payment', id: paymentId } },
-        ...{ amountCents: 19, status: 'failed', reason: null, completedAt: null, metadata: null },
+        event: 'refund.failed',
+        refundId: body.refundId,
+        resource: { type: 'payment', id: paymentId },
+        amountCents: 19,
+        status: 'failed',
+        reason: null,
+        completedAt: null,
+        metadata: null,
         failureReason: expect.stringMatching(/./),
       },
     ]);
@@ -1735,13 +1795,15 @@ describe('6.3 other events', () => {
     await app.work.settled();
     expect(reported(from).map((each) => each.body)).toEqual([
       {
-        ...{
-          event: 'refund.completed',
-          refundId: body.refundId,
-          resource: { type: 'payment', id: paymentId },
-        },
-        ...{ amountCents: 19, status: 'completed', reason: 'troca', failureReason: null },
-        ...{ completedAt: expect.stringMatching(ISO), metadata: '{"pedido": 8}' },
+        event: 'refund.completed',
+        refundId: body.refundId,
+        resource: { type: 'payment', id: paymentId },
+        amountCents: 19,
+        status: 'completed',
+        reason: 'troca',
+        failureReason: null,
+        completedAt: expect.stringMatching(ISO),
+        metadata: '{"pedido": 8}',
       },
     ]);
   });
@@ -1754,8 +1816,13 @@ describe('6.3 other events', () => {
     const { chargeId } = await chargePaid({ valueCents: 819 }, sandbox);
     expect(own.received.map(({ body }) => JSON.parse(body))).toEqual([
       {
-        ...{ event: 'charge.test.paid', chargeId, amountCents: 819, status: 'paid', sandbox: true },
-        ...{ paidAt: expect.stringMatching(ISO), metadata: null },
+        event: 'charge.test.paid',
+        chargeId,
+        amountCents: 819,
+        status: 'paid',
+        sandbox: true,
+        paidAt: expect.stringMatching(ISO),
+        metadata: null,
       },
     ]);
     await own.shut();
@@ -1766,8 +1833,13 @@ describe('6.3 other events', () => {
     await payByPix(paymentId, 'sandbox');
     expect(own.received.map(({ body }) => JSON.parse(body))).toEqual([
       {
-        ...{ event: 'payment.test.paid', paymentId, amountCents: 819, status: 'paid', sandbox: true },
-        ...{ paidAt: expect.stringMatching(ISO), metadata: null },
+        event: 'payment.test.paid',
+        paymentId,
+        amountCents: 819,
+        status: 'paid',
+        sandbox: true,
+        paidAt: expect.stringMatching(ISO),
+        metadata: null,
       },
     ]);
     await own.shut();
@@ -1870,8 +1942,14 @@ describe('6.4 optional events', () => {
     await app.database.sql
       .insertInto('simulated_pix_code')
       .values({
-        ...{ txid: txidOf(chargeId), account_id: (await liveTenant()).accountId, environment: 'live' },
-        ...{ amount_cents: 819, br_code: null, refusal: 'Não', registered_at: now, expires_at: now },
+        txid: txidOf(chargeId),
+        account_id: (await liveTenant()).accountId,
+        environment: 'live',
+        amount_cents: 819,
+        br_code: null,
+        refusal: 'Não',
+        registered_at: now,
+        expires_at: now,
       })
       .execute();
     return chargeId;
@@ -2161,7 +2239,10 @@ describe('8.1 fees', () => {
   rows('8.1', ['markup of a subaccount'], async () => {
     const { body } = await subaccountPayout(CPF);
     expect((await lookUp(body.code)).body).toMatchObject({
-      ...{ amountCents: 10_000, feeCents: 50, platformFeeCents: 100, netAmountCents: 9_850 },
+      amountCents: 10_000,
+      feeCents: 50,
+      platformFeeCents: 100,
+      netAmountCents: 9_850,
     });
   });
   rows('8.1', ['release of a card sale'], () => {

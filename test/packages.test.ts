@@ -189,14 +189,16 @@ describe('both packages', () => {
   it('a strict TypeScript project compiles against the types of every entry', async () => {
     await writeFile(join(shop, 'shop.ts'), CONSUMER);
     const compilerOptions = {
-      ...{ target: 'ES2022', lib: ['ES2024', 'DOM', 'DOM.Iterable'], types: [], noEmit: true },
-      ...{
-        module: 'NodeNext',
-        strict: true,
-        exactOptionalPropertyTypes: true,
-        noUncheckedIndexedAccess: true,
-      },
-      ...{ verbatimModuleSyntax: true, isolatedModules: true },
+      target: 'ES2022',
+      lib: ['ES2024', 'DOM', 'DOM.Iterable'],
+      types: [],
+      noEmit: true,
+      module: 'NodeNext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noUncheckedIndexedAccess: true,
+      verbatimModuleSyntax: true,
+      isolatedModules: true,
     };
     await writeFile(join(shop, 'tsconfig.json'), JSON.stringify({ compilerOptions, include: ['shop.ts'] }));
     const tsc = join(root, 'test/node_modules/typescript/bin/tsc');

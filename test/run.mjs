@@ -86,8 +86,15 @@ const TESTS = join(root, 'test');
 
 /** @type {Report} */
 const NOTHING = {
-  ...{ passed: 0, failed: 0, skipped: 0, failures: [], projects: {}, files: [] },
-  ...{ runnerCpuMs: 0, postgresCpuMs: 0, clients: { tests: {}, versions: {} } },
+  passed: 0,
+  failed: 0,
+  skipped: 0,
+  failures: [],
+  projects: {},
+  files: [],
+  runnerCpuMs: 0,
+  postgresCpuMs: 0,
+  clients: { tests: {}, versions: {} },
 };
 
 /** The parts that are programs of others, with what finds or installs them. */
@@ -249,8 +256,10 @@ function select(args) {
   if (has('--all'))
     return { files: chosen, scale: 'medium', options, gates: gatesFor(Object.keys(allGates)), isWhole };
   return {
-    ...{ files: filters.length > 0 ? chosen : chosen.filter(isInSample), options },
-    ...{ gates: gatesFor(FAST_GATES), isWhole },
+    files: filters.length > 0 ? chosen : chosen.filter(isInSample),
+    options,
+    gates: gatesFor(FAST_GATES),
+    isWhole,
   };
 }
 

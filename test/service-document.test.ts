@@ -156,7 +156,9 @@ const operations: RestOperation[] = [
   ...createDisputeRoutes({ disputes: unused }),
   ...createDeliveryRoutes({ deliveries: unused }),
   ...createPaymentRoutes({
-    ...{ payments: unused, refunds: unused, deliveries: unused },
+    payments: unused,
+    refunds: unused,
+    deliveries: unused,
     publicUrl: 'http://localhost',
   }),
   ...createSubscriptionRoutes({ subscriptions: unused, publicUrl: 'http://localhost' }),
@@ -201,16 +203,23 @@ const pending = decideCreatePayment(
   { customer: { name: 'Ana', email: 'ana@example.com' } },
   { amountCents: 80, description: null },
   {
-    ...{ paymentId: 'psa_0', checkoutAttempt: null, environment: 'live', now },
-    ...{ account: { pixEnabled: true, pixFeeCents: 0 }, balances: NO_BALANCES },
+    paymentId: 'psa_0',
+    checkoutAttempt: null,
+    environment: 'live',
+    now,
+    account: { pixEnabled: true, pixFeeCents: 0 },
+    balances: NO_BALANCES,
   },
 ).resource;
 const payment = (change: Partial<StoredPayment>): StoredPayment => ({ ...pending, ...change });
 const paymentEvent = (change: Partial<StoredPayment>) => paymentWebhook(payment(change), 'pending', 'live')!;
 
 const chargeOf = decideCreateCharge(normalRequest({ valueCents: 80 }), {
-  ...{ chargeId: 'psc_0', environment: 'live', now },
-  ...{ account: { pixEnabled: true, pixFeeCents: 0 }, balances: NO_BALANCES },
+  chargeId: 'psc_0',
+  environment: 'live',
+  now,
+  account: { pixEnabled: true, pixFeeCents: 0 },
+  balances: NO_BALANCES,
 }).resource;
 const chargeEvent = (change: Partial<StoredCharge>) =>
   chargeWebhook({ ...chargeOf, ...change }, 'pending', 'live')!;
@@ -219,7 +228,10 @@ const subscription = {
   ...decideCreateSubscription(
     { valueCents: 80, interval: 'monthly' },
     {
-      ...{ subscriptionId: 'psa_sub_0', environment: 'live', now, balances: NO_BALANCES },
+      subscriptionId: 'psa_sub_0',
+      environment: 'live',
+      now,
+      balances: NO_BALANCES,
       account: { pixEnabled: true, pixFeeCents: 0 },
     },
   ).resource,
@@ -255,8 +267,14 @@ const completed: SubaccountPayout = {
 function waitsOf(random: number): number[] {
   const waits: number[] = [];
   let delivery: WebhookDelivery = {
-    ...{ webhookId: 'whd_0', event: 'card_payment.paid', url: 'https://shop.example', createdAt: now },
-    ...{ status: 'pending', attempts: 0, failures: 0, nextAttemptAt: now },
+    webhookId: 'whd_0',
+    event: 'card_payment.paid',
+    url: 'https://shop.example',
+    createdAt: now,
+    status: 'pending',
+    attempts: 0,
+    failures: 0,
+    nextAttemptAt: now,
   };
   for (;;) {
     delivery = decideAttempt(delivery, { delivered: false, now, random });
@@ -437,8 +455,16 @@ describe('the fields in the service document', () => {
 
   test('The service document has the optional events, with the fields of each', () => {
     const dispute: Dispute = {
-      ...{ disputeId: 'dsp_0', version: 1, status: 'open', amountCents: 1, reason: 'fraud' },
-      ...{ resource: null, evidence: [], evidenceDueAt: now, createdAt: now, closedAt: null },
+      disputeId: 'dsp_0',
+      version: 1,
+      status: 'open',
+      amountCents: 1,
+      reason: 'fraud',
+      resource: null,
+      evidence: [],
+      evidenceDueAt: now,
+      createdAt: now,
+      closedAt: null,
     };
     const resource = { type: 'payment', id: 'psa_0' } as const;
     const delivered = { deliveryId: '0', productId: '0', resource, callbackUrl: null };

@@ -25,7 +25,8 @@ function start({ expiresAt = null }: { expiresAt?: Date | null } = {}) {
     putBack: (address: string) => void networks.splice(networks.indexOf(address), 1),
   };
   const callers = createRecentCallers({
-    ...{ clock, strangers },
+    clock,
+    strangers,
     access: {
       async authenticate() {
         state.asked += 1;

@@ -39,7 +39,8 @@ let world: World;
 beforeAll(async () => {
   const clock = createManualClock();
   app = await startApp({
-    ...{ clock, compileAfter: 1 },
+    clock,
+    compileAfter: 1,
     environment: {
       PSA_FAST_PATH: 'on',
       PSA_GRAPHQL_LIMIT: '1000000',
@@ -119,7 +120,8 @@ async function compareBatch(
   // The first answer to a document is Yoga's; who may see everything makes it known.
   const first = all.map((each) => ({
     ...each,
-    ...{ variables: each.document.fitting, headers: { authorization: `Bearer ${LIVE_KEY}` } },
+    variables: each.document.fitting,
+    headers: { authorization: `Bearer ${LIVE_KEY}` },
   }));
   await compare(first, byYoga(some(first)));
   await compare(byYoga(all), all);
@@ -242,13 +244,20 @@ async function compareUpdates(
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], fitting);
   for (const { item, context } of updates.get(followed)!) {
     const executed = await execute({
-      ...{ schema, document, operationName, variableValues: fitting },
-      ...{ rootValue: item, contextValue: context.freshContext() },
+      schema,
+      document,
+      operationName,
+      variableValues: fitting,
+      rootValue: item,
+      contextValue: context.freshContext(),
     });
     const compiled = await run(context.freshContext(), coerced!, item);
     const shown = (errors: readonly GraphQLError[] = []) => errors.map((error) => error.toJSON());
     expect({ seed, query, data: compiled.data, errors: shown(compiled.errors) }).toEqual({
-      ...{ seed, query, data: JSON.stringify(executed.data), errors: shown(executed.errors) },
+      seed,
+      query,
+      data: JSON.stringify(executed.data),
+      errors: shown(executed.errors),
     });
   }
   return 1;
@@ -273,9 +282,15 @@ function post(app: TestApp, body: object, headers: Headers): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const request = httpRequest(
       {
-        ...{ host: '127.0.0.1', port: app.port, path: '/graphql', method: 'POST', agent },
+        host: '127.0.0.1',
+        port: app.port,
+        path: '/graphql',
+        method: 'POST',
+        agent,
         headers: {
-          ...{ 'content-type': 'application/json', accept: 'application/json', 'x-forwarded-for': address },
+          'content-type': 'application/json',
+          accept: 'application/json',
+          'x-forwarded-for': address,
           ...headers,
         },
       },
@@ -313,7 +328,11 @@ async function populate(app: TestApp): Promise<World> {
 
   const tenant = { accountId, environment: 'live' } as const;
   const names: Record<string, string[]> = {
-    ...{ orderCode: [], paymentId: [], chargeId: [], productId: [], subaccountId: [] },
+    orderCode: [],
+    paymentId: [],
+    chargeId: [],
+    productId: [],
+    subaccountId: [],
   };
   const change = async (client: keyof typeof clients, mutation: string) => {
     const data = await clients[client].request(`mutation { made: ${mutation} }`);
@@ -457,7 +476,8 @@ async function populate(app: TestApp): Promise<World> {
     {
       ...bearer(
         await addToken(app, {
-          ...{ kind: 'dashboard', grant: { scopes: ['wallet'] } },
+          kind: 'dashboard',
+          grant: { scopes: ['wallet'] },
           allowedOrigins: ['https://loja.example'],
         }),
       ),
@@ -527,7 +547,7 @@ async function populate(app: TestApp): Promise<World> {
     followers: [
       LIVE_KEY,
       await addToken(app, {
-        ...{ kind: 'dashboard' },
+        kind: 'dashboard',
         grant: {
           scopes: [
             'wallet',

@@ -77,7 +77,9 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
       return true;
     };
     const world = await openWorld({
-      ...{ database, random, strikes },
+      database,
+      random,
+      strikes,
       count: () => undefined,
       broken: (violation) => void broken.push(violation),
     });

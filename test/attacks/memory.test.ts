@@ -116,7 +116,11 @@ function ask(
   return new Promise((resolve, reject) => {
     const asked = httpRequest(
       {
-        ...{ agent, method, path, host: '127.0.0.1', port: target.port },
+        agent,
+        method,
+        path,
+        host: '127.0.0.1',
+        port: target.port,
         headers: {
           'x-forwarded-for': `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`,
           ...(body && { 'content-type': 'application/json' }),

@@ -89,8 +89,14 @@ async function listen(name: string, misbehave: Misbehaviour): Promise<Misbehavin
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as { port: number };
   const receiver: Misbehaving = {
-    ...{ name, url: `http://127.0.0.1:${port}/`, came: [], taken: new Set(), bodies: new Map() },
-    ...{ most: 0, open: new Set<Socket>(), repaired: false },
+    name,
+    url: `http://127.0.0.1:${port}/`,
+    came: [],
+    taken: new Set(),
+    bodies: new Map(),
+    most: 0,
+    open: new Set<Socket>(),
+    repaired: false,
   };
   onTestFinished(() => {
     for (const socket of receiver.open) socket.destroy();

@@ -58,7 +58,10 @@ export async function startTargetServer({
   const client: TargetServer['client'] = (credential, headers) =>
     createClient(`${url}/graphql`, credential, headers);
   return {
-    ...{ url, port, client, live: client(LIVE_KEY) },
+    url,
+    port,
+    client,
+    live: client(LIVE_KEY),
     cpuMs: async () => (await child.ask('cpu')) / 1_000,
     rest: () => child.ask('rest'),
     memory: () => child.ask('memory'),

@@ -653,7 +653,9 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
         recurring: { valueCents: 4990, interval: 'MONTHLY', idempotencyKey },
         card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
         charge: {
-          ...{ valueCents: 4990, idempotencyKey, externalId: externalId[index] },
+          valueCents: 4990,
+          idempotencyKey,
+          externalId: externalId[index],
           splits: [{ subaccountId, share: { percent: '10' } }],
         },
         // Of an order of its own: that of the card is paid by card.
@@ -1135,7 +1137,12 @@ async function startEmbedded(): Promise<Setting> {
   // What payers have begun has expired before rows are compared.
   await wait.pass(31 * MINUTE);
   return {
-    ...{ url: app.url, hasRest: true, requesters: sides, sides, pass: wait.pass, faults: app.faults },
+    url: app.url,
+    hasRest: true,
+    requesters: sides,
+    sides,
+    pass: wait.pass,
+    faults: app.faults,
     credentialsOf: async (side) => ({ key: side.key, ...restricted.get(side), ...side.tokens }),
     close: () => app.close(),
   };
@@ -1144,7 +1151,8 @@ async function startEmbedded(): Promise<Setting> {
 async function startRemote(): Promise<Setting> {
   const service = await startService({ environment: ENVIRONMENT, restLimit: 1_000_000 });
   const pair: Pair = await startPair({
-    ...{ service, requestsPerMinute: 100_000 },
+    service,
+    requestsPerMinute: 100_000,
     environment: { ...ENVIRONMENT, PSA_UPSTREAM_FAMILIES: UPSTREAM_FAMILIES.join(',') },
   });
   const { facade, accountIds, settled } = pair;
@@ -1191,7 +1199,11 @@ async function startRemote(): Promise<Setting> {
     await client.request('{ wallet { id } }');
   }
   return {
-    ...{ url: facade.url, hasRest: false, requesters, sides, pass: pair.pass },
+    url: facade.url,
+    hasRest: false,
+    requesters,
+    sides,
+    pass: pair.pass,
     get faults() {
       return [...app.faults, ...facade.faults];
     },
@@ -1208,17 +1220,21 @@ function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise
   const webhookId = newWebhookId();
   return insertDeliveries(connection, tenant, [
     {
-      ...{ webhookId, event: 'card_payment.paid', resource: 'card_payment', resourceId: webhookId },
-      ...{
-        url: receiver.url,
-        body: '{}',
-        headers: {},
-        eventVersion: null,
-        resourceVersion: null,
-        occurredAt: null,
-        status: 'delivered',
-      },
-      ...{ attempts: 1, failures: 0, nextAttemptAt: null, createdAt: at },
+      webhookId,
+      event: 'card_payment.paid',
+      resource: 'card_payment',
+      resourceId: webhookId,
+      url: receiver.url,
+      body: '{}',
+      headers: {},
+      eventVersion: null,
+      resourceVersion: null,
+      occurredAt: null,
+      status: 'delivered',
+      attempts: 1,
+      failures: 0,
+      nextAttemptAt: null,
+      createdAt: at,
     },
   ]);
 }
@@ -1268,7 +1284,9 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
     const all = await Promise.all(
       setting.requesters.map(async (side, at) =>
         Object.entries(await setting.credentialsOf(side)).map(([kind, credential]) => ({
-          ...{ side, kind, credential },
+          side,
+          kind,
+          credential,
           attacked:
             kind === 'key'
               ? others(side).filter((_, index) => runsAll() || index === (at * 2 + 1) % 3)

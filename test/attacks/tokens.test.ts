@@ -663,7 +663,10 @@ describe('a token whose key was revoked', () => {
     });
     const { accountId } = (await administration.listKeys({ revokedToo: false })).keys[0]!;
     const { key, secret } = await administration.createKey({
-      ...{ accountId, environment: 'live', permissions: [], name: null },
+      accountId,
+      environment: 'live',
+      permissions: [],
+      name: null,
     });
     const minter = app.client(secret);
     const minted = await minter.request(

@@ -302,7 +302,8 @@ async function continueWaiting(
   return async () => {
     const last = await read();
     expect(last, target).toMatchObject({
-      ...{ dispute: { status: 'UNDER_REVIEW' }, wallet: { disputeBlockedCents: 900 } },
+      dispute: { status: 'UNDER_REVIEW' },
+      wallet: { disputeBlockedCents: 900 },
     });
     const { nodes } = last.subscription.cycles;
     expect(nodes.slice(-2), target).toEqual([

@@ -72,7 +72,11 @@ function createPixBank(clock: ManualClock) {
       debits: [...debits.values()]
         .filter((debit) => debit.txid === txid && debit.dueAt <= clock.now())
         .map(({ id, amountCents, dueAt: at }) => ({
-          ...{ id, status: 'paid' as const, endToEndId: `E-${id}`, amountCents, at },
+          id,
+          status: 'paid' as const,
+          endToEndId: `E-${id}`,
+          amountCents,
+          at,
         })),
     }),
   };
@@ -205,7 +209,9 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     const books = async (core: Core) => {
       const { items } = await core.payments.list(tenant, { end: 'first', limit: 9 });
       const paid = items.map(({ resource: { paymentId, status, refundedCents } }) => ({
-        ...{ paymentId, status, refundedCents },
+        paymentId,
+        status,
+        refundedCents,
       }));
       const { merchant_balance, pix_received } = await core.balances();
       return { paid, merchant_balance, pix_received };
@@ -217,13 +223,16 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
         { refundedCents: 0 },
         { paymentId: payment.paymentId, refundedCents: 2_000 },
       ],
-      ...{ merchant_balance: 4_400, pix_received: -4_400 },
+      merchant_balance: 4_400,
+      pix_received: -4_400,
     });
 
     // It is a week later, and of that week the state knows nothing.
     const second = await startCore({
-      ...{ database: await restore(text, await openFresh()), tenant },
-      ...{ clock: createManualClock(clock.now()), pix: () => rail },
+      database: await restore(text, await openFresh()),
+      tenant,
+      clock: createManualClock(clock.now()),
+      pix: () => rail,
     });
     asked.length = 0;
     await second.work.settled();

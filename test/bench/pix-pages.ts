@@ -40,7 +40,10 @@ export async function measurePages(postgresUrl: string): Promise<Row[]> {
     const send = async (request: object, key = LIVE_KEY): Promise<number> => {
       const headers = { ...HEADERS, authorization: `Bearer ${key}` };
       const { delays } = await load.ask('run', {
-        ...{ url, headers, connections: 1, ms: size(400, 20) },
+        url,
+        headers,
+        connections: 1,
+        ms: size(400, 20),
         ...request,
       });
       return median(delays);

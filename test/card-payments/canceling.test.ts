@@ -94,7 +94,10 @@ describeOnDatabase('a canceled card payment', (open) => {
     const next = await create(core, '1042');
     await core.pass(60 * SECOND);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 4990, refundingCents: 0, openChargeId: null },
+      status: 'refunded',
+      refundedCents: 4990,
+      refundingCents: 0,
+      openChargeId: null,
     });
     expect(await statuses(core, orderCode)).toEqual(['pending', 'expired', 'refunded']);
     expect((await core.refunds.ofResources(core.tenant, 'card_payment', [orderCode]))[0]).toMatchObject([
@@ -119,7 +122,9 @@ describeOnDatabase('a canceled card payment', (open) => {
     await cancel(core, orderCode);
     await core.pass(60 * SECOND);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-      ...{ status: 'expired', openChargeId: null, declinedCharges: 1 },
+      status: 'expired',
+      openChargeId: null,
+      declinedCharges: 1,
     });
     expect(await statuses(core, orderCode)).toEqual(['pending', 'expired']);
   });

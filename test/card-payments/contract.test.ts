@@ -311,7 +311,9 @@ describeOnDatabase('card payments', (open) => {
         await core.pass(15 * MINUTE);
         expect(await announcedStatuses(core, first.orderCode)).toEqual(['pending', 'expired', 'refunded']);
         expect(await find(core, first.orderCode)).toMatchObject({
-          ...{ paidLate: true, refundedCents: 4990, refundingCents: 0 },
+          paidLate: true,
+          refundedCents: 4990,
+          refundingCents: 0,
         });
         const [refunds] = await core.refunds.ofResources(core.tenant, 'card_payment', [first.orderCode]);
         expect(refunds).toMatchObject([{ status: 'completed', amountCents: 4990 }]);

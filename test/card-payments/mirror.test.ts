@@ -65,8 +65,15 @@ describe('what is known of a payment, held against what is said', () => {
         .record({
           status: fc.option(fc.constantFrom(...STATUSES, 'unknown' as const)),
           amountCents: fc.option(fc.constantFrom(4990, 80)),
-          ...{ description: text, callbackUrl: text, metadata: text, checkoutUrl: text, failureReason: text },
-          ...{ createdAt: instant, expiresAt: instant, paidAt: instant, refundedAt: instant },
+          description: text,
+          callbackUrl: text,
+          metadata: text,
+          checkoutUrl: text,
+          failureReason: text,
+          createdAt: instant,
+          expiresAt: instant,
+          paidAt: instant,
+          refundedAt: instant,
         })
         .map(claim),
       { maxLength: 12 },
@@ -147,8 +154,12 @@ describe('what is known of a payment, held against what is said', () => {
     const seen = mergeUpstreamCardPayment(known(), other, NOW)!;
     expect(seen).toMatchObject({
       payment: {
-        ...{ status: 'pending', amountCents: 4990, otherPaidCents: 80, version: 2 },
-        ...{ paidAt: null, paidLate: false },
+        status: 'pending',
+        amountCents: 4990,
+        otherPaidCents: 80,
+        version: 2,
+        paidAt: null,
+        paidLate: false,
       },
       changed: { from: 'pending' },
     });
@@ -306,29 +317,50 @@ describe('what is known of a payment, held against what is said', () => {
 describe('what the service writes', () => {
   test('A service’s payment is read by the names of the document', () => {
     const body = {
-      ...{ orderCode: 'PSC-1', status: 'pending', amountCents: 820, currency: 'BRL' },
-      ...{ checkoutUrl: 'https://pay.example/1', expiresAt: '2026-03-02T12:30:00.000Z', more: [1] },
+      orderCode: 'PSC-1',
+      status: 'pending',
+      amountCents: 820,
+      currency: 'BRL',
+      checkoutUrl: 'https://pay.example/1',
+      expiresAt: '2026-03-02T12:30:00.000Z',
+      more: [1],
     };
     expect(cardPaymentFromWire(body)).toMatchObject({
-      ...{ orderCode: 'PSC-1', status: 'pending', amountCents: 820, checkoutUrl: 'https://pay.example/1' },
+      orderCode: 'PSC-1',
+      status: 'pending',
+      amountCents: 820,
+      checkoutUrl: 'https://pay.example/1',
       expiresAt: plusMs(NOW, 30 * 60_000),
     });
   });
 
   test('A service’s payment is read by form where the document shows no name', () => {
     const record = {
-      ...{ orderCode: 'PEDIDO1', status: 'paid', amount: 8.2, cliente: { name: 'Ana' } },
-      ...{ criadoEm: '2026-03-02T12:00:00.000Z', confirmadoEm: '2026-03-02T12:01:00.000Z' },
+      orderCode: 'PEDIDO1',
+      status: 'paid',
+      amount: 8.2,
+      cliente: { name: 'Ana' },
+      criadoEm: '2026-03-02T12:00:00.000Z',
+      confirmadoEm: '2026-03-02T12:01:00.000Z',
     };
     expect(cardPaymentFromWire(record)).toMatchObject({
-      ...{ amountCents: 820, customer: { name: 'Ana' }, createdAt: NOW, paidAt: plusMs(NOW, 60_000) },
+      amountCents: 820,
+      customer: { name: 'Ana' },
+      createdAt: NOW,
+      paidAt: plusMs(NOW, 60_000),
     });
     const event = {
-      ...{ tipo: 'card_payment.paid', orderCode: 'PEDIDO1', amount: 1.005, situacao: 'paid' },
-      ...{ expiraEm: '2026-03-02T11:00:00.000Z', confirmadoEm: '2026-03-02T12:00:00.000Z' },
+      tipo: 'card_payment.paid',
+      orderCode: 'PEDIDO1',
+      amount: 1.005,
+      situacao: 'paid',
+      expiraEm: '2026-03-02T11:00:00.000Z',
+      confirmadoEm: '2026-03-02T12:00:00.000Z',
     };
     expect(cardPaymentEventFromWire(event)).toMatchObject({
-      ...{ orderCode: 'PEDIDO1', status: 'paid', paidAt: NOW },
+      orderCode: 'PEDIDO1',
+      status: 'paid',
+      paidAt: NOW,
     });
   });
 
@@ -351,7 +383,9 @@ describe('what the service writes', () => {
     const body = JSON.parse(JSON.stringify(cardPaymentWebhook(payment)));
     expect(body.event).toBe(`card_payment.${status}`);
     expect(cardPaymentEventFromWire(body)).toMatchObject({
-      ...{ orderCode: payment.orderCode, amountCents: payment.amountCents, ...expected },
+      orderCode: payment.orderCode,
+      amountCents: payment.amountCents,
+      ...expected,
     });
   });
 
@@ -363,7 +397,9 @@ describe('what the service writes', () => {
       refundedAt: NOW.toISOString(),
     };
     expect(cardPaymentEventFromWire(event)).toMatchObject({
-      ...{ status: 'refunded', paidAt: null, refundedAt: NOW },
+      status: 'refunded',
+      paidAt: null,
+      refundedAt: NOW,
     });
     const inPortuguese = { event: 'card_payment.refunded', orderCode: 'P1', estornadoEm: NOW.toISOString() };
     expect(cardPaymentEventFromWire(inPortuguese)).toMatchObject({ status: 'refunded', paidAt: null });
@@ -374,8 +410,16 @@ describe('what the service writes', () => {
     expect(cardPaymentEventFromWire(named)).toBeNull();
     expect(cardPaymentEventFromWire({ ...named, disputeId: null })).toMatchObject({ orderCode: 'P1' });
     const dispute: Dispute = {
-      ...{ disputeId: 'dsp_1', version: 1, status: 'open', amountCents: 820, reason: 'fraud', evidence: [] },
-      ...{ resource: { type: 'card_payment', id: 'P1' }, evidenceDueAt: NOW, createdAt: NOW, closedAt: null },
+      disputeId: 'dsp_1',
+      version: 1,
+      status: 'open',
+      amountCents: 820,
+      reason: 'fraud',
+      evidence: [],
+      resource: { type: 'card_payment', id: 'P1' },
+      evidenceDueAt: NOW,
+      createdAt: NOW,
+      closedAt: null,
     };
     for (const status of ['open', 'under_review', 'lost'] as const) {
       const body = disputeWebhook({ ...dispute, status }, null);

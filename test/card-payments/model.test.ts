@@ -371,9 +371,19 @@ describe('a card payment', () => {
     const { valueCents: _, ...rest } = asked;
     expect(of(asked)).toMatchObject({ ...rest, amountCents: 5000, checkoutAttempt: 'tok_1', createdAt: NOW });
     expect(of({ valueCents: 80 })).toMatchObject({
-      ...{ description: null, callbackUrl: null, customer: null, metadata: null, successUrl: null },
-      ...{ cancelUrl: null, openChargeId: null, paidChargeId: null, paidAt: null, refundedAt: null },
-      ...{ failureReason: null, releasedAt: null, declinedCharges: 0 },
+      description: null,
+      callbackUrl: null,
+      customer: null,
+      metadata: null,
+      successUrl: null,
+      cancelUrl: null,
+      openChargeId: null,
+      paidChargeId: null,
+      paidAt: null,
+      refundedAt: null,
+      failureReason: null,
+      releasedAt: null,
+      declinedCharges: 0,
     });
   });
 
@@ -393,7 +403,11 @@ describe('a card payment', () => {
   test('A paid payment posts its amount, is released after the account’s days, and is refunded where its attempt was paid', () => {
     const settled = (otherPayments: StoredCardPayment[]) =>
       decideOutcome(open(create().payment), {
-        ...{ chargeId: 'chg', outcome: APPROVED, otherPayments, account: ACCOUNT, now: NOW },
+        chargeId: 'chg',
+        outcome: APPROVED,
+        otherPayments,
+        account: ACCOUNT,
+        now: NOW,
       })!;
     const release = { kind: 'card_payment.release', at: plusMs(NOW, 14 * 86_400_000) };
     const { payment, transaction, due, announced } = settled([]);
@@ -414,22 +428,27 @@ describe('a card payment', () => {
     const [unpaid, paidOne] = [create('one').payment, pay(create('other').payment)];
     for (const before of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
       const change = decideOutcome(open(before), {
-        ...{
-          chargeId: 'chg',
-          outcome: APPROVED,
-          otherPayments: [unpaid, paidOne],
-          account: ACCOUNT,
-          now: NOW,
-        },
+        chargeId: 'chg',
+        outcome: APPROVED,
+        otherPayments: [unpaid, paidOne],
+        account: ACCOUNT,
+        now: NOW,
       })!;
       expect(change).toMatchObject({ announced: true, due: [] });
       expect(change.payment).toMatchObject({
-        ...{ status: 'refunded', version: before.version + 1, paidAt: NOW, refundedAt: NOW },
-        ...{ refundingCents: 5000, refundedCents: 0, paidChargeId: 'chg' },
+        status: 'refunded',
+        version: before.version + 1,
+        paidAt: NOW,
+        refundedAt: NOW,
+        refundingCents: 5000,
+        refundedCents: 0,
+        paidChargeId: 'chg',
       });
       expect(isReturned(change)).toBe(true);
       expect(applyToBalances(NO_BALANCES, change.transaction!)).toMatchObject({
-        ...{ acquirer: -5000, refunds_in_transit: 5000, merchant_pending: 0 },
+        acquirer: -5000,
+        refunds_in_transit: 5000,
+        merchant_pending: 0,
       });
       // A third one finds it paid as well.
       expect(decideCharge(create('third').payment, { ...charge(NOW), otherPayments: [change.payment] })).toBe(

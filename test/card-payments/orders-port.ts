@@ -166,8 +166,12 @@ export function describeOrders(start: StartPortFixture): void {
       const merchant = await start();
       const { checkoutTokens, tenant } = merchant;
       const input = {
-        ...{ externalId: '1042', amount: { fixedCents: 4990 }, description: 'Caneca' },
-        ...{ customer: { name: 'Ana' }, metadata: '{"a":1}', successUrl: 'https://loja.example/ok' },
+        externalId: '1042',
+        amount: { fixedCents: 4990 },
+        description: 'Caneca',
+        customer: { name: 'Ana' },
+        metadata: '{"a":1}',
+        successUrl: 'https://loja.example/ok',
         allowedOrigins: ['https://loja.example', 'https://outra.example'],
       };
       await checkoutTokens.create(tenant, null, input);

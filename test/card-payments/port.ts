@@ -221,11 +221,15 @@ export function describePort(start: StartPortFixture): void {
       const orderCode = await create(merchant);
       expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'paid' });
       expect(await find(merchant, orderCode)).toMatchObject({
-        ...{ status: 'paid', paidAt: merchant.clock.now(), paidLate: false },
+        status: 'paid',
+        paidAt: merchant.clock.now(),
+        paidLate: false,
         ...merchant.exact({ version: 2, openChargeId: null }),
       });
       expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({
-        ...{ balanceCents: 0, pendingReleaseCents: 4990, withdrawableCents: 0 },
+        balanceCents: 0,
+        pendingReleaseCents: 4990,
+        withdrawableCents: 0,
       });
       expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid']);
       expect(await pay(merchant, orderCode, approved())).toMatchObject({ kind: 'not_payable' });
@@ -301,7 +305,8 @@ export function describePort(start: StartPortFixture): void {
       expect((await find(merchant, orderCode)).status).toBe('expired');
       await merchant.pass(15 * MINUTE);
       expect(await find(merchant, orderCode)).toMatchObject({
-        ...{ status: 'paid', paidLate: true },
+        status: 'paid',
+        paidLate: true,
         ...merchant.exact({ version: 3 }),
       });
       expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'expired', 'paid']);
@@ -319,7 +324,8 @@ export function describePort(start: StartPortFixture): void {
     await service.cardPayments.refund(service.tenant, orderCode);
     await merchant.settled();
     expect(await find(merchant, orderCode)).toMatchObject({
-      ...{ status: 'refunded', refundedAt: merchant.clock.now() },
+      status: 'refunded',
+      refundedAt: merchant.clock.now(),
       ...merchant.exact({ version: 3 }),
     });
     expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
@@ -414,7 +420,9 @@ export function describePort(start: StartPortFixture): void {
       await expect(more).rejects.toBeInstanceOf(ValidationError);
       const exactly = { attemptId: newAttemptId(), valueCents: 4990, customer: { name: 'Ana' } };
       expect(await cardPayments.startCheckout(tenant, fixed, exactly)).toMatchObject({
-        ...{ amountCents: 4990, customer: { name: 'Ana' }, status: 'pending' },
+        amountCents: 4990,
+        customer: { name: 'Ana' },
+        status: 'pending',
       });
     });
   });

@@ -128,7 +128,10 @@ describe('a refund ends', () => {
     const part = refunded(SALE, SOLD, 2000, 'completed');
     const whole = refunded(part.payment, part.balances, 3000, 'completed');
     expect(whole.payment).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 5000, refundedAt: NOW, version: 3 },
+      status: 'refunded',
+      refundedCents: 5000,
+      refundedAt: NOW,
+      version: 3,
     });
     expect(whole.announced).toBe(true);
     expect(whole.balances).toEqual(NO_BALANCES);
@@ -196,7 +199,9 @@ test('Whatever refunds end how, the payer gets at most the amount, and the merch
         expect(payment).toMatchObject({ refundedCents: given, refundingCents: held });
         expect(payment.status).toBe(given === 5000 ? 'refunded' : 'paid');
         expect(balances).toMatchObject({
-          ...{ refunds_in_transit: held, acquirer: given - 5000, merchant_receivable: 0 },
+          refunds_in_transit: held,
+          acquirer: given - 5000,
+          merchant_receivable: 0,
         });
         expect(balances.merchant_pending + balances.merchant_balance).toBe(5000 - given - held);
       }

@@ -45,7 +45,10 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
   function create(valueCents: number, status = 'pending') {
     const now = facade.clock.now();
     const payment = {
-      ...{ orderCode: `PEDIDO${objectId()}`, status, amountCents: valueCents, currency: 'BRL' },
+      orderCode: `PEDIDO${objectId()}`,
+      status,
+      amountCents: valueCents,
+      currency: 'BRL',
       expiresAt: plusMs(now, 30 * MINUTE).toISOString(),
     };
     kept.set(payment.orderCode, payment);
@@ -67,7 +70,15 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
       decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
     });
   return {
-    ...{ facade, cards, script, saw, kept, create, page, tenant: facade.tenant, clock: facade.clock },
+    facade,
+    cards,
+    script,
+    saw,
+    kept,
+    create,
+    page,
+    tenant: facade.tenant,
+    clock: facade.clock,
     person: requester('merchant'),
     payer: (token: string) => requester('payer', token),
     webhook: async (payload: object) => tell(cards.readWebhook(payload)!.observation),
@@ -87,38 +98,44 @@ describe('a card payment, created at the service', () => {
   test('A card payment is requested as documented, with the facade’s callbackUrl; the merchant’s, the order’s number, the language and the tax number stay in the facade', async () => {
     const { person, script, tenant, page, facade, events, clock } = await start();
     const given = {
-      ...{
-        valueCents: 4990,
-        description: 'Pão',
-        callbackUrl: 'https://shop.example/hook',
-        metadata: '{"a":1}',
-        externalId: '1042',
-        language: 'es' as const,
-      },
-      ...{
-        customer: { name: 'Ana', email: null, taxId: '12345678909' },
-        successUrl: 'https://shop.example/ok',
-      },
+      valueCents: 4990,
+      description: 'Pão',
+      callbackUrl: 'https://shop.example/hook',
+      metadata: '{"a":1}',
+      externalId: '1042',
+      language: 'es' as const,
+      customer: { name: 'Ana', email: null, taxId: '12345678909' },
+      successUrl: 'https://shop.example/ok',
     };
     const { payment, replayed } = await person.create(tenant, { ...given, cancelUrl: null });
     expect(script.requests).toHaveLength(1);
     expect(script.requests[0]).toMatchObject({
-      ...{ method: 'POST', path: PATH, environment: 'live', requestOptions: { priority: 'money' } },
+      method: 'POST',
+      path: PATH,
+      environment: 'live',
+      requestOptions: { priority: 'money' },
     });
     expect(script.requests[0]!.body).toEqual({
-      ...{ valueCents: 4990, description: 'Pão', callbackUrl: OURS, metadata: '{"a":1}' },
-      ...{ customer: { name: 'Ana' }, successUrl: 'https://shop.example/ok' },
+      valueCents: 4990,
+      description: 'Pão',
+      callbackUrl: OURS,
+      metadata: '{"a":1}',
+      customer: { name: 'Ana' },
+      successUrl: 'https://shop.example/ok',
     });
     expect(payment).toMatchObject({
-      ...{ status: 'pending', version: 1, amountCents: 4990, description: 'Pão', cancelUrl: null },
-      ...{
-        callbackUrl: 'https://shop.example/hook',
-        checkoutUrl: page(payment.orderCode),
-        externalId: '1042',
-        language: 'es',
-        customer: { name: 'Ana', taxId: '12345678909' },
-      },
-      ...{ createdAt: clock.now(), expiresAt: plusMs(clock.now(), 30 * MINUTE) },
+      status: 'pending',
+      version: 1,
+      amountCents: 4990,
+      description: 'Pão',
+      cancelUrl: null,
+      callbackUrl: 'https://shop.example/hook',
+      checkoutUrl: page(payment.orderCode),
+      externalId: '1042',
+      language: 'es',
+      customer: { name: 'Ana', taxId: '12345678909' },
+      createdAt: clock.now(),
+      expiresAt: plusMs(clock.now(), 30 * MINUTE),
     });
     expect(replayed).toBe(false);
     expect(await events()).toEqual([['card_payment.pending', null, payment.orderCode]]);
@@ -221,11 +238,15 @@ describe('a creation whose answer was lost', () => {
   test('A lost creation is found in the list by its details', async () => {
     const { person, tenant, made, script, page } = await startLost({ listed: true });
     const { payment, replayed } = await person.create(tenant, {
-      ...{ valueCents: 4990, metadata: '{"order":7}', callbackUrl: 'https://shop.example/hook' },
+      valueCents: 4990,
+      metadata: '{"order":7}',
+      callbackUrl: 'https://shop.example/hook',
     });
     expect(made).toHaveLength(1);
     expect(payment).toMatchObject({
-      ...{ orderCode: made[0]!.orderCode, metadata: '{"order":7}', checkoutUrl: page(payment.orderCode) },
+      orderCode: made[0]!.orderCode,
+      metadata: '{"order":7}',
+      checkoutUrl: page(payment.orderCode),
       callbackUrl: 'https://shop.example/hook',
     });
     expect(replayed).toBe(false);
@@ -355,7 +376,9 @@ describe('a creation whose answer was lost', () => {
     const made: object[] = [];
     script.on('POST', PATH, async () => {
       const payment = {
-        ...{ orderCode: `P${objectId()}`, amountCents: 80, status: 'pending' },
+        orderCode: `P${objectId()}`,
+        amountCents: 80,
+        status: 'pending',
         createdAt: clock.now().toISOString(),
       };
       made.push(payment);
@@ -378,7 +401,8 @@ describe('a creation whose answer was lost', () => {
 
 describe('a checkout token in front of the service', () => {
   const grant = (rest: Partial<CheckoutGrant> = {}): CheckoutGrant => ({
-    ...{ amount: { kind: 'fixed', cents: 4990 }, reusable: false },
+    amount: { kind: 'fixed', cents: 4990 },
+    reusable: false,
     ...rest,
   });
   const token = (rest?: Partial<CheckoutGrant>) => ({ id: `tok_${objectId()}`, grant: grant(rest) });
@@ -543,7 +567,8 @@ describe('a checkout token in front of the service', () => {
     const { payer, tenant } = await start({ product: { name: 'Caneca', priceCents: 700 } });
     const given = token({ amount: { kind: 'product', productId: objectId() } });
     expect(await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT })).toMatchObject({
-      ...{ amountCents: 700, description: 'Caneca' },
+      amountCents: 700,
+      description: 'Caneca',
     });
   });
 });
@@ -582,7 +607,8 @@ describe('a card payment, looked up', () => {
     // The service’s own answer is kept, and is behind.
     for (const service of [payer('t'), person])
       expect(await service.find(tenant, orderCode)).toMatchObject({
-        ...{ status: 'paid', paidAt: new Date('2026-03-02T12:00:01.000Z') },
+        status: 'paid',
+        paidAt: new Date('2026-03-02T12:00:01.000Z'),
       });
   });
 
@@ -624,7 +650,8 @@ describe('a card payment, looked up', () => {
     expect(script.requests).toHaveLength(1);
     const other = create(99);
     expect(await person.findWithVersion(tenant, other.orderCode)).toMatchObject({
-      ...{ version: 2, payment: { amountCents: 99 } },
+      version: 2,
+      payment: { amountCents: 99 },
     });
     expect(await person.findWithVersion(tenant, 'NONE')).toBeNull();
   });
@@ -641,7 +668,9 @@ describe('a webhook of a card payment', () => {
     await webhook({ orderCode: 'P1', status: 'pending', amount: 8.2 });
     expect(await events()).toEqual([['card_payment.paid', null, 'P1']]);
     expect((await person.list(tenant, { end: 'first', limit: 1 })).items[0]!.payment).toMatchObject({
-      ...{ amountCents: 820, status: 'paid', checkoutUrl: null },
+      amountCents: 820,
+      status: 'paid',
+      checkoutUrl: null,
     });
   });
 
@@ -651,7 +680,10 @@ describe('a webhook of a card payment', () => {
     await person.find(tenant, orderCode);
     await webhook({ orderCode, event: 'card_payment.paid', amount: 0.8, status: 'paid' });
     expect(await person.find(tenant, orderCode)).toMatchObject({
-      ...{ status: 'pending', amountCents: 820, otherPaidCents: 80, paidAt: null },
+      status: 'pending',
+      amountCents: 820,
+      otherPaidCents: 80,
+      paidAt: null,
     });
     expect(await events()).toEqual([
       ['card_payment.pending', null, orderCode],
@@ -730,7 +762,9 @@ describe('what somebody follows', () => {
   test('A followed payment is polled by one of several instances', async () => {
     const { facade, cards, person, tenant, script, clock } = await start();
     const other = createRemoteCardPayments({
-      ...{ ...facade, callbackUrl: null, privateAddresses: false },
+      ...facade,
+      callbackUrl: null,
+      privateAddresses: false,
       findProduct: async () => null,
     });
     const { orderCode } = (await person.create(tenant, { valueCents: 80 })).payment;

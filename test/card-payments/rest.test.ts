@@ -147,7 +147,10 @@ describe('creating a card payment (section 4.2)', () => {
     const paid = await app.cardPayments.find({ accountId, environment: 'live' }, made.orderCode);
     expect(cardPaymentWebhook(paid!)).toEqual({
       event: 'card_payment.paid',
-      ...{ orderCode: made.orderCode, amount: 1, status: 'paid', metadata: null },
+      orderCode: made.orderCode,
+      amount: 1,
+      status: 'paid',
+      metadata: null,
       paidAt: paid!.paidAt!.toISOString(),
       externalId: 'nº 1042',
     });

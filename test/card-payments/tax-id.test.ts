@@ -215,7 +215,10 @@ describe('the tax number of a customer', () => {
       });
       expect((await app.cardPayments.find(tenant, orderCode))!.customer).toEqual({ taxId: '12345678909' });
       expect((await client.request(PAYMENT, { orderCode })).cardPayment.customer).toEqual({
-        ...{ name: null, email: null, externalId: null, taxId: '***.456.789-**' },
+        name: null,
+        email: null,
+        externalId: null,
+        taxId: '***.456.789-**',
       });
     }
   });
@@ -233,7 +236,9 @@ describe('the tax number of a customer', () => {
     expect(await create('123.456.789-09')).toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
 
     const order = (taxId: string) => ({
-      ...{ externalId: '1042', amount: { fixedCents: 4990 }, customer: { name: 'Ana', taxId } },
+      externalId: '1042',
+      amount: { fixedCents: 4990 },
+      customer: { name: 'Ana', taxId },
     });
     const mint = async (taxId: string) =>
       (await client.request(MINT, { input: order(taxId) })).createCheckoutToken;
@@ -279,7 +284,9 @@ describe('the tax number of a customer', () => {
       ] as const) {
         const [answer] = Object.values(await who.request(operation, { input })) as [object];
         expect(answer).toEqual({
-          ...{ __typename: 'ValidationError', code: 'VALIDATION', fields },
+          __typename: 'ValidationError',
+          code: 'VALIDATION',
+          fields,
           message: `input.customer.taxId: ${REFUSED}`,
         });
       }

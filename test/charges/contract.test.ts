@@ -29,12 +29,16 @@ describeOnDatabase('charges', (open) => {
     await pay(core, charge.chargeId);
     await core.pass(DAY);
     expect(await core.charges.find(core.tenant, charge.chargeId)).toMatchObject({
-      ...{ status: 'paid', feeCents: 90, paidLate: false },
+      status: 'paid',
+      feeCents: 90,
+      paidLate: false,
       returnedCredits: [],
     });
     expect(await core.balances()).toEqual({
       ...NO_BALANCES,
-      ...{ merchant_balance: 4_900, platform_fees: 90, pix_received: -4_990 },
+      merchant_balance: 4_900,
+      platform_fees: 90,
+      pix_received: -4_990,
     });
     expect(core.faults).toEqual([]);
   });
@@ -76,7 +80,9 @@ describeOnDatabase('charges', (open) => {
       expect(charge.splits.map(({ amountCents }) => amountCents)).toEqual([250, 333]);
       await pay(core, charge.chargeId);
       expect(await core.balances()).toMatchObject({
-        ...{ merchant_subaccounts: 583, merchant_receivable: -83, merchant_balance: 0 },
+        merchant_subaccounts: 583,
+        merchant_receivable: -83,
+        merchant_balance: 0,
       });
       expect(await statementOf(core, bia!)).toEqual([['split_in', charge.chargeId, 333, 333]]);
     });
@@ -94,7 +100,10 @@ describeOnDatabase('charges', (open) => {
       });
       await core.work.settled();
       expect(await core.charges.find(core.tenant, charge.chargeId)).toMatchObject({
-        ...{ status: 'paid', refundedCents: 500, refundingCents: 0, refundParts: [] },
+        status: 'paid',
+        refundedCents: 500,
+        refundingCents: 0,
+        refundParts: [],
         splits: [
           { refundedCents: 200, assignedCents: 200 },
           { refundedCents: 50, assignedCents: 150 },
@@ -121,7 +130,10 @@ describeOnDatabase('charges', (open) => {
         ],
       });
       expect(await core.balances()).toMatchObject({
-        ...{ merchant_balance: 0, merchant_subaccounts: 0, merchant_receivable: 0, refunds_in_transit: 0 },
+        merchant_balance: 0,
+        merchant_subaccounts: 0,
+        merchant_receivable: 0,
+        refunds_in_transit: 0,
       });
     });
 
@@ -144,7 +156,8 @@ describeOnDatabase('charges', (open) => {
       expect(await core.refunds.find(core.tenant, refund.refundId)).toMatchObject({ status: 'failed' });
       expect(await core.balances()).toEqual({
         ...before,
-        ...{ merchant_balance: before.merchant_balance + 500, pix_received: before.pix_received - 500 },
+        merchant_balance: before.merchant_balance + 500,
+        pix_received: before.pix_received - 500,
       });
       expect(await statementOf(core, ana!)).toEqual([
         ['split_in', refund.refundId, 20, 20],
@@ -153,7 +166,10 @@ describeOnDatabase('charges', (open) => {
         ['split_in', charge.chargeId, 500, 500],
       ]);
       expect(await core.charges.find(core.tenant, charge.chargeId)).toMatchObject({
-        ...{ refundedCents: 0, refundingCents: 0, refundParts: [], status: 'paid' },
+        refundedCents: 0,
+        refundingCents: 0,
+        refundParts: [],
+        status: 'paid',
         splits: [
           { refundedCents: 0, assignedCents: 0 },
           { refundedCents: 0, assignedCents: 0 },
@@ -196,11 +212,14 @@ describeOnDatabase('charges', (open) => {
     expect(await core.wallet.read(tenant)).toMatchObject({ balanceCents: 0, pendingReleaseCents: 1_000 });
     await core.sandbox.simulatePayment(tenant, { id: charge.chargeId });
     expect(await core.wallet.read(tenant)).toMatchObject({
-      ...{ balanceCents: 1_000, pendingReleaseCents: 0, subaccountsBalanceCents: 400 },
+      balanceCents: 1_000,
+      pendingReleaseCents: 0,
+      subaccountsBalanceCents: 400,
     });
     const missing = { id: newChargeId('single', '0'.repeat(32)) };
     await expect(core.sandbox.simulatePayment(tenant, missing)).rejects.toMatchObject({
-      ...{ code: 'NOT_FOUND', message: 'Charge not found' },
+      code: 'NOT_FOUND',
+      message: 'Charge not found',
     });
   });
 

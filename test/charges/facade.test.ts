@@ -51,7 +51,9 @@ describe('a facade of a service with charges', () => {
     const body = JSON.stringify(payload);
     const signature = createHmac('sha256', pair.webhookSecrets.live).update(body).digest('hex');
     const response = await fetch(`http://127.0.0.1:${pair.facade.port}/webhooks/psa`, {
-      ...{ method: 'POST', body, headers: { 'x-webhook-signature': signature } },
+      method: 'POST',
+      body,
+      headers: { 'x-webhook-signature': signature },
     });
     return response.status;
   }
@@ -66,8 +68,13 @@ describe('a facade of a service with charges', () => {
     });
     const { charge } = await live(pair).request(FIND, { chargeId });
     expect(charge).toMatchObject({
-      ...{ chargeId, status: 'PENDING', amountCents: 4990, feeCents: 0, ownerAmountCents: 4367 },
-      ...{ otherPaidCents: null, checkoutUrl: `${pair.service.url}/checkout/${chargeId}` },
+      chargeId,
+      status: 'PENDING',
+      amountCents: 4990,
+      feeCents: 0,
+      ownerAmountCents: 4367,
+      otherPaidCents: null,
+      checkoutUrl: `${pair.service.url}/checkout/${chargeId}`,
       splits: [{ subaccountId: subaccount.id, amountCents: 623, percent: '12.5', refundedCents: 0 }],
       pix: { txid: txidOf(chargeId), copyPaste: expect.stringMatching(/^000201/) },
     });
@@ -78,13 +85,15 @@ describe('a facade of a service with charges', () => {
     expect(node).toEqual({ chargeId });
     const updates = live(pair).ws(FOLLOW, { chargeId });
     expect((await updates.data()).chargeUpdates).toMatchObject({
-      ...{ previousStatus: null, charge: { status: 'PENDING' } },
+      previousStatus: null,
+      charge: { status: 'PENDING' },
     });
     await pair.settled();
     const asked = pair.proxy.arrivals.length;
     await pay(pair, chargeId);
     expect((await updates.data()).chargeUpdates).toMatchObject({
-      ...{ previousStatus: 'PENDING', charge: { chargeId, status: 'PAID' } },
+      previousStatus: 'PENDING',
+      charge: { chargeId, status: 'PAID' },
     });
     expect((await updates.next()).done).toBe(true);
     expect(pair.proxy.arrivals.slice(asked).filter(({ path }) => path.includes(chargeId))).toEqual([]);
@@ -104,7 +113,8 @@ describe('a facade of a service with charges', () => {
     }
     expect(await deliver(pair, { event: 'charge.paid', ...about, amountCents: 1 })).toBe(200);
     expect((await live(pair).request(FIND, { chargeId })).charge).toMatchObject({
-      ...{ status: 'PENDING', otherPaidCents: 1 },
+      status: 'PENDING',
+      otherPaidCents: 1,
     });
     const { payments } = await live(pair).request('{ payments { totalCount } }');
     expect(payments.totalCount).toBe(0);
@@ -144,7 +154,8 @@ describe('a facade of a service with charges', () => {
       errors: [{ extensions: { code: 'NOT_OFFERED' } }],
     });
     expect(await live(pair).request('{ wallet { balanceCents } charges { totalCount } }')).toEqual({
-      ...{ wallet: { balanceCents: 0 }, charges: { totalCount: 0 } },
+      wallet: { balanceCents: 0 },
+      charges: { totalCount: 0 },
     });
     const malformed = await live(pair).send(FIND, { chargeId: 'psa_1' });
     expect(malformed.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');

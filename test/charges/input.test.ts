@@ -119,10 +119,13 @@ describe('the input of a charge', () => {
     'A beneficiary that is %s is not found, as one that nobody has',
     async (of) => {
       expect(await live.post('/charges', toRest({ splits: [{ of, percent: '1' }] }))).toMatchObject({
-        ...{ status: 404, body: { error: 'Subaccount not found' } },
+        status: 404,
+        body: { error: 'Subaccount not found' },
       });
       expect((await askGraphQL({ splits: [{ of, percent: '1' }] })).data.createCharge).toEqual({
-        ...{ __typename: 'NotFoundError', code: 'NOT_FOUND', message: 'Subaccount not found' },
+        __typename: 'NotFoundError',
+        code: 'NOT_FOUND',
+        message: 'Subaccount not found',
       });
     },
   );

@@ -61,23 +61,31 @@ describe('charges over REST', () => {
     const now = app.clock.now().getTime();
     expect(body).toEqual({
       chargeId: expect.stringMatching(/^psc_[0-9a-f]{32}$/),
-      ...{
-        status: 'pending',
-        currency: 'BRL',
-        externalId: null,
-        language: null,
-        description: null,
-        metadata: null,
-        splits: [],
-      },
-      ...{ amountCents: 14_990, feeCents: 50, netAmountCents: 14_940, ownerAmountCents: 14_940 },
+      status: 'pending',
+      currency: 'BRL',
+      externalId: null,
+      language: null,
+      description: null,
+      metadata: null,
+      splits: [],
+      amountCents: 14_990,
+      feeCents: 50,
+      netAmountCents: 14_940,
+      ownerAmountCents: 14_940,
       checkoutUrl: `https://pay.example/psa/checkout/${body.chargeId}`,
       pixCopyPaste: expect.stringContaining(`pix.psa.invalid/v2/${txid}`),
       txid,
       createdAt: new Date(now).toISOString(),
       expiresAt: new Date(now + DAY).toISOString(),
-      ...{ paidAt: null, paidLate: false, endToEndId: null, failureReason: null },
-      ...{ refundedAt: null, refundedCents: 0, refundableCents: 0, refunds: [], returnedCredits: [] },
+      paidAt: null,
+      paidLate: false,
+      endToEndId: null,
+      failureReason: null,
+      refundedAt: null,
+      refundedCents: 0,
+      refundableCents: 0,
+      refunds: [],
+      returnedCredits: [],
     });
     expect(parseBrCode(body.pixCopyPaste)).toMatchObject({ amountCents: 14_990 });
     expect(await rest.get(`/charges/${body.chargeId}`)).toMatchObject({ status: 200, body });
@@ -90,14 +98,19 @@ describe('charges over REST', () => {
     expect(body).not.toHaveProperty('metadata');
     await pay(body.chargeId);
     const refund = await rest.post(`/charges/${body.chargeId}/refunds`, {
-      ...{ amountCents: 400, reason: 'Desistência', idempotencyKey: 'r-1' },
+      amountCents: 400,
+      reason: 'Desistência',
+      idempotencyKey: 'r-1',
     });
     expect(refund).toMatchObject({ status: 201, body: { status: 'processing', chargeId: body.chargeId } });
     expect(Object.keys(refund.body)).not.toContain('paymentId');
     await app.work.settled();
     const paid = (await rest.get(`/charges/${body.chargeId}`)).body;
     expect(paid).toMatchObject({
-      ...{ status: 'paid', pixCopyPaste: null, refundedCents: 400, refundableCents: 600 },
+      status: 'paid',
+      pixCopyPaste: null,
+      refundedCents: 400,
+      refundableCents: 600,
       splits: [{ subaccountId, amountCents: 125, percent: 12.5, refundedCents: 50 }],
       refunds: [{ refundId: refund.body.refundId, amountCents: 400, status: 'completed' }],
     });
@@ -159,19 +172,22 @@ describe('charges over GraphQL', () => {
   test('A charge has every member, before and after it is paid and refunded', async () => {
     const subaccountId = await merchant({ pixFeeCents: 10 });
     const { chargeId, id } = await createdBy({
-      ...{ valueCents: 1_010, description: 'Aula' },
+      valueCents: 1_010,
+      description: 'Aula',
       splits: [{ subaccountId, share: { percent: '33.30' } }],
     });
     const pending = await found(chargeId);
     expect(pending).toMatchObject({
-      ...{
-        status: 'PENDING',
-        amountCents: 1_010,
-        feeCents: 10,
-        netAmountCents: 1_000,
-        ownerAmountCents: 667,
-      },
-      ...{ metadata: null, description: 'Aula', expiresInSeconds: 86_400, final: false, version: 2 },
+      status: 'PENDING',
+      amountCents: 1_010,
+      feeCents: 10,
+      netAmountCents: 1_000,
+      ownerAmountCents: 667,
+      metadata: null,
+      description: 'Aula',
+      expiresInSeconds: 86_400,
+      final: false,
+      version: 2,
       pix: { txid: txidOf(chargeId), qr: { size: expect.any(Number) } },
       checkoutUrl: `https://pay.example/psa/checkout/${chargeId}`,
       splits: [
@@ -190,7 +206,11 @@ describe('charges over GraphQL', () => {
     expect(refundCharge.refund.of).toEqual({ __typename: 'Charge', chargeId });
     await app.work.settled();
     expect(await found(chargeId)).toMatchObject({
-      ...{ status: 'REFUNDED', pix: null, final: true, refundedCents: 1_010, refundableCents: 0 },
+      status: 'REFUNDED',
+      pix: null,
+      final: true,
+      refundedCents: 1_010,
+      refundableCents: 0,
       splits: [{ refundedCents: 333, subaccount: { balanceCents: 0 } }],
       refunds: [{ amountCents: 1_010, status: 'COMPLETED', of: { chargeId } }],
     });
@@ -361,7 +381,8 @@ describe('the hosted page of a charge', () => {
   test('The page shows the code, knows nothing of the shares, and shows that the charge is paid', async () => {
     const subaccountId = await merchant();
     const { chargeId } = await createdBy({
-      ...{ valueCents: 12_345, description: 'Aula de violão' },
+      valueCents: 12_345,
+      description: 'Aula de violão',
       splits: [{ subaccountId, share: { amountCents: 6_789 } }],
     });
     const page = async () => {

@@ -89,7 +89,10 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       try {
         apply(
           decideCreate(normalRequest({ valueCents, splits }), {
-            ...{ chargeId, environment, balances, now: NOW },
+            chargeId,
+            environment,
+            balances,
+            now: NOW,
             account: { pixEnabled: true, pixFeeCents },
           }),
         );
@@ -105,7 +108,11 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const isKnown = charge.endToEndId !== null;
       apply(
         chargeDecisions.decideCredit(charge, credit, {
-          ...{ isKnown, isOrderClosed: false, environment, balances, now: NOW },
+          isKnown,
+          isOrderClosed: false,
+          environment,
+          balances,
+          now: NOW,
         }),
       );
     },
@@ -134,7 +141,11 @@ function createTenant(environment: Environment, pixFeeCents: number) {
         const { amountCents: cents } = begun;
         apply(begun.change);
         refunds.set(refundId, {
-          ...{ chargeId: charge.chargeId, amountCents: cents, status: 'processing', taken, before },
+          chargeId: charge.chargeId,
+          amountCents: cents,
+          status: 'processing',
+          taken,
+          before,
         });
       } catch (error) {
         expect(['NOT_REFUNDABLE', 'VALIDATION', 'INSUFFICIENT_FUNDS']).toContain(

@@ -8,12 +8,17 @@ const DIGITS = '0123456789abcdef'.repeat(2);
 const SINGLE = `psc_${DIGITS}`;
 const SPLIT = `psplit_${DIGITS}`;
 const CODE = brCode({
-  ...{ url: 'pix.example.com/v2/1', amountCents: 4990, merchantName: 'Ana', merchantCity: 'Recife' },
+  url: 'pix.example.com/v2/1',
+  amountCents: 4990,
+  merchantName: 'Ana',
+  merchantCity: 'Recife',
 });
 const split = { subaccountId: 'sacc_1', amountCents: 100, percent: '2.5', refundedCents: 0 };
 
 const claim = (rest: Partial<UpstreamCharge> = {}): UpstreamCharge => ({
-  ...{ chargeId: SPLIT, status: 'pending', amountCents: 4990 },
+  chargeId: SPLIT,
+  status: 'pending',
+  amountCents: 4990,
   ...rest,
 });
 
@@ -65,7 +70,8 @@ describe('what another service shows of a charge', () => {
       chargeEventFromWire({ type: 'charge.test.paid', data: { id: SINGLE, amountCents: 4990 } }),
     ).toBeNull();
     expect(chargeEventFromWire({ id: SINGLE, event: 'charge.expired' })).toMatchObject({
-      ...{ chargeId: SINGLE, status: 'expired' },
+      chargeId: SINGLE,
+      status: 'expired',
     });
     expect(chargeEventFromWire({ id: SINGLE, event: 'other.paid' })).toBeNull();
   });

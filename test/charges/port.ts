@@ -23,9 +23,20 @@ export function describePort(start: StartPortFixture): void {
     const found = await charges.find(tenant, chargeId);
     expect(found).toMatchObject({
       ...details,
-      ...{ chargeId, brCode, createdAt, expiresAt, status: 'pending', splits: [] },
-      ...{ amountCents: 4990, feeCents: 0, refundedCents: 0, refundingCents: 0, returnedCredits: [] },
-      ...{ paidAt: null, endToEndId: null, failureReason: null },
+      chargeId,
+      brCode,
+      createdAt,
+      expiresAt,
+      status: 'pending',
+      splits: [],
+      amountCents: 4990,
+      feeCents: 0,
+      refundedCents: 0,
+      refundingCents: 0,
+      returnedCredits: [],
+      paidAt: null,
+      endToEndId: null,
+      failureReason: null,
     });
     expect(found?.txid ?? txidOf(chargeId)).toBe(txidOf(chargeId));
     expect((await merchant.events('charge')).map(({ snapshot }) => snapshot)).toEqual([found]);
@@ -69,7 +80,9 @@ export function describePort(start: StartPortFixture): void {
       const shares = [{ subaccountId: id, amountCents: 333, percent: '33.33', refundedCents: 0 }];
       expect(await find(merchant, chargeId)).toMatchObject({ status: 'paid', splits: shares });
       expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({
-        ...{ balanceCents: 1_000, subaccountsBalanceCents: 333, withdrawableCents: 667 },
+        balanceCents: 1_000,
+        subaccountsBalanceCents: 333,
+        withdrawableCents: 667,
       });
       expect(await announced(merchant, chargeId)).toEqual([
         ['pending', null],
@@ -104,14 +117,18 @@ export function describePort(start: StartPortFixture): void {
     await refund(merchant, chargeId, 200);
     await merchant.pass(KEPT);
     expect(await find(merchant, chargeId)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 200, refundingCents: 0 },
+      status: 'paid',
+      refundedCents: 200,
+      refundingCents: 0,
       splits: [{ subaccountId: id, amountCents: 500, percent: null, refundedCents: 100 }],
       returnedCredits: [{ amountCents: 999, cause: 'amount_mismatch', returnedAt: expect.any(Date) }],
     });
     await refund(merchant, chargeId);
     await merchant.pass(KEPT);
     expect(await find(merchant, chargeId)).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 1_000, splits: [{ refundedCents: 500 }] },
+      status: 'refunded',
+      refundedCents: 1_000,
+      splits: [{ refundedCents: 500 }],
     });
     expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ balanceCents: 0 });
   });

@@ -124,7 +124,9 @@ describe('the parts of a refund', () => {
   test('A refund beside one that is under way divides what is left, and takes what the balances have', () => {
     const [ana, bia] = splitsOf([{ amountCents: 400 }, { amountCents: 200 }].map(toAsked), 1_000);
     const charge = {
-      ...{ amountCents: 1_000, refundedCents: 100, refundingCents: 400 },
+      amountCents: 1_000,
+      refundedCents: 100,
+      refundingCents: 400,
       splits: [
         { ...ana!, assignedCents: 200 },
         { ...bia!, assignedCents: 100 },
@@ -151,8 +153,10 @@ describe('the parts of a refund', () => {
           Math.max(netCents, 10_000),
         );
         let charge = {
-          ...{ amountCents: Math.max(netCents, 10_000) + feeCents, splits },
-          ...{ refundedCents: 0, refundingCents: 0 },
+          amountCents: Math.max(netCents, 10_000) + feeCents,
+          splits,
+          refundedCents: 0,
+          refundingCents: 0,
         } as unknown as StoredCharge;
         const left = () => charge.amountCents - charge.refundedCents;
         for (const asking of [...refunds, Number.MAX_SAFE_INTEGER]) {

@@ -102,7 +102,8 @@ describe('a language that a merchant gives', () => {
       expect(made).toEqual({ id: made.id, checkoutUrl: `${app.url}/checkout/${made.id}`, language: name });
       expect(await find(client, operation, made.id)).toEqual(made);
       expect((await rest.get(`${path}/${made.id}`)).body).toMatchObject({
-        ...{ language: tag, checkoutUrl: made.checkoutUrl },
+        language: tag,
+        checkoutUrl: made.checkoutUrl,
       });
       expect(await languagesOf(made)).toEqual([tag, 'pt-BR']);
     }
@@ -125,7 +126,8 @@ describe('a language that a merchant gives', () => {
       expect(await find(client, operation, id)).toMatchObject({ language: 'ES' });
       for (const language of ['ES', 'pt', 'fr', '', 1])
         expect(await rest.post(path, { ...body, language })).toMatchObject({
-          ...{ status: 400, body: { error: 'language: must be one of pt-BR, en, es' } },
+          status: 400,
+          body: { error: 'language: must be one of pt-BR, en, es' },
         });
       expect((await rest.post(path, { ...body, language: null })).status).toBe(201);
       const { body: refused } = await client.send(documentOf(operation), {
@@ -241,7 +243,9 @@ describe('a language in front of another service', () => {
 
     const { made: without } = await create(live(pair), operation, {});
     expect(without).toEqual({
-      ...{ id: without.id, checkoutUrl: `${service.app.url}/checkout/${without.id}`, language: null },
+      id: without.id,
+      checkoutUrl: `${service.app.url}/checkout/${without.id}`,
+      language: null,
     });
     const keyed = (input: object) => create(live(pair), operation, { idempotencyKey: 'pedido-1', ...input });
     await keyed({ language: 'ES' });
@@ -260,7 +264,8 @@ describe('a language in front of another service', () => {
     await service.app.cardPayments.pay(made.id, approved());
     await pair.settled();
     expect(await find(live(pair), 'createCardPayment', made.id)).toEqual({
-      ...{ ...made, checkoutUrl: `${made.checkoutUrl}?lang=es` },
+      ...made,
+      checkoutUrl: `${made.checkoutUrl}?lang=es`,
     });
     const again = (await page.request(START, { input })).startCheckout;
     expect(again.made).toEqual(made);

@@ -160,10 +160,12 @@ describe('the parser of psa', () => {
   test('store import names a file and an environment, and an account where it is given', () => {
     const command = { kind: 'operation', operation: 'store.import', json: false, file: 'loja.json' };
     expect(parseCommand(words('store import loja.json --live'))).toEqual({
-      ...{ ...command, input: { environment: 'live' } },
+      ...command,
+      input: { environment: 'live' },
     });
     expect(parseCommand(words('store import loja.json --sandbox --account acc_1'))).toEqual({
-      ...{ ...command, input: { environment: 'sandbox', accountId: 'acc_1' } },
+      ...command,
+      input: { environment: 'sandbox', accountId: 'acc_1' },
     });
   });
 

@@ -20,8 +20,13 @@ test.each([
 
 test('LTC that wait for the operator are shown in LTC, beside the amount that was asked', () => {
   const payment = {
-    ...{ paymentId: 'psa_1', accountId: 'acc_1', status: 'expired', reason: 'paid_elsewhere' },
-    ...{ amountCents: 4_990, askedLitoshi: 8_149_068, litoshi: 108_149_068 },
+    paymentId: 'psa_1',
+    accountId: 'acc_1',
+    status: 'expired',
+    reason: 'paid_elsewhere',
+    amountCents: 4_990,
+    askedLitoshi: 8_149_068,
+    litoshi: 108_149_068,
     seenAt: '2026-11-26T12:00:00.000Z',
   };
   expect(formatResult('ltc.list', { payments: [payment] })).toBe(

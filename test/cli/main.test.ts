@@ -230,7 +230,8 @@ describe('on a PostgreSQL', () => {
       new RegExp(`^id +reason +since +until\\n${token.tokenId}  paused by hand  20.*Z  20.*Z\\n$`),
     );
     expect(await psa(environment, 'tokens', 'resume', token.tokenId)).toEqual({
-      ...{ code: 0, stderr: '' },
+      code: 0,
+      stderr: '',
       stdout: `The checkout token ${token.tokenId} is not paused.\n`,
     });
     expect(await start()).toBe('StartCheckoutSuccess');
@@ -288,8 +289,12 @@ describe('on a data folder that a running server uses', () => {
     const { dataDir: PSA_DATA_DIR, app } = await runningServer();
     const file = join(temporaryFolder(), 'loja.json');
     const many = Array.from({ length: STORE }, (_, index) => ({
-      ...{ id: String(index), name: `Produto ${index}`, description: 'x'.repeat(500), price: '1.234,56' },
-      ...{ imageUrl: 'https://loja.example/foto.jpg', available: true },
+      id: String(index),
+      name: `Produto ${index}`,
+      description: 'x'.repeat(500),
+      price: '1.234,56',
+      imageUrl: 'https://loja.example/foto.jpg',
+      available: true,
     }));
     writeFileSync(file, JSON.stringify(many));
     const [account] = (await answer({ PSA_DATA_DIR }, 'accounts', 'list')).accounts;
@@ -316,7 +321,9 @@ describe('on a data folder that a running server uses', () => {
     for (const [content, message] of refused) {
       writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
       expect(await psa({ PSA_DATA_DIR }, 'store', 'import', file, '--sandbox')).toMatchObject({
-        ...{ code: 1, stdout: '', stderr: expect.stringContaining(message) },
+        code: 1,
+        stdout: '',
+        stderr: expect.stringContaining(message),
       });
     }
     const missing = await psa({ PSA_DATA_DIR }, 'store', 'import', 'nenhum.json', '--live');

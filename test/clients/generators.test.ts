@@ -19,21 +19,20 @@ const folder = mkdtempSync(join(tmpdir(), 'psa-generators-'));
 
 const TSCONFIG = {
   compilerOptions: {
-    ...{ strict: true, exactOptionalPropertyTypes: true, noUncheckedIndexedAccess: true },
-    ...{
-      target: 'es2022',
-      module: 'esnext',
-      moduleResolution: 'bundler',
-      lib: ['es2023', 'dom', 'dom.iterable'],
-    },
-    ...{
-      allowImportingTsExtensions: true,
-      noEmit: true,
-      resolveJsonModule: true,
-      verbatimModuleSyntax: true,
-    },
+    strict: true,
+    exactOptionalPropertyTypes: true,
+    noUncheckedIndexedAccess: true,
+    target: 'es2022',
+    module: 'esnext',
+    moduleResolution: 'bundler',
+    lib: ['es2023', 'dom', 'dom.iterable'],
+    allowImportingTsExtensions: true,
+    noEmit: true,
+    resolveJsonModule: true,
+    verbatimModuleSyntax: true,
     // The libraries' own declarations.
-    ...{ skipLibCheck: true, types: [] },
+    skipLibCheck: true,
+    types: [],
   },
 };
 
@@ -49,11 +48,10 @@ async function generate(name: string): Promise<string> {
   mkdirSync(project);
   symlinkSync(modules, join(project, 'node_modules'));
   const written = {
-    ...{ 'schema.graphql': sdl, 'package.json': '{"type":"module"}' },
-    ...{
-      'tsconfig.base.json': JSON.stringify(TSCONFIG),
-      'tsconfig.json': '{"extends":"./tsconfig.base.json"}',
-    },
+    'schema.graphql': sdl,
+    'package.json': '{"type":"module"}',
+    'tsconfig.base.json': JSON.stringify(TSCONFIG),
+    'tsconfig.json': '{"extends":"./tsconfig.base.json"}',
     ...files,
   };
   for (const [file, content] of Object.entries(written)) writeFileSync(join(project, file), content);

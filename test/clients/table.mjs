@@ -133,7 +133,9 @@ export const TABLES = [
         'Relay compiler': 'relay-compiler',
         GenQL: '@genql/cli',
       }).map(([name, npm]) => ({
-        ...{ name, npm, installed: 'generators' },
+        name,
+        npm,
+        installed: 'generators',
         lacks: ['partial results from the cache'],
       })),
       { name: 'urql Graphcache', npm: '@urql/exchange-graphcache', installed: 'generators' },
@@ -196,7 +198,8 @@ export const TABLES = [
       ]),
     ),
     clients: Object.keys(HTTP).map((name) => ({
-      ...{ name, hasSavedVersion: true },
+      name,
+      hasSavedVersion: true,
       ...(name === 'Apache HttpClient' && { lacks: ['mutation', 'rest post', 'webhook'] }),
     })),
   },

@@ -157,7 +157,9 @@ function payoutOf(tenant: Tenant, place: number, variant: number): OwnPayout {
     ...PAYOUT,
     withdrawalId: idOf(tenant, place),
     code: `SAQ-${idOf(tenant, place).slice(-12).toUpperCase()}`,
-    ...{ method, status, requestedAt },
+    method,
+    status,
+    requestedAt,
     litoshi: method === 'ltc' ? 7 : null,
     processedAt: isOver ? requestedAt : null,
     deniedReason: status === 'denied' ? 'refused' : null,
@@ -192,10 +194,20 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
   if (what === 'deliveries') {
     const status = (['pending', 'delivered', 'exhausted'] as const)[variant % 3]!;
     const deliveries = ids.map((id, index) => ({
-      ...{ webhookId: `whd_${id}`, event: 'payment.paid', url: 'https://shop.example/hook', status },
-      ...{ attempts: 0, failures: 0, nextAttemptAt: status === 'pending' ? START : null, createdAt: START },
-      ...{ resourceVersion: 1, occurredAt: null },
-      ...{ eventVersion: places[index]! + 1, resource: 'card_payment', resourceId: id, body: '{}' },
+      webhookId: `whd_${id}`,
+      event: 'payment.paid',
+      url: 'https://shop.example/hook',
+      status,
+      attempts: 0,
+      failures: 0,
+      nextAttemptAt: status === 'pending' ? START : null,
+      createdAt: START,
+      resourceVersion: 1,
+      occurredAt: null,
+      eventVersion: places[index]! + 1,
+      resource: 'card_payment',
+      resourceId: id,
+      body: '{}',
       headers: null,
     }));
     await insertDeliveries(db, tenant, deliveries);
@@ -208,13 +220,11 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
       tenant,
       ids.map(
         (id, index): MirroredRow => ({
-          ...{
-            resource,
-            id,
-            version: 1,
-            status: ['paid', 'pending', 'unknown', 'failed'][variant % 4]!,
-            final: false,
-          },
+          resource,
+          id,
+          version: 1,
+          status: ['paid', 'pending', 'unknown', 'failed'][variant % 4]!,
+          final: false,
           // The method of a payment may become known later.
           parent: {
             card_payment: null,
@@ -222,7 +232,8 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
             payment: variant % 2 === 0 ? 'pix' : 'ltc',
           }[resource],
           createdAt: resource === 'payment' ? START : null,
-          ...{ snapshot: {}, observedAt: START },
+          snapshot: {},
+          observedAt: START,
         }),
       ),
     );
@@ -310,7 +321,8 @@ describeOnDatabase('A total', (open) => {
               (
                 await listMirrored(database.sql, tenant, 'subaccount_payout', {
                   ...filter,
-                  ...{ end: 'first', limit: 100 },
+                  end: 'first',
+                  limit: 100,
                 })
               ).length,
             );
@@ -647,7 +659,8 @@ describeOnDatabase('A page', (open) => {
     'of a rare type or one that none has': { types: ['charge', 'card_payment'] },
     'of a common type and a rare status': { types: ['payment'], status: ['failed'] },
     'of all types and statuses': {
-      ...{ types: ['card_payment', 'payment', 'charge'], status: ['processing', 'completed', 'failed'] },
+      types: ['card_payment', 'payment', 'charge'],
+      status: ['processing', 'completed', 'failed'],
     },
   };
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
@@ -774,7 +787,11 @@ describeOnDatabase('A page', (open) => {
     ),
     'of what was observed of card payments created long ago': (db, of) =>
       listMirroredRange(db, of, 'card_payment', {
-        ...{ end: 'first', limit: 51, period: {}, details: created, allOf: null },
+        end: 'first',
+        limit: 51,
+        period: {},
+        details: created,
+        allOf: null,
       }),
     'of card payments, its total': (db, of) => countCardPayments(db, of, {}),
     'of card payments of a common status, its total': (db, of) =>
@@ -814,7 +831,8 @@ describeOnDatabase('A page', (open) => {
       }),
     'of a subaccount’s payouts of a rare status, the last before a place in the middle': (db, of) =>
       listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51, before: middle }], {
-        ...{ end: 'last', status: ['failed', 'processing'] },
+        end: 'last',
+        status: ['failed', 'processing'],
       }),
     'of a subaccount’s payouts of a common status, its total': (db, of) =>
       countPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT }], { status: ['completed'] }),
@@ -839,7 +857,10 @@ describeOnDatabase('A page', (open) => {
           // Numbered behind two other kinds.
           (db, of) =>
             listMirroredRange(db, of, 'payment', {
-              ...{ ...filter, ...mirrored, end: 'last', before: 2 * rows + middle },
+              ...filter,
+              ...mirrored,
+              end: 'last',
+              before: 2 * rows + middle,
             }),
         ],
       ]),
@@ -863,7 +884,10 @@ describeOnDatabase('A page', (open) => {
       listMirrored(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
     'of what was observed of a subaccount’s payouts, the last before a place': (db, of) =>
       listMirrored(db, of, 'subaccount_payout', {
-        ...{ end: 'last', limit: 51, before: middle, parent: SUBACCOUNT },
+        end: 'last',
+        limit: 51,
+        before: middle,
+        parent: SUBACCOUNT,
       }),
   });
   const middle = ROWS / 2;
@@ -989,7 +1013,10 @@ describeOnDatabase('A page', (open) => {
         const newest = Math.min(place, 100 + index) - 1;
         expect(first.map((each) => each.place)).toEqual([newest, newest - 1].filter((each) => each > 0));
         const last = await listPayouts(database.sql, tenant, {
-          ...{ end: 'last', limit: 2, requestedAfter: instant, before: place },
+          end: 'last',
+          limit: 2,
+          requestedAfter: instant,
+          before: place,
         });
         const oldest = Math.max(place + 1, 100 + index);
         expect(last.map((each) => each.place)).toEqual([oldest + 1, oldest].filter((each) => each <= ROWS));

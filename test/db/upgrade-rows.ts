@@ -232,7 +232,10 @@ export const DATA: Record<string, string> = {
           ${AT}, ${LATER}, ${AT}, '${creditOf(ROWS.splitCharge)}', '${JSON.stringify([
             {
               subaccountId: ROWS.subaccount,
-              ...{ amountCents: 1000, percent: null, refundedCents: 0, assignedCents: 0 },
+              amountCents: 1000,
+              percent: null,
+              refundedCents: 0,
+              assignedCents: 0,
             },
           ])}');
     ${key('createCharge', ROWS.charge)} ${key('createCharge', ROWS.splitCharge)} ${task('pix.expire', ROWS.charge)}

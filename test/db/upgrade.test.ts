@@ -273,7 +273,8 @@ const READ = `{
 }`;
 const AS_READ = {
   cardPayment: {
-    ...{ status: 'PAID', refundedCents: 990 },
+    status: 'PAID',
+    refundedCents: 990,
     refunds: [{ refundId: ROWS.cardRefund }],
     // The time for evidence was over when the server started.
     disputes: [{ disputeId: ROWS.cardDispute, status: 'UNDER_REVIEW' }],
@@ -283,7 +284,9 @@ const AS_READ = {
   payout: { status: 'COMPLETED' },
   pending: { status: 'PENDING', pix: { copyPaste: '00020126' } },
   paid: {
-    ...{ status: 'PAID', refundedCents: 990, refundableCents: 3000 },
+    status: 'PAID',
+    refundedCents: 990,
+    refundableCents: 3000,
     refunds: [{ refundId: ROWS.paymentRefund }],
     disputes: [{ disputeId: ROWS.paymentDispute, status: 'OPEN' }],
     delivered: [

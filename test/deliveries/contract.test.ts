@@ -143,7 +143,8 @@ describeOnDatabase('deliveries', (open) => {
       [WAITING],
     ]);
     expect(await deliver(core, productId, { codes: ['DDDD-4444', 'EEEE-5555'] })).toMatchObject({
-      ...{ deliveredCount: 4, remainingCount: 1 },
+      deliveredCount: 4,
+      remainingCount: 1,
     });
     expect(await givenTo(core, ids[3]!)).toEqual([delivered('codes', 'DDDD-4444')]);
     const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
@@ -247,7 +248,8 @@ describeOnDatabase('deliveries', (open) => {
       );
     }
     expect(await core.deliveries.listPage(core.tenant, { limit: 9, offset: 0 })).toMatchObject({
-      ...{ items: [{ remainingCount: 1 }], total: 1 },
+      items: [{ remainingCount: 1 }],
+      total: 1,
     });
     // Another product may have the same code: the merchant sells both.
     expect((await stock(core, { codes: ['AAAA-1111'] })).productId).not.toBe(productId);

@@ -43,7 +43,11 @@ async function merchant() {
   const rest = app.rest(key);
   const { body: product } = await rest.post('/products', { name: 'Curso', priceCents: 4_990 });
   return {
-    ...{ accountId, key, client: app.client(key), rest, productId: product.id as string },
+    accountId,
+    key,
+    client: app.client(key),
+    rest,
+    productId: product.id as string,
     tenant: { accountId, environment: 'live' as const },
   };
 }
@@ -70,9 +74,15 @@ describe('over GraphQL', () => {
     const { delivery, replayed } = await create(client, input);
     expect(replayed).toBe(false);
     expect(delivery).toEqual({
-      ...{ id: expect.any(String), deliveryId: expect.stringMatching(/^[0-9a-f]{24}$/), productId },
-      ...{ kind: 'CODES', content: null, deliveredCount: 0, remainingCount: 2 },
-      ...{ product: { productId, name: 'Curso' }, createdAt: app.clock.now().toISOString() },
+      id: expect.any(String),
+      deliveryId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      productId,
+      kind: 'CODES',
+      content: null,
+      deliveredCount: 0,
+      remainingCount: 2,
+      product: { productId, name: 'Curso' },
+      createdAt: app.clock.now().toISOString(),
     });
     expect(await create(client, input)).toMatchObject({ replayed: true, delivery: { remainingCount: 2 } });
     const more = await create(client, { productId, content: { codes: ['CCCC-3333'] } });
@@ -82,11 +92,14 @@ describe('over GraphQL', () => {
       node: { __typename: 'Delivery', deliveryId: delivery.deliveryId },
     });
     expect((await client.request(DELETE, delivery)).deleteDelivery).toMatchObject({
-      ...{ deleted: true, deletedId: delivery.id, deliveryId: delivery.deliveryId },
+      deleted: true,
+      deletedId: delivery.id,
+      deliveryId: delivery.deliveryId,
     });
     expect(await client.request(NODE, delivery)).toEqual({ node: null });
     expect((await client.request(DELETE, delivery)).deleteDelivery).toMatchObject({
-      ...{ __typename: 'NotFoundError', message: 'Delivery not found' },
+      __typename: 'NotFoundError',
+      message: 'Delivery not found',
     });
   });
 
@@ -108,7 +121,10 @@ describe('over GraphQL', () => {
     ]);
     const second = await buy(of);
     expect((await client.request(PAYMENT, { paymentId: second })).payment.delivered[1]).toEqual({
-      ...{ kind: 'CODES', status: 'PENDING', content: null, deliveredAt: null },
+      kind: 'CODES',
+      status: 'PENDING',
+      content: null,
+      deliveredAt: null,
     });
     expect((await rest.get(`/payments/${paymentId}`)).body.delivered).toEqual([
       { kind: 'link', status: 'delivered', content: 'https://loja.example/curso', deliveredAt },
@@ -210,7 +226,8 @@ describe('over GraphQL', () => {
         // A server that knows the directive refuses two members before anything is resolved.
         if (!answer.body.errors)
           expect(answer.body.data.createDelivery).toMatchObject({
-            ...{ __typename: 'ValidationError', fields: [{ path }] },
+            __typename: 'ValidationError',
+            fields: [{ path }],
           });
       }
     await create(client, { productId, content: { codes: ['segredo-1'] } });
@@ -237,20 +254,21 @@ describe('over REST', () => {
     const made = await rest.post('/deliveries', body);
     expect(made).toMatchObject({ status: 201 });
     expect(made.body).toEqual({
-      ...{
-        deliveryId: expect.stringMatching(/^[0-9a-f]{24}$/),
-        productId,
-        kind: 'text',
-        content: 'Obrigada!',
-      },
-      ...{ deliveredCount: 0, remainingCount: null, createdAt: app.clock.now().toISOString() },
+      deliveryId: expect.stringMatching(/^[0-9a-f]{24}$/),
+      productId,
+      kind: 'text',
+      content: 'Obrigada!',
+      deliveredCount: 0,
+      remainingCount: null,
+      createdAt: app.clock.now().toISOString(),
     });
     expect((await rest.post('/deliveries', body)).body).toEqual(made.body);
     expect(await rest.post('/deliveries', { ...body, content: { text: 'Outro' } })).toMatchObject({
       status: 409,
     });
     expect(await rest.get(`/deliveries?productId=${productId}&limit=1`)).toMatchObject({
-      ...{ status: 200, body: { deliveries: [made.body], total: 1, limit: 1, offset: 0 } },
+      status: 200,
+      body: { deliveries: [made.body], total: 1, limit: 1, offset: 0 },
     });
     expect((await rest.get(`/deliveries?productId=${'0'.repeat(24)}`)).body.total).toBe(0);
     expect(await rest.get('/deliveries?productId=x')).toMatchObject({ status: 400 });

@@ -84,7 +84,9 @@ function createShop() {
       }));
       const sale = {
         payment: { type: 'payment' as const, id },
-        ...{ productId: PRODUCT, callbackUrl: null, paidAt: plusMs(now, -earlierMs) },
+        productId: PRODUCT,
+        callbackUrl: null,
+        paidAt: plusMs(now, -earlierMs),
       };
       apply(decideDeliver(offers, sale, { before: given.get(id) ?? null, now }));
     },
@@ -94,7 +96,10 @@ function createShop() {
       try {
         const { delivery, ...change } = decideCreate(contentOf(content), {
           deliveryId: String(made).padStart(24, '0'),
-          ...{ productId: PRODUCT, deliveries: live(), waiting: before, now },
+          productId: PRODUCT,
+          deliveries: live(),
+          waiting: before,
+          now,
           known: (hash) => codes.has(hash),
         });
         apply(change);

@@ -5,7 +5,9 @@ import { aPixPayment, servePixPage } from '../payments/hosted-page.ts';
 
 const SHOP = 'https://loja.example/obrigada';
 const delivered = (kind: DeliveredContent['kind'], content: string | null): DeliveredContent => ({
-  ...{ kind, content, status: content === null ? 'pending' : 'delivered' },
+  kind,
+  content,
+  status: content === null ? 'pending' : 'delivered',
   deliveredAt: content === null ? null : NOW,
 });
 const ALL = [

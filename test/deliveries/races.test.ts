@@ -61,7 +61,9 @@ describeOnDatabase('one stock of codes', (open) => {
       { length: 1_500 },
       (_, index): PaidContent => ({
         payment: { type: 'payment', id: `psa_${String(index).padStart(32, '0')}` },
-        ...{ productId, callbackUrl: null, paidAt: plusMs(core.clock.now(), index) },
+        productId,
+        callbackUrl: null,
+        paidAt: plusMs(core.clock.now(), index),
         items: [{ deliveryId, kind: 'codes', status: 'pending', codeHash: null, deliveredAt: null }],
       }),
     );

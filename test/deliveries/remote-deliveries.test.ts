@@ -51,13 +51,13 @@ describe('deliveries of another service', () => {
     const { items: listed } = await deliveries.list(tenant, { end: 'first', limit: 10 });
     expect(listed.map(({ delivery }) => delivery)).toEqual([
       {
-        ...{ deliveryId: (items[0] as { deliveryId: string }).deliveryId, productId: PRODUCT, kind: 'codes' },
-        ...{
-          content: null,
-          deliveredCount: 3,
-          remainingCount: 4,
-          createdAt: new Date('2026-03-02T12:00:00.000Z'),
-        },
+        deliveryId: (items[0] as { deliveryId: string }).deliveryId,
+        productId: PRODUCT,
+        kind: 'codes',
+        content: null,
+        deliveredCount: 3,
+        remainingCount: 4,
+        createdAt: new Date('2026-03-02T12:00:00.000Z'),
       },
       expect.objectContaining({ kind: 'text', content: 'Obrigada!', deliveredCount: null, createdAt: null }),
       expect.objectContaining({ kind: 'unknown', productId: PRODUCT, content: null, deliveredCount: null }),
@@ -86,7 +86,8 @@ describe('deliveries of another service', () => {
     expect([ids(last), last.more]).toEqual([all.slice(-2), true]);
     expect(await deliveries.count(tenant, {})).toBe(130);
     expect(await deliveries.listPage(tenant, { limit: 1, offset: 129 })).toMatchObject({
-      ...{ items: [{ deliveryId: all.at(-1) }], total: 130 },
+      items: [{ deliveryId: all.at(-1) }],
+      total: 130,
     });
   });
 
@@ -132,20 +133,22 @@ describe('the store of another service', () => {
     const { items: listed } = await store.list(tenant, { end: 'first', limit: 10 });
     const [first, second] = [
       {
-        ...{ storeProductId: 'a', name: 'Caneca', description: null, price: '1.234,56' },
-        ...{ imageUrl: 'https://loja.example/a.jpg', available: true },
+        storeProductId: 'a',
+        name: 'Caneca',
+        description: null,
+        price: '1.234,56',
+        imageUrl: 'https://loja.example/a.jpg',
+        available: true,
       },
-      {
-        ...{ storeProductId: '42', name: null, description: 'x', price: null },
-        ...{ imageUrl: null, available: null },
-      },
+      { storeProductId: '42', name: null, description: 'x', price: null, imageUrl: null, available: null },
     ];
     expect(listed.map(({ product }) => product)).toEqual([first, second]);
     expect(await store.findMany(tenant, ['42', 'x'])).toEqual([second, null]);
     const next = await store.list(tenant, { end: 'first', limit: 1, after: listed[0]!.place });
     expect(next).toMatchObject({ items: [{ product: second }], more: true });
     expect(await store.list(tenant, { end: 'last', limit: 1, before: listed[1]!.place })).toMatchObject({
-      ...{ items: [{ product: first }], more: false },
+      items: [{ product: first }],
+      more: false,
     });
     expect(await store.count(tenant)).toBe(3);
   });

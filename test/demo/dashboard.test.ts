@@ -321,7 +321,8 @@ describe('a payment of the dashboard', () => {
     expect(state.pixPayments[0]).toMatchObject({ id: chargeId, status: 'pending', payer: null });
     await post('/simulator/pix/pay', { id: chargeId });
     expect(await post('/demo/dashboard/refunds', { chargeId, amountCents: 2000 })).toMatchObject({
-      ...{ status: 201, body: { status: 'processing', amountCents: 2000 } },
+      status: 201,
+      body: { status: 'processing', amountCents: 2000 },
     });
     await app.work.settled();
     const { token } = await mintToken();
@@ -333,7 +334,8 @@ describe('a payment of the dashboard', () => {
       [{ chargeId: 'psc_1' }, 'chargeId'],
     ] as const)
       expect(await post('/demo/dashboard/refunds', input)).toMatchObject({
-        ...{ status: 400, body: { code: 'VALIDATION', fields: [{ path }] } },
+        status: 400,
+        body: { code: 'VALIDATION', fields: [{ path }] },
       });
   });
 

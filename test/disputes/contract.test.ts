@@ -37,7 +37,8 @@ describeOnDatabase('disputes', (open) => {
       expect(await find(core, resource)).toMatchObject({ status: 'paid', disputedCents: 2_000 });
       for (const amountCents of [2_991, 4_990])
         await expect(refund(core, resource, amountCents)).rejects.toMatchObject({
-          ...{ code: 'DISPUTE_STATE', message: expect.stringContaining('R$ 20,00 is disputed') },
+          code: 'DISPUTE_STATE',
+          message: expect.stringContaining('R$ 20,00 is disputed'),
         });
       await expect(refund(core, resource, 4_991)).rejects.toMatchObject({ code: 'VALIDATION' });
       expect((await refund(core, resource)).refund).toMatchObject({ amountCents: 2_990 });
@@ -84,7 +85,9 @@ describeOnDatabase('disputes', (open) => {
       await endRefunds();
       const amountCents = end === 'failed' ? 4_990 : 1_990;
       expect(await find(core, resource)).toMatchObject({
-        ...{ status: 'paid', refundingCents: 0, disputedCents: amountCents },
+        status: 'paid',
+        refundingCents: 0,
+        disputedCents: amountCents,
         refundedCents: 4_990 - amountCents,
       });
       const after = await core.disputes.find(core.tenant, dispute.disputeId);

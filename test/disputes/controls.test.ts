@@ -24,9 +24,16 @@ describeOnDatabase('disputes', (open) => {
     });
     expect(await core.controls.listDisputes(core.tenant, { limit: 10 })).toEqual([
       {
-        ...{ disputeId: id, version: 1, amountCents: 300, resource: null, status: 'open', reason: 'fraud' },
-        ...{ evidence: [], evidenceDueAt: plusMs(core.clock.now(), 5 * DAY_MS) },
-        ...{ createdAt: core.clock.now(), closedAt: null },
+        disputeId: id,
+        version: 1,
+        amountCents: 300,
+        resource: null,
+        status: 'open',
+        reason: 'fraud',
+        evidence: [],
+        evidenceDueAt: plusMs(core.clock.now(), 5 * DAY_MS),
+        createdAt: core.clock.now(),
+        closedAt: null,
       },
     ]);
   });

@@ -56,8 +56,16 @@ describe('a new dispute', () => {
     const { previous, dispute: made, transaction } = opened(500, { dispute_hold: 100, dispute_claims: -100 });
     expect(previous).toBeNull();
     expect(made).toEqual({
-      ...{ disputeId: 'dsp_1', version: 1, status: 'open', reason: 'fraud', resource: OF, amountCents: 500 },
-      ...{ evidence: [], evidenceDueAt: DUE, createdAt: NOW, closedAt: null },
+      disputeId: 'dsp_1',
+      version: 1,
+      status: 'open',
+      reason: 'fraud',
+      resource: OF,
+      amountCents: 500,
+      evidence: [],
+      evidenceDueAt: DUE,
+      createdAt: NOW,
+      closedAt: null,
     });
     expect(transaction!.id).toBe('dispute.opened:dsp_1');
     const before = balances({ dispute_hold: 100, dispute_claims: -100 });
@@ -100,12 +108,14 @@ describe('a dispute that is raised', () => {
 
 describe('a claim of a PIX', () => {
   const paid = (members: Partial<StoredPixResource> = {}): StoredPixResource => ({
-    ...newMembers({
-      ...{ amountCents: 1_000, feeCents: 0, environment: 'live' },
-      ...{ createdAt: NOW, expiresAt: LATER },
-    }),
-    ...{ description: null, metadata: null, language: null },
-    ...{ version: 3, status: 'paid', paidAt: NOW, endToEndId: 'E1' },
+    ...newMembers({ amountCents: 1_000, feeCents: 0, environment: 'live', createdAt: NOW, expiresAt: LATER }),
+    description: null,
+    metadata: null,
+    language: null,
+    version: 3,
+    status: 'paid',
+    paidAt: NOW,
+    endToEndId: 'E1',
     ...members,
   });
 
@@ -117,7 +127,8 @@ describe('a claim of a PIX', () => {
     const begun = decideDisputeBegin(paid(), { claimedCents: 400, days: null, endToEndId }, NOW);
     if (!isTaken) return expect(begun).toBeNull();
     expect(begun).toMatchObject({
-      ...{ amountCents: 400, missingCents: 0 },
+      amountCents: 400,
+      missingCents: 0,
       change: { resource: { disputedCents: 400, version: 4, status: 'paid' }, moves: [], transactions: [] },
     });
   });
@@ -125,13 +136,17 @@ describe('a claim of a PIX', () => {
   test('A claim of what a refund under way holds changes nothing of the payment as yet', () => {
     const held = paid({ refundingCents: 1_000 });
     expect(decideDisputeBegin(held, { claimedCents: 400, days: null }, NOW)).toEqual({
-      ...{ amountCents: 0, missingCents: 400, change: null },
+      amountCents: 0,
+      missingCents: 400,
+      change: null,
     });
   });
 
   test('A won one gives its amount back, and moves no money', () => {
     expect(decideDisputeEnd(paid({ disputedCents: 400 }), 300)).toMatchObject({
-      ...{ resource: { disputedCents: 100, version: 4, status: 'paid' }, transactions: [], moves: [] },
+      resource: { disputedCents: 100, version: 4, status: 'paid' },
+      transactions: [],
+      moves: [],
       announced: true,
     });
   });
@@ -173,7 +188,8 @@ describe('evidence', () => {
   ])('No evidence is taken for a dispute %s', (_, given, now, reason) => {
     expect(thrown(() => decideEvidence(given, { text: 'x' }, now))).toMatchObject({
       constructor: UnavailableError,
-      ...{ code: 'DISPUTE_STATE', message: `This dispute takes no more evidence: ${reason}` },
+      code: 'DISPUTE_STATE',
+      message: `This dispute takes no more evidence: ${reason}`,
     });
   });
 
@@ -321,9 +337,16 @@ describe('states', () => {
       closedAt: LATER,
     };
     expect(disputeFromJson(JSON.parse(JSON.stringify(old)))).toEqual({
-      ...{ disputeId: 'dsp_1', version: 1, amountCents: 5, status: 'won', reason: 'unknown', evidence: [] },
+      disputeId: 'dsp_1',
+      version: 1,
+      amountCents: 5,
+      status: 'won',
+      reason: 'unknown',
+      evidence: [],
       resource: { type: 'card_payment', id: 'PSC-1' },
-      ...{ evidenceDueAt: plusMs(NOW, 5 * DAY_MS), createdAt: NOW, closedAt: LATER },
+      evidenceDueAt: plusMs(NOW, 5 * DAY_MS),
+      createdAt: NOW,
+      closedAt: LATER,
     });
     expect(disputeFromJson({ ...old, orderCode: null }).resource).toBeNull();
   });

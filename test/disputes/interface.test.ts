@@ -82,14 +82,26 @@ describe('a dispute over GraphQL', () => {
     const { dispute } = await client.request(ONE, { disputeId });
     const { id } = dispute;
     expect(dispute).toEqual({
-      ...{ id, disputeId, status: 'OPEN', reason: 'FRAUD', amountCents: 2000, blockedCents: 2000 },
-      ...{ evidenceDueAt: new Date(now + 5 * DAY).toISOString(), evidenceDueInSeconds: 432_000 },
-      ...{ createdAt: new Date(now).toISOString(), closedAt: null, evidence: [], final: false, version: 1 },
+      id,
+      disputeId,
+      status: 'OPEN',
+      reason: 'FRAUD',
+      amountCents: 2000,
+      blockedCents: 2000,
+      evidenceDueAt: new Date(now + 5 * DAY).toISOString(),
+      evidenceDueInSeconds: 432_000,
+      createdAt: new Date(now).toISOString(),
+      closedAt: null,
+      evidence: [],
+      final: false,
+      version: 1,
       of: { __typename: 'Payment', paymentId, refundableCents: 3000 },
     });
     expect(await client.request(NODE, { id })).toEqual({ node: dispute });
     const input = {
-      ...{ disputeId, text: 'Entregue\nna portaria', idempotencyKey: 'prova-1' },
+      disputeId,
+      text: 'Entregue\nna portaria',
+      idempotencyKey: 'prova-1',
       documents: [
         { url: 'https://loja.example/1.pdf', description: 'Nota' },
         { url: 'https://loja.example/2.pdf' },
@@ -97,12 +109,16 @@ describe('a dispute over GraphQL', () => {
     };
     const made = await submit(client, input);
     expect(made).toMatchObject({
-      ...{ __typename: 'DisputeSuccess', replayed: false },
+      __typename: 'DisputeSuccess',
+      replayed: false,
       dispute: {
-        ...{ id, status: 'UNDER_REVIEW', version: 2 },
+        id,
+        status: 'UNDER_REVIEW',
+        version: 2,
         evidence: [
           {
-            ...{ text: input.text, submittedAt: new Date(now).toISOString() },
+            text: input.text,
+            submittedAt: new Date(now).toISOString(),
             documents: [input.documents[0], { url: 'https://loja.example/2.pdf', description: null }],
           },
         ],
@@ -112,10 +128,14 @@ describe('a dispute over GraphQL', () => {
     expect(await submit(client, { ...input, text: 'x' })).toMatchObject({ __typename: 'IdempotencyError' });
     await app.controls.closeDispute(shop.tenant, disputeId, 'won');
     expect(await submit(client, { disputeId, text: 'x' })).toMatchObject({
-      ...{ __typename: 'UnavailableError', code: 'DISPUTE_STATE' },
+      __typename: 'UnavailableError',
+      code: 'DISPUTE_STATE',
     });
     expect((await client.request(ONE, { disputeId })).dispute).toMatchObject({
-      ...{ status: 'WON', blockedCents: 0, final: true, closedAt: expect.stringMatching(ISO) },
+      status: 'WON',
+      blockedCents: 0,
+      final: true,
+      closedAt: expect.stringMatching(ISO),
       of: { refundableCents: 5000 },
     });
   });
@@ -125,20 +145,21 @@ describe('a dispute over GraphQL', () => {
     const [pix, byCard] = [await sellByPix(shop), await sellByCard(shop)];
     const [first, second] = [await claim(shop, pix, 2000), await claim(shop, pix, 9999)];
     expect((await shop.client.request(OF_PAYMENT, { paymentId: pix.id })).payment).toEqual({
-      ...{ status: 'PAID', refundableCents: 0 },
+      status: 'PAID',
+      refundableCents: 0,
       disputes: [
         { disputeId: first, status: 'OPEN' },
         { disputeId: second, status: 'OPEN' },
       ],
     });
     expect((await shop.client.request(REFUND, { input: { paymentId: pix.id } })).refundPayment).toMatchObject(
-      {
-        ...{ __typename: 'UnavailableError', code: 'DISPUTE_STATE' },
-      },
+      { __typename: 'UnavailableError', code: 'DISPUTE_STATE' },
     );
     const third = await claim(shop, byCard);
     expect((await shop.client.request(OF_CARD, { orderCode: byCard.id })).cardPayment).toEqual({
-      ...{ status: 'PAID', refundableCents: 3000, disputes: [{ disputeId: third, status: 'OPEN' }] },
+      status: 'PAID',
+      refundableCents: 3000,
+      disputes: [{ disputeId: third, status: 'OPEN' }],
     });
     const { status, body } = await shop.rest.post(`/card-payments/${byCard.id}/refunds`, {
       amountCents: 3001,
@@ -154,7 +175,8 @@ describe('a dispute over GraphQL', () => {
     const page = async (variables: object) => (await shop.client.request(LIST, { ...variables })).disputes;
     const first = await page({ first: 2 });
     expect(first).toMatchObject({
-      ...{ totalCount: 5, nodes: ids.slice(0, 2).map((disputeId) => ({ disputeId })) },
+      totalCount: 5,
+      nodes: ids.slice(0, 2).map((disputeId) => ({ disputeId })),
       pageInfo: { hasNextPage: true, hasPreviousPage: false },
     });
     const second = await page({ first: 2, after: first.pageInfo.endCursor });
@@ -167,7 +189,8 @@ describe('a dispute over GraphQL', () => {
       pageInfo: { ...first.pageInfo, hasNextPage: true, hasPreviousPage: false },
     });
     expect(await page({ status: ['LOST', 'WON'] })).toMatchObject({
-      ...{ totalCount: 1, nodes: [{ disputeId: ids[1] }] },
+      totalCount: 1,
+      nodes: [{ disputeId: ids[1] }],
     });
     expect(await firstError(shop.client, LIST, { status: ['UNKNOWN'] })).toMatchObject({
       extensions: { code: 'BAD_USER_INPUT', fields: [{ path: 'status' }] },
@@ -223,13 +246,23 @@ describe('a dispute over REST', () => {
     const disputeId = await claim(shop, byCard);
     const { body } = await shop.rest.get(`/disputes/${disputeId}`);
     expect(body).toEqual({
-      ...{ disputeId, status: 'open', reason: 'fraud', amountCents: 2000, blockedCents: 2000 },
-      ...{ orderCode: byCard.id, evidence: [], evidenceDueAt: expect.stringMatching(ISO) },
-      ...{ createdAt: expect.stringMatching(ISO), closedAt: null },
+      disputeId,
+      status: 'open',
+      reason: 'fraud',
+      amountCents: 2000,
+      blockedCents: 2000,
+      orderCode: byCard.id,
+      evidence: [],
+      evidenceDueAt: expect.stringMatching(ISO),
+      createdAt: expect.stringMatching(ISO),
+      closedAt: null,
     });
     const other = await open(shop);
     expect((await shop.rest.get('/disputes?limit=1&offset=1')).body).toEqual({
-      ...{ disputes: [body], total: 2, limit: 1, offset: 1 },
+      disputes: [body],
+      total: 2,
+      limit: 1,
+      offset: 1,
     });
     expect((await shop.rest.get(`/disputes/${other}`)).body).not.toHaveProperty('orderCode');
     const first = await shop.rest.post(`/disputes/${other}/evidence`, { text: 'x', idempotencyKey: 'k' });
@@ -290,7 +323,8 @@ describe('permissions', () => {
     expect((await both.request(ONE, { disputeId })).dispute.of).toMatchObject({ paymentId: pix.id });
     const blind = await grant(DASHBOARD_SCOPES.filter((scope) => scope !== 'disputes'));
     expect((await blind.request(OF_PAYMENT, { paymentId: pix.id })).payment).toMatchObject({
-      ...{ refundableCents: 3000, disputes: null },
+      refundableCents: 3000,
+      disputes: null,
     });
     const restricted = app.client(
       await addKey(app, { ...shop.tenant, permissions: ['subcontas.gerenciar', 'subcontas.sacar'] }),

@@ -100,7 +100,8 @@ function createMerchant() {
   const state = (): State => ({
     get: (collection, key) => (rows.get(nameOf(collection, key)) ?? null) as never,
     need: (collection, key) => rows.get(nameOf(collection, key)) as never,
-    ...{ balances, now },
+    balances,
+    now,
   });
   const paymentOf = ({ type, id }: Sold) =>
     type === 'payment'
@@ -185,7 +186,11 @@ function createMerchant() {
         {},
         { amountCents, description: null },
         {
-          ...{ paymentId: `psa_${id}`, checkoutAttempt: null, environment: 'live', balances, now },
+          paymentId: `psa_${id}`,
+          checkoutAttempt: null,
+          environment: 'live',
+          balances,
+          now,
           account: { pixEnabled: true, pixFeeCents: 0 },
         },
       );

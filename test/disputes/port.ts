@@ -19,13 +19,20 @@ export function describePort(start: StartPortFixture): void {
     const byCard = await dispute(merchant, { type: 'card_payment', id: orderCode }, 9_999);
     const found = await disputes.find(tenant, byPix.disputeId);
     expect(found).toMatchObject({
-      ...{ disputeId: byPix.disputeId, status: 'open', reason: 'fraud', amountCents: 1_000, evidence: [] },
+      disputeId: byPix.disputeId,
+      status: 'open',
+      reason: 'fraud',
+      amountCents: 1_000,
+      evidence: [],
       resource: { type: 'payment', id: paymentId },
-      ...{ createdAt: clock.now(), evidenceDueAt: plusMs(clock.now(), 5 * DAY), closedAt: null },
+      createdAt: clock.now(),
+      evidenceDueAt: plusMs(clock.now(), 5 * DAY),
+      closedAt: null,
     });
     // No more than the payment.
     expect(await disputes.find(tenant, byCard.disputeId)).toMatchObject({
-      ...{ amountCents: 4990, resource: { type: 'card_payment', id: orderCode } },
+      amountCents: 4990,
+      resource: { type: 'card_payment', id: orderCode },
     });
     expect((await disputes.findWithVersion(tenant, byPix.disputeId))?.dispute).toEqual(found);
     for (const each of [other, merchant.inSandbox()]) {

@@ -30,7 +30,12 @@ async function start(kept: Record<string, unknown>[] = []) {
     return ok({ disputes: kept.slice(offset, offset + limit), total: kept.length, limit, offset });
   });
   return {
-    ...{ facade, disputes, script, kept, tenant: facade.tenant, clock: facade.clock },
+    facade,
+    disputes,
+    script,
+    kept,
+    tenant: facade.tenant,
+    clock: facade.clock,
     merchant: disputes.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
     async webhook(payload: object) {
       const { observation } = disputes.readWebhook(payload)!;
@@ -55,7 +60,10 @@ async function start(kept: Record<string, unknown>[] = []) {
 test('A dispute is read leniently: words that are not known, other names, documents that are no https address', async () => {
   const odd = {
     id: 'dsp_Outra-1',
-    ...{ status: 'Aguardando', reason: 'outro', amountCents: '4990', createdAt: CREATED },
+    status: 'Aguardando',
+    reason: 'outro',
+    amountCents: '4990',
+    createdAt: CREATED,
     orderCode: 'PSC-1',
     evidence: [
       {
@@ -68,7 +76,11 @@ test('A dispute is read leniently: words that are not known, other names, docume
   };
   const { merchant, tenant } = await start([odd, { disputeId: 'dsp_2', status: 'OPEN', amountCents: 1 }]);
   expect(await merchant.find(tenant, 'dsp_Outra-1')).toMatchObject({
-    ...{ status: 'unknown', lastStatus: null, reason: 'unknown', amountCents: 4990, evidenceDueAt: null },
+    status: 'unknown',
+    lastStatus: null,
+    reason: 'unknown',
+    amountCents: 4990,
+    evidenceDueAt: null,
     resource: { type: 'card_payment', id: 'PSC-1' },
     evidence: [
       { text: 'x', documents: [{ url: 'https://a.example/b', description: null }], submittedAt: null },
@@ -129,7 +141,9 @@ test('A status goes forward alone, by webhooks and answers in any order, and eac
 
 test('A list of several pages is read into the mirror, and answers from it where the service is down', async () => {
   const kept = Array.from({ length: 230 }, (_, index) => ({
-    ...{ disputeId: `dsp_${230 - index}`, status: index % 2 === 0 ? 'open' : 'won', amountCents: 1 },
+    disputeId: `dsp_${230 - index}`,
+    status: index % 2 === 0 ? 'open' : 'won',
+    amountCents: 1,
     createdAt: CREATED,
   }));
   const { merchant, tenant, script } = await start(kept);

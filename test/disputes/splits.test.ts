@@ -84,7 +84,8 @@ describeOnDatabase('disputes of split charges', (open) => {
     await refund(sale);
     await core.work.settled();
     expect(await chargeOf(sale)).toMatchObject({
-      ...{ status: 'refunded', refundedCents: AMOUNT },
+      status: 'refunded',
+      refundedCents: AMOUNT,
       splits: [{ assignedCents: SHARE, refundedCents: 0 }],
     });
     expect(await walletOf(sale)).toEqual({ balance: 0, blocked: 0, withdrawable: 0, shares: 0 });
@@ -103,7 +104,9 @@ describeOnDatabase('disputes of split charges', (open) => {
     await refund(sale);
     await core.work.settled();
     expect(await chargeOf(sale)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 500, disputedCents: 500 },
+      status: 'paid',
+      refundedCents: 500,
+      disputedCents: 500,
       splits: [{ assignedCents: 200, refundedCents: 200 }],
     });
     // The beneficiary keeps its part of what was lost.

@@ -255,8 +255,10 @@ const rowOf = (page: Page, table: string, text: string) =>
 
 describe('the tables of charges, content and the store', () => {
   const products = Array.from({ length: 51 }, (_, index) => ({
-    ...{ id: `produto-${index + 1}`, name: `Produto ${index + 1}` },
-    ...{ price: '49,90', available: true },
+    id: `produto-${index + 1}`,
+    name: `Produto ${index + 1}`,
+    price: '49,90',
+    available: true,
   }));
 
   it('a part of a split charge is refunded, and stocks and the store are read again, page by page', async () => {

@@ -85,7 +85,9 @@ export async function startServiceFixture({ publicUrl, restarts }: Options = {})
     get app() {
       return app;
     },
-    ...{ url, port, live },
+    url,
+    port,
+    live,
     async pass(ms) {
       await app.work.settled();
       app.clock.advance(ms);
@@ -175,7 +177,8 @@ export async function startFacadeFixture({
   });
 
   return {
-    ...{ service, facade },
+    service,
+    facade,
     url: publicUrl ?? facade.url,
     port: facade.port,
     live: facade.live,
@@ -227,7 +230,9 @@ async function openServerProcess(environment: Record<string, string>): Promise<S
   }
 
   return {
-    ...{ url, port, database },
+    url,
+    port,
+    database,
     live: createClient(`${url}/graphql`, LIVE_KEY),
     get lines() {
       return programs.flatMap(({ output }) =>

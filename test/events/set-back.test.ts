@@ -246,7 +246,12 @@ async function watch(
 ) {
   const { promise, resolve } = deferred();
   const updates: AsyncIterableIterator<StoredEvent> = await subscribe<StoredEvent>({
-    ...{ database, cursorsFor, tenant, topic, after, ...options },
+    database,
+    cursorsFor,
+    tenant,
+    topic,
+    after,
+    ...options,
     tailer: {
       ...tailer,
       join(...of) {

@@ -130,7 +130,10 @@ test.each(cases)(
       subaccountPayouts: made.subaccountPayouts.length,
       refunds,
     }).toEqual({
-      ...{ cardPayments: 3 * times, pixPayments: 2 * times, subscriptions: times, subaccountPayouts: times },
+      cardPayments: 3 * times,
+      pixPayments: 2 * times,
+      subscriptions: times,
+      subaccountPayouts: times,
       refunds: Array(times).fill({ status: 'completed', amount_cents: REFUNDED_CENTS }),
     });
     process.stdout.write(

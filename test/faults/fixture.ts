@@ -129,7 +129,9 @@ export async function openStand({
           PSA_GRAPHQL_LIMIT: '1000000',
           ...environment,
         },
-        ...{ clockAheadMs: aheadMs, watched, brief: !isMeasured },
+        clockAheadMs: aheadMs,
+        watched,
+        brief: !isMeasured,
       });
       // Within a second it has an answer; on a busy machine the first may be that the database has given none.
       await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 60_000 }).toBe(200);

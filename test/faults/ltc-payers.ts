@@ -61,12 +61,20 @@ export const LTC_PAYERS: readonly LtcPayer[] = [
   { does: [sent(0, 1, 1)], leadsTo: ['expired'], credited: [] },
   {
     // Expired where its payer was late.
-    ...{ does: [sent(0, 0.4)], leadsTo: ['failed', 'expired'], credited: [] },
-    ...{ doesLater: ['credit'], leadsLaterTo: ['failed', 'expired'], creditedLater: [0] },
+    does: [sent(0, 0.4)],
+    leadsTo: ['failed', 'expired'],
+    credited: [],
+    doesLater: ['credit'],
+    leadsLaterTo: ['failed', 'expired'],
+    creditedLater: [0],
   },
   {
-    ...{ does: [], leadsTo: ['expired'], credited: [] },
-    ...{ doesLater: [sent(0, 1)], leadsLaterTo: ['paid'], creditedLater: [0] },
+    does: [],
+    leadsTo: ['expired'],
+    credited: [],
+    doesLater: [sent(0, 1)],
+    leadsLaterTo: ['paid'],
+    creditedLater: [0],
   },
 ];
 
@@ -92,9 +100,14 @@ export function createLtcPayers(random: Random) {
       valueCents: 30_000 + number,
       payer,
       txids: [0, 1].map((output) => `${number}${output}`.padStart(64, '0')),
-      ...{ done: 0, doneLater: 0, isLate: false },
+      done: 0,
+      doneLater: 0,
+      isLate: false,
       twice: random.below(4) === 0,
-      ...{ productId: null, paymentId: null, status: null, version: 0 },
+      productId: null,
+      paymentId: null,
+      status: null,
+      version: 0,
     };
     deals.push(deal);
     return {

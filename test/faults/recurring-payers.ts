@@ -95,7 +95,9 @@ export function createRecurringPayers(random: Random) {
       credits: payer.does.map((_, index) => `E00000000${'2026'.repeat(3)}${5 + index}${digits}`),
       done: 0,
       twice: random.below(4) === 0,
-      ...{ subscriptionId: null, status: null, version: 0 },
+      subscriptionId: null,
+      status: null,
+      version: 0,
     };
     contracts.push(contract);
     return {
@@ -112,8 +114,11 @@ export function createRecurringPayers(random: Random) {
     if (contract.subscriptionId === null) {
       const created = await repeated(twice, async () => {
         const input = {
-          ...{ valueCents, interval: 'WEEKLY', endsAfterCycles: 2 },
-          ...{ customer: { email: payer.email }, idempotencyKey: key },
+          valueCents,
+          interval: 'WEEKLY',
+          endsAfterCycles: 2,
+          customer: { email: payer.email },
+          idempotencyKey: key,
         };
         const { createSubscription: answer } = await api.request(CREATE, { input });
         // What has no code yet, or was refused one, is named as well.

@@ -87,17 +87,24 @@ function roots(ways: Coming[]) {
   const grand = members({ numberMust: mostly(fc.integer()) });
   const child = members({ text: leaf, textMust: mostly(fc.string()), grand: mostly(grand) });
   const thing = members({
-    ...{ text: leaf, textMust: mostly(fc.string()), number: leaf, numberMust: mostly(fc.integer()) },
-    ...{ flag: leaf, id: leaf, color: leaf, sure: mostly(fc.boolean()) },
-    ...{ list: mostly(fc.array(leaf)), lists: mostly(fc.array(fc.array(leaf))) },
-    ...{ child: mostly(child), childMust: mostly(child) },
+    text: leaf,
+    textMust: mostly(fc.string()),
+    number: leaf,
+    numberMust: mostly(fc.integer()),
+    flag: leaf,
+    id: leaf,
+    color: leaf,
+    sure: mostly(fc.boolean()),
+    list: mostly(fc.array(leaf)),
+    lists: mostly(fc.array(fc.array(leaf))),
+    child: mostly(child),
+    childMust: mostly(child),
   });
   return members({
-    ...{ thing: mostly(thing), must: mostly(thing) },
-    ...{
-      things: mostly(fc.array(mostly(thing), { maxLength: 3 })),
-      musts: mostly(fc.array(thing, { maxLength: 3 })),
-    },
+    thing: mostly(thing),
+    must: mostly(thing),
+    things: mostly(fc.array(mostly(thing), { maxLength: 3 })),
+    musts: mostly(fc.array(thing, { maxLength: 3 })),
   });
 }
 

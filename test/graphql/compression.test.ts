@@ -113,8 +113,10 @@ test('An event stream is sent event by event', async () => {
       const sent = request(`${app.url}/graphql`, {
         method: 'POST',
         headers: {
-          ...{ authorization: `Bearer ${LIVE_KEY}`, 'content-type': 'application/json' },
-          ...{ accept: 'text/event-stream', 'accept-encoding': 'gzip, br' },
+          authorization: `Bearer ${LIVE_KEY}`,
+          'content-type': 'application/json',
+          accept: 'text/event-stream',
+          'accept-encoding': 'gzip, br',
         },
       });
       sent.on('error', reject).on('response', (response) =>

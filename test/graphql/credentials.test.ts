@@ -216,9 +216,7 @@ const CREDENTIALS: Record<keyof Outcomes & string, () => Promise<string>> = {
   gerenciar: () => key({ permissions: ['subcontas.gerenciar'] }),
   sacar: () => key({ permissions: ['subcontas.sacar'] }),
   checkout: () =>
-    token('checkout', {
-      ...{ amount: { kind: 'fixed', cents: 100 }, reusable: true, methods: ['card', 'pix'] },
-    }),
+    token('checkout', { amount: { kind: 'fixed', cents: 100 }, reusable: true, methods: ['card', 'pix'] }),
   cardPayment: () => token('payment', { orderCode: 'PSC-1' }),
   pixPayment: () => token('payment', { paymentId: `psa_${'1'.repeat(32)}` }),
   cards: () => dashboard('card_payments'),

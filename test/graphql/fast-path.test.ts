@@ -161,8 +161,18 @@ describe('a query that was answered before has the same response without Yoga', 
     'the response is the one of Yoga to %s',
     async (_, query) => {
       const variables = {
-        ...{ code: orderCode, orderCode, orderCodes: [orderCode], productId, id: 'x', ids: ['x'] },
-        ...{ reference: 'x', first: 2, last: 2, valueCents: 100, after: null, before: null },
+        code: orderCode,
+        orderCode,
+        orderCodes: [orderCode],
+        productId,
+        id: 'x',
+        ids: ['x'],
+        reference: 'x',
+        first: 2,
+        last: 2,
+        valueCents: 100,
+        after: null,
+        before: null,
       };
       const document = parse(query);
       const operation = document.definitions.find((each) => each.kind === 'OperationDefinition')!;

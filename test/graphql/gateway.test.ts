@@ -100,7 +100,8 @@ async function askApollo(): Promise<Ask> {
   const ignore = () => undefined;
   const logger = { debug: ignore, info: ignore, warn: ignore, error: ignore };
   const gateway = new ApolloGateway({
-    ...{ supergraphSdl, logger },
+    supergraphSdl,
+    logger,
     buildService: ({ url, name }: { url: string; name: string }) =>
       new RemoteGraphQLDataSource({
         url,
@@ -113,16 +114,16 @@ async function askApollo(): Promise<Ask> {
   const { executor, schema } = await gateway.load();
   return (authorization) =>
     executor({
-      ...{
-        schema,
-        logger,
-        source: QUERY,
-        document: graphql.parse(QUERY),
-        queryHash: '',
-        operationName: null,
-      },
+      schema,
+      logger,
+      source: QUERY,
+      document: graphql.parse(QUERY),
+      queryHash: '',
+      operationName: null,
       request: { query: QUERY, variables: { orderCode: codes[0] } },
-      ...{ context: { authorization }, cache: new Map(), metrics: {} },
+      context: { authorization },
+      cache: new Map(),
+      metrics: {},
     });
 }
 
@@ -136,7 +137,8 @@ async function askHive(): Promise<Ask> {
   );
   expect(errors).toBeUndefined();
   const gateway = createGatewayRuntime({
-    ...{ supergraph: supergraphSdl, logging: false },
+    supergraph: supergraphSdl,
+    logging: false,
     propagateHeaders: {
       fromClientToSubgraphs: ({ request }: { request: Request }) => ({
         authorization: request.headers.get('authorization'),
@@ -169,7 +171,8 @@ test.each([
   const { data, errors } = await ask(`Bearer ${LIVE_KEY}`);
   expect(errors).toBeUndefined();
   const payment = (index: number, amountCents: number) => ({
-    ...{ status: 'PENDING', amountCents },
+    status: 'PENDING',
+    amountCents,
     checkoutUrl: `${app.url}/checkout/${codes[index]}`,
   });
   expect(JSON.parse(JSON.stringify(data))).toEqual({

@@ -297,7 +297,8 @@ describe('a page of any origin', () => {
     const { headers } = await send({
       method: 'OPTIONS',
       headers: {
-        ...{ origin, 'access-control-request-method': 'POST' },
+        origin,
+        'access-control-request-method': 'POST',
         ...(requested !== undefined && { 'access-control-request-headers': requested }),
       },
     });
@@ -469,7 +470,8 @@ test('a page can read the 503 of a server that has not started', async () => {
   const preflight = await fetch(`${url}/graphql`, {
     method: 'OPTIONS',
     headers: {
-      ...{ origin, 'access-control-request-method': 'POST' },
+      origin,
+      'access-control-request-method': 'POST',
       'access-control-request-headers': 'authorization,content-type',
     },
   });

@@ -97,12 +97,13 @@ describe('stock clients', () => {
 
 /** The artifact of `query Dashboard @throwOnFieldError`, in which `wallet` may have `@catch`, as Relay's compiler makes it. */
 function artifact(catches: boolean): object {
-  const scalar = (name: string) => ({
-    ...{ alias: null, args: null, name, storageKey: null },
-    kind: 'ScalarField',
-  });
+  const scalar = (name: string) => ({ alias: null, args: null, name, storageKey: null, kind: 'ScalarField' });
   const linked = (name: string, concreteType: string, member: string, first?: number) => ({
-    ...{ alias: null, name, concreteType, plural: false, kind: 'LinkedField' },
+    alias: null,
+    name,
+    concreteType,
+    plural: false,
+    kind: 'LinkedField',
     args: first === undefined ? null : [{ kind: 'Literal', name: 'first', value: first }],
     storageKey: first === undefined ? null : `${name}(first:${first})`,
     selections: [scalar(member)],
@@ -113,14 +114,21 @@ function artifact(catches: boolean): object {
   return {
     kind: 'Request',
     fragment: {
-      ...{ ...common, kind: 'Fragment', type: 'Query', abstractKey: null },
+      ...common,
+      kind: 'Fragment',
+      type: 'Query',
+      abstractKey: null,
       metadata: { throwOnFieldError: true },
       selections: [catches ? { kind: 'CatchField', field: wallet, to: 'RESULT' } : wallet, payouts],
     },
     operation: { ...common, kind: 'Operation', selections: [wallet, payouts] },
     params: {
-      ...{ cacheID: 'dashboard', id: null, metadata: {}, name: 'Dashboard' },
-      ...{ operationKind: 'query', text: DASHBOARD },
+      cacheID: 'dashboard',
+      id: null,
+      metadata: {},
+      name: 'Dashboard',
+      operationKind: 'query',
+      text: DASHBOARD,
     },
   };
 }

@@ -124,7 +124,8 @@ describe('automatic persisted queries', () => {
     const client = new ApolloClient({ link, cache: new InMemoryCache() });
     const read = async (text: string, variables?: Record<string, string>) => {
       const { data } = await client.query({
-        ...{ query: gql(text), fetchPolicy: 'network-only' },
+        query: gql(text),
+        fetchPolicy: 'network-only',
         ...(variables && { variables }),
       });
       return data;
@@ -274,7 +275,8 @@ describe('automatic persisted queries', () => {
     const query = 'query Nightly { wallet { currency } }';
     await post({ query, extensions: hashed(query) });
     const key = await addToken(app, {
-      ...{ kind: 'checkout', grant: { amount: { fixedCents: 4990 }, reusable: true } },
+      kind: 'checkout',
+      grant: { amount: { fixedCents: 4990 }, reusable: true },
     });
     const text = (index: number) => `query Visitor { __typename } # ${index} ${'y'.repeat(95_000)}`;
     for (let index = 0; index < 30; index += 1)

@@ -22,39 +22,55 @@ interface Family {
 
 const FAMILIES = {
   allCardPaymentUpdates: {
-    ...{ logged: 'card_payment', resource: 'cardPayment', list: 'cardPayments' },
+    logged: 'card_payment',
+    resource: 'cardPayment',
+    list: 'cardPayments',
     types: { status: '[CardPaymentStatus!]', filter: 'CardPaymentFilter' },
     members: 'name: orderCode status externalId amountCents customer { externalId email }',
   },
   allPaymentUpdates: {
-    ...{ logged: 'payment', resource: 'payment', list: 'payments' },
+    logged: 'payment',
+    resource: 'payment',
+    list: 'payments',
     types: { filter: 'PaymentFilter' },
     members: 'name: paymentId status externalId amountCents endToEndId',
   },
   allChargeUpdates: {
-    ...{ logged: 'charge', resource: 'charge', list: 'charges' },
+    logged: 'charge',
+    resource: 'charge',
+    list: 'charges',
     types: { filter: 'ChargeFilter' },
     members: 'name: chargeId status externalId amountCents',
   },
   allPayoutUpdates: {
-    ...{ logged: 'payout', resource: 'payout', list: 'payouts' },
+    logged: 'payout',
+    resource: 'payout',
+    list: 'payouts',
     types: { filter: 'PayoutFilter' },
     members: 'name: code status externalId amountCents',
   },
   allDisputeUpdates: {
-    ...{ logged: 'dispute', resource: 'dispute', members: 'status' },
+    logged: 'dispute',
+    resource: 'dispute',
+    members: 'status',
     types: { status: '[DisputeStatus!]' },
   },
   allRefundUpdates: {
-    ...{ logged: 'refund', resource: 'refund', members: 'status' },
+    logged: 'refund',
+    resource: 'refund',
+    members: 'status',
     types: { status: '[RefundStatus!]' },
   },
   allSubscriptionUpdates: {
-    ...{ logged: 'subscription', resource: 'subscription', members: 'status' },
+    logged: 'subscription',
+    resource: 'subscription',
+    members: 'status',
     types: { status: '[PixSubscriptionStatus!]' },
   },
   allSubaccountPayoutUpdates: {
-    ...{ logged: 'subaccount_payout', resource: 'subaccountPayout', members: 'status' },
+    logged: 'subaccount_payout',
+    resource: 'subaccountPayout',
+    members: 'status',
     types: { status: '[SubaccountPayoutStatus!]' },
   },
 } satisfies Record<string, Family>;
@@ -115,19 +131,22 @@ afterAll(async () => {
 async function happen(): Promise<void> {
   await app.controls.credit(tenant, 1_000_000);
   const { payment: card } = await app.cardPayments.create(tenant, {
-    ...{ valueCents: 4990, externalId: NUMBERS.allCardPaymentUpdates },
+    valueCents: 4990,
+    externalId: NUMBERS.allCardPaymentUpdates,
     customer: { externalId: '7', email: 'ana@example.com' },
   });
   await app.cardPayments.create(tenant, { valueCents: 1000, customer: { externalId: '8' } });
   await app.cardPayments.pay(card.orderCode, approved());
   const { payment } = await app.payments.create(tenant, {
-    ...{ valueCents: 4990, externalId: NUMBERS.allPaymentUpdates },
+    valueCents: 4990,
+    externalId: NUMBERS.allPaymentUpdates,
   });
   await app.payments.create(tenant, { valueCents: 1000 });
   await app.pix.pay({ txid: txidOf(payment.paymentId) });
   await app.payments.receive(tenant, payment.paymentId);
   const { charge } = await app.charges.create(tenant, {
-    ...{ valueCents: 4990, externalId: NUMBERS.allChargeUpdates },
+    valueCents: 4990,
+    externalId: NUMBERS.allChargeUpdates,
   });
   await app.charges.create(tenant, { valueCents: 1000 });
   await app.pix.pay({ txid: txidOf(charge.chargeId) });
@@ -278,7 +297,8 @@ describe('the filters of all… updates', () => {
     const followers = [100, 200, 100].map((amountCents) => ({
       amountCents,
       stream: client.ws(subscriptionTo('allPaymentUpdates', { filter: {} }), {
-        ...{ after, filter: { amountCents } },
+        after,
+        filter: { amountCents },
       }),
     }));
     for (const valueCents of [200, 100, 200, 100]) await app.payments.create(tenant, { valueCents });

@@ -14,7 +14,8 @@ describe('a status that another service writes in its own way', () => {
     ['liquidado', 'unknown'],
   ])('The status %j of a payout at another service is read as %s', (status, known) => {
     expect(readPayout({ id: 'a'.repeat(24), amount: 1, method: 'PIX', status })).toMatchObject({
-      ...{ status: known, method: 'pix' },
+      status: known,
+      method: 'pix',
     });
   });
 

@@ -101,7 +101,9 @@ async function refunded({ tenant, cardPayments, payments, charges }: Core, { pai
   const charge = (await charges.find(tenant, paid.chargeId))!;
   const sum = (of: { refundedCents: number; refundingCents: number }) => of.refundedCents + of.refundingCents;
   return {
-    ...{ refundCard: sum(card), refundPix: sum(payment), refundCharge: sum(charge) },
+    refundCard: sum(card),
+    refundPix: sum(payment),
+    refundCharge: sum(charge),
     split: charge.splits[0]!.refundedCents,
     isDone: [card, payment, charge].every(({ refundingCents }) => refundingCents === 0),
   };
@@ -137,7 +139,9 @@ async function take(
     case 'charge': {
       const splits = [{ subaccountId, amountCents: 100 }];
       const { charge, replayed } = await charges.create(tenant, {
-        ...{ valueCents: amountCents, splits, idempotencyKey },
+        valueCents: amountCents,
+        splits,
+        idempotencyKey,
       });
       return { id: charge.chargeId, replayed };
     }

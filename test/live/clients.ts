@@ -175,7 +175,12 @@ export const CLIENTS: Record<string, Follower> = {
     const left = new AbortController();
     let stored = variables.after as string;
     const ended = follow(topic, {
-      ...{ endpoint, key, fields, onRetry, wait, signal: left.signal },
+      endpoint,
+      key,
+      fields,
+      onRetry,
+      wait,
+      signal: left.signal,
       load: () => stored,
       save(cursor) {
         stored = cursor;

@@ -30,7 +30,10 @@ test(
     const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
     onTestFinished(() => database.close());
     const report = await runDose({
-      ...{ ...SIZE, databaseUrl, database, seed: chosenSeed() },
+      ...SIZE,
+      databaseUrl,
+      database,
+      seed: chosenSeed(),
       log: (line) => process.stdout.write(`dose: ${line}\n`),
     });
     const { clients, cuts, causes, memory, otherEnds, outagesWithEvent, errors, late, logged } = report;

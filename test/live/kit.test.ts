@@ -60,8 +60,16 @@ test('a follower waits for the relay, and as long as a server asks for', async (
 test('a run without a cut, or without a renewed token, conforms to nothing', () => {
   const dose = { endpoint: '', key: '', clients: ['graphql-ws'], payments: 8, followers: 1 };
   const found: Findings = {
-    ...{ client: 'graphql-ws', updates: 8, renewals: 1, cuts: 4 },
-    ...{ missed: 0, doubled: 0, misplaced: 0, foreign: 0, errors: 0, silentGaps: 0 },
+    client: 'graphql-ws',
+    updates: 8,
+    renewals: 1,
+    cuts: 4,
+    missed: 0,
+    doubled: 0,
+    misplaced: 0,
+    foreign: 0,
+    errors: 0,
+    silentGaps: 0,
   };
   expect(conforms([found], dose)).toBe(true);
   for (const less of [{ cuts: 0 }, { renewals: 0 }, { missed: 1 }, { updates: 7 }])

@@ -269,7 +269,11 @@ async function learnsOfGap(
   const begin = (options: Pick<Following, 'onGap'>) =>
     new Promise<unknown>((resolve) => {
       const leave = CLIENTS[client]!({
-        ...{ endpoint, key, getToken: () => key, query: FOLLOW, variables: { after: expiredCursor } },
+        endpoint,
+        key,
+        getToken: () => key,
+        query: FOLLOW,
+        variables: { after: expiredCursor },
         wait: waitFor(() => Promise.resolve()),
         onData: ({ update }) => settle((update as Update).payment.paymentId),
         onError: (error) => settle(error),

@@ -35,8 +35,15 @@ function readOptions() {
   if (!isNumber(payments, 8) || !isNumber(followers, 1) || !isNumber(patience, 1)) return null;
   const patienceMs = patience * 1_000;
   return {
-    ...{ endpoint, key, otherKey: values['other-key'], clients, payments, followers, patienceMs },
-    ...{ expiredCursors: expired, isJson: values.json },
+    endpoint,
+    key,
+    otherKey: values['other-key'],
+    clients,
+    payments,
+    followers,
+    patienceMs,
+    expiredCursors: expired,
+    isJson: values.json,
   };
 }
 

@@ -33,8 +33,16 @@ test('each client misses nothing and gets nothing twice, over cuts, outages and 
   expect(errors).toEqual([]);
   expect(findings).toEqual(
     Object.keys(CLIENTS).map((client) => ({
-      ...{ client, updates: scale('RESUMED'), renewals: expect.any(Number), cuts: expect.any(Number) },
-      ...{ missed: 0, doubled: 0, misplaced: 0, foreign: 0, errors: 0, silentGaps: 0 },
+      client,
+      updates: scale('RESUMED'),
+      renewals: expect.any(Number),
+      cuts: expect.any(Number),
+      missed: 0,
+      doubled: 0,
+      misplaced: 0,
+      foreign: 0,
+      errors: 0,
+      silentGaps: 0,
     })),
   );
   expect(conforms(findings, dose)).toBe(true);

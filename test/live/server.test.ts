@@ -194,7 +194,9 @@ describe('tokens', () => {
       method: 'POST',
     });
     expect(await answer.json()).toEqual({
-      ...{ token: expect.any(String), expiresAt: expect.any(String), expiresInSeconds: 3_600 },
+      token: expect.any(String),
+      expiresAt: expect.any(String),
+      expiresInSeconds: 3_600,
     });
     http.close();
   });
@@ -249,7 +251,10 @@ describe('sales', () => {
     ).toEqual({ id: 'PSC-1', externalId: '7', amountCents: 110, ...sale });
     for (const event of ['payment.paid', 'payment.test.paid'] as const)
       expect(saleOf({ event, paymentId: 'psa_1', amountCents: 10, ...paid })).toEqual({
-        ...{ id: 'psa_1', externalId: null, amountCents: 10, ...sale },
+        id: 'psa_1',
+        externalId: null,
+        amountCents: 10,
+        ...sale,
       });
     const refunded = { ...paid, status: 'refunded', refundedAt: paid.paidAt } as const;
     expect(

@@ -30,7 +30,11 @@ describeOnDatabase('payments by LTC', (open) => {
     const core = await startCore({ database });
     const [first, second] = [await create(core), await create(core, { valueCents: 100_000 })];
     expect(first).toMatchObject({
-      ...{ status: 'pending', method: 'ltc', amountCents: 4_990, feeCents: 0, brCode: null },
+      status: 'pending',
+      method: 'ltc',
+      amountCents: 4_990,
+      feeCents: 0,
+      brCode: null,
       ltc: { litoshi: ASKED, receivedLitoshi: 0, confirmations: 0, requiredConfirmations: 2 },
       expiresAt: plusMs(core.clock.now(), SESSION),
     });
@@ -43,7 +47,10 @@ describeOnDatabase('payments by LTC', (open) => {
 
   test('Ten thousand outputs of one address are recorded, and a report writes those alone that have changed', async () => {
     const outputs: ReportedOutput[] = Array.from({ length: 10_000 }, (_, vout) => ({
-      ...{ vout, litoshi: 1, confirmations: 0, seenAt: new Date('2026-03-02T12:00:00.000Z') },
+      vout,
+      litoshi: 1,
+      confirmations: 0,
+      seenAt: new Date('2026-03-02T12:00:00.000Z'),
       txid: '',
     }));
     let revision = 0;
@@ -71,7 +78,8 @@ describeOnDatabase('payments by LTC', (open) => {
     await report();
     expect(await written()).toEqual([9_999, 1]);
     expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
-      ...{ status: 'pending', ltc: { receivedLitoshi: 10_000 } },
+      status: 'pending',
+      ltc: { receivedLitoshi: 10_000 },
     });
     expect(core.faults).toEqual([]);
   });
@@ -87,13 +95,19 @@ describeOnDatabase('payments by LTC', (open) => {
       await core.ltc.receive(core.tenant, paymentId);
     }
     expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
-      ...{ status: 'paid', paidAt: core.clock.now(), paidLate: false, metadata: '{"pedido":7}' },
-      ...{ endToEndId: null, refundedCents: 0 },
+      status: 'paid',
+      paidAt: core.clock.now(),
+      paidLate: false,
+      metadata: '{"pedido":7}',
+      endToEndId: null,
+      refundedCents: 0,
       ltc: { receivedLitoshi: ASKED, confirmations: 2 },
     });
     expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_ltc: ASKED, ltc_received: -ASKED });
     expect(await core.wallet.read(core.tenant)).toMatchObject({
-      ...{ balanceCents: 0, withdrawableCents: 0, cryptoBalanceLitoshi: ASKED },
+      balanceCents: 0,
+      withdrawableCents: 0,
+      cryptoBalanceLitoshi: ASKED,
     });
     const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
     const own = events.filter(({ resource }) => resource === 'payment');
@@ -117,7 +131,9 @@ describeOnDatabase('payments by LTC', (open) => {
     await core.litecoin.send(ltc!.address!, { litoshi: ASKED - 1, confirmations: 2 });
     await core.pass(SESSION);
     expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
-      ...{ status: 'failed', failureReason: 'underpaid', paidAt: null },
+      status: 'failed',
+      failureReason: 'underpaid',
+      paidAt: null,
     });
     expect(await core.balances()).toMatchObject({ merchant_ltc: 0, ltc_unmatched: ASKED - 1 });
     expect(await core.ltc.creditUnmatched(core.tenant, paymentId)).toBe(ASKED - 1);
@@ -133,7 +149,9 @@ describeOnDatabase('payments by LTC', (open) => {
     const [confirmed, stuck, empty] = [await create(core), await create(core), await create(core)];
     for (const { ltc } of [confirmed, stuck])
       await core.litecoin.send(ltc!.address!, {
-        ...{ txid: txidFor(ltc!.address!), litoshi: ASKED, confirmations: 1 },
+        txid: txidFor(ltc!.address!),
+        litoshi: ASKED,
+        confirmations: 1,
       });
     await core.pass(SESSION);
     expect(await statusOf(core, empty)).toBe('expired');
@@ -142,14 +160,16 @@ describeOnDatabase('payments by LTC', (open) => {
     await core.litecoin.send(address!, { txid: txidFor(address!), litoshi: ASKED, confirmations: 2 });
     await core.pass(DAY);
     expect(await core.payments.find(core.tenant, confirmed.paymentId)).toMatchObject({
-      ...{ status: 'paid', paidLate: false },
+      status: 'paid',
+      paidLate: false,
     });
     expect(await statusOf(core, stuck)).toBe('expired');
     // Money that comes late is the merchant's all the same.
     await core.litecoin.send(empty.ltc!.address!, { litoshi: ASKED + 5, confirmations: 9 });
     await core.work.settled();
     expect(await core.payments.find(core.tenant, empty.paymentId)).toMatchObject({
-      ...{ status: 'paid', paidLate: true },
+      status: 'paid',
+      paidLate: true,
     });
     expect((await core.balances()).merchant_ltc).toBe(2 * ASKED + 5);
     expect(core.faults).toEqual([]);
@@ -279,7 +299,8 @@ describeOnDatabase('payments by LTC', (open) => {
     await payByPix(core, byPix.paymentId);
     const other = { type: 'payment', id: byPix.paymentId } as const;
     expect(await core.controls.disputePayment(core.tenant, other, { amountCents: 4_990 })).toMatchObject({
-      ...{ status: 'open', amountCents: 4_990 },
+      status: 'open',
+      amountCents: 4_990,
     });
   });
 
@@ -291,7 +312,8 @@ describeOnDatabase('payments by LTC', (open) => {
     await core.litecoin.send(byLtc.ltc!.address!, { litoshi: ASKED, confirmations: 2 });
     await core.work.settled();
     expect(await core.payments.find(core.tenant, byLtc.paymentId)).toMatchObject({
-      ...{ status: 'failed', failureReason: 'paid_elsewhere' },
+      status: 'failed',
+      failureReason: 'paid_elsewhere',
     });
     expect((await core.balances()).ltc_unmatched).toBe(ASKED);
 
@@ -302,7 +324,8 @@ describeOnDatabase('payments by LTC', (open) => {
     await payByPix(core, late.paymentId);
     expect(await statusOf(core, first)).toBe('paid');
     expect(await core.payments.find(core.tenant, late.paymentId)).toMatchObject({
-      ...{ status: 'pending', returnedCredits: [{ cause: 'paid_elsewhere' }] },
+      status: 'pending',
+      returnedCredits: [{ cause: 'paid_elsewhere' }],
     });
   });
 
@@ -353,8 +376,13 @@ describeOnDatabase('payments by LTC', (open) => {
     expect((await core.balances()).ltc_unmatched).toBe(4 * ASKED + 14);
     const { payments } = await core.ltc.listUnmatchedLtc();
     expect(payments.find(({ paymentId }) => paymentId === part!.paymentId)).toEqual({
-      ...{ paymentId: part!.paymentId, accountId: core.tenant.accountId, status: 'failed' },
-      ...{ reason: 'underpaid', amountCents: 4_990, askedLitoshi: ASKED, litoshi: ASKED - 1 },
+      paymentId: part!.paymentId,
+      accountId: core.tenant.accountId,
+      status: 'failed',
+      reason: 'underpaid',
+      amountCents: 4_990,
+      askedLitoshi: ASKED,
+      litoshi: ASKED - 1,
       seenAt: expect.any(Date),
     });
     for (const [paymentId] of await listed()) await core.ltc.creditLtc({ id: paymentId as string });

@@ -30,16 +30,25 @@ function payment(
   ltc: Partial<StoredLtcRequest> = {},
 ): StoredLtcResource & { ltc: StoredLtcRequest } {
   return {
-    ...{ paymentId: ID, version: 3, status: 'pending', amountCents: 5_000 },
-    ...{ createdAt: NOW, expiresAt: plusMs(NOW, 30 * MINUTE) },
-    ...{ paidAt: null, paidLate: false, failureReason: null },
+    paymentId: ID,
+    version: 3,
+    status: 'pending',
+    amountCents: 5_000,
+    createdAt: NOW,
+    expiresAt: plusMs(NOW, 30 * MINUTE),
+    paidAt: null,
+    paidLate: false,
+    failureReason: null,
     ...changed,
     ltc: { ...REQUEST, ...ltc },
   };
 }
 
 const output = (nth: number, litoshi: number, confirmations: number, afterMs = 0): ReportedOutput => ({
-  ...{ txid: String(nth).padStart(64, '0'), vout: 0, litoshi, confirmations },
+  txid: String(nth).padStart(64, '0'),
+  vout: 0,
+  litoshi,
+  confirmations,
   seenAt: plusMs(NOW, afterMs),
 });
 
@@ -65,11 +74,20 @@ describe('the address of a payment by LTC', () => {
   test('A new payment expires, and asks for its address again after ten seconds', () => {
     const resource = payment({}, { address: null });
     expect(newRequest({ amountCents: 5_000, litoshi: ASKED })).toEqual({
-      ...{ address: null, litoshi: ASKED, receivedLitoshi: 0, confirmations: 0 },
-      ...{ requiredConfirmations: 2, revision: 0 },
+      address: null,
+      litoshi: ASKED,
+      receivedLitoshi: 0,
+      confirmations: 0,
+      requiredConfirmations: 2,
+      revision: 0,
     });
     expect(decideNew(resource, NO_BALANCES)).toEqual({
-      ...{ previous: null, resource, outputs: [], transactions: [], done: [], announced: false },
+      previous: null,
+      resource,
+      outputs: [],
+      transactions: [],
+      done: [],
+      announced: false,
       due: [
         { kind: 'ltc.expire', at: resource.expiresAt },
         { kind: 'ltc.address', at: plusMs(NOW, 10_000) },
@@ -82,14 +100,18 @@ describe('the address of a payment by LTC', () => {
   test('An address ends the task that asks for it; a second one and a late one change nothing', () => {
     const resource = payment({}, { address: null });
     expect(decideAddress(resource, 'rltc1')).toMatchObject({
-      ...{ done: ['ltc.address'], due: [], announced: true },
+      done: ['ltc.address'],
+      due: [],
+      announced: true,
       resource: { version: 4, ltc: REQUEST },
     });
     expect(decideAddress(payment(), 'rltc2')).toBeNull();
     expect(decideAddress(payment({ status: 'expired' }, { address: null }), 'rltc1')).toBeNull();
     expect(decideAddress({ ...resource, ltc: null }, 'rltc1')).toBeNull();
     expect(decideAddressAgain(resource, NOW)).toMatchObject({
-      ...{ due: [{ kind: 'ltc.address', at: plusMs(NOW, 10_000) }], done: [], announced: false },
+      due: [{ kind: 'ltc.address', at: plusMs(NOW, 10_000) }],
+      done: [],
+      announced: false,
       resource: { version: 3 },
     });
     expect(decideAddressAgain(payment(), NOW)).toBeNull();
@@ -115,7 +137,8 @@ describe('a report of the network', () => {
     const known = recordedAs('seen', output(1, 400, 0));
     const before = payment({}, { receivedLitoshi: 400 });
     expect(report(before, [output(1, 400, 0)], [known])).toMatchObject({
-      ...{ outputs: [], announced: false },
+      outputs: [],
+      announced: false,
       resource: { version: 3, ltc: { revision: 9 } },
     });
     const confirmed = report(before, [output(1, 400, 1)], [known])!;
@@ -125,7 +148,8 @@ describe('a report of the network', () => {
       false,
     ]);
     expect(report(before, [output(1, 400, 0), output(2, 100, 0)], [known])).toMatchObject({
-      ...{ outputs: [recordedAs('seen', output(2, 100, 0))], announced: true },
+      outputs: [recordedAs('seen', output(2, 100, 0))],
+      announced: true,
       resource: { version: 4 },
     });
     expect(report(payment({}, { revision: 9 }), [output(1, ASKED, 2)])).toBeNull();
@@ -156,7 +180,9 @@ describe('a report of the network', () => {
     expect(paid).toMatchObject({
       resource: { status: 'paid', paidAt: NOW, paidLate: false },
       outputs: [{ state: 'credited' }, { state: 'credited' }],
-      ...{ done: ['ltc.expire', 'ltc.address'], due: [], announced: true },
+      done: ['ltc.expire', 'ltc.address'],
+      due: [],
+      announced: true,
     });
     expect(paid.ids).toEqual([
       `ltc.confirmed:${named(1)}:1`,
@@ -223,7 +249,10 @@ describe('the next look at a payment by LTC', () => {
     const now = plusMs(NOW, ageMinutes * MINUTE);
     expect(decideLookAgain(payment({}, { receivedLitoshi: 1, revision: 3 }), task, now)).toMatchObject({
       due: [{ kind: 'ltc.receive', key: task.key, at: plusMs(now, waitMinutes * MINUTE) }],
-      ...{ outputs: [], transactions: [], done: [], announced: false },
+      outputs: [],
+      transactions: [],
+      done: [],
+      announced: false,
       resource: { version: 3 },
     });
   });
@@ -248,7 +277,9 @@ describe('the expiry of a payment by LTC', () => {
     const resource = payment({}, { receivedLitoshi });
     expect(decideExpire(resource, plusMs(end, -1))).toBeNull();
     expect(decideExpire(resource, end)).toMatchObject({
-      ...{ done: ['ltc.address'], due: [], announced: true },
+      done: ['ltc.address'],
+      due: [],
+      announced: true,
       resource: { status, failureReason },
     });
   });
@@ -258,11 +289,14 @@ describe('the expiry of a payment by LTC', () => {
     const graceEnds = plusMs(end, GRACE_MS);
     for (const now of [end, plusMs(graceEnds, -1)])
       expect(decideExpire(resource, now)).toMatchObject({
-        ...{ due: [{ kind: 'ltc.expire', at: graceEnds }], done: [], announced: false },
+        due: [{ kind: 'ltc.expire', at: graceEnds }],
+        done: [],
+        announced: false,
         resource: { status: 'pending', version: 3 },
       });
     expect(decideExpire(resource, graceEnds)!.resource).toMatchObject({
-      ...{ status: 'expired', failureReason: null },
+      status: 'expired',
+      failureReason: null,
     });
   });
 

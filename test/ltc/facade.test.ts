@@ -38,10 +38,17 @@ describe('a facade of a service with payments by LTC', () => {
     const { paymentId, ltc } = created.payment;
     const client = pair.facade.client(pair.keys.live);
     expect((await client.request(FIND, { paymentId })).payment).toEqual({
-      ...{ paymentId, status: 'PENDING', method: 'LTC', refundableCents: 0, pix: null },
+      paymentId,
+      status: 'PENDING',
+      method: 'LTC',
+      refundableCents: 0,
+      pix: null,
       ltc: {
-        ...{ address: ltc!.address, amountLtc: '0.08149068', receivedLtc: '0.00000000' },
-        ...{ confirmations: 0, requiredConfirmations: 2 },
+        address: ltc!.address,
+        amountLtc: '0.08149068',
+        receivedLtc: '0.00000000',
+        confirmations: 0,
+        requiredConfirmations: 2,
         uri: `litecoin:${ltc!.address}?amount=0.08149068`,
       },
     });

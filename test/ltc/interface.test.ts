@@ -64,10 +64,21 @@ describe('payments by LTC over HTTP', () => {
     const { status, body } = await shop.post('/payments', { valueCents: 4_990, method: 'ltc' });
     expect(status).toBe(201);
     expect(body).toMatchObject({
-      ...{ method: 'ltc', status: 'pending', amountCents: 4_990, feeCents: 0, netAmountCents: 4_990 },
+      method: 'ltc',
+      status: 'pending',
+      amountCents: 4_990,
+      feeCents: 0,
+      netAmountCents: 4_990,
       ltcAddress: expect.stringMatching(/^rltc1/),
-      ...{ ltcAmount: '0.08149068', ltcReceived: '0.00000000', confirmations: 0, requiredConfirmations: 2 },
-      ...{ pixCopyPaste: null, txid: null, endToEndId: null, returnedCredits: [], refundableCents: 0 },
+      ltcAmount: '0.08149068',
+      ltcReceived: '0.00000000',
+      confirmations: 0,
+      requiredConfirmations: 2,
+      pixCopyPaste: null,
+      txid: null,
+      endToEndId: null,
+      returnedCredits: [],
+      refundableCents: 0,
     });
     await network(body.ltcAddress, { litoshi: 8_000_000, confirmations: 1 });
     await network(body.ltcAddress, { confirmations: 0 });
@@ -83,7 +94,8 @@ describe('payments by LTC over HTTP', () => {
     });
     expect((await shop.get('/wallet')).body).toMatchObject({ balance: 0, cryptoBalanceLtc: 0.08149068 });
     expect(await shop.post(`/payments/${body.paymentId}/refunds`, {})).toMatchObject({
-      ...{ status: 409, body: { error: expect.stringContaining('LTC cannot be sent back') } },
+      status: 409,
+      body: { error: expect.stringContaining('LTC cannot be sent back') },
     });
   });
 
@@ -92,9 +104,16 @@ describe('payments by LTC over HTTP', () => {
     const { createPayment } = await create({});
     const { payment } = createPayment;
     expect(payment).toMatchObject({
-      ...{ status: 'PENDING', method: 'LTC', feeCents: 0, netAmountCents: 4_990, pix: null },
+      status: 'PENDING',
+      method: 'LTC',
+      feeCents: 0,
+      netAmountCents: 4_990,
+      pix: null,
       ltc: {
-        ...{ amountLtc: '0.08149068', receivedLtc: '0.00000000', confirmations: 0, requiredConfirmations: 2 },
+        amountLtc: '0.08149068',
+        receivedLtc: '0.00000000',
+        confirmations: 0,
+        requiredConfirmations: 2,
         uri: `litecoin:${payment.ltc.address}?amount=0.08149068`,
         qr: { size: expect.any(Number) },
       },
@@ -113,8 +132,12 @@ describe('payments by LTC over HTTP', () => {
     await network(ltc.address, { confirmations: 2 });
     const [sent] = receiver.received;
     expect(JSON.parse(sent!.body)).toEqual({
-      ...{ event: 'payment.paid', paymentId, amountCents: 4_990, status: 'paid' },
-      ...{ paidAt: app.clock.now().toISOString(), metadata: '{"pedido":7}' },
+      event: 'payment.paid',
+      paymentId,
+      amountCents: 4_990,
+      status: 'paid',
+      paidAt: app.clock.now().toISOString(),
+      metadata: '{"pedido":7}',
     });
   });
 
@@ -231,12 +254,14 @@ describe('the simulated network', () => {
     });
     const [output] = (sent.body as { outputs: { txid: string }[] }).outputs;
     expect(await network(ltc.address, { reorganise: output!.txid })).toMatchObject({
-      ...{ status: 201, body: { receivedLitoshi: 0, outputs: [] } },
+      status: 201,
+      body: { receivedLitoshi: 0, outputs: [] },
     });
     expect((await network(ltc.address, { reorganise: output!.txid })).status).toBe(409);
     expect((await network(ltc.address, { blocks: 1 })).status).toBe(409);
     expect(await network(ltc.address, { confirmations: 2 })).toMatchObject({
-      ...{ status: 201, body: { status: 'paid', receivedLitoshi: ASKED } },
+      status: 201,
+      body: { status: 'paid', receivedLitoshi: ASKED },
     });
     const state = await fetch(`${app.url}/simulator/state?account=${tenant.accountId}`);
     expect(await state.json()).toMatchObject({

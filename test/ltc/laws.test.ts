@@ -77,8 +77,12 @@ function createPayment(amountCents = 5_000) {
       {},
       { amountCents, description: null },
       {
-        ...{ paymentId: `psa_${'0'.repeat(32)}`, checkoutAttempt: null, environment: 'live' },
-        ...{ balances, now, litoshi: ASKED },
+        paymentId: `psa_${'0'.repeat(32)}`,
+        checkoutAttempt: null,
+        environment: 'live',
+        balances,
+        now,
+        litoshi: ASKED,
       },
     ),
   );
@@ -103,7 +107,10 @@ function createPayment(amountCents = 5_000) {
 }
 
 const output = (which: number, litoshi: number, confirmations: number, at = NOW): ReportedOutput => ({
-  ...{ txid: txid(which), vout: 0, litoshi, confirmations },
+  txid: txid(which),
+  vout: 0,
+  litoshi,
+  confirmations,
   seenAt: at,
 });
 
@@ -114,7 +121,8 @@ describe('a payment by LTC', () => {
     const it = createPayment();
     expect(it.report({ revision: 1, outputs: [output(1, 400, 0)] })).toBe(true);
     expect(it.payment()).toMatchObject({
-      ...{ status: 'pending', version: 3 },
+      status: 'pending',
+      version: 3,
       ltc: { receivedLitoshi: 400, confirmations: 0, requiredConfirmations: 2 },
     });
     expect(it.balances()).toEqual(NO_BALANCES);
@@ -251,8 +259,12 @@ describe('a payment by LTC', () => {
       {},
       { amountCents: 5_000, description: null },
       {
-        ...{ paymentId: `psa_${'1'.repeat(32)}`, checkoutAttempt: null, environment: 'live' },
-        ...{ balances: NO_BALANCES, now: NOW, litoshi: ASKED },
+        paymentId: `psa_${'1'.repeat(32)}`,
+        checkoutAttempt: null,
+        environment: 'live',
+        balances: NO_BALANCES,
+        now: NOW,
+        litoshi: ASKED,
       },
     );
     expect(change.due.map(({ kind }) => kind)).toEqual(['ltc.expire', 'ltc.address']);
@@ -267,8 +279,12 @@ describe('a payment by LTC', () => {
         {},
         { amountCents: 5_000, description: null },
         {
-          ...{ paymentId: `psa_${'2'.repeat(32)}`, checkoutAttempt: null, environment: 'live' },
-          ...{ balances: NO_BALANCES, now: NOW, litoshi },
+          paymentId: `psa_${'2'.repeat(32)}`,
+          checkoutAttempt: null,
+          environment: 'live',
+          balances: NO_BALANCES,
+          now: NOW,
+          litoshi,
         },
       );
     expect(create(Number.MAX_SAFE_INTEGER)).toThrow('as much as it can count');

@@ -39,7 +39,9 @@ test('/metrics counts what each family of payments has done', async () => {
   await app.controls.closeDispute(tenant, first!.disputeId, 'won');
 
   const { subscriptionId } = await post('/subscriptions', {
-    ...{ valueCents: 4_990, interval: 'weekly', customer: { email: 'nega-uma@psa.example' } },
+    valueCents: 4_990,
+    interval: 'weekly',
+    customer: { email: 'nega-uma@psa.example' },
   });
   await pay(subscriptionId, () => app.work.settled());
   await advanceClock(app, 12 * DAY);

@@ -31,7 +31,10 @@ describeOnDatabase('PIX payments', (open) => {
     expect(parseBrCode(payment.brCode!)).toMatchObject({ amountCents: 4990, merchantName: 'Padaria da Ana' });
     await pay(core, payment.paymentId);
     expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
-      ...{ status: 'paid', paidLate: false, paidAt: core.clock.now(), version: 3 },
+      status: 'paid',
+      paidLate: false,
+      paidAt: core.clock.now(),
+      version: 3,
       endToEndId: expect.stringMatching(/^E\d{20}[0-9A-Z]{11}$/),
     });
     expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_balance: 4990, pix_received: -4990 });
@@ -100,7 +103,8 @@ describeOnDatabase('PIX payments', (open) => {
     expect((await core.payments.find(core.tenant, payment.paymentId))?.status).toBe('expired');
     await core.pass(MINUTE);
     expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
-      ...{ status: 'paid', paidLate: true },
+      status: 'paid',
+      paidLate: true,
     });
   });
 
@@ -112,7 +116,8 @@ describeOnDatabase('PIX payments', (open) => {
     await core.refunds.request(core.tenant, resource, { amountCents: 990 });
     await core.work.settled();
     expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 990 },
+      status: 'paid',
+      refundedCents: 990,
     });
     await core.refunds.request(core.tenant, resource, {});
     await core.work.settled();
@@ -150,10 +155,13 @@ describeOnDatabase('PIX payments', (open) => {
     const { refund } = await core.refunds.request(core.tenant, resource, { amountCents: 990 });
     await core.work.settled();
     expect(await core.refunds.find(core.tenant, refund.refundId)).toMatchObject({
-      ...{ status: 'failed', failureReason: 'O banco do pagador recusou a devolução' },
+      status: 'failed',
+      failureReason: 'O banco do pagador recusou a devolução',
     });
     expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 0, refundingCents: 0 },
+      status: 'paid',
+      refundedCents: 0,
+      refundingCents: 0,
     });
     await pay(core, paymentId);
     await core.work.settled();
@@ -176,7 +184,10 @@ describeOnDatabase('PIX payments', (open) => {
       expect(returnedCredits).toMatchObject([{ cause: 'already_paid', returnedAt: null }]);
       // The money is on its way back all the while, and in no balance.
       expect(await core.balances()).toEqual({
-        ...{ ...NO_BALANCES, merchant_balance: 4990, pix_received: -9980, refunds_in_transit: 4990 },
+        ...NO_BALANCES,
+        merchant_balance: 4990,
+        pix_received: -9980,
+        refunds_in_transit: 4990,
       });
       await core.pass(DAY);
     }

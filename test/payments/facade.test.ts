@@ -63,7 +63,9 @@ describe('a facade of a service with PIX payments', () => {
       .update(body)
       .digest('hex');
     const response = await fetch(`http://127.0.0.1:${pair.facade.port}/webhooks/psa`, {
-      ...{ method: 'POST', body, headers: { 'x-webhook-signature': signature } },
+      method: 'POST',
+      body,
+      headers: { 'x-webhook-signature': signature },
     });
     return response.status;
   }
@@ -74,8 +76,14 @@ describe('a facade of a service with PIX payments', () => {
     const [paymentId, next] = [await create(pair), await create(pair)];
     const { payment } = await live(pair).request(FIND, { paymentId });
     expect(payment).toMatchObject({
-      ...{ paymentId, status: 'PENDING', method: 'PIX', amountCents: 4990, feeCents: 0, refundedCents: 0 },
-      ...{ otherPaidCents: null, checkoutUrl: `${pair.service.url}/checkout/${paymentId}` },
+      paymentId,
+      status: 'PENDING',
+      method: 'PIX',
+      amountCents: 4990,
+      feeCents: 0,
+      refundedCents: 0,
+      otherPaidCents: null,
+      checkoutUrl: `${pair.service.url}/checkout/${paymentId}`,
       pix: {
         txid: txidOf(paymentId),
         copyPaste: expect.stringMatching(/^000201/),
@@ -99,7 +107,8 @@ describe('a facade of a service with PIX payments', () => {
     const asked = pair.proxy.arrivals.length;
     await pay(pair, paymentId);
     expect((await payer.data()).paymentUpdates).toMatchObject({
-      ...{ previousStatus: 'PENDING', payment: { paymentId, status: 'PAID' } },
+      previousStatus: 'PENDING',
+      payment: { paymentId, status: 'PAID' },
     });
     expect((await payer.next()).done).toBe(true);
     expect(pair.proxy.arrivals.slice(asked).filter(({ path }) => path.includes(paymentId))).toEqual([]);
@@ -145,14 +154,17 @@ describe('a facade of a service with PIX payments', () => {
     };
     const newest = await list({ first: 2 });
     expect(newest).toMatchObject({
-      ...{ totalCount: 4, nodes: ids.slice(0, 2), pageInfo: { hasNextPage: true, hasPreviousPage: false } },
+      totalCount: 4,
+      nodes: ids.slice(0, 2),
+      pageInfo: { hasNextPage: true, hasPreviousPage: false },
     });
     expect(await list({ first: 2, after: newest.pageInfo.endCursor })).toMatchObject({ nodes: ids.slice(2) });
     const oldest = await list({ last: 1 });
     expect(oldest).toMatchObject({ nodes: ids.slice(3), pageInfo: { hasPreviousPage: true } });
     expect(await list({ last: 1, before: oldest.pageInfo.startCursor })).toMatchObject({ nodes: [ids[2]] });
     expect(await list({ filter: { status: ['PAID'], method: ['PIX'] } })).toMatchObject({
-      ...{ totalCount: 1, nodes: [ids[1]] },
+      totalCount: 1,
+      nodes: [ids[1]],
     });
     expect(await list({ filter: { createdBefore: pair.clock.now().toISOString() } })).toMatchObject({
       totalCount: 4,
@@ -172,7 +184,8 @@ describe('a facade of a service with PIX payments', () => {
 
     expect(await deliver(pair, { ...claim, amountCents: 1 })).toBe(200);
     expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({
-      ...{ status: 'PENDING', otherPaidCents: 1 },
+      status: 'PENDING',
+      otherPaidCents: 1,
     });
     // Later than the answer that is still cached.
     await pair.pass(1);
@@ -245,7 +258,8 @@ describe('a facade of a service with PIX payments', () => {
       errors: [{ extensions: { code: 'NOT_OFFERED' } }],
     });
     expect(await live(pair).request('{ wallet { balanceCents } payments { totalCount } }')).toEqual({
-      ...{ wallet: { balanceCents: 0 }, payments: { totalCount: 0 } },
+      wallet: { balanceCents: 0 },
+      payments: { totalCount: 0 },
     });
     const malformed = await live(pair).send(FIND, { paymentId: 'PSC-1' });
     expect(malformed.body.errors[0].extensions.code).toBe('BAD_USER_INPUT');

@@ -81,8 +81,12 @@ export function anLtcPayment(
   request: Partial<StoredLtcRequest> = {},
 ): StoredPayment {
   const ltc: StoredLtcRequest = {
-    ...{ address: LTC_ADDRESS, litoshi: LITOSHI, receivedLitoshi: 0 },
-    ...{ confirmations: 0, requiredConfirmations: 2, revision: 1 },
+    address: LTC_ADDRESS,
+    litoshi: LITOSHI,
+    receivedLitoshi: 0,
+    confirmations: 0,
+    requiredConfirmations: 2,
+    revision: 1,
     ...request,
   };
   return aPixPayment({ method: 'ltc', brCode: null, ltc, ...changes });
@@ -96,10 +100,7 @@ export function aSubscription(
   return {
     ...aPixPayment({ description: 'Clube do café', expiresAt: new Date(NOW.getTime() + DAY_MS) }),
     paymentId: SUBSCRIPTION_ID,
-    recurrence: {
-      ...{ interval: 'monthly', endsAfterCycles: 12, nextDueAt: null, isOver: false },
-      ...recurrence,
-    },
+    recurrence: { interval: 'monthly', endsAfterCycles: 12, nextDueAt: null, isOver: false, ...recurrence },
     ...changes,
   };
 }
@@ -192,10 +193,7 @@ const RECURRENCE_PAGES: Readonly<Record<string, HostedState>> = {
     payment: aSubscription({ returnedCredits: [aReturn('amount_mismatch', 4991, null)] }),
   },
   'recurrence-expired': {
-    payment: aSubscription({
-      ...{ status: 'expired', expiresAt: past },
-      returnedCredits: [aReturn('not_payable')],
-    }),
+    payment: aSubscription({ status: 'expired', expiresAt: past, returnedCredits: [aReturn('not_payable')] }),
   },
   'recurrence-authorised': {
     payment: aSubscription(
@@ -275,7 +273,11 @@ export async function servePixPage({
         };
       },
     },
-    ...{ clock, publicUrl, isTest, limits, brands },
+    clock,
+    publicUrl,
+    isTest,
+    limits,
+    brands,
     addressOf: createClientAddress([]),
     others: [createLtcPage({ isTest })],
   });

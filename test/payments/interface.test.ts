@@ -92,27 +92,46 @@ describe('a payment over GraphQL', () => {
     const given = {
       description: 'Caneca',
       customer: { name: 'Ana', email: 'ana@example.com', externalId: '7', taxId: '123.456.789-09' },
-      ...{ metadata: ' {"a":1} ', externalId: '1042', successUrl: 'https://shop.example/ok' },
+      metadata: ' {"a":1} ',
+      externalId: '1042',
+      successUrl: 'https://shop.example/ok',
     };
     const made = await create(client, given);
     const { paymentId, id } = made.payment;
     const now = app.clock.now().getTime();
     const { copyPaste } = made.payment.pix;
     expect(made).toEqual({
-      ...{ __typename: 'PaymentSuccess', replayed: false },
+      __typename: 'PaymentSuccess',
+      replayed: false,
       payment: {
         ...given,
-        ...{ id, paymentId, status: 'PENDING', method: 'PIX', currency: 'BRL' },
-        ...{ amountCents: 5000, feeCents: 0, netAmountCents: 5000 },
+        id,
+        paymentId,
+        status: 'PENDING',
+        method: 'PIX',
+        currency: 'BRL',
+        amountCents: 5000,
+        feeCents: 0,
+        netAmountCents: 5000,
         customer: { ...given.customer, taxId: '***.456.789-**' },
         pix: { copyPaste, txid: txidOf(paymentId), qr: qrCode(copyPaste) },
         checkoutUrl: `${app.url}/checkout/${paymentId}`,
         createdAt: new Date(now).toISOString(),
-        ...{ expiresAt: new Date(now + SESSION).toISOString(), expiresInSeconds: 1_800 },
-        ...{ productId: null, cancelUrl: null, failureReason: null },
-        ...{ paidAt: null, paidLate: false, endToEndId: null, returnedCredits: [] },
-        ...{ refundedAt: null, refundedCents: 0, refundableCents: 0, refunds: [] },
-        ...{ final: false, version: 2 },
+        expiresAt: new Date(now + SESSION).toISOString(),
+        expiresInSeconds: 1_800,
+        productId: null,
+        cancelUrl: null,
+        failureReason: null,
+        paidAt: null,
+        paidLate: false,
+        endToEndId: null,
+        returnedCredits: [],
+        refundedAt: null,
+        refundedCents: 0,
+        refundableCents: 0,
+        refunds: [],
+        final: false,
+        version: 2,
       },
     });
     expect(parseBrCode(copyPaste)).toMatchObject({ amountCents: 5000 });
@@ -127,12 +146,20 @@ describe('a payment over GraphQL', () => {
     const credit = await pay(shop, paymentId);
     const at = app.clock.now().toISOString();
     expect(await find(shop.client, paymentId)).toMatchObject({
-      ...{ status: 'PAID', paidAt: at, paidLate: false, endToEndId: credit.endToEndId, pix: null },
-      ...{ refundableCents: 5000, final: false },
+      status: 'PAID',
+      paidAt: at,
+      paidLate: false,
+      endToEndId: credit.endToEndId,
+      pix: null,
+      refundableCents: 5000,
+      final: false,
       returnedCredits: [
         {
-          ...{ endToEndId: wrong.endToEndId, amountCents: 4999, cause: 'AMOUNT_MISMATCH' },
-          ...{ receivedAt: at, returnedAt: at },
+          endToEndId: wrong.endToEndId,
+          amountCents: 4999,
+          cause: 'AMOUNT_MISMATCH',
+          receivedAt: at,
+          returnedAt: at,
         },
       ],
     });
@@ -140,14 +167,17 @@ describe('a payment over GraphQL', () => {
     const input = { paymentId, amountCents: 2000, idempotencyKey: 'd-1' };
     const { refundPayment } = await client.request(REFUND, { input });
     expect(refundPayment).toMatchObject({
-      ...{ __typename: 'RefundSuccess', replayed: false },
+      __typename: 'RefundSuccess',
+      replayed: false,
       refund: { status: 'PROCESSING', amountCents: 2000, of: { paymentId, refundableCents: 3000 } },
     });
     expect((await client.request(REFUND, { input })).refundPayment).toMatchObject({ replayed: true });
     await app.work.settled();
     const { refundId } = refundPayment.refund;
     expect(await find(client, paymentId)).toMatchObject({
-      ...{ status: 'PAID', refundedCents: 2000, refundableCents: 3000 },
+      status: 'PAID',
+      refundedCents: 2000,
+      refundableCents: 3000,
       refunds: [{ refundId, status: 'COMPLETED', amountCents: 2000 }],
     });
     expect((await client.request(REFUND, { input: { paymentId } })).refundPayment).toMatchObject({
@@ -155,7 +185,11 @@ describe('a payment over GraphQL', () => {
     });
     await app.work.settled();
     expect(await find(client, paymentId)).toMatchObject({
-      ...{ status: 'REFUNDED', refundedAt: at, refundedCents: 5000, refundableCents: 0, final: true },
+      status: 'REFUNDED',
+      refundedAt: at,
+      refundedCents: 5000,
+      refundableCents: 0,
+      final: true,
     });
   });
 
@@ -166,7 +200,10 @@ describe('a payment over GraphQL', () => {
     expect(await find(shop.client, paymentId)).toMatchObject({ status: 'PENDING', expiresInSeconds: 1 });
     await pass(MINUTE);
     expect(await find(shop.client, paymentId)).toMatchObject({
-      ...{ status: 'EXPIRED', expiresInSeconds: 0, pix: null, final: false },
+      status: 'EXPIRED',
+      expiresInSeconds: 0,
+      pix: null,
+      final: false,
     });
     await pay(shop, paymentId);
     expect(await find(shop.client, paymentId)).toMatchObject({ status: 'PAID', paidLate: true });
@@ -177,19 +214,25 @@ describe('a payment over GraphQL', () => {
     const slow = { customer: { email: 'demora-codigo@psa.example' }, idempotencyKey: 'slow' };
     const answer = await create(client, slow);
     expect(answer).toMatchObject({
-      ...{ __typename: 'UpstreamError', retryable: true, moneyMayHaveMoved: false },
+      __typename: 'UpstreamError',
+      retryable: true,
+      moneyMayHaveMoved: false,
       lookupReference: expect.stringMatching(/^psa_/),
     });
     const paymentId = answer.lookupReference;
     expect(await find(client, paymentId)).toMatchObject({ status: 'PENDING', pix: null });
     app.clock.advance(20_000);
     expect(await create(client, slow)).toMatchObject({
-      ...{ replayed: true, payment: { paymentId, pix: { txid: txidOf(paymentId) } } },
+      replayed: true,
+      payment: { paymentId, pix: { txid: txidOf(paymentId) } },
     });
     const refused = await create(client, { customer: { email: 'sem-codigo@psa.example' } });
     expect(refused).toMatchObject({ __typename: 'UpstreamError', retryable: false });
     expect(await find(client, refused.lookupReference)).toMatchObject({
-      ...{ status: 'FAILED', failureReason: expect.stringMatching(/\w/), pix: null, final: true },
+      status: 'FAILED',
+      failureReason: expect.stringMatching(/\w/),
+      pix: null,
+      final: true,
     });
   });
 
@@ -329,18 +372,21 @@ describe('updates', () => {
     const stream = client.ws(FOLLOW, { paymentId });
     const first = (await stream.data()).paymentUpdates;
     expect(first).toMatchObject({
-      ...{ previousStatus: null, payment: { status: 'PENDING', pix: { copyPaste: expect.any(String) } } },
+      previousStatus: null,
+      payment: { status: 'PENDING', pix: { copyPaste: expect.any(String) } },
     });
     await pay(shop, paymentId, { amountCents: 1 });
     const wrong = { returnedCredits: [{ cause: 'AMOUNT_MISMATCH' }] };
     for (let count = 0; count < 2; count += 1)
       expect((await stream.data()).paymentUpdates).toMatchObject({
-        ...{ previousStatus: 'PENDING', payment: { status: 'PENDING', ...wrong } },
+        previousStatus: 'PENDING',
+        payment: { status: 'PENDING', ...wrong },
       });
     // It stays open over the expiry, for it may be paid late.
     await pass(SESSION);
     expect((await stream.data()).paymentUpdates).toMatchObject({
-      ...{ previousStatus: 'PENDING', payment: { status: 'EXPIRED', pix: null } },
+      previousStatus: 'PENDING',
+      payment: { status: 'EXPIRED', pix: null },
     });
     await pay(shop, paymentId);
     const last = (await stream.data()).paymentUpdates;
@@ -397,16 +443,18 @@ describe('a payer’s page', () => {
       const input = { attemptId: 'tentativa-000000000000002' };
       if (!shown.some((method) => method === 'CARD'))
         expect((await page.request(START_CARD, { input })).startCheckout).toMatchObject({
-          ...{ __typename: 'PermissionError' },
+          __typename: 'PermissionError',
           message: 'This checkout token takes no cards: its methods are PIX alone',
         });
     }
     for (const methods of [[], ['PIX', 'PIX']])
       expect(await mint(client, { methods })).toMatchObject({
-        ...{ __typename: 'ValidationError', fields: [{ path: 'input.methods' }] },
+        __typename: 'ValidationError',
+        fields: [{ path: 'input.methods' }],
       });
     expect(await start(client)).toMatchObject({
-      ...{ __typename: 'PermissionError', message: 'startPixCheckout needs a checkout token' },
+      __typename: 'PermissionError',
+      message: 'startPixCheckout needs a checkout token',
     });
   });
 
@@ -426,7 +474,8 @@ describe('a payer’s page', () => {
     for (const valueCents of [1, 79]) expect((await chosen(valueCents)).payment.amountCents).toBe(valueCents);
     for (const valueCents of [0, 80])
       expect(await chosen(valueCents)).toMatchObject({
-        ...{ __typename: 'ValidationError', fields: [{ path: 'input.valueCents' }] },
+        __typename: 'ValidationError',
+        fields: [{ path: 'input.valueCents' }],
       });
     // By card it is refused before its amount is read.
     const byCard = { attemptId: 'tentativa-000000000000001', valueCents: 80 };
@@ -444,13 +493,13 @@ describe('a payer’s page', () => {
         [{ range: { minCents: 79, maxCents: 80 } }, 'input.amount.range.minCents'],
       ] as const)
         expect(await mint(client, { methods, amount })).toMatchObject({
-          ...{ __typename: 'ValidationError' },
+          __typename: 'ValidationError',
           fields: [{ path, message: 'must be at least 80 (R$ 0,80)' }],
         });
       const page = app.client((await mint(client, { methods, amount: { fixedCents: 80 } })).token);
       const input = { attemptId: 'tentativa-000000000000001', valueCents: 79 };
       expect((await page.request(START_CARD, { input })).startCheckout).toMatchObject({
-        ...{ __typename: 'ValidationError' },
+        __typename: 'ValidationError',
         fields: [{ path: 'input.valueCents', message: 'must be at least 80 (R$ 0,80)' }],
       });
     },
@@ -475,7 +524,8 @@ describe('a payer’s page', () => {
     for (const each of [...both, other]) expect(each.payment.paymentId).toBe(payment.paymentId);
     await pay(shop, payment.paymentId);
     expect(await start(page, { attemptId: 'tentativa-000000000000010' })).toMatchObject({
-      ...{ __typename: 'UnavailableError', code: 'CHECKOUT_TOKEN_USED' },
+      __typename: 'UnavailableError',
+      code: 'CHECKOUT_TOKEN_USED',
     });
     // A repeated start finds its payment as it is now.
     expect((await start(page)).payment).toMatchObject({ paymentId: payment.paymentId, status: 'PAID' });
@@ -491,13 +541,12 @@ describe('a payer’s page', () => {
     await app.cardPayments.pay(orderCode, approved());
     await pay(shop, payment.paymentId);
     expect(await find(shop.client, payment.paymentId)).toMatchObject({
-      ...{
-        status: 'PENDING',
-        returnedCredits: [{ cause: 'PAID_ELSEWHERE', returnedAt: expect.any(String) }],
-      },
+      status: 'PENDING',
+      returnedCredits: [{ cause: 'PAID_ELSEWHERE', returnedAt: expect.any(String) }],
     });
     expect(await start(page, { attemptId: 'tentativa-000000000000002' })).toMatchObject({
-      ...{ __typename: 'UnavailableError', code: 'CHECKOUT_TOKEN_USED' },
+      __typename: 'UnavailableError',
+      code: 'CHECKOUT_TOKEN_USED',
     });
   });
 
@@ -509,7 +558,9 @@ describe('a payer’s page', () => {
     const { productId } = createProduct.product;
     const page = app.client((await mint(client, { amount: { productId } })).token);
     expect((await start(page)).payment).toMatchObject({
-      ...{ amountCents: 4990, description: 'Caneca', productId },
+      amountCents: 4990,
+      description: 'Caneca',
+      productId,
     });
   });
 
@@ -528,8 +579,11 @@ describe('a payer’s page', () => {
     await app.work.settled();
     expect(await find(payer, paymentId)).toMatchObject({ status: 'PAID', refundedCents: 10, ...hidden });
     expect(await find(shop.client, paymentId)).toMatchObject({
-      ...{ customer: { name: 'Ana', taxId: '***.456.789-**' }, metadata: '{}', externalId: '1042' },
-      ...{ endToEndId: expect.any(String), refunds: [{ amountCents: 10 }] },
+      customer: { name: 'Ana', taxId: '***.456.789-**' },
+      metadata: '{}',
+      externalId: '1042',
+      endToEndId: expect.any(String),
+      refunds: [{ amountCents: 10 }],
     });
     expect(await find(payer, other)).toBeNull();
     const stream = payer.ws(FOLLOW, { paymentId: other });
@@ -554,7 +608,8 @@ describe('a payer’s page', () => {
       token,
     });
     expect(await start(page, { attemptId: 'tentativa-000000000000002' })).toMatchObject({
-      ...{ __typename: 'UnavailableError', code: 'CHECKOUT_TOKEN_PAUSED' },
+      __typename: 'UnavailableError',
+      code: 'CHECKOUT_TOKEN_PAUSED',
     });
     await pay(shop, payment.paymentId);
     expect((await find(shop.client, payment.paymentId)).status).toBe('PAID');
@@ -574,7 +629,9 @@ describe('permissions', () => {
       );
     const dashboard = await grant(['payments']);
     expect(await find(dashboard, paymentId)).toMatchObject({
-      ...{ status: 'PAID', customer: { name: 'Ana' }, refunds: [{ refundId }] },
+      status: 'PAID',
+      customer: { name: 'Ana' },
+      refunds: [{ refundId }],
     });
     const { refunds } = await dashboard.request('{ refunds { totalCount nodes { refundId } } }');
     expect(refunds).toEqual({ totalCount: 1, nodes: [{ refundId }] });
@@ -619,8 +676,12 @@ describe('webhooks', () => {
       await pay(shop, paymentId);
       await pay(shop, paymentId);
       const expected = {
-        ...{ paymentId, amountCents: 5000, status: 'paid', paidAt: app.clock.now().toISOString() },
-        ...{ customer: { name: 'Ana' }, metadata: '{"pedido":7}' },
+        paymentId,
+        amountCents: 5000,
+        status: 'paid',
+        paidAt: app.clock.now().toISOString(),
+        customer: { name: 'Ana' },
+        metadata: '{"pedido":7}',
       };
       const event =
         environment === 'live'
@@ -651,7 +712,9 @@ describe('webhooks', () => {
     expect(receiver.received.map(bodyOf)).toMatchObject([
       { event: 'payment.paid', paymentId },
       {
-        ...{ event: 'refund.completed', refundId: refundPayment.refund.refundId, amountCents: 5000 },
+        event: 'refund.completed',
+        refundId: refundPayment.refund.refundId,
+        amountCents: 5000,
         resource: { type: 'payment', id: paymentId },
       },
     ]);

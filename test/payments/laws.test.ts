@@ -115,7 +115,11 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           {},
           { amountCents, description: null },
           {
-            ...{ paymentId, checkoutAttempt: `attempt-${order}`, environment, balances, now },
+            paymentId,
+            checkoutAttempt: `attempt-${order}`,
+            environment,
+            balances,
+            now,
             account: { pixEnabled: true, pixFeeCents },
           },
         ),
@@ -145,7 +149,10 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           payment,
           { endToEndId: name, amountCents, at: plusMs(now, -earlierMs) },
           {
-            ...{ isKnown: known !== null, environment, balances, now },
+            isKnown: known !== null,
+            environment,
+            balances,
+            now,
             isOrderClosed: otherPaymentsOf(payment, payment.paymentId).some(closesOrder),
           },
         ),
@@ -175,7 +182,10 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const change = decideOutcome(
         { ...open, status: isCanceled ? 'expired' : 'pending' },
         {
-          ...{ chargeId: 'chg', outcome: { status: 'approved' }, account: CARD_ACCOUNT, now },
+          chargeId: 'chg',
+          outcome: { status: 'approved' },
+          account: CARD_ACCOUNT,
+          now,
           otherPayments: otherPaymentsOf(payment, orderCode),
         },
       ) as CardPaymentChange;
@@ -208,7 +218,8 @@ function createTenant(environment: Environment, pixFeeCents: number) {
         expect('begun').toBe(expected);
         apply(begun.change);
         refunds.set(refundId, {
-          ...{ paymentId: payment.paymentId, status: 'processing' },
+          paymentId: payment.paymentId,
+          status: 'processing',
           amountCents: begun.amountCents,
         });
       } catch (error) {
@@ -325,7 +336,11 @@ function expectLaws(tenant: Tenant): void {
     );
     expect(payment.returnedCredits).toEqual(
       returned.slice(-SHOWN_RETURNS).map(({ endToEndId, amountCents, cause, receivedAt, returnedAt }) => ({
-        ...{ endToEndId, amountCents, cause, receivedAt, returnedAt },
+        endToEndId,
+        amountCents,
+        cause,
+        receivedAt,
+        returnedAt,
       })),
     );
   }

@@ -27,7 +27,9 @@ const OPEN_DYNAMIC = openCode('2520pix.example.com/v2/1');
 const OPEN_STATIC = openCode('0119ana@padaria.example');
 
 const claim = (rest: Partial<UpstreamPayment> = {}): UpstreamPayment => ({
-  ...{ paymentId: ID, status: 'pending', amountCents: 4990 },
+  paymentId: ID,
+  status: 'pending',
+  amountCents: 4990,
   ...rest,
 });
 const known = (rest: Partial<UpstreamPayment> = {}) => mergeUpstreamPayment(null, claim(rest), NOW)!.payment;
@@ -45,8 +47,13 @@ describe('what is known of a PIX payment, held against what is said', () => {
         .record({
           status: fc.option(fc.constantFrom(...PAYMENT_STATUSES, 'unknown' as const)),
           amountCents: fc.option(fc.constantFrom(4990, 80)),
-          ...{ createdAt: instant, expiresAt: instant, paidAt: instant, refundedAt: instant },
-          ...{ refundedCents: cents, refundableCents: cents, feeCents: cents },
+          createdAt: instant,
+          expiresAt: instant,
+          paidAt: instant,
+          refundedAt: instant,
+          refundedCents: cents,
+          refundableCents: cents,
+          feeCents: cents,
           method: fc.option(fc.constantFrom('pix' as const, 'ltc' as const)),
           brCode: fc.option(fc.constantFrom(CODE, codeOf(80))),
           returnedCredits: fc.option(fc.constantFrom([], [credit(null)], [credit(LATER)])),
@@ -154,13 +161,29 @@ describe('what is known of a PIX payment, held against what is said', () => {
 describe('what the service writes', () => {
   test('A payment of another shape is read by its names and by its form, its money in cents alone', () => {
     const record = {
-      ...{ id: ID, status: 'Pago', valueCents: '4990', amount: 1, fee: 3 },
-      ...{ criadoEm: NOW.toISOString(), pix: { copiaECola: `${CODE} ` }, e2e: E2E, txid: 'abc123' },
-      ...{ cliente: { name: 'Ana' }, method: 'PIX' },
+      id: ID,
+      status: 'Pago',
+      valueCents: '4990',
+      amount: 1,
+      fee: 3,
+      criadoEm: NOW.toISOString(),
+      pix: { copiaECola: `${CODE} ` },
+      e2e: E2E,
+      txid: 'abc123',
+      cliente: { name: 'Ana' },
+      method: 'PIX',
     };
     expect(paymentFromWire({ data: record, ok: true })).toMatchObject({
-      ...{ paymentId: ID, status: 'unknown', amountCents: 4990, feeCents: null, brCode: CODE, method: 'pix' },
-      ...{ endToEndId: E2E, txid: 'abc123', customer: { name: 'Ana' }, returnedCredits: null },
+      paymentId: ID,
+      status: 'unknown',
+      amountCents: 4990,
+      feeCents: null,
+      brCode: CODE,
+      method: 'pix',
+      endToEndId: E2E,
+      txid: 'abc123',
+      customer: { name: 'Ana' },
+      returnedCredits: null,
     });
     expect(paymentFromWire({ ...record, status: 'pending' })).toMatchObject({ createdAt: NOW });
     expect(paymentFromWire({ id: ID, amount: 49.9, status: 'paid' })).toMatchObject({ amountCents: null });
@@ -234,15 +257,18 @@ describe('what the service writes', () => {
 
   test('Our own event of a refund is not its payment’s', () => {
     const refund = {
-      ...{
-        refundId: `ref_${'0'.repeat(24)}`,
-        status: 'completed',
-        amountCents: 990,
-        reason: null,
-        version: 2,
-      },
-      ...{ resource: { type: 'payment', id: ID }, failureReason: null, endToEndId: null, createdAt: NOW },
-      ...{ completedAt: NOW, metadata: null, callbackUrl: null },
+      refundId: `ref_${'0'.repeat(24)}`,
+      status: 'completed',
+      amountCents: 990,
+      reason: null,
+      version: 2,
+      resource: { type: 'payment', id: ID },
+      failureReason: null,
+      endToEndId: null,
+      createdAt: NOW,
+      completedAt: NOW,
+      metadata: null,
+      callbackUrl: null,
     } as unknown as Parameters<typeof refundWebhook>[0];
     expect(paymentEventFromWire(JSON.parse(JSON.stringify(refundWebhook(refund, 'live'))))).toBeNull();
   });

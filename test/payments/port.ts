@@ -29,9 +29,22 @@ export function describePort(start: StartPortFixture): void {
     const found = await payments.find(tenant, paymentId);
     expect(found).toMatchObject({
       ...details,
-      ...{ paymentId, brCode, createdAt, expiresAt, method: 'pix', status: 'pending' },
-      ...{ amountCents: 4990, feeCents: 0, refundedCents: 0, refundingCents: 0, returnedCredits: [] },
-      ...{ paidAt: null, endToEndId: null, productId: null, failureReason: null, cancelUrl: null },
+      paymentId,
+      brCode,
+      createdAt,
+      expiresAt,
+      method: 'pix',
+      status: 'pending',
+      amountCents: 4990,
+      feeCents: 0,
+      refundedCents: 0,
+      refundingCents: 0,
+      returnedCredits: [],
+      paidAt: null,
+      endToEndId: null,
+      productId: null,
+      failureReason: null,
+      cancelUrl: null,
     });
     expect(found?.txid ?? txidOf(paymentId)).toBe(txidOf(paymentId));
     expect((await merchant.events('payment')).map(({ snapshot }) => snapshot)).toEqual([found]);
@@ -116,7 +129,9 @@ export function describePort(start: StartPortFixture): void {
     );
     expect(error).toBeInstanceOf(UpstreamError);
     expect(await find(merchant, error!.lookupReference!)).toMatchObject({
-      ...{ status: 'failed', failureReason: 'O banco recusou a cobrança', brCode: null },
+      status: 'failed',
+      failureReason: 'O banco recusou a cobrança',
+      brCode: null,
     });
   });
 
@@ -133,11 +148,16 @@ export function describePort(start: StartPortFixture): void {
     await pay(merchant, paymentId);
     await refund(merchant, paymentId, 990);
     expect(await find(merchant, paymentId)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 990, refundingCents: 0, refundedAt: null },
+      status: 'paid',
+      refundedCents: 990,
+      refundingCents: 0,
+      refundedAt: null,
     });
     await refund(merchant, paymentId);
     expect(await find(merchant, paymentId)).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 4990, refundedAt: expect.any(Date) },
+      status: 'refunded',
+      refundedCents: 4990,
+      refundedAt: expect.any(Date),
     });
     const statuses = await announced(merchant, paymentId);
     expect(statuses.filter(([now, before]) => now !== before)).toEqual([

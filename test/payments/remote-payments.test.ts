@@ -50,7 +50,14 @@ async function start() {
     return found ? ok(found) : refused(404, 'Payment not found');
   });
   return {
-    ...{ facade, payments, script, saw, kept, create, tenant: facade.tenant, clock: facade.clock },
+    facade,
+    payments,
+    script,
+    saw,
+    kept,
+    create,
+    tenant: facade.tenant,
+    clock: facade.clock,
     merchant: requester('merchant'),
     payer: (token: string) => requester('payer', token),
     async webhook(payload: object) {
@@ -255,13 +262,11 @@ describe('a webhook of a PIX payment', () => {
     clock.advance(1_000);
     await payments.refresh(tenant, [paymentId, '../x'], { priority: 'lookup' });
     expect(await merchant.find(tenant, paymentId)).toMatchObject({
-      ...{
-        status: 'paid',
-        feeCents: 20,
-        refundedCents: 0,
-        brCode: code,
-        paidAt: plusMs(clock.now(), -1_000),
-      },
+      status: 'paid',
+      feeCents: 20,
+      refundedCents: 0,
+      brCode: code,
+      paidAt: plusMs(clock.now(), -1_000),
     });
     expect(await events()).toEqual([['payment.paid', null]]);
   });

@@ -48,7 +48,10 @@ afterAll(async () => {
 
 const input = (idempotencyKey: string, amountCents: number) => ({
   input: {
-    ...{ method: 'PIX', destination: 'ana@padaria.example', amountCents, idempotencyKey },
+    method: 'PIX',
+    destination: 'ana@padaria.example',
+    amountCents,
+    idempotencyKey,
     externalId: `repasse ${idempotencyKey}`,
   },
 });
@@ -77,8 +80,13 @@ test('a payout whose answer was lost is followed, listed and found from the star
   });
   expect((await api.request(UNRESOLVED)).unresolvedRequests).toEqual([
     {
-      ...{ operation: 'REQUEST_PAYOUT', idempotencyKey: 'second', amountCents: 2_000, ageSeconds: 0 },
-      ...{ lookups: expect.any(Number), finding: null, subaccountPayout: null },
+      operation: 'REQUEST_PAYOUT',
+      idempotencyKey: 'second',
+      amountCents: 2_000,
+      ageSeconds: 0,
+      lookups: expect.any(Number),
+      finding: null,
+      subaccountPayout: null,
       payout: { id: payout.id, inDoubt: true },
     },
   ]);
@@ -132,7 +140,11 @@ test('a payout that the service never had is denied in the end, and its subscrib
   await stream.data();
   for (let minute = 0; minute < 35; minute += 5) await pair.pass(300_000);
   expect((await stream.data()).payoutUpdates.payout).toMatchObject({
-    ...{ id: payout.id, status: 'DENIED', final: true, inDoubt: false, code: null },
+    id: payout.id,
+    status: 'DENIED',
+    final: true,
+    inDoubt: false,
+    code: null,
   });
   expect((await api.request(UNRESOLVED)).unresolvedRequests).toEqual([]);
 });

@@ -131,7 +131,8 @@ describe('requestPayout', () => {
       expect(await shown()).toEqual({ status: expect.any(String), amountLtc, endToEndId: null });
       await pass(3_600_000);
       expect(await shown()).toEqual({
-        ...{ status: 'COMPLETED', amountLtc },
+        status: 'COMPLETED',
+        amountLtc,
         endToEndId: endToEndId && expect.stringMatching(endToEndId),
       });
     },

@@ -481,7 +481,8 @@ describe('a withdrawal that a service reports', () => {
     const endToEndId = `E12345678202603021200${'Ab1'.repeat(4).slice(1)}`;
     expect(readPayout({ ...OURS, endToEndId, amountLtc: '0.24480680' })).toEqual({
       ...UPSTREAM_PAYOUT,
-      ...{ endToEndId, litoshi: 24_480_680 },
+      endToEndId,
+      litoshi: 24_480_680,
     });
     expect(readPayout({ ...OTHERS, e2e: endToEndId })).toEqual({ ...UPSTREAM_PAYOUT, endToEndId });
     // The merchant's own number may have the same form.

@@ -91,8 +91,11 @@ describe('rules', () => {
     const change = request();
     expect(change.payout).toEqual({
       ...PAYOUT,
-      ...{ withdrawalId: '0'.repeat(24), code: `SAQ-${'0'.repeat(12)}` },
-      ...{ amountCents: 1_000, destination: KEY, requestedAt: NOW },
+      withdrawalId: '0'.repeat(24),
+      code: `SAQ-${'0'.repeat(12)}`,
+      amountCents: 1_000,
+      destination: KEY,
+      requestedAt: NOW,
     });
     expect(change.steps).toEqual([{ previous: null, payout: change.payout }]);
     expect(change.sendAt).toEqual(NOW);

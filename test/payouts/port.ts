@@ -210,7 +210,9 @@ export function describePort(startMerchant: StartPortFixture): void {
       const merchant = await start();
       const { payout } = await request(merchant, { method: 'ltc', amountCents: 61_234, destination: LTC });
       expect(payout).toMatchObject({
-        ...{ method: 'ltc', amountCents: 61_234, litoshi: 100_000_000 },
+        method: 'ltc',
+        amountCents: 61_234,
+        litoshi: 100_000_000,
         ...merchant.exact({ feeCents: 500, destination: LTC }),
       });
       expect(await merchant.service.balances()).toMatchObject({
@@ -586,7 +588,9 @@ type NamedPayout = Payout & { withdrawalId: string; code: string };
 
 async function request({ payouts, tenant }: PortFixture, input: Partial<RequestPayoutInput> = {}) {
   const requested = await payouts.request(tenant, {
-    ...{ method: 'pix' as const, amountCents: 1_000, destination: KEY },
+    method: 'pix' as const,
+    amountCents: 1_000,
+    destination: KEY,
     ...input,
   });
   expect(requested.payout.code).not.toBeNull();

@@ -110,7 +110,15 @@ describeOnDatabase('payouts in front of another service', (open) => {
     }
 
     return {
-      ...{ upstream, facade, remote, clock, tenant, list, add, seen, requester },
+      upstream,
+      facade,
+      remote,
+      clock,
+      tenant,
+      list,
+      add,
+      seen,
+      requester,
       service: remote.serviceFor(requester),
       /** Another instance on the same database. */
       other: async () => {
@@ -349,8 +357,15 @@ describeOnDatabase('payouts in front of another service', (open) => {
       answering({ post: doneAndLost(add) });
       const { payout, replayed } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
       expect(payout).toMatchObject({
-        ...{ inDoubt: true, status: 'processing', withdrawalId: null, code: null, feeCents: null },
-        ...{ amountCents: 10_000, destination: MASKED, method: 'pix', version: 1 },
+        inDoubt: true,
+        status: 'processing',
+        withdrawalId: null,
+        code: null,
+        feeCents: null,
+        amountCents: 10_000,
+        destination: MASKED,
+        method: 'pix',
+        version: 1,
       });
       expect(replayed).toBe(false);
       const id = payoutIdOf(payout);

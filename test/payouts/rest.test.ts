@@ -119,7 +119,9 @@ describe('POST /v1/payouts', () => {
     });
     await pass(2_000);
     const done = {
-      ...{ ...body, status: 'concluido', processedAt: app.clock.now().toISOString() },
+      ...body,
+      status: 'concluido',
+      processedAt: app.clock.now().toISOString(),
       endToEndId: expect.stringMatching(/^E\d{20}[0-9A-Z]{11}$/),
     };
     for (const reference of [body.id, body.code]) {

@@ -37,16 +37,24 @@ const { decideRegistered, decideRefused, decideRegisterAgain, decideExpire, deci
 
 /** The step of a charge to these members, and nothing else but what is given. */
 const stepOf = (previous: StoredCharge, changed: Partial<StoredCharge>, effects: object = {}) => ({
-  ...{ previous, resource: { ...previous, ...changed, version: previous.version + 1 }, announced: true },
-  ...{ credit: null, transactions: [], moves: [], due: [], done: [] },
+  previous,
+  resource: { ...previous, ...changed, version: previous.version + 1 },
+  announced: true,
+  credit: null,
+  transactions: [],
+  moves: [],
+  due: [],
+  done: [],
   ...effects,
 });
 const quiet = (resource: StoredCharge, effects: object) => ({
   ...stepOf(resource, {}, effects),
-  ...{ resource, announced: false },
+  resource,
+  announced: false,
 });
 const posting = (id: string, lines: Record<string, number>, subaccountId: string | null = null) => ({
-  ...{ id, subaccountId },
+  id,
+  subaccountId,
   lines: expect.toSatisfy(
     (all: { account: string; amount: number }[]) =>
       JSON.stringify(Object.entries(lines).sort()) ===
@@ -57,17 +65,41 @@ const posting = (id: string, lines: Record<string, number>, subaccountId: string
 describe('a new charge', () => {
   test('A new charge has its deadlines, its fee, and no posting', () => {
     expect(create()).toEqual({
-      ...{ previous: null, credit: null, transactions: [], moves: [], done: [], announced: false },
+      previous: null,
+      credit: null,
+      transactions: [],
+      moves: [],
+      done: [],
+      announced: false,
       due: [
         { kind: 'pix.expire', at: plusMs(NOW, 3_600_000) },
         { kind: 'pix.register', at: plusMs(NOW, 10_000) },
       ],
       resource: {
-        ...{ chargeId: 'psc_1', version: 1, status: 'pending', amountCents: 5000, feeCents: 100 },
-        ...{ brCode: null, createdAt: NOW, expiresAt: plusMs(NOW, 3_600_000), paidAt: null, paidLate: false },
-        ...{ endToEndId: null, refundedAt: null, refundedCents: 0, refundingCents: 0, disputedCents: 0 },
-        ...{ refundCount: 0, failureReason: null, returnedCredits: [], splits: [], refundParts: [] },
-        ...{ description: null, metadata: null, externalId: null, language: null },
+        chargeId: 'psc_1',
+        version: 1,
+        status: 'pending',
+        amountCents: 5000,
+        feeCents: 100,
+        brCode: null,
+        createdAt: NOW,
+        expiresAt: plusMs(NOW, 3_600_000),
+        paidAt: null,
+        paidLate: false,
+        endToEndId: null,
+        refundedAt: null,
+        refundedCents: 0,
+        refundingCents: 0,
+        disputedCents: 0,
+        refundCount: 0,
+        failureReason: null,
+        returnedCredits: [],
+        splits: [],
+        refundParts: [],
+        description: null,
+        metadata: null,
+        externalId: null,
+        language: null,
       },
     });
   });
@@ -166,7 +198,8 @@ describe('a credit', () => {
   test('A credit of the amount pays a charge, and the fee is taken of it', () => {
     expect(decideCredit(NEW, credit, state)).toEqual(
       stepOf(NEW, known, {
-        ...{ credit: creditOf('psc_1', credit, null), done },
+        credit: creditOf('psc_1', credit, null),
+        done,
         transactions: [
           posting('charge.paid:psc_1', { pix_received: -5000, platform_fees: 100, merchant_balance: 4900 }),
         ],
@@ -179,7 +212,10 @@ describe('a credit', () => {
     const balances = { ...NO_BALANCES, merchant_receivable: -900 };
     expect(decideCredit(NEW, credit, { ...state, balances })!.transactions).toEqual([
       posting('charge.paid:psc_1', {
-        ...{ pix_received: -5000, platform_fees: 100, merchant_receivable: 900, merchant_balance: 4000 },
+        pix_received: -5000,
+        platform_fees: 100,
+        merchant_receivable: 900,
+        merchant_balance: 4000,
       }),
     ]);
   });
@@ -192,7 +228,10 @@ describe('a credit', () => {
     ]);
     expect(paid.moves).toEqual(
       [ANA, BIA].map(({ subaccountId, amountCents }, nth) => ({
-        ...{ kind: 'split_in', subaccountId, refId: 'psc_1', amountCents },
+        kind: 'split_in',
+        subaccountId,
+        refId: 'psc_1',
+        amountCents,
         transaction: posting(
           `charge.split:psc_1:${nth}`,
           { pix_received: -amountCents, merchant_subaccounts: amountCents },
@@ -246,8 +285,13 @@ describe('a credit', () => {
         { returnedCredits: [{ ...shown, returnedAt: null }] as StoredCharge['returnedCredits'] },
         {
           credit: {
-            ...{ endToEndId: 'E1', resourceId: 'psc_1', amountCents: 4999, cause: 'amount_mismatch' },
-            ...{ receivedAt: LATER, returnedAt: null, failedReturns: 0 },
+            endToEndId: 'E1',
+            resourceId: 'psc_1',
+            amountCents: 4999,
+            cause: 'amount_mismatch',
+            receivedAt: LATER,
+            returnedAt: null,
+            failedReturns: 0,
           },
           transactions: [
             posting('pix_credit.returned:E1', { pix_received: -4999, refunds_in_transit: 4999 }),
@@ -273,8 +317,13 @@ describe('a credit', () => {
 describe('the return of a credit', () => {
   const credits = ['E1', 'E2'].map(
     (endToEndId): RecordedCredit => ({
-      ...{ endToEndId, resourceId: 'psc_1', amountCents: 700, cause: 'already_paid', receivedAt: NOW },
-      ...{ returnedAt: null, failedReturns: 0 },
+      endToEndId,
+      resourceId: 'psc_1',
+      amountCents: 700,
+      cause: 'already_paid',
+      receivedAt: NOW,
+      returnedAt: null,
+      failedReturns: 0,
     }),
   );
   const [first, credit] = credits as [RecordedCredit, RecordedCredit];
@@ -302,9 +351,7 @@ describe('the return of a credit', () => {
   test('A return that the bank refuses is tried again a day later, under another id', () => {
     const refused = { ...credit, failedReturns: 1 };
     expect(decideReturn(charge, credit, { status: 'failed' }, LATER)).toEqual(
-      quiet(charge, {
-        ...{ credit: refused, due: [{ kind: 'pix.return', key: 'E2', at: plusMs(LATER, DAY_MS) }] },
-      }),
+      quiet(charge, { credit: refused, due: [{ kind: 'pix.return', key: 'E2', at: plusMs(LATER, DAY_MS) }] }),
     );
     expect([returnIdOf(credit), returnIdOf(refused)]).toEqual(['E2.0', 'E2.1']);
   });
@@ -341,7 +388,9 @@ describe('the refund of a split charge', () => {
       stepOf(
         paid,
         {
-          ...{ refundedCents: 0, refundingCents: 2500, refundCount: 1 },
+          refundedCents: 0,
+          refundingCents: 2500,
+          refundCount: 1,
           splits: [
             { ...paid.splits[0]!, assignedCents: 500, refundedCents: 500 },
             { ...paid.splits[1]!, assignedCents: 250, refundedCents: 100 },
@@ -364,7 +413,10 @@ describe('the refund of a split charge', () => {
             ['sacc_ana', 500],
             ['sacc_bia', 100],
           ].map(([subaccountId, cents]) => ({
-            ...{ kind: 'split_reversal', subaccountId, refId: 'ref_1', amountCents: -(cents as number) },
+            kind: 'split_reversal',
+            subaccountId,
+            refId: 'ref_1',
+            amountCents: -(cents as number),
             transaction: posting(
               `refund.begun:ref_1:${subaccountId}`,
               { merchant_subaccounts: -(cents as number), refunds_in_transit: cents as number },
@@ -399,7 +451,10 @@ describe('the refund of a split charge', () => {
             ['sacc_ana', 500],
             ['sacc_bia', 100],
           ].map(([subaccountId, cents]) => ({
-            ...{ kind: 'split_in', subaccountId, refId: 'ref_1', amountCents: cents },
+            kind: 'split_in',
+            subaccountId,
+            refId: 'ref_1',
+            amountCents: cents,
             transaction: posting(
               `refund.failed:ref_1:${subaccountId}`,
               { refunds_in_transit: -(cents as number), merchant_subaccounts: cents as number },

@@ -129,7 +129,8 @@ export function describePort(startMerchant: StartPortFixture): void {
       expect(plain).toMatchObject({ amountCents: 4990, description: 'Caneca', status: 'pending' });
       const described = await mint(merchant, id.toUpperCase(), { description: 'Para a Ana' });
       expect(await start(merchant, described)).toMatchObject({
-        ...{ amountCents: 4990, description: 'Para a Ana' },
+        amountCents: 4990,
+        description: 'Para a Ana',
       });
     });
 

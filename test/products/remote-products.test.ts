@@ -25,7 +25,8 @@ async function start({ looksUp = true }: { looksUp?: boolean } = {}) {
   const catalogue: Record<string, unknown>[] = [];
   const saw: { stale: boolean }[] = [];
   const products = createRemoteProducts(facade).serviceFor({
-    ...{ priority: 'merchant', subject: null },
+    priority: 'merchant',
+    subject: null,
     onRead: (_, stale) => saw.push({ stale }),
   });
   const add = (rest: Record<string, unknown> = {}) => {
@@ -80,7 +81,11 @@ describe('a product at the service', () => {
     const record = { _id, titulo: 'Pão', precoCents: 100, versao: 3 };
     script.on('POST', PATH, () => ok(record));
     expect(await products.create(tenant, BREAD)).toEqual({
-      ...{ id: _id, name: 'Pão', description: null, priceCents: 100, createdAt: null },
+      id: _id,
+      name: 'Pão',
+      description: null,
+      priceCents: 100,
+      createdAt: null,
     });
     script.on('GET', PATH, () => ok({ itens: [record, 'nothing', null], total: 3 }));
     expect((await products.list(tenant, { end: 'first', limit: 10 })).items).toEqual([
@@ -104,7 +109,9 @@ describe('a product at the service', () => {
     script.on('POST', PATH, timeout);
     script.on('DELETE', PATH, timeout);
     await expect(products.create(tenant, BREAD)).rejects.toMatchObject({
-      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: false,
+      moneyMayHaveMoved: false,
     });
     await expect(products.delete(tenant, objectId())).rejects.toMatchObject({ retryable: true });
     expect(script.requests).toHaveLength(2);

@@ -24,8 +24,14 @@ import {
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const RULES: RefundRules = { name: 'payment', days: 90, rail: 'pix_received' };
 const PAID: Refundable = {
-  ...{ status: 'paid', amountCents: 5000, paidAt: NOW, releasedAt: NOW },
-  ...{ refundedCents: 0, refundingCents: 0, disputedCents: 0, refundCount: 0 },
+  status: 'paid',
+  amountCents: 5000,
+  paidAt: NOW,
+  releasedAt: NOW,
+  refundedCents: 0,
+  refundingCents: 0,
+  disputedCents: 0,
+  refundCount: 0,
 };
 const REQUEST = { refundId: 'ref_1', amountCents: null, isAutomatic: false };
 
@@ -166,7 +172,9 @@ describe('the steps of a refund', () => {
     expect(amounts).toEqual({ refundedCents: 10, refundingCents: 2020, refundCount: 4 });
     expect(transaction!.id).toBe('refund.begun:ref_1');
     expect(applyToBalances(held, transaction!)).toEqual({
-      ...{ ...held, merchant_balance: 3500, refunds_in_transit: 1500 },
+      ...held,
+      merchant_balance: 3500,
+      refunds_in_transit: 1500,
     });
   });
 
@@ -174,7 +182,8 @@ describe('the steps of a refund', () => {
     const whole = { ...begun, ownCents: 0 };
     expect(beginRefund(PAID, whole, NO_BALANCES).transaction).toBeNull();
     expect(failRefund({ ...PAID, refundingCents: 2000 }, whole, NO_BALANCES)).toEqual({
-      ...{ amounts: { refundedCents: 0, refundingCents: 0, refundCount: 0 }, transaction: null },
+      amounts: { refundedCents: 0, refundingCents: 0, refundCount: 0 },
+      transaction: null,
     });
   });
 
@@ -184,12 +193,16 @@ describe('the steps of a refund', () => {
     const { transaction, amounts } = beginRefund(PAID, { ...begun, isAutomatic: true }, poor);
     expect(amounts.refundCount).toBe(0);
     expect(applyToBalances(poor, transaction!)).toEqual({
-      ...{ ...poor, merchant_balance: 0, merchant_receivable: -1, refunds_in_transit: 1500 },
+      ...poor,
+      merchant_balance: 0,
+      merchant_receivable: -1,
+      refunds_in_transit: 1500,
     });
     const pending = { ...NO_BALANCES, acquirer: -5000, merchant_pending: 5000 };
     const ofSale = beginRefund({ ...PAID, releasedAt: null }, begun, pending).transaction!;
     expect(applyToBalances(pending, ofSale)).toMatchObject({
-      ...{ merchant_pending: 3500, refunds_in_transit: 1500 },
+      merchant_pending: 3500,
+      refunds_in_transit: 1500,
     });
   });
 
@@ -200,7 +213,9 @@ describe('the steps of a refund', () => {
     expect(transaction.id).toBe('refund.completed:ref_1');
     const before = { ...NO_BALANCES, pix_received: -5000, refunds_in_transit: 2000, merchant_balance: 3000 };
     expect(applyToBalances(before, transaction)).toEqual({
-      ...{ ...before, pix_received: -3000, refunds_in_transit: 0 },
+      ...before,
+      pix_received: -3000,
+      refunds_in_transit: 0,
     });
   });
 
@@ -217,11 +232,16 @@ describe('the steps of a refund', () => {
     expect(amounts).toEqual({ refundedCents: 10, refundingCents: 20, refundCount: 4 });
     expect(transaction!.id).toBe('refund.failed:ref_1');
     expect(applyToBalances(before, transaction!)).toEqual({
-      ...{ ...before, refunds_in_transit: 0, merchant_receivable: 0, merchant_balance: 1100 },
+      ...before,
+      refunds_in_transit: 0,
+      merchant_receivable: 0,
+      merchant_balance: 1100,
     });
     const ofSale = failRefund({ ...payment, releasedAt: null }, begun, before).transaction!;
     expect(applyToBalances(before, ofSale)).toEqual({
-      ...{ ...before, refunds_in_transit: 0, merchant_pending: 1500 },
+      ...before,
+      refunds_in_transit: 0,
+      merchant_pending: 1500,
     });
   });
 });

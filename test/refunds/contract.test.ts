@@ -31,16 +31,25 @@ describeOnDatabase('refunds', (open) => {
     const { refund, replayed } = await request(core, orderCode, { amountCents: 2000, reason: 'Um item' });
     expect(replayed).toBe(false);
     expect(refund).toMatchObject({
-      ...{ status: 'processing', amountCents: 2000, reason: 'Um item', version: 1, completedAt: null },
+      status: 'processing',
+      amountCents: 2000,
+      reason: 'Um item',
+      version: 1,
+      completedAt: null,
       refundId: expect.stringMatching(/^ref_[0-9a-f]{24}$/),
       resource: { type: 'card_payment', id: orderCode },
     });
     await core.work.settled();
     expect(await core.refunds.find(core.tenant, refund.refundId)).toMatchObject({
-      ...{ status: 'completed', version: 2, completedAt: core.clock.now() },
+      status: 'completed',
+      version: 2,
+      completedAt: core.clock.now(),
     });
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 2000, refundingCents: 0, refundedAt: null },
+      status: 'paid',
+      refundedCents: 2000,
+      refundingCents: 0,
+      refundedAt: null,
     });
     await core.pass(20 * DAY);
     expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_balance: 3000, acquirer: -3000 });
@@ -54,7 +63,9 @@ describeOnDatabase('refunds', (open) => {
     await request(core, orderCode, {});
     await core.work.settled();
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 5000, refundedAt: core.clock.now() },
+      status: 'refunded',
+      refundedCents: 5000,
+      refundedAt: core.clock.now(),
     });
     expect(await core.balances()).toEqual(NO_BALANCES);
     const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
@@ -74,7 +85,8 @@ describeOnDatabase('refunds', (open) => {
     await core.work.settled();
     // Nothing of 3,000 is left, and the first refund is still the answer.
     expect(await request(core, orderCode, input)).toMatchObject({
-      ...{ replayed: true, refund: { status: 'completed', amountCents: 3000 } },
+      replayed: true,
+      refund: { status: 'completed', amountCents: 3000 },
     });
     for (const other of [{ amountCents: 2000 }, { amountCents: 3000, reason: 'Outro' }])
       await expect(
@@ -127,11 +139,15 @@ describeOnDatabase('refunds', (open) => {
     const { refund } = await request(core, orderCode, { amountCents: 2000 });
     await core.work.settled();
     expect(await core.refunds.find(core.tenant, refund.refundId)).toMatchObject({
-      ...{ status: 'failed', failureReason: 'O banco emissor recusou o estorno', completedAt: null },
+      status: 'failed',
+      failureReason: 'O banco emissor recusou o estorno',
+      completedAt: null,
     });
     expect(await core.balances()).toEqual(before);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-      ...{ status: 'paid', refundedCents: 0, refundingCents: 0 },
+      status: 'paid',
+      refundedCents: 0,
+      refundingCents: 0,
     });
     // It is no obstacle to another try.
     expect((await request(core, orderCode, {})).refund.amountCents).toBe(5000);
@@ -198,14 +214,16 @@ describeOnDatabase('refunds', (open) => {
       })
       .execute();
     await core.handlers['card_payment.resolve']!({
-      ...{ ...core.tenant, kind: 'card_payment.resolve', key: second.orderCode, attempts: 1, lease: '' },
+      ...core.tenant,
+      kind: 'card_payment.resolve',
+      key: second.orderCode,
+      attempts: 1,
+      lease: '',
       revision: await scheduleResolve(core, second.orderCode),
     });
     await core.work.settled();
     const returned = () => core.cardPayments.find(core.tenant, second.orderCode);
-    expect(await returned()).toMatchObject({
-      ...{ status: 'refunded', refundedCents: 0, refundingCents: 4990 },
-    });
+    expect(await returned()).toMatchObject({ status: 'refunded', refundedCents: 0, refundingCents: 4990 });
     await core.database.sql
       .updateTable('simulated_charge')
       .set({ refunds: null })
@@ -255,7 +273,8 @@ describeOnDatabase('refunds', (open) => {
     const after = first.items.at(-1)!.place;
     expect(await page({ limit: 3, after })).toMatchObject({ ids: ids.slice(3), more: false });
     expect(await page({ end: 'last', limit: 2, before: after })).toMatchObject({
-      ...{ ids: ids.slice(0, 2), more: false },
+      ids: ids.slice(0, 2),
+      more: false,
     });
     await core.work.settled();
     expect((await page({ status: ['completed'] })).ids).toEqual(ids);
@@ -277,7 +296,8 @@ describeOnDatabase('refunds', (open) => {
       });
       await core.work.settled();
       expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-        ...{ status: 'refunded', refundedCents: 5000 },
+        status: 'refunded',
+        refundedCents: 5000,
       });
     });
 
@@ -290,7 +310,9 @@ describeOnDatabase('refunds', (open) => {
         .where('order_code', '=', orderCode)
         .execute();
       expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-        ...{ status: 'refunded', refundedCents: 5000, refundingCents: 0 },
+        status: 'refunded',
+        refundedCents: 5000,
+        refundingCents: 0,
       });
       await expect(request(core, orderCode, {})).rejects.toMatchObject({ code: 'NOT_REFUNDABLE' });
     });
@@ -311,7 +333,8 @@ const GRANT = { reusable: true, amount: { kind: 'fixed' as const, cents: 4990 } 
 
 async function checkoutTokenId(core: Core): Promise<string> {
   const { token } = await core.checkoutTokens.create(core.tenant, null, {
-    ...{ amount: { fixedCents: 4990 }, reusable: true },
+    amount: { fixedCents: 4990 },
+    reusable: true,
   });
   const { credential } = await core.access.authenticate(`Bearer ${token}`);
   return credential.id;

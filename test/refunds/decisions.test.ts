@@ -5,16 +5,29 @@ import { decideEnd, decideRepeat, newRefund, nextLookAt } from '../../server/src
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const LATER = plusMs(NOW, 60_000);
 const NEW = newRefund({
-  ...{ refundId: 'ref_1', resource: { type: 'payment', id: 'psa_1' }, amountCents: 4990 },
-  ...{ reason: 'Um item', isAutomatic: true, railChargeId: 'E1', now: NOW },
+  refundId: 'ref_1',
+  resource: { type: 'payment', id: 'psa_1' },
+  amountCents: 4990,
+  reason: 'Um item',
+  isAutomatic: true,
+  railChargeId: 'E1',
+  now: NOW,
 });
 
 test('A new refund is under way, and nothing is known of its end', () => {
   expect(NEW).toEqual({
-    ...{ refundId: 'ref_1', resource: { type: 'payment', id: 'psa_1' }, amountCents: 4990 },
-    ...{ reason: 'Um item', isAutomatic: true, railChargeId: 'E1' },
-    ...{ version: 1, status: 'processing', createdAt: NOW, completedAt: null },
-    ...{ endToEndId: null, failureReason: null },
+    refundId: 'ref_1',
+    resource: { type: 'payment', id: 'psa_1' },
+    amountCents: 4990,
+    reason: 'Um item',
+    isAutomatic: true,
+    railChargeId: 'E1',
+    version: 1,
+    status: 'processing',
+    createdAt: NOW,
+    completedAt: null,
+    endToEndId: null,
+    failureReason: null,
   });
 });
 
@@ -33,14 +46,19 @@ describe('an answer of the rail', () => {
   test('A completed refund has the bank’s identifier and the instant, and no reason', () => {
     expect(decideEnd(NEW, { status: 'completed', endToEndId: 'D1' }, LATER)).toEqual({
       ...NEW,
-      ...{ version: 2, status: 'completed', endToEndId: 'D1', completedAt: LATER },
+      version: 2,
+      status: 'completed',
+      endToEndId: 'D1',
+      completedAt: LATER,
     });
   });
 
   test('A failed refund has a reason alone', () => {
     expect(decideEnd(NEW, { status: 'failed', reason: 'Não' }, LATER)).toEqual({
       ...NEW,
-      ...{ version: 2, status: 'failed', failureReason: 'Não' },
+      version: 2,
+      status: 'failed',
+      failureReason: 'Não',
     });
   });
 

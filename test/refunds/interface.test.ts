@@ -58,10 +58,17 @@ describe('over GraphQL', () => {
     const input = { orderCode, amountCents: 2000, reason: 'Um item', idempotencyKey: 'd-1' };
     const made = await refund(client, input);
     expect(made).toMatchObject({
-      ...{ __typename: 'RefundSuccess', replayed: false },
+      __typename: 'RefundSuccess',
+      replayed: false,
       refund: {
-        ...{ status: 'PROCESSING', amountCents: 2000, reason: 'Um item', final: false, version: 1 },
-        ...{ endToEndId: null, failureReason: null, completedAt: null },
+        status: 'PROCESSING',
+        amountCents: 2000,
+        reason: 'Um item',
+        final: false,
+        version: 1,
+        endToEndId: null,
+        failureReason: null,
+        completedAt: null,
         of: { orderCode, status: 'PAID', refundedCents: 0, refundableCents: 3000 },
       },
     });
@@ -73,7 +80,10 @@ describe('over GraphQL', () => {
     const now = app.clock.now().toISOString();
     const done = {
       ...made.refund,
-      ...{ status: 'COMPLETED', completedAt: now, final: true, version: 2 },
+      status: 'COMPLETED',
+      completedAt: now,
+      final: true,
+      version: 2,
       of: { orderCode, status: 'PAID', refundedCents: 2000, refundableCents: 3000 },
     };
     for (const reference of [refundId, 'ref_idem_d-1'])
@@ -82,7 +92,9 @@ describe('over GraphQL', () => {
       await client.request(`query ($id: ID!) { node(id: $id) { ... on Refund { id ${REFUND} } } }`, { id }),
     ).toEqual({ node: done });
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toEqual({
-      ...{ status: 'PAID', refundedCents: 2000, refundableCents: 3000 },
+      status: 'PAID',
+      refundedCents: 2000,
+      refundableCents: 3000,
       refunds: [{ refundId, status: 'COMPLETED', amountCents: 2000 }],
     });
   });
@@ -101,7 +113,8 @@ describe('over GraphQL', () => {
     const { client } = await merchant();
     const orderCode = await sell(client);
     expect(await refund(client, { orderCode, ...input })).toMatchObject({
-      ...{ __typename: 'ValidationError', ...expected },
+      __typename: 'ValidationError',
+      ...expected,
     });
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
       refundableCents: 5000,
@@ -120,7 +133,8 @@ describe('over GraphQL', () => {
     const [{ client }, other] = [await merchant(), await merchant()];
     const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000 } });
     expect(await refund(client, createCardPayment.cardPayment)).toMatchObject({
-      ...{ __typename: 'UnavailableError', code: 'NOT_REFUNDABLE' },
+      __typename: 'UnavailableError',
+      code: 'NOT_REFUNDABLE',
     });
     const orderCode = await sell(client);
     expect(await refund(other.client, { orderCode })).toMatchObject({ __typename: 'NotFoundError' });
@@ -152,7 +166,9 @@ describe('over GraphQL', () => {
       expect(await firstError(blind, query, variables)).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
     const payer = app.client(await addToken(app, { accountId, kind: 'payment', grant: { orderCode } }));
     expect((await payer.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
-      ...{ status: 'PAID', refundableCents: 4990, refunds: null },
+      status: 'PAID',
+      refundableCents: 4990,
+      refunds: null,
     });
   });
 
@@ -163,7 +179,8 @@ describe('over GraphQL', () => {
     for (const permission of ['subcontas.gerenciar', 'subcontas.sacar'] as const) {
       const restricted = await addKey(app, { accountId, permissions: [permission] });
       expect(await refund(app.client(restricted), { orderCode })).toMatchObject({
-        ...{ __typename: 'PermissionError', code: 'PERMISSION_DENIED' },
+        __typename: 'PermissionError',
+        code: 'PERMISSION_DENIED',
       });
       for (const query of [ONE, LIST])
         expect(await firstError(app.client(restricted), query, { refundId })).toMatchObject({
@@ -174,7 +191,8 @@ describe('over GraphQL', () => {
       expect((await rest.get(`/refunds/${refundId}`)).status).toBe(403);
     }
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
-      ...{ refundableCents: 4990, refunds: [{ refundId }] },
+      refundableCents: 4990,
+      refunds: [{ refundId }],
     });
   });
 
@@ -216,9 +234,7 @@ describe('over GraphQL', () => {
     const shown = { amountCents: 700, of: { orderCode } };
     expect(await next()).toEqual({ previousStatus: null, refund: { status: 'PROCESSING', ...shown } });
     await app.work.settled();
-    expect(await next()).toEqual({
-      ...{ previousStatus: 'PROCESSING', refund: { status: 'COMPLETED', ...shown } },
-    });
+    expect(await next()).toEqual({ previousStatus: 'PROCESSING', refund: { status: 'COMPLETED', ...shown } });
     await updates.close();
   });
 });
@@ -242,8 +258,14 @@ describe('over REST', () => {
     expect([made.status, made.body]).toEqual([
       201,
       {
-        ...{ refundId: expect.any(String), status: 'processing', amountCents: 1500, orderCode, reason: null },
-        ...{ endToEndId: null, failureReason: null, completedAt: null },
+        refundId: expect.any(String),
+        status: 'processing',
+        amountCents: 1500,
+        orderCode,
+        reason: null,
+        endToEndId: null,
+        failureReason: null,
+        completedAt: null,
         createdAt: app.clock.now().toISOString(),
       },
     ]);
@@ -253,10 +275,13 @@ describe('over REST', () => {
     for (const reference of [made.body.refundId, 'ref_idem_d-1'])
       expect((await rest.get(`/refunds/${reference}`)).body).toEqual({
         ...made.body,
-        ...{ status: 'completed', completedAt: app.clock.now().toISOString() },
+        status: 'completed',
+        completedAt: app.clock.now().toISOString(),
       });
     expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({
-      ...{ status: 'paid', refundedCents: 1500, refundableCents: 3500 },
+      status: 'paid',
+      refundedCents: 1500,
+      refundableCents: 3500,
     });
     expect((await rest.post(path, {})).body.amountCents).toBe(3500);
   });
@@ -304,14 +329,15 @@ describe('webhooks', () => {
     await app.work.settled();
     const { body } = await refunded;
     expect(JSON.parse(body)).toEqual({
-      ...{ event: 'refund.completed', refundId: made.refundId, amountCents: 900, status: 'completed' },
+      event: 'refund.completed',
+      refundId: made.refundId,
+      amountCents: 900,
+      status: 'completed',
       resource: { type: 'card_payment', id: orderCode },
-      ...{
-        reason: 'Um item',
-        failureReason: null,
-        completedAt: app.clock.now().toISOString(),
-        metadata: '{"pedido":7}',
-      },
+      reason: 'Um item',
+      failureReason: null,
+      completedAt: app.clock.now().toISOString(),
+      metadata: '{"pedido":7}',
     });
   });
 });
@@ -326,7 +352,8 @@ describe('in front of another service', () => {
     await pair.service.cardPayments.pay(orderCode, approved());
     await pair.settled();
     expect(await refund(client, { orderCode })).toMatchObject({
-      ...{ __typename: 'UnavailableError', code: 'NOT_OFFERED' },
+      __typename: 'UnavailableError',
+      code: 'NOT_OFFERED',
     });
     for (const [query, variables] of [
       [LIST, {}],
@@ -342,13 +369,17 @@ describe('in front of another service', () => {
     await pair.settled();
     await pair.pass(60_000);
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
-      ...{ status: 'PAID', refundedCents: 1200, refundableCents: 3800 },
+      status: 'PAID',
+      refundedCents: 1200,
+      refundableCents: 3800,
     });
     expect((await live.post(`/card-payments/${orderCode}/refunds`, {})).status).toBe(201);
     await pair.settled();
     await pair.pass(60_000);
     expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
-      ...{ status: 'REFUNDED', refundedCents: 5000, refundableCents: 0 },
+      status: 'REFUNDED',
+      refundedCents: 5000,
+      refundableCents: 0,
     });
     expect(pair.facade.faults).toEqual([]);
   });

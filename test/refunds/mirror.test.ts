@@ -7,8 +7,12 @@ const CLAIM: UpstreamRefund = {
   refundId: 'ref_0c7d1a5be2f94a3d8e6b7f10',
   status: 'processing',
   resource: { type: 'payment', id: `psa_${'0123456789abcdef'.repeat(2)}` },
-  ...{ amountCents: 400, reason: null, endToEndId: null, failureReason: null },
-  ...{ createdAt: NOW, completedAt: null },
+  amountCents: 400,
+  reason: null,
+  endToEndId: null,
+  failureReason: null,
+  createdAt: NOW,
+  completedAt: null,
 };
 const merged = (known: RefundSnapshot | null, status: UpstreamRefund['status']) =>
   mergeUpstreamRefund(known, { ...CLAIM, status }, NOW);

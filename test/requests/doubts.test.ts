@@ -30,12 +30,20 @@ describeOnDatabase('what no lookup can settle', (open) => {
     const service = remote.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
     const doubts = createDoubts(facade);
     const shown = (code: string, amount: number) => ({
-      ...{ id: code.at(-1)!.repeat(24), code, amount, method: 'pix', status: 'pendente' },
-      ...{ walletAddress: 'a***@padaria.example', requestedAt: facade.clock.now().toISOString() },
+      id: code.at(-1)!.repeat(24),
+      code,
+      amount,
+      method: 'pix',
+      status: 'pendente',
+      walletAddress: 'a***@padaria.example',
+      requestedAt: facade.clock.now().toISOString(),
     });
     async function request(idempotencyKey: string) {
       const { payout } = await service.request(facade.tenant, {
-        ...{ method: 'pix', amountCents: 10_000, destination: 'ana@padaria.example', idempotencyKey },
+        method: 'pix',
+        amountCents: 10_000,
+        destination: 'ana@padaria.example',
+        idempotencyKey,
       });
       return payoutIdOf(payout);
     }
@@ -51,8 +59,14 @@ describeOnDatabase('what no lookup can settle', (open) => {
     const id = await request('one');
     expect(await mine()).toEqual([
       {
-        ...{ id, ...tenant, operation: 'requestPayout', key: 'one', amountCents: 10_000, lookups: 0 },
-        ...{ requestedAt: expect.any(Date), finding: null },
+        id,
+        ...tenant,
+        operation: 'requestPayout',
+        key: 'one',
+        amountCents: 10_000,
+        lookups: 0,
+        requestedAt: expect.any(Date),
+        finding: null,
       },
     ]);
     for (const [made, message] of [

@@ -201,7 +201,9 @@ describe('the payer of a payment in sandbox', () => {
       });
     expect(await wallet()).toEqual({ balanceCents: 0, pendingReleaseCents: 0 });
     expect((await rest.get(`/payments/${id}`)).body).toMatchObject({
-      ...{ status: 'expired', expiresAt: app.clock.now().toISOString(), pixCopyPaste: null },
+      status: 'expired',
+      expiresAt: app.clock.now().toISOString(),
+      pixCopyPaste: null,
     });
     app.clock.advance(1_000);
     expect((await simulate({ id })).node).toMatchObject({ status: 'PAID', paidLate: true });

@@ -265,7 +265,8 @@ async function idsOf(): Promise<Ids> {
     payoutNode: payout.id,
     foreignCode: (await payoutOf(foreign, theirs.payout)).code,
     checkout: await mintToken(app.live, {
-      ...{ methods: ['CARD', 'PIX'], amount: { range: { minCents: 100, maxCents: 100_000 } } },
+      methods: ['CARD', 'PIX'],
+      amount: { range: { minCents: 100, maxCents: 100_000 } },
     }),
   };
 }
@@ -324,10 +325,21 @@ async function addWebhookDelivery(tenant: Tenant): Promise<string> {
   const webhookId = newWebhookId();
   await insertDeliveries(app.database.sql, tenant, [
     {
-      ...{ webhookId, event: 'card_payment.paid', resource: 'card_payment', resourceId: webhookId },
-      ...{ url: 'https://loja.example/hook', body: '{}', headers: {}, status: 'delivered' },
-      ...{ eventVersion: null, resourceVersion: null, occurredAt: null },
-      ...{ attempts: 1, failures: 0, nextAttemptAt: null, createdAt: app.clock.now() },
+      webhookId,
+      event: 'card_payment.paid',
+      resource: 'card_payment',
+      resourceId: webhookId,
+      url: 'https://loja.example/hook',
+      body: '{}',
+      headers: {},
+      status: 'delivered',
+      eventVersion: null,
+      resourceVersion: null,
+      occurredAt: null,
+      attempts: 1,
+      failures: 0,
+      nextAttemptAt: null,
+      createdAt: app.clock.now(),
     },
   ]);
   return webhookId;
@@ -417,7 +429,9 @@ const MALFORMED: Record<Name, string[]> = {
 };
 
 const idField = (valid: string, malformed: readonly string[], others: readonly string[]): Field => ({
-  ...{ valid, malformed, others },
+  valid,
+  malformed,
+  others,
   kind: 'id',
 });
 const idOf = (ids: Ids, name: Name, valid = ids.own[name]): Field =>
@@ -518,7 +532,8 @@ function restOperations(ids: Ids): Operation[] {
     places: Object.keys(fields).map((field) => `${method} /v1${path} (${field})`),
     send(values) {
       const inPath: Record<string, unknown> = {
-        ...{ id: ids.own.subaccount, payoutId: ids.own.subaccountPayout },
+        id: ids.own.subaccount,
+        payoutId: ids.own.subaccountPayout,
         ...values,
       };
       const url = path.replaceAll(/\{(\w+)\}/g, (_, name: string) => segment(inPath[name]));
@@ -553,22 +568,32 @@ function restOperations(ids: Ids): Operation[] {
 
   return [
     post('/card-payments', {
-      ...{ valueCents: VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: REST_KEY },
+      valueCents: VALUE,
+      ...CARD_DETAILS,
+      language: LANGUAGE,
+      idempotencyKey: REST_KEY,
     }),
     {
       ...remove('/card-payments/{orderCode}', 'orderCode', idOf(ids, 'card')),
       prepare: () => createPendingCardPayment(live),
     },
     post('/card-payments/{orderCode}/refunds', {
-      ...{ orderCode: { field: idOf(ids, 'paidCard') }, ...REFUND, amount: ABSENT },
+      orderCode: { field: idOf(ids, 'paidCard') },
+      ...REFUND,
+      amount: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cartao' } },
     }),
     post('/payments', {
-      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: LANGUAGE, idempotencyKey: REST_KEY },
+      valueCents: PIX_VALUE,
+      ...CARD_DETAILS,
+      language: LANGUAGE,
+      idempotencyKey: REST_KEY,
       method: { field: { kind: 'choice', valid: 'pix' } },
     }),
     post('/payments', {
-      ...{ valueCents: PIX_VALUE, description: CARD_DETAILS.description, customer: CARD_DETAILS.customer },
+      valueCents: PIX_VALUE,
+      description: CARD_DETAILS.description,
+      customer: CARD_DETAILS.customer,
       method: { field: { kind: 'choice', valid: 'ltc' } },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-ltc-rest' } },
     }),
@@ -577,7 +602,9 @@ function restOperations(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto-rest' } },
     }),
     post('/payments/{id}/refunds', {
-      ...{ id: { field: idOf(ids, 'payment') }, ...REFUND, amount: ABSENT },
+      id: { field: idOf(ids, 'payment') },
+      ...REFUND,
+      amount: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
     }),
     post('/charges', { ...CHARGE, language: LANGUAGE, idempotencyKey: REST_KEY }),
@@ -586,26 +613,34 @@ function restOperations(ids: Ids): Operation[] {
       splits: { field: splitsOf(ids, (subaccountId, share) => ({ subaccountId, ...share })) },
     }),
     post('/charges/{id}/refunds', {
-      ...{ id: { field: idOf(ids, 'charge') }, ...REFUND, amount: ABSENT },
+      id: { field: idOf(ids, 'charge') },
+      ...REFUND,
+      amount: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
     }),
     post('/disputes/{id}/evidence', {
-      ...{ id: { field: idOf(ids, 'dispute') }, ...EVIDENCE },
+      id: { field: idOf(ids, 'dispute') },
+      ...EVIDENCE,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-prova-rest' } },
     }),
     post('/disputes/{id}/evidence', {
-      ...{ id: { field: idOf(ids, 'dispute') }, ...DOCUMENTS },
+      id: { field: idOf(ids, 'dispute') },
+      ...DOCUMENTS,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-documento-rest' } },
     }),
     post('/subscriptions', {
-      ...{ ...SUBSCRIPTION, language: LANGUAGE, idempotencyKey: REST_KEY },
+      ...SUBSCRIPTION,
+      language: LANGUAGE,
+      idempotencyKey: REST_KEY,
       interval: { field: { kind: 'choice', valid: 'monthly' }, required: true },
     }),
     remove('/subscriptions/{id}', 'id', idOf(ids, 'subscription')),
     post('/payouts', {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
-      ...{ walletAddress: PIX_KEY, externalId: CARD_DETAILS.externalId, idempotencyKey: REST_KEY },
+      walletAddress: PIX_KEY,
+      externalId: CARD_DETAILS.externalId,
+      idempotencyKey: REST_KEY,
     }),
     post('/subaccounts', { name: NAME, externalId: EXTERNAL_ID }),
     post('/subaccounts/{id}/transfers', {
@@ -770,7 +805,9 @@ function graphqlOperations(ids: Ids): Operation[] {
       `{ __typename ... on UserError { code message } ${wrong} }`,
     );
     return {
-      ...{ name, fields, places: placesOf(`Mutation.${name}`, fields, hasInput ? 'input.' : '') },
+      name,
+      fields,
+      places: placesOf(`Mutation.${name}`, fields, hasInput ? 'input.' : ''),
       send: (values) =>
         outcomeOfRequest(client, document, hasInput ? { input: values } : values, idsAmong(fields)),
     };
@@ -786,7 +823,9 @@ function graphqlOperations(ids: Ids): Operation[] {
   ): Operation => {
     const document = documentOf(place, [...Object.keys(fields), ...Object.keys(otherArguments)], selection);
     return {
-      ...{ name: `${place}(${Object.keys(fields)})`, fields, places: placesOf(place, fields) },
+      name: `${place}(${Object.keys(fields)})`,
+      fields,
+      places: placesOf(place, fields),
       send: (values) => outcomeOfRequest(live, document, { ...otherArguments, ...values }, idsAmong(fields)),
     };
   };
@@ -804,7 +843,9 @@ function graphqlOperations(ids: Ids): Operation[] {
       '{ cursor }',
     );
     return {
-      ...{ name: `${name}(${Object.keys(fields)})`, fields, places: placesOf(place, fields) },
+      name: `${name}(${Object.keys(fields)})`,
+      fields,
+      places: placesOf(place, fields),
       send: (values) =>
         outcomeOfSubscription(live, document, { ...otherArguments, ...values }, idsAmong(fields)),
     };
@@ -838,7 +879,10 @@ function graphqlOperations(ids: Ids): Operation[] {
 
   return [
     mutation('createCardPayment', {
-      ...{ valueCents: VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY },
+      valueCents: VALUE,
+      ...CARD_DETAILS,
+      language: GRAPHQL_LANGUAGE,
+      idempotencyKey: GRAPHQL_KEY,
     }),
     {
       ...mutation('cancelCardPayment', { orderCode: { field: idOf(ids, 'card'), required: true } }),
@@ -846,14 +890,20 @@ function graphqlOperations(ids: Ids): Operation[] {
     },
     mutation('refundCardPayment', {
       orderCode: { field: idOf(ids, 'paidCard'), required: true },
-      ...{ ...REFUND, idempotencyKey: { field: { kind: 'key', valid: 'chave-cartao' } } },
+      ...REFUND,
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-cartao' } },
     }),
     mutation('createPayment', {
-      ...{ valueCents: PIX_VALUE, ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY },
+      valueCents: PIX_VALUE,
+      ...CARD_DETAILS,
+      language: GRAPHQL_LANGUAGE,
+      idempotencyKey: GRAPHQL_KEY,
       method: { field: { kind: 'choice', valid: 'PIX' } },
     }),
     mutation('createPayment', {
-      ...{ valueCents: PIX_VALUE, description: CARD_DETAILS.description, customer: CARD_DETAILS.customer },
+      valueCents: PIX_VALUE,
+      description: CARD_DETAILS.description,
+      customer: CARD_DETAILS.customer,
       method: { field: { kind: 'choice', valid: 'LTC' } },
       idempotencyKey: { field: { kind: 'key', valid: 'chave-ltc' } },
     }),
@@ -862,13 +912,16 @@ function graphqlOperations(ids: Ids): Operation[] {
       idempotencyKey: { field: { kind: 'key', valid: 'chave-produto' } },
     }),
     mutation('createSubscription', {
-      ...{ ...SUBSCRIPTION, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY },
+      ...SUBSCRIPTION,
+      language: GRAPHQL_LANGUAGE,
+      idempotencyKey: GRAPHQL_KEY,
       interval: { field: { kind: 'choice', valid: 'MONTHLY' }, required: true },
     }),
     mutation('cancelSubscription', { subscriptionId: { field: idOf(ids, 'subscription'), required: true } }),
     mutation('refundPayment', {
       paymentId: { field: idOf(ids, 'payment'), required: true },
-      ...{ ...REFUND, idempotencyKey: GRAPHQL_KEY },
+      ...REFUND,
+      idempotencyKey: GRAPHQL_KEY,
     }),
     mutation('createCharge', { ...CHARGE, language: GRAPHQL_LANGUAGE, idempotencyKey: GRAPHQL_KEY }),
     mutation('createCharge', {
@@ -877,15 +930,18 @@ function graphqlOperations(ids: Ids): Operation[] {
     }),
     mutation('refundCharge', {
       chargeId: { field: idOf(ids, 'charge'), required: true },
-      ...{ ...REFUND, idempotencyKey: { field: { kind: 'key', valid: 'chave-cobranca' } } },
+      ...REFUND,
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-cobranca' } },
     }),
     mutation('submitDisputeEvidence', {
       disputeId: { field: idOf(ids, 'dispute'), required: true },
-      ...{ ...EVIDENCE, idempotencyKey: { field: { kind: 'key', valid: 'chave-prova' } } },
+      ...EVIDENCE,
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-prova' } },
     }),
     mutation('submitDisputeEvidence', {
       disputeId: { field: idOf(ids, 'dispute'), required: true },
-      ...{ ...DOCUMENTS, idempotencyKey: { field: { kind: 'key', valid: 'chave-documento' } } },
+      ...DOCUMENTS,
+      idempotencyKey: { field: { kind: 'key', valid: 'chave-documento' } },
     }),
     mutation('requestPayout', {
       method: { field: { kind: 'choice', valid: 'PIX' }, required: true },
@@ -933,7 +989,10 @@ function graphqlOperations(ids: Ids): Operation[] {
       sandbox,
     ),
     mutation('createCheckoutToken', {
-      ...{ ...CARD_DETAILS, language: GRAPHQL_LANGUAGE, ...ORIGINS, ...BOUND },
+      ...CARD_DETAILS,
+      language: GRAPHQL_LANGUAGE,
+      ...ORIGINS,
+      ...BOUND,
       amount: {
         field: checkoutAmount({
           valid: ids.own.product,
@@ -959,7 +1018,8 @@ function graphqlOperations(ids: Ids): Operation[] {
     mutation('createDashboardToken', {
       expiresInSeconds: { field: cents(3_600, { min: 60, max: 86_400 }) },
       scopes: { field: distinct(['WALLET']), required: true },
-      ...{ ...ORIGINS, ...BOUND },
+      ...ORIGINS,
+      ...BOUND,
     }),
     mutation('configureWebhook', {
       url: { field: { kind: 'url', valid: 'https://loja.example/hook' }, required: true },
@@ -1055,14 +1115,18 @@ function graphqlOperations(ids: Ids): Operation[] {
       const parent = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
       const document = `query ($filter: ${type}) { ${list === 'statement' ? parent : selected} }`;
       return {
-        ...{ name: `${list} by filter`, fields: { ...fields, ...ofList }, places: [] },
+        name: `${list} by filter`,
+        fields: { ...fields, ...ofList },
+        places: [],
         send: (filter) => outcomeOfRequest(live, document, { filter }, []),
       };
     }),
     ...Object.entries(FILTERS).map(([type, { stream: name, fields }]): Operation => {
       const document = `subscription ($filter: ${type}) { ${name}(after: "x", filter: $filter) { cursor } }`;
       return {
-        ...{ name: `${name} by filter`, fields, places: [] },
+        name: `${name} by filter`,
+        fields,
+        places: [],
         send: (filter) => outcomeOfSubscription(live, document, { filter }, []),
       };
     }),

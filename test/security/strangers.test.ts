@@ -18,7 +18,9 @@ beforeEach(async () => {
   const recorded = recordStatements(await openFreshDatabase(clock));
   statements = recorded.statements;
   app = await startApp({
-    ...{ clock, database: recorded.database, environment: ENVIRONMENT },
+    clock,
+    database: recorded.database,
+    environment: ENVIRONMENT,
     strangerLimit: LIMIT,
   });
 });

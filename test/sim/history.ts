@@ -68,7 +68,11 @@ export async function playHistory({
   const found = (violation: Violation) => void broken.push({ ...violation, step });
 
   const world = await openWorld({
-    ...{ database, random, count, tamper, broken: found },
+    database,
+    random,
+    count,
+    tamper,
+    broken: found,
     ...(tour && { announced: true, strikes: () => false }),
   });
   const { gate, clock } = world;

@@ -116,13 +116,23 @@ export function createOperations(
   /** Few, so that a payer pays one attempt by several payments. */
   const attemptId = () => `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
   const tools: Tools = {
-    ...{ requests, random, chance, amount, key, attemptId, make, attempt, request },
+    requests,
+    random,
+    chance,
+    amount,
+    key,
+    attemptId,
+    make,
+    attempt,
+    request,
     subaccountsOf: (environment) => subaccountIds[environment],
   };
   const pix = createPixOperations(world, tools);
   const recurring = createSubscriptionOperations(world, tools);
   const catalogue = createCatalogueOperations(world, tools, {
-    ...{ freshName, push, pix },
+    freshName,
+    push,
+    pix,
     onCardPayment(payment) {
       payments.push(payment);
       push(orderCodes, payment.orderCode);

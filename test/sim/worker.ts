@@ -36,7 +36,9 @@ async function playFacades(job: Job): Promise<void> {
   const databases = await Promise.all(lanes.map(() => copyTemplate(postgresUrl, 'psa_template')));
   const lines: string[] = [];
   const { failures, counts } = await playStories({
-    ...{ databases, seeds, steps: job.steps },
+    databases,
+    seeds,
+    steps: job.steps,
     onPlayed(story) {
       if (job.kind === 'replay') lines.push(...story.lines);
       else say({ kind: 'played' });

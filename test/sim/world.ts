@@ -206,7 +206,16 @@ export async function openWorld({
   }
 
   return {
-    ...{ slices, rails, clock, gate, faults, live, sandbox, tokens, isAnnounced: announced, database: real },
+    slices,
+    rails,
+    clock,
+    gate,
+    faults,
+    live,
+    sandbox,
+    tokens,
+    isAnnounced: announced,
+    database: real,
     notifyOfLtc: (tenant, change) => gate.pass(() => notifyOfOutputs(real.sql, tenant, change)),
     notify: (tenant, credit) => gate.pass(() => notifyOfCredit(real.sql, tenant, credit)),
     async work() {

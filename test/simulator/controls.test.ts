@@ -349,8 +349,13 @@ describe('PIX payments', () => {
   test('A PIX payment is paid by its code or its id, again, by another amount, and late', async () => {
     const { id, copyPaste } = await charge({ customer: { name: 'Ana' }, description: 'Rede' });
     expect(await lineOf(id)).toMatchObject({
-      ...{ status: 'pending', amountCents: 4990, description: 'Rede', payer: 'Ana', copyPaste },
-      ...{ returnedCredits: [], refusesReturns: false },
+      status: 'pending',
+      amountCents: 4990,
+      description: 'Rede',
+      payer: 'Ana',
+      copyPaste,
+      returnedCredits: [],
+      refusesReturns: false,
     });
     const other = await pull('pix/pay', { id, amountCents: 4991 });
     expect(other).toMatchObject({ status: 201, body: { id, amountCents: 4991, cause: 'amount_mismatch' } });
@@ -405,8 +410,10 @@ describe('PIX payments', () => {
   test('A PIX names the wrong field, and pays no other account’s payment by its id', async () => {
     const { id, copyPaste } = await charge({}, app.sandbox);
     const foreign = brCode({
-      ...{ url: 'pix.banco.example/v2/0c7d1a5b', amountCents: 4990 },
-      ...{ merchantName: 'Loja', merchantCity: 'RECIFE' },
+      url: 'pix.banco.example/v2/0c7d1a5b',
+      amountCents: 4990,
+      merchantName: 'Loja',
+      merchantCity: 'RECIFE',
     });
     const wrong: [object, string, string][] = [
       [{}, 'copyPaste', 'not both'],
@@ -429,8 +436,10 @@ describe('PIX payments', () => {
     expect((await pull('pix/pay', { id })).status).toBe(404);
     expect((await pull('pix/returns', { id, returns: 'refused' })).status).toBe(404);
     const unknown = brCode({
-      ...{ url: `pix.psa.invalid/v2/${'0'.repeat(32)}`, amountCents: 4990 },
-      ...{ merchantName: 'Loja', merchantCity: 'RECIFE' },
+      url: `pix.psa.invalid/v2/${'0'.repeat(32)}`,
+      amountCents: 4990,
+      merchantName: 'Loja',
+      merchantCity: 'RECIFE',
     });
     expect((await pull('pix/pay', { copyPaste: unknown })).status).toBe(404);
     // A payer's bank knows the code alone, and pays a test payment too.
@@ -467,7 +476,11 @@ describe('the bank of a subscription’s payer', () => {
   test('A payer authorises a subscription, and its bank pays, refuses and cancels', async () => {
     const id = await create();
     expect(await line(id)).toMatchObject({
-      ...{ status: 'pending', amountCents: 4990, interval: 'monthly', isAuthorisable: true, cycle: null },
+      status: 'pending',
+      amountCents: 4990,
+      interval: 'monthly',
+      isAuthorisable: true,
+      cycle: null,
     });
     expect((await step(id, 'cancel')).status).toBe(409);
     expect((await step(id, 'authorise')).status).toBe(200);
@@ -556,7 +569,8 @@ describe('disputes of payments', () => {
     });
     const before = [await walletOf(), (await state()).body.disputes];
     expect(await pull('disputes', { id, amountCents: 1 })).toMatchObject({
-      ...{ status: 409, body: { error: 'Nothing of this payment can be claimed back' } },
+      status: 409,
+      body: { error: 'Nothing of this payment can be claimed back' },
     });
     expect([await walletOf(), (await state()).body.disputes]).toEqual(before);
   });

@@ -22,8 +22,12 @@ async function merchant(count = 3) {
   const accountId = await addAccount(app);
   const key = await addKey(app, { accountId });
   const products = Array.from({ length: count }, (_, index) => ({
-    ...{ storeProductId: `p${index}`, name: 'Caneca', description: null, price: 'R$ 1.234,56' },
-    ...{ imageUrl: 'https://loja.example/foto.jpg', available: index !== 1 },
+    storeProductId: `p${index}`,
+    name: 'Caneca',
+    description: null,
+    price: 'R$ 1.234,56',
+    imageUrl: 'https://loja.example/foto.jpg',
+    available: index !== 1,
   }));
   await replaceStoreProducts(app.database.sql, { accountId, environment: 'live' }, products);
   return { accountId, client: app.client(key), rest: app.rest(key) };
@@ -33,13 +37,14 @@ test('A product of the store is found by its id and as a node, with its price in
   const { client } = await merchant();
   const { storeProduct } = await client.request(ONE, { storeProductId: 'p1' });
   expect(storeProduct).toEqual({
-    ...{ id: expect.any(String), storeProductId: 'p1', name: 'Caneca', description: null },
-    ...{
-      price: 'R$ 1.234,56',
-      priceCents: 123_456,
-      imageUrl: 'https://loja.example/foto.jpg',
-      available: false,
-    },
+    id: expect.any(String),
+    storeProductId: 'p1',
+    name: 'Caneca',
+    description: null,
+    price: 'R$ 1.234,56',
+    priceCents: 123_456,
+    imageUrl: 'https://loja.example/foto.jpg',
+    available: false,
   });
   const NODE = `query ($id: ID!) { node(id: $id) { ... on StoreProduct { storeProductId } } }`;
   expect((await client.request(NODE, storeProduct)).node).toEqual({ storeProductId: 'p1' });
@@ -68,11 +73,17 @@ test('The list is paged in both directions, and by offset over REST', async () =
   expect((await rest.get('/store/products?limit=1&offset=1')).body).toEqual({
     products: [
       {
-        ...{ id: 'p1', name: 'Caneca', description: null, price: 'R$ 1.234,56' },
-        ...{ imageUrl: 'https://loja.example/foto.jpg', available: false },
+        id: 'p1',
+        name: 'Caneca',
+        description: null,
+        price: 'R$ 1.234,56',
+        imageUrl: 'https://loja.example/foto.jpg',
+        available: false,
       },
     ],
-    ...{ total: 3, limit: 1, offset: 1 },
+    total: 3,
+    limit: 1,
+    offset: 1,
   });
   expect((await rest.get('/store/products?limit=0')).status).toBe(400);
 });

@@ -261,8 +261,15 @@ describe('step by step, a payout', () => {
   const asked = (record: PayoutRecord, each: TransferOutcome) =>
     decideOutcome(record, { outcome: each, names: NAMES, balances: NO_BALANCES, now: LATER });
   const NULLS = {
-    ...{ withdrawalId: null, code: null, platformFeeCents: null, netAmountCents: null, endToEndId: null },
-    ...{ recipientName: null, recipientBankName: null, failureReason: null, completedAt: null },
+    withdrawalId: null,
+    code: null,
+    platformFeeCents: null,
+    netAmountCents: null,
+    endToEndId: null,
+    recipientName: null,
+    recipientBankName: null,
+    failureReason: null,
+    completedAt: null,
     reversedAt: null,
   };
 
@@ -270,8 +277,15 @@ describe('step by step, a payout', () => {
     const { previous, record, move, transaction, due, event } = request();
     const payout = {
       ...NULLS,
-      ...{ id: 'sqp_1', version: 1, payoutId: 'saq_1', subaccountId: SUBACCOUNT, status: 'processing' },
-      ...{ reversed: false, amountCents: 4_000, feeCents: 50, pixKey: 'b***@cliente.example' },
+      id: 'sqp_1',
+      version: 1,
+      payoutId: 'saq_1',
+      subaccountId: SUBACCOUNT,
+      status: 'processing',
+      reversed: false,
+      amountCents: 4_000,
+      feeCents: 50,
+      pixKey: 'b***@cliente.example',
       createdAt: NOW,
     };
     expect(record).toEqual({
@@ -284,8 +298,12 @@ describe('step by step, a payout', () => {
     expect(move).toEqual({
       subaccount: subaccount(0),
       entry: {
-        ...{ subaccountId: SUBACCOUNT, kind: 'payout', refId: 'saq_1', amountCents: -4_000 },
-        ...{ balanceAfterCents: 0, createdAt: NOW },
+        subaccountId: SUBACCOUNT,
+        kind: 'payout',
+        refId: 'saq_1',
+        amountCents: -4_000,
+        balanceAfterCents: 0,
+        createdAt: NOW,
       },
       transaction: {
         id: 'subaccount_payout.requested:sqp_1',
@@ -305,7 +323,10 @@ describe('step by step, a payout', () => {
       decideRequest(
         { amountCents, pixKey: KEY },
         {
-          ...{ id: 'sqp_1', payoutId: 'saq_1', subaccount: subaccount(balanceCents), now: NOW },
+          id: 'sqp_1',
+          payoutId: 'saq_1',
+          subaccount: subaccount(balanceCents),
+          now: NOW,
           terms: terms(50, 100),
         },
       );
@@ -320,8 +341,12 @@ describe('step by step, a payout', () => {
     expect(() => ask(4_000, 3_999)).toThrow(
       expect.objectContaining({
         constructor: InsufficientFundsError,
-        ...{ requestedCents: 4_000, withdrawableCents: 3_999, balanceCents: 3_999 },
-        ...{ disputeBlockedCents: 0, subaccountsBalanceCents: null, cryptoBalanceLitoshi: null },
+        requestedCents: 4_000,
+        withdrawableCents: 3_999,
+        balanceCents: 3_999,
+        disputeBlockedCents: 0,
+        subaccountsBalanceCents: null,
+        cryptoBalanceLitoshi: null,
       }),
     );
   });
@@ -335,8 +360,11 @@ describe('step by step, a payout', () => {
       turboCode: 'TURBO-1',
       payout: {
         ...record.payout,
-        ...{ version: 2, withdrawalId: '1'.repeat(24), code: 'TURBO-1' },
-        ...{ platformFeeCents: 100, netAmountCents: 3_850 },
+        version: 2,
+        withdrawalId: '1'.repeat(24),
+        code: 'TURBO-1',
+        platformFeeCents: 100,
+        netAmountCents: 3_850,
       },
     });
     expect(held).toMatchObject({
@@ -390,8 +418,12 @@ describe('step by step, a payout', () => {
       expect(back.move).toEqual({
         subaccount: subaccount(4_007),
         entry: {
-          ...{ subaccountId: SUBACCOUNT, kind: 'payout_reversal', refId, amountCents: 4_000 },
-          ...{ balanceAfterCents: 4_007, createdAt: LATER },
+          subaccountId: SUBACCOUNT,
+          kind: 'payout_reversal',
+          refId,
+          amountCents: 4_000,
+          balanceAfterCents: 4_007,
+          createdAt: LATER,
         },
         transaction: expect.objectContaining({
           id: 'subaccount_payout.reversed:sqp_1',
@@ -430,8 +462,12 @@ test('a transfer takes the merchant’s own money, as much as can be withdrawn',
   expect(move).toEqual({
     subaccount: subaccount(470),
     entry: {
-      ...{ subaccountId: subaccount(0).id, kind: 'transfer_in', refId: 'rep_1', amountCents: 400 },
-      ...{ balanceAfterCents: 470, createdAt: NOW },
+      subaccountId: subaccount(0).id,
+      kind: 'transfer_in',
+      refId: 'rep_1',
+      amountCents: 400,
+      balanceAfterCents: 470,
+      createdAt: NOW,
     },
   });
   expect(transaction.id).toBe('subaccount.transfer_in:rep_1');
@@ -502,7 +538,11 @@ test('generated names are random, each kind with its own beginning', () => {
 
 test('a subaccount that is unknown but for its id has nothing else', () => {
   expect(unknownSubaccount('sacc_1')).toEqual({
-    ...{ id: 'sacc_1', name: null, externalId: null, balanceCents: null, createdAt: null },
+    id: 'sacc_1',
+    name: null,
+    externalId: null,
+    balanceCents: null,
+    createdAt: null,
   });
 });
 
@@ -595,7 +635,10 @@ test('an externalId leads to one name', () => {
   for (const externalId of ['x', null, undefined])
     expect(decideCreate({ name: 'Ana', externalId }, { ...asked, existing: null })).toEqual({
       subaccount: {
-        ...{ id: 'sacc_new', name: 'Ana', externalId: externalId ?? null, balanceCents: 0 },
+        id: 'sacc_new',
+        name: 'Ana',
+        externalId: externalId ?? null,
+        balanceCents: 0,
         createdAt: NOW,
       },
       replayed: false,

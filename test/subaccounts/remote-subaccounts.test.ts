@@ -75,7 +75,10 @@ async function start({
   on?: Database;
 } = {}) {
   const facade = await startFacade({
-    ...{ database: on, clock, url: proxy.url, limit: 0 },
+    database: on,
+    clock,
+    url: proxy.url,
+    limit: 0,
     ...(tenant ? { tenant } : {}),
     ...(upstream ? { upstream } : {}),
   });
@@ -281,9 +284,18 @@ describe('a payout of a subaccount', () => {
     // The request is done, and the service then answers nothing more.
     proxy.plan = inTurn([LOST], () => BROKEN);
     const underWay = {
-      ...{ id: expect.stringMatching(/^sqp_/), version: 1, status: 'processing', payoutId: 'saq_idem_k-5' },
-      ...{ withdrawalId: null, code: null, amountCents: 4_000, pixKey: 'b***@cliente.example' },
-      ...{ feeCents: null, netAmountCents: null, subaccountId: id, inDoubt: true },
+      id: expect.stringMatching(/^sqp_/),
+      version: 1,
+      status: 'processing',
+      payoutId: 'saq_idem_k-5',
+      withdrawalId: null,
+      code: null,
+      amountCents: 4_000,
+      pixKey: 'b***@cliente.example',
+      feeCents: null,
+      netAmountCents: null,
+      subaccountId: id,
+      inDoubt: true,
     };
     const doubt = { underVerification: false, replayed: false, payout: underWay };
     expect(await going(request(facade, id, { idempotencyKey: 'k-5' }))).toMatchObject(doubt);
@@ -328,14 +340,14 @@ describe('a payout of a subaccount', () => {
     proxy.plan = inTurn([PASS], () => BROKEN);
     const { payout } = await going(request(facade, id, { idempotencyKey: 'k-6' }));
     expect(payout).toMatchObject({
-      ...{
-        status: 'processing',
-        payoutId: 'saq_idem_k-6',
-        pixKey: 'b***@cliente.example',
-        amountCents: 4_000,
-      },
+      status: 'processing',
+      payoutId: 'saq_idem_k-6',
+      pixKey: 'b***@cliente.example',
+      amountCents: 4_000,
       // The service has not named the fees yet.
-      ...{ feeCents: null, platformFeeCents: null, netAmountCents: null },
+      feeCents: null,
+      platformFeeCents: null,
+      netAmountCents: null,
     });
     expect(payout.code).toMatch(/^TURBO-/);
     proxy.plan = () => PASS;
@@ -345,7 +357,9 @@ describe('a payout of a subaccount', () => {
     });
     clock.advance(MINUTE);
     expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-6'))).toMatchObject({
-      ...{ id: payout.id, code: payout.code, feeCents: expect.any(Number) },
+      id: payout.id,
+      code: payout.code,
+      feeCents: expect.any(Number),
     });
   });
 
@@ -403,7 +417,8 @@ describe('a payout of a subaccount', () => {
     expect(payout).toMatchObject({ inDoubt: true });
     // The service says that there is none, and the request may be on its way to it.
     expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-7'))).toMatchObject({
-      ...{ status: 'processing', inDoubt: true },
+      status: 'processing',
+      inDoubt: true,
     });
     await resolved(facade);
     const over = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-7'));
@@ -422,8 +437,14 @@ describe('a payout of a subaccount', () => {
     const [asked, goesOn] = [deferred(), deferred()];
     let isMade = false;
     const body = {
-      ...{ payoutId: 'saq_idem_k-10', withdrawalId: 'c'.repeat(24), code: 'TURBO-9', subaccountId: NOWHERE },
-      ...{ status: 'processing', reversed: false, amountCents: 100, feeCents: 1 },
+      payoutId: 'saq_idem_k-10',
+      withdrawalId: 'c'.repeat(24),
+      code: 'TURBO-9',
+      subaccountId: NOWHERE,
+      status: 'processing',
+      reversed: false,
+      amountCents: 100,
+      feeCents: 1,
       createdAt: clock.now().toISOString(),
     };
     const upstream = scriptedUpstream(async ({ method }) => {
@@ -451,8 +472,14 @@ describe('a payout of a subaccount', () => {
       const [sent, goesOn] = [deferred(), deferred()];
       const idempotencyKey = `k-11-${at}`;
       const body = {
-        ...{ payoutId: `saq_idem_${idempotencyKey}`, withdrawalId: objectId(), code: `TURBO-11${at}` },
-        ...{ subaccountId: NOWHERE, status: 'processing', reversed: false, amountCents: 100, feeCents: 1 },
+        payoutId: `saq_idem_${idempotencyKey}`,
+        withdrawalId: objectId(),
+        code: `TURBO-11${at}`,
+        subaccountId: NOWHERE,
+        status: 'processing',
+        reversed: false,
+        amountCents: 100,
+        feeCents: 1,
         createdAt: clock.now().toISOString(),
       };
       let isMade = false;
@@ -488,8 +515,14 @@ describe('a payout of a subaccount', () => {
 
   test('a payout of another system with the same key and another amount is not the requested one', async () => {
     const body = {
-      ...{ payoutId: 'saq_idem_k-12', withdrawalId: 'd'.repeat(24), code: 'TURBO-12', subaccountId: NOWHERE },
-      ...{ status: 'processing', reversed: false, amountCents: 999, feeCents: 1 },
+      payoutId: 'saq_idem_k-12',
+      withdrawalId: 'd'.repeat(24),
+      code: 'TURBO-12',
+      subaccountId: NOWHERE,
+      status: 'processing',
+      reversed: false,
+      amountCents: 999,
+      feeCents: 1,
       createdAt: clock.now().toISOString(),
     };
     const upstream = scriptedUpstream(({ method }) => (method === 'POST' ? lost() : { body }));
@@ -625,7 +658,9 @@ describe('following', () => {
     const { remote, tenant, subaccounts, database } = await start();
     const id = await open();
     const { payout } = await subaccounts.requestPayout(tenant, {
-      ...{ subaccountId: id, amountCents: 1_000, pixKey: KEY },
+      subaccountId: id,
+      amountCents: 1_000,
+      pixKey: KEY,
     });
     await pass(MINUTE);
     await remote.refresh(tenant, [payout.id], { priority: 'lookup' });
@@ -642,7 +677,10 @@ describe('following', () => {
     const two = await start({ tenant: one.tenant });
     const id = await open();
     await service.subaccounts.requestPayout(merchant, {
-      ...{ subaccountId: id, amountCents: 4_000, pixKey: KEY, idempotencyKey: 'k-10' },
+      subaccountId: id,
+      amountCents: 4_000,
+      pixKey: KEY,
+      idempotencyKey: 'k-10',
     });
     const found = await Promise.all(
       [one, two, one, two].map(({ subaccounts, tenant }) =>
@@ -765,8 +803,14 @@ describe('subaccounts', () => {
 
 test('a webhook’s claim is not confirmed by an older answer, nor by one from before', async () => {
   const seen = {
-    ...{ withdrawalId: 'a'.repeat(24), code: 'TURBO-1', subaccountId: NOWHERE, status: 'processing' },
-    ...{ reversed: false, amountCents: 100, feeCents: 1, createdAt: clock.now().toISOString() },
+    withdrawalId: 'a'.repeat(24),
+    code: 'TURBO-1',
+    subaccountId: NOWHERE,
+    status: 'processing',
+    reversed: false,
+    amountCents: 100,
+    feeCents: 1,
+    createdAt: clock.now().toISOString(),
   };
   let down = false;
   const upstream = scriptedUpstream(() =>
@@ -774,7 +818,9 @@ test('a webhook’s claim is not confirmed by an older answer, nor by one from b
   );
   const { remote, tenant, committer } = await start({ upstream });
   const { observation, reference } = remote.readWebhook({
-    ...{ ...seen, event: 'subaccount.payout', status: 'completed' },
+    ...seen,
+    event: 'subaccount.payout',
+    status: 'completed',
   })!;
   await committer.change({
     tenant,
@@ -794,8 +840,14 @@ test('a webhook’s claim is not confirmed by an older answer, nor by one from b
 
 test('texts that cannot be stored, and numbers that cannot be counted, break nothing', async () => {
   const seen = {
-    ...{ withdrawalId: '..', code: 'TURBO-\u0000\ud800', subaccountId: NOWHERE, status: 'failed' },
-    ...{ reversed: false, amountCents: 100, feeCents: 1, failureReason: '\u0000\ud800' },
+    withdrawalId: '..',
+    code: 'TURBO-\u0000\ud800',
+    subaccountId: NOWHERE,
+    status: 'failed',
+    reversed: false,
+    amountCents: 100,
+    feeCents: 1,
+    failureReason: '\u0000\ud800',
     createdAt: clock.now().toISOString(),
   };
   const upstream = scriptedUpstream(({ path }) => ({
@@ -811,8 +863,14 @@ test('texts that cannot be stored, and numbers that cannot be counted, break not
 
 test('a payout that another system has made under the same key is not the requested one', async () => {
   const seen = {
-    ...{ withdrawalId: 'b'.repeat(24), code: 'TURBO-2', subaccountId: NOWHERE, status: 'completed' },
-    ...{ reversed: false, amountCents: 999, feeCents: 1, createdAt: clock.now().toISOString() },
+    withdrawalId: 'b'.repeat(24),
+    code: 'TURBO-2',
+    subaccountId: NOWHERE,
+    status: 'completed',
+    reversed: false,
+    amountCents: 999,
+    feeCents: 1,
+    createdAt: clock.now().toISOString(),
   };
   const upstream = scriptedUpstream(({ method }) =>
     method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: seen },

@@ -35,8 +35,12 @@ describeOnDatabase('Subscriptions', (open) => {
     expect(second).toMatchObject({ number: 2, status: 'scheduled', attempts: 0, paymentId: null });
     expect(active.nextDueAt).toEqual(second!.dueAt);
     expect(await core.payments.find(core.tenant, first!.paymentId!)).toMatchObject({
-      ...{ status: 'paid', amountCents: AMOUNT, paidAt: now, description: 'Clube do café' },
-      ...{ subscriptionId: created.subscriptionId, paidLate: false },
+      status: 'paid',
+      amountCents: AMOUNT,
+      paidAt: now,
+      description: 'Clube do café',
+      subscriptionId: created.subscriptionId,
+      paidLate: false,
     });
     expect(await core.balances()).toEqual({
       ...NO_BALANCES,
@@ -99,7 +103,10 @@ describeOnDatabase('Subscriptions', (open) => {
     await core.pass(due.getTime() - core.clock.ms() + 21 * HOUR);
     expect(await find(core, created)).toMatchObject({ status: 'past_due' });
     expect((await cyclesOf(core, created))[0]).toMatchObject({
-      ...{ number: 2, status: 'retrying', attempts: 1, failureReason: 'Saldo insuficiente' },
+      number: 2,
+      status: 'retrying',
+      attempts: 1,
+      failureReason: 'Saldo insuficiente',
       nextAttemptAt: new Date(due.getTime() + DAY_MS),
     });
     await core.pass(DAY_MS);
@@ -128,7 +135,10 @@ describeOnDatabase('Subscriptions', (open) => {
     expect(await find(core, created)).toMatchObject({ status: 'past_due' });
     await core.pass(14 * DAY_MS);
     expect(await find(core, created)).toMatchObject({
-      ...{ status: 'canceled', cancelReason: 'unpaid', nextDueAt: null, failedInRow: 3 },
+      status: 'canceled',
+      cancelReason: 'unpaid',
+      nextDueAt: null,
+      failedInRow: 3,
     });
     const cycles = await cyclesOf(core, created);
     expect(cycles.map(({ status, attempts }) => [status, attempts])).toEqual([
@@ -185,7 +195,8 @@ describeOnDatabase('Subscriptions', (open) => {
       false,
     ]);
     expect(await core.subscriptions.cancel(core.tenant, created.subscriptionId)).toMatchObject({
-      ...{ replayed: true, subscription: { version: subscription.version } },
+      replayed: true,
+      subscription: { version: subscription.version },
     });
     await core.pass(20 * DAY_MS);
     expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
@@ -294,7 +305,9 @@ describeOnDatabase('Subscriptions', (open) => {
       }),
     });
     const created = await create(core, {
-      ...{ interval: 'weekly', endsAfterCycles: 2, customer: { email: 'nega-uma@psa.example' } },
+      interval: 'weekly',
+      endsAfterCycles: 2,
+      customer: { email: 'nega-uma@psa.example' },
     });
     await authorise(core, created);
     const due = (await find(core, created)).nextDueAt!;
@@ -314,7 +327,8 @@ describeOnDatabase('Subscriptions', (open) => {
     expect(await find(core, created)).toMatchObject({ status: 'completed', returnedCredits: [] });
     expect(await core.balances()).toEqual({
       ...NO_BALANCES,
-      ...{ merchant_balance: 2 * AMOUNT, pix_received: -2 * AMOUNT },
+      merchant_balance: 2 * AMOUNT,
+      pix_received: -2 * AMOUNT,
     });
   });
 
@@ -370,13 +384,15 @@ describeOnDatabase('Subscriptions', (open) => {
     ]);
     await core.pass(6 * HOUR);
     expect(await find(core, created)).toMatchObject({
-      ...{ status: 'canceled', cancelReason: 'merchant' },
+      status: 'canceled',
+      cancelReason: 'merchant',
       returnedCredits: [{ cause: 'not_payable', amountCents: AMOUNT }],
     });
     expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
     expect(await core.balances()).toEqual({
       ...NO_BALANCES,
-      ...{ merchant_balance: AMOUNT, pix_received: -AMOUNT },
+      merchant_balance: AMOUNT,
+      pix_received: -AMOUNT,
     });
   });
 

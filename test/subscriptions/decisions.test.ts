@@ -34,7 +34,11 @@ function create(environment: Environment = 'live', more: object = {}, balances: 
 }
 const NEW = create().resource;
 const state: CreditState = {
-  ...{ isKnown: false, isOrderClosed: false, environment: 'live', balances: NO_BALANCES, now: LATER },
+  isKnown: false,
+  isOrderClosed: false,
+  environment: 'live',
+  balances: NO_BALANCES,
+  now: LATER,
 };
 const CREDIT = { endToEndId: 'E1', amountCents: 700, at: NOW };
 const credited = (subscription: StoredSubscription, credit = CREDIT, more: CreditState = state) =>
@@ -45,13 +49,26 @@ const SENT: StoredCycle = { ...SECOND, sent: true };
 
 /** The members of a step that has no effects. */
 const NOTHING = {
-  ...{ credit: null, transactions: [], moves: [], due: [], done: [] },
-  ...{ cycles: [], shown: null, news: [], payment: null, tasks: [], doneTasks: [] },
+  credit: null,
+  transactions: [],
+  moves: [],
+  due: [],
+  done: [],
+  cycles: [],
+  shown: null,
+  news: [],
+  payment: null,
+  tasks: [],
+  doneTasks: [],
 };
 const stepOf = (previous: StoredSubscription, changed: Partial<StoredSubscription>, step: object = {}) => ({
-  ...{ ...NOTHING, announced: true, previous, ...step },
+  ...NOTHING,
+  announced: true,
+  previous,
+  ...step,
   resource: {
-    ...{ ...previous, ...changed },
+    ...previous,
+    ...changed,
     version: previous.version + Math.max(1, (step as { news?: string[] }).news?.length ?? 0),
   },
 });
@@ -60,28 +77,52 @@ const END = { kind: 'subscription.end', at: LATER };
 describe('a new subscription', () => {
   test('A new subscription waits for its code, and a day for its authorisation', () => {
     const given = {
-      ...{ description: 'Clube', customer: { name: 'Ana' }, metadata: '{}', endsAfterCycles: 12 },
-      ...{ successUrl: 'https://a.example', cancelUrl: 'https://b.example', language: 'en' as const },
+      description: 'Clube',
+      customer: { name: 'Ana' },
+      metadata: '{}',
+      endsAfterCycles: 12,
+      successUrl: 'https://a.example',
+      cancelUrl: 'https://b.example',
+      language: 'en' as const,
     };
     const { resource, ...change } = create('live', given);
     expect(resource).toMatchObject({
       ...given,
       customer: { name: 'Ana' },
-      ...{ subscriptionId: ID, version: 1, status: 'pending', amountCents: 700, feeCents: 30 },
-      ...{ interval: 'weekly', brCode: null, nextDueAt: null, cancelReason: null, canceledAt: null },
-      ...{ createdAt: NOW, expiresAt: plusMs(NOW, DAY_MS), authorisedAt: null, failedInRow: 0 },
-      ...{ cycle: null, returnedCredits: [] },
+      subscriptionId: ID,
+      version: 1,
+      status: 'pending',
+      amountCents: 700,
+      feeCents: 30,
+      interval: 'weekly',
+      brCode: null,
+      nextDueAt: null,
+      cancelReason: null,
+      canceledAt: null,
+      createdAt: NOW,
+      expiresAt: plusMs(NOW, DAY_MS),
+      authorisedAt: null,
+      failedInRow: 0,
+      cycle: null,
+      returnedCredits: [],
     });
     expect(change).toEqual({
-      ...{ ...NOTHING, previous: null, announced: false },
+      ...NOTHING,
+      previous: null,
+      announced: false,
       due: [
         { kind: 'pix.expire', at: plusMs(NOW, DAY_MS) },
         { kind: 'pix.register', at: plusMs(NOW, 10_000) },
       ],
     });
     expect(NEW).toMatchObject({
-      ...{ description: null, customer: null, metadata: null, endsAfterCycles: null },
-      ...{ successUrl: null, cancelUrl: null, language: null },
+      description: null,
+      customer: null,
+      metadata: null,
+      endsAfterCycles: null,
+      successUrl: null,
+      cancelUrl: null,
+      language: null,
     });
   });
 
@@ -113,7 +154,10 @@ describe('the code of a subscription', () => {
       stepOf(NEW, { status: 'expired' }, { news: ['expired'], done: ['pix.register', 'pix.expire'] }),
     );
     expect(codeDecisions.decideRegisterAgain(NEW, LATER)).toMatchObject({
-      ...{ resource: NEW, announced: false, tasks: [], news: [] },
+      resource: NEW,
+      announced: false,
+      tasks: [],
+      news: [],
       due: [{ kind: 'pix.register', at: plusMs(LATER, 10_000) }],
     });
   });
@@ -129,7 +173,8 @@ describe('the code of a subscription', () => {
         NEW,
         { status: 'expired' },
         {
-          ...{ news: ['expired'], done: ['pix.register', 'pix.expire'] },
+          news: ['expired'],
+          done: ['pix.register', 'pix.expire'],
           tasks: [{ kind: 'subscription.end', at: end }],
         },
       ),
@@ -139,51 +184,77 @@ describe('the code of a subscription', () => {
 
 describe('the money of an authorisation', () => {
   const first = (paymentId = cyclePaymentId(ID, 1)) => ({
-    ...{ subscriptionId: ID, number: 1, dueAt: new Date('2026-03-02T03:00:00.000Z'), status: 'paid' },
-    ...{ amountCents: 700, attempts: 1, nextAttemptAt: null, paymentId, paidAt: NOW },
-    ...{ failureReason: null, sent: false },
+    subscriptionId: ID,
+    number: 1,
+    dueAt: new Date('2026-03-02T03:00:00.000Z'),
+    status: 'paid',
+    amountCents: 700,
+    attempts: 1,
+    nextAttemptAt: null,
+    paymentId,
+    paidAt: NOW,
+    failureReason: null,
+    sent: false,
   });
 
   test('An authorisation pays the first cycle, makes its payment, and begins the second', () => {
     const change = credited(NEW);
     const cycle = {
-      ...{ subscriptionId: ID, number: 2, dueAt: SECOND_DAY, status: 'scheduled', amountCents: 700 },
-      ...{
-        attempts: 0,
-        nextAttemptAt: SECOND_DAY,
-        paymentId: null,
-        paidAt: null,
-        failureReason: null,
-        sent: false,
-      },
+      subscriptionId: ID,
+      number: 2,
+      dueAt: SECOND_DAY,
+      status: 'scheduled',
+      amountCents: 700,
+      attempts: 0,
+      nextAttemptAt: SECOND_DAY,
+      paymentId: null,
+      paidAt: null,
+      failureReason: null,
+      sent: false,
     };
     const paymentId = cyclePaymentId(ID, 1);
     expect(change).toMatchObject({
       resource: {
-        ...{ status: 'active', authorisedAt: NOW, cycle, nextDueAt: SECOND_DAY, failedInRow: 0, version: 3 },
+        status: 'active',
+        authorisedAt: NOW,
+        cycle,
+        nextDueAt: SECOND_DAY,
+        failedInRow: 0,
+        version: 3,
       },
-      ...{ previous: NEW, announced: true, shown: first(), cycles: [first(), cycle] },
-      ...{ news: ['activated', 'paid'], done: ['pix.register', 'pix.expire'], due: [], doneTasks: [] },
+      previous: NEW,
+      announced: true,
+      shown: first(),
+      cycles: [first(), cycle],
+      news: ['activated', 'paid'],
+      done: ['pix.register', 'pix.expire'],
+      due: [],
+      doneTasks: [],
       tasks: [{ kind: 'subscription.instruct', at: INSTRUCTED }],
       credit: { endToEndId: 'E1', resourceId: paymentId, cause: null, receivedAt: NOW, returnedAt: null },
       payment: {
-        ...{ paymentId, subscriptionId: ID, status: 'paid', method: 'pix', version: 2, amountCents: 700 },
-        ...{
-          feeCents: 30,
-          paidAt: NOW,
-          endToEndId: 'E1',
-          createdAt: LATER,
-          expiresAt: plusMs(LATER, 1_800_000),
-        },
-        ...{ ltc: null, callbackUrl: null, externalId: null, productId: null, checkoutAttempt: null },
-        ...{
-          description: null,
-          metadata: null,
-          customer: null,
-          successUrl: null,
-          cancelUrl: null,
-          language: null,
-        },
+        paymentId,
+        subscriptionId: ID,
+        status: 'paid',
+        method: 'pix',
+        version: 2,
+        amountCents: 700,
+        feeCents: 30,
+        paidAt: NOW,
+        endToEndId: 'E1',
+        createdAt: LATER,
+        expiresAt: plusMs(LATER, 1_800_000),
+        ltc: null,
+        callbackUrl: null,
+        externalId: null,
+        productId: null,
+        checkoutAttempt: null,
+        description: null,
+        metadata: null,
+        customer: null,
+        successUrl: null,
+        cancelUrl: null,
+        language: null,
       },
       transactions: [
         {
@@ -203,7 +274,9 @@ describe('the money of an authorisation', () => {
     const once = { ...NEW, endsAfterCycles: 1 };
     expect(credited(once)).toMatchObject({
       resource: { status: 'completed', authorisedAt: NOW, nextDueAt: null, cycle: first(), version: 4 },
-      ...{ cycles: [first()], news: ['activated', 'paid', 'completed'], tasks: [END] },
+      cycles: [first()],
+      news: ['activated', 'paid', 'completed'],
+      tasks: [END],
     });
   });
 
@@ -228,7 +301,10 @@ describe('the money of an authorisation', () => {
       credit: { resourceId: ID, cause },
       due: [{ kind: 'pix.return', key: 'E1', at: LATER }],
       transactions: [{ id: 'pix_credit.returned:E1' }],
-      ...{ payment: null, cycles: [], news: [], tasks: ends ? [END] : [] },
+      payment: null,
+      cycles: [],
+      news: [],
+      tasks: ends ? [END] : [],
     });
   });
 
@@ -241,12 +317,10 @@ describe('the money of an authorisation', () => {
     const { resource, credit } = credited(NEW, { ...CREDIT, amountCents: 1 });
     const back = codeDecisions.decideReturn(resource, credit!, { status: 'completed' }, LATER);
     expect(back).toMatchObject({
-      ...{
-        credit: { returnedAt: LATER },
-        transactions: [{ id: 'pix_credit.sent_back:E1' }],
-        tasks: [],
-        news: [],
-      },
+      credit: { returnedAt: LATER },
+      transactions: [{ id: 'pix_credit.sent_back:E1' }],
+      tasks: [],
+      news: [],
       resource: { returnedCredits: [{ returnedAt: LATER }] },
     });
     expect(codeDecisions.decideReturn(resource, back!.credit!, { status: 'completed' }, LATER)).toBeNull();
@@ -274,8 +348,11 @@ describe('a cancellation', () => {
         ACTIVE,
         { ...canceled, cancelReason: 'payer', cycle, nextDueAt: null },
         {
-          ...{ cycles: [cycle], shown: cycle, news: ['canceled'] },
-          ...{ tasks: [END, lookUp], doneTasks: ['subscription.instruct'] },
+          cycles: [cycle],
+          shown: cycle,
+          news: ['canceled'],
+          tasks: [END, lookUp],
+          doneTasks: ['subscription.instruct'],
         },
       ),
     );
@@ -330,7 +407,9 @@ describe('the report of an attempt', () => {
         failedInRow: 0,
       },
       shown: { number: 2, status: 'paid', attempts: 1, nextAttemptAt: null, paidAt: due, sent: false },
-      ...{ cycles: [{ number: 2 }, { number: 3 }], news: ['paid'], payment: { endToEndId: 'E2' } },
+      cycles: [{ number: 2 }, { number: 3 }],
+      news: ['paid'],
+      payment: { endToEndId: 'E2' },
       tasks: [{ kind: 'subscription.instruct', at: new Date('2026-03-13T03:00:00.000Z') }],
     });
     expect(report(sent, paidReport, { isKnown: true })).toBeNull();
@@ -356,7 +435,8 @@ describe('the report of an attempt', () => {
     const last = { ...sent, status: 'past_due', endsAfterCycles: 2 } as const;
     expect(report(last, paidReport)).toMatchObject({
       resource: { status: 'completed', cycle: { number: 2, status: 'paid' }, nextDueAt: null },
-      ...{ news: ['paid', 'completed'], tasks: [{ kind: 'subscription.end', at: due }] },
+      news: ['paid', 'completed'],
+      tasks: [{ kind: 'subscription.end', at: due }],
     });
   });
 
@@ -364,23 +444,34 @@ describe('the report of an attempt', () => {
     const ended = { ...sent, status: 'canceled', cancelReason: 'merchant', canceledAt: NOW } as const;
     expect(report(ended, paidReport)).toMatchObject({
       resource: { status: 'canceled', cycle: { number: 2, status: 'paid' } },
-      ...{ news: ['paid'], tasks: [], cycles: [{ number: 2, status: 'paid' }] },
+      news: ['paid'],
+      tasks: [],
+      cycles: [{ number: 2, status: 'paid' }],
     });
     expect(report(ended, failedReport)).toMatchObject({
       resource: { status: 'canceled', cycle: { number: 2, status: 'failed', attempts: 1 } },
-      ...{ news: ['payment_failed'], tasks: [], doneTasks: ['subscription.instruct'] },
+      news: ['payment_failed'],
+      tasks: [],
+      doneTasks: ['subscription.instruct'],
     });
   });
 
   test('A failed attempt is repeated a day later, and the subscription is past due from then on', () => {
     const next = new Date('2026-03-10T03:00:00.000Z');
     const cycle = {
-      ...{ number: 2, status: 'retrying', attempts: 1, nextAttemptAt: next, sent: false },
+      number: 2,
+      status: 'retrying',
+      attempts: 1,
+      nextAttemptAt: next,
+      sent: false,
       failureReason: 'Saldo insuficiente',
     };
     expect(report(sent, failedReport)).toMatchObject({
       resource: { status: 'past_due', cycle, nextDueAt: THIRD_DAY, failedInRow: 0 },
-      ...{ shown: cycle, cycles: [cycle], news: ['payment_failed', 'past_due'], payment: null },
+      shown: cycle,
+      cycles: [cycle],
+      news: ['payment_failed', 'past_due'],
+      payment: null,
       tasks: [{ kind: 'subscription.instruct', at: due }],
     });
     const pastDue = report({ ...sent, status: 'past_due' }, failedReport)!;
@@ -406,7 +497,9 @@ describe('the report of an attempt', () => {
     expect(change).toMatchObject({
       resource: { status: 'past_due', failedInRow: 1, cycle: { number: 3, status: 'scheduled' } },
       shown: { number: 2, status: 'failed', attempts: 3, nextAttemptAt: null },
-      ...{ news: ['payment_failed'], doneTasks: [], cycles: [{ number: 2 }, { number: 3 }] },
+      news: ['payment_failed'],
+      doneTasks: [],
+      cycles: [{ number: 2 }, { number: 3 }],
     });
   });
 
@@ -414,11 +507,13 @@ describe('the report of an attempt', () => {
     const change = report(sent, { ...paidReport, amountCents: 699 })!;
     expect(change).toMatchObject({
       resource: {
-        ...{ status: 'past_due', returnedCredits: [{ endToEndId: 'E2', cause: 'amount_mismatch' }] },
+        status: 'past_due',
+        returnedCredits: [{ endToEndId: 'E2', cause: 'amount_mismatch' }],
         cycle: { status: 'retrying', attempts: 1, failureReason: 'O banco enviou outro valor' },
       },
       credit: { resourceId: ID, cause: 'amount_mismatch', amountCents: 699 },
-      ...{ transactions: [{ id: 'pix_credit.returned:E2' }], payment: null },
+      transactions: [{ id: 'pix_credit.returned:E2' }],
+      payment: null,
       due: [{ kind: 'pix.return', key: 'E2', at: due }],
       news: ['payment_failed', 'past_due'],
     });
@@ -435,7 +530,10 @@ describe('the report of an attempt', () => {
   ])('Money for a cycle that %s is sent back', (_, cycle, cause) => {
     const subscription = { ...sent, cycle: cycle?.number === 1 ? SENT : cycle };
     expect(report(subscription, paidReport, { cycle })).toMatchObject({
-      ...{ credit: { cause }, payment: null, news: [], tasks: [] },
+      credit: { cause },
+      payment: null,
+      news: [],
+      tasks: [],
       resource: { status: 'active', returnedCredits: [{ cause }] },
     });
     expect(report(subscription, failedReport, { cycle })).toBeNull();
@@ -456,24 +554,32 @@ describe('a cycle that was not paid', () => {
         failedInRow: 3,
         cycle: ended,
       },
-      ...{ news: ['payment_failed', 'canceled'], tasks: [END], cycles: [ended], shown: ended },
+      news: ['payment_failed', 'canceled'],
+      tasks: [END],
+      cycles: [ended],
+      shown: ended,
       doneTasks: ['subscription.instruct'],
     });
     expect(end({ failedInRow: MAX_FAILED_IN_ROW - 2 }).resource).toMatchObject({
-      ...{ status: 'past_due', failedInRow: 2, cycle: { number: 3 } },
+      status: 'past_due',
+      failedInRow: 2,
+      cycle: { number: 3 },
     });
   });
 
   test('One without an attempt neither adds to the row nor ends it', () => {
     expect(end({ failedInRow: 2 }, false)).toMatchObject({
-      ...{ resource: { status: 'past_due', failedInRow: 2 }, news: ['payment_failed', 'past_due'] },
+      resource: { status: 'past_due', failedInRow: 2 },
+      news: ['payment_failed', 'past_due'],
     });
   });
 
   test('The last cycle completes the subscription, paid or not', () => {
     expect(end({ endsAfterCycles: 2, failedInRow: 2 })).toMatchObject({
       resource: { status: 'completed', failedInRow: 3, cancelReason: null, cycle: ended, nextDueAt: null },
-      ...{ news: ['payment_failed', 'completed'], tasks: [END], doneTasks: ['subscription.instruct'] },
+      news: ['payment_failed', 'completed'],
+      tasks: [END],
+      doneTasks: ['subscription.instruct'],
     });
   });
 });

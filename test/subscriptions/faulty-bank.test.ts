@@ -68,8 +68,11 @@ async function play(random: Random, wrap: (rail: PixRail) => PixRail): Promise<C
   const made: string[] = [];
   for (const [nth, email] of [...PAYERS, ...PAYERS].entries()) {
     const input: CreateSubscriptionInput = {
-      ...{ valueCents: AMOUNT, interval: nth < 3 ? 'weekly' : 'monthly', customer: { email } },
-      ...{ endsAfterCycles: nth % 2 === 0 ? null : 4, idempotencyKey: `assinatura-${nth}` },
+      valueCents: AMOUNT,
+      interval: nth < 3 ? 'weekly' : 'monthly',
+      customer: { email },
+      endsAfterCycles: nth % 2 === 0 ? null : 4,
+      idempotencyKey: `assinatura-${nth}`,
     };
     let created: string | null = null;
     while (created === null) {

@@ -26,14 +26,26 @@ const dayAfter = (days: number) => plusMs(DUE, days * DAY_MS);
 const CREATED = decideCreate(
   { valueCents: 4_990, interval: 'weekly' },
   {
-    ...{ subscriptionId: ID, environment: 'live', balances: NO_BALANCES, now: AUTHORISED },
+    subscriptionId: ID,
+    environment: 'live',
+    balances: NO_BALANCES,
+    now: AUTHORISED,
     account: { pixEnabled: true, pixFeeCents: 0 },
   },
 ).resource;
 
 const CYCLE: StoredCycle = {
-  ...{ subscriptionId: ID, number: 2, dueAt: DUE, status: 'scheduled', amountCents: 4_990 },
-  ...{ attempts: 0, nextAttemptAt: DUE, paymentId: null, paidAt: null, failureReason: null, sent: false },
+  subscriptionId: ID,
+  number: 2,
+  dueAt: DUE,
+  status: 'scheduled',
+  amountCents: 4_990,
+  attempts: 0,
+  nextAttemptAt: DUE,
+  paymentId: null,
+  paidAt: null,
+  failureReason: null,
+  sent: false,
 };
 
 function active(
@@ -42,7 +54,9 @@ function active(
 ): StoredSubscription {
   return {
     ...CREATED,
-    ...{ status: 'active', authorisedAt: AUTHORISED, version: 3 },
+    status: 'active',
+    authorisedAt: AUTHORISED,
+    version: 3,
     ...members,
     cycle: cycle && { ...CYCLE, ...cycle },
   };
@@ -60,10 +74,7 @@ const IDLE: [string, StoredSubscription][] = [
 
 describe('the next attempt', () => {
   test('It is sent three days before its day, or earlier where that is asked for', () => {
-    const attempt = {
-      ...{ id: attemptIdOf(ID, 2, 1), number: 2, attempt: 1 },
-      ...{ amountCents: 4_990, dueAt: DUE },
-    };
+    const attempt = { id: attemptIdOf(ID, 2, 1), number: 2, attempt: 1, amountCents: 4_990, dueAt: DUE };
     const first = dayAfter(-3);
     expect(attemptToSend(active(), first, { isEarly: false })).toEqual(attempt);
     expect(attemptToSend(active(), plusMs(first, -1), { isEarly: false })).toBeNull();
@@ -73,7 +84,9 @@ describe('the next attempt', () => {
   test('A further one is sent at once, and none for a day that has passed', () => {
     const again = active({ status: 'retrying', attempts: 1, nextAttemptAt: dayAfter(1) });
     expect(attemptToSend(again, dayAfter(-9), { isEarly: false })).toMatchObject({
-      ...{ id: attemptIdOf(ID, 2, 2), attempt: 2, dueAt: dayAfter(1) },
+      id: attemptIdOf(ID, 2, 2),
+      attempt: 2,
+      dueAt: dayAfter(1),
     });
     expect(attemptToSend(again, plusMs(dayAfter(2), -1), { isEarly: false })).not.toBeNull();
     expect(attemptToSend(again, dayAfter(2), { isEarly: false })).toBeNull();
@@ -101,7 +114,9 @@ describe('the plan of an attempt', () => {
       resource: { status: 'past_due', failedInRow: 0, cycle: { number: 3, status: 'scheduled' } },
       cycles: [
         {
-          ...{ number: 2, status: 'failed', nextAttemptAt: null },
+          number: 2,
+          status: 'failed',
+          nextAttemptAt: null,
           failureReason: 'A cobrança não chegou ao banco a tempo',
         },
         { number: 3 },
@@ -148,7 +163,9 @@ describe('the record of an instruction', () => {
       [plusMs(first, 3 * DAY_MS), plusMs(first, 4 * DAY_MS)],
     ] as const)
       expect(decideLookUpAgain(sent, now)).toMatchObject({
-        ...{ tasks: [{ kind: 'subscription.look_up', at }], cycles: [], announced: false },
+        tasks: [{ kind: 'subscription.look_up', at }],
+        cycles: [],
+        announced: false,
         resource: { version: 3 },
       });
     // Behind a cancellation that came too late, too.

@@ -72,23 +72,34 @@ describe('a subscription over GraphQL', () => {
     const given = {
       description: 'Clube do café',
       customer: { name: 'Ana', email: 'ana@example.com', taxId: '123.456.789-09' },
-      ...{ metadata: ' {"a":1} ', endsAfterCycles: 12 },
+      metadata: ' {"a":1} ',
+      endsAfterCycles: 12,
     };
     const made = await create(shop, given);
     const { subscriptionId, id, pix } = made.subscription;
     const now = app.clock.now().getTime();
     expect(made).toEqual({
-      ...{ __typename: 'PixSubscriptionSuccess', replayed: false },
+      __typename: 'PixSubscriptionSuccess',
+      replayed: false,
       subscription: {
         ...given,
         customer: { ...given.customer, taxId: '***.456.789-**' },
-        ...{ id, subscriptionId, status: 'PENDING', amountCents: 4990, currency: 'BRL', interval: 'MONTHLY' },
+        id,
+        subscriptionId,
+        status: 'PENDING',
+        amountCents: 4990,
+        currency: 'BRL',
+        interval: 'MONTHLY',
         pix: { ...pix, txid: txidOf(subscriptionId) },
         checkoutUrl: `${app.url}/checkout/${subscriptionId}`,
         createdAt: new Date(now).toISOString(),
         expiresAt: new Date(now + DAY).toISOString(),
-        ...{ nextDueAt: null, cancelReason: null, canceledAt: null, returnedCredits: [] },
-        ...{ final: false, version: 2 },
+        nextDueAt: null,
+        cancelReason: null,
+        canceledAt: null,
+        returnedCredits: [],
+        final: false,
+        version: 2,
       },
     });
     expect(subscriptionId).toMatch(/^psa_sub_[0-9a-f]{32}$/);
@@ -109,7 +120,11 @@ describe('a subscription over GraphQL', () => {
     expect(second).toMatchObject({ number: 2, status: 'SCHEDULED', attempts: 0, payment: null });
     expect(second.dueAt).toBe(found.nextDueAt);
     expect(first).toMatchObject({
-      ...{ number: 1, status: 'PAID', attempts: 1, amountCents: 4990, nextAttemptAt: null },
+      number: 1,
+      status: 'PAID',
+      attempts: 1,
+      amountCents: 4990,
+      nextAttemptAt: null,
       payment: { subscriptionId, status: 'PAID' },
     });
     const dashboard = app.client(
@@ -142,7 +157,8 @@ describe('a subscription over GraphQL', () => {
     [{ idempotencyKey: '!' }, 'input.idempotencyKey'],
   ])('The bad input %j is refused by the name of its field', async (input, path) => {
     expect(await create(await merchant(), input)).toMatchObject({
-      ...{ __typename: 'ValidationError', fields: [{ path }] },
+      __typename: 'ValidationError',
+      fields: [{ path }],
     });
   });
 
@@ -156,7 +172,8 @@ describe('a subscription over GraphQL', () => {
     expect(await cancel(subscriptionId)).toMatchObject({ replayed: true, subscription: canceled });
     expect(await cancel(ABSENT)).toMatchObject({ __typename: 'NotFoundError' });
     expect(await cancel('psa_1')).toMatchObject({
-      ...{ __typename: 'ValidationError', fields: [{ path: 'subscriptionId' }] },
+      __typename: 'ValidationError',
+      fields: [{ path: 'subscriptionId' }],
     });
   });
 
@@ -186,7 +203,8 @@ describe('a subscription over GraphQL', () => {
     const newest = await cycles({ first: 1 });
     expect(newest).toMatchObject({ totalCount: 2, nodes: [{ number: 2 }], pageInfo: { hasNextPage: true } });
     expect(await cycles({ after: newest.pageInfo.endCursor })).toMatchObject({
-      ...{ nodes: [{ number: 1 }], pageInfo: { hasNextPage: false } },
+      nodes: [{ number: 1 }],
+      pageInfo: { hasNextPage: false },
     });
     expect(await cycles({ last: 1 })).toMatchObject({ nodes: [{ number: 1 }] });
   });
@@ -250,19 +268,26 @@ describe('a subscription over REST', () => {
     expect([made.status, made.body]).toEqual([
       201,
       {
-        ...{ subscriptionId, status: 'pending', amountCents: 4990, currency: 'BRL', interval: 'weekly' },
-        ...{ endsAfterCycles: null, description: null, metadata: null },
+        subscriptionId,
+        status: 'pending',
+        amountCents: 4990,
+        currency: 'BRL',
+        interval: 'weekly',
+        endsAfterCycles: null,
+        description: null,
+        metadata: null,
         customer: { ...customer, taxId: '***.456.789-**' },
         checkoutUrl: `${app.url}/checkout/${subscriptionId}`,
-        ...{
-          successUrl: null,
-          cancelUrl: null,
-          language: null,
-          txid: txidOf(subscriptionId),
-          nextDueAt: null,
-        },
+        successUrl: null,
+        cancelUrl: null,
+        language: null,
+        txid: txidOf(subscriptionId),
+        nextDueAt: null,
         pixCopyPaste: expect.stringContaining(txidOf(subscriptionId)),
-        ...{ cancelReason: null, canceledAt: null, cycles: [], returnedCredits: [] },
+        cancelReason: null,
+        canceledAt: null,
+        cycles: [],
+        returnedCredits: [],
         createdAt: app.clock.now().toISOString(),
         expiresAt: new Date(app.clock.ms() + DAY).toISOString(),
       },
@@ -273,13 +298,23 @@ describe('a subscription over REST', () => {
     expect(active).toMatchObject({ status: 'active', pixCopyPaste: null });
     const [second, first] = active.cycles;
     expect(second).toEqual({
-      ...{ number: 2, dueAt: active.nextDueAt, status: 'scheduled', amountCents: 4990, attempts: 0 },
-      ...{ nextAttemptAt: active.nextDueAt, paymentId: null, paidAt: null, failureReason: null },
+      number: 2,
+      dueAt: active.nextDueAt,
+      status: 'scheduled',
+      amountCents: 4990,
+      attempts: 0,
+      nextAttemptAt: active.nextDueAt,
+      paymentId: null,
+      paidAt: null,
+      failureReason: null,
     });
     const { body: payment } = await shop.rest.get(`/payments/${first.paymentId}`);
     expect(payment).toMatchObject({ subscriptionId, status: 'paid', amountCents: 4990 });
     expect((await shop.rest.get('/subscriptions')).body).toEqual({
-      ...{ subscriptions: [active], total: 1, limit: 50, offset: 0 },
+      subscriptions: [active],
+      total: 1,
+      limit: 50,
+      offset: 0,
     });
     for (const _ of [1, 2]) {
       const canceled = await shop.rest.delete(`/subscriptions/${subscriptionId}`);
@@ -320,7 +355,8 @@ describe('the payer in sandbox', () => {
     expect(await simulate(shop, { id })).toMatchObject({ node: { status: 'ACTIVE' } });
     expect(await simulate(shop, { id, outcome: 'DECLINED' })).toMatchObject({ node: { status: 'PAST_DUE' } });
     expect(await simulate(shop, { id, amountCents: 1 })).toMatchObject({
-      ...{ __typename: 'ValidationError', fields: [{ path: 'amountCents' }] },
+      __typename: 'ValidationError',
+      fields: [{ path: 'amountCents' }],
     });
     const { body } = await shop.rest.post('/sandbox/payments', { id });
     expect(body).toMatchObject({ id, valueCents: 4990, status: 'active' });
@@ -345,7 +381,8 @@ describe('the payer in sandbox', () => {
     expect(await simulate(shop, { id: expired, outcome: 'DECLINED' })).toMatchObject({ code: 'NOT_PAYABLE' });
     expect(await simulate(shop, { id: ABSENT })).toMatchObject({ __typename: 'NotFoundError' });
     expect(await simulate(shop, { id: `psa_${'0'.repeat(32)}`, outcome: 'DECLINED' })).toMatchObject({
-      ...{ __typename: 'ValidationError', fields: [{ path: 'input.outcome' }] },
+      __typename: 'ValidationError',
+      fields: [{ path: 'input.outcome' }],
     });
   });
 });
@@ -374,14 +411,22 @@ describe('the webhooks of subscriptions', () => {
     const [second, first] = cycles;
     const common = { subscriptionId, amountCents: 4990, metadata: '{"a":1}' };
     const shown = ({ number, dueAt, status, attempts, nextAttemptAt, paymentId }: typeof first) => ({
-      ...{ number, dueAt, status, attempts, nextAttemptAt, paymentId },
+      number,
+      dueAt,
+      status,
+      attempts,
+      nextAttemptAt,
+      paymentId,
     });
     const active = { ...common, status: 'active', cancelReason: null, cycle: shown(first) };
     expect(bodies(receiver)).toEqual([
       { event: 'subscription.activated', ...active },
       { event: 'subscription.paid', ...active },
       {
-        ...{ event: 'subscription.canceled', ...common, status: 'canceled', cancelReason: 'merchant' },
+        event: 'subscription.canceled',
+        ...common,
+        status: 'canceled',
+        cancelReason: 'merchant',
         cycle: shown(second),
       },
     ]);
@@ -402,7 +447,9 @@ describe('the webhooks of subscriptions', () => {
     expect(bodies(chosen.receiver)).toMatchObject([
       { event: 'subscription.test.paid', sandbox: true, status: 'active', cycle: { number: 1 } },
       {
-        ...{ event: 'subscription.test.payment_failed', sandbox: true, status: 'past_due' },
+        event: 'subscription.test.payment_failed',
+        sandbox: true,
+        status: 'past_due',
         cycle: { number: 2, status: 'retrying', attempts: 1 },
       },
     ]);

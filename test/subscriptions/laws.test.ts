@@ -104,7 +104,10 @@ function createHistory({
   }
 
   const stateOf = (endToEndId: string) => ({
-    ...{ environment, balances, now, isOrderClosed: false },
+    environment,
+    balances,
+    now,
+    isOrderClosed: false,
     isKnown: credits.has(endToEndId),
   });
 
@@ -126,7 +129,9 @@ function createHistory({
           { valueCents: AMOUNT, interval, endsAfterCycles },
           {
             subscriptionId: `psa_sub_${'0'.repeat(32)}`,
-            ...{ environment, balances, now },
+            environment,
+            balances,
+            now,
             account: { pixEnabled: true, pixFeeCents: feeCents },
           },
         ),

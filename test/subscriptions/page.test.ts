@@ -16,7 +16,9 @@ afterAll(async () => {
 
 async function create(input: object = {}): Promise<string> {
   const { body } = await app.rest(LIVE_KEY).post('/subscriptions', {
-    ...{ valueCents: 4990, interval: 'monthly', successUrl: 'https://loja.example/obrigado' },
+    valueCents: 4990,
+    interval: 'monthly',
+    successUrl: 'https://loja.example/obrigado',
     ...input,
   });
   return body.subscriptionId;

@@ -22,8 +22,17 @@ export function describePort(start: StartPortFixture): void {
     const found = await subscriptions.find(tenant, subscriptionId);
     expect(found).toMatchObject({
       ...details,
-      ...{ subscriptionId, brCode, createdAt, expiresAt, status: 'pending', interval: 'weekly' },
-      ...{ amountCents: AMOUNT, nextDueAt: null, cancelReason: null, canceledAt: null, returnedCredits: [] },
+      subscriptionId,
+      brCode,
+      createdAt,
+      expiresAt,
+      status: 'pending',
+      interval: 'weekly',
+      amountCents: AMOUNT,
+      nextDueAt: null,
+      cancelReason: null,
+      canceledAt: null,
+      returnedCredits: [],
     });
     expect(found?.txid ?? txidOf(subscriptionId)).toBe(txidOf(subscriptionId));
     expect((await subscriptions.findWithVersion(tenant, subscriptionId))?.subscription).toEqual(found);
@@ -65,7 +74,10 @@ export function describePort(start: StartPortFixture): void {
     expect(first).toMatchObject({ number: 1, status: 'paid', attempts: 1, nextAttemptAt: null });
     expect(active!.nextDueAt).toEqual(second!.dueAt);
     expect(await merchant.payments.find(tenant, first!.paymentId!)).toMatchObject({
-      ...{ status: 'paid', amountCents: AMOUNT, paidAt: first!.paidAt, subscriptionId },
+      status: 'paid',
+      amountCents: AMOUNT,
+      paidAt: first!.paidAt,
+      subscriptionId,
     });
 
     const page = async (range: ListRange) => {
@@ -90,7 +102,10 @@ export function describePort(start: StartPortFixture): void {
     await merchant.pass(due.getTime() - merchant.clock.ms() + 21 * HOUR);
     expect(await find(merchant, subscriptionId)).toMatchObject({ status: 'past_due' });
     expect((await cyclesOf(merchant, subscriptionId))[0]).toMatchObject({
-      ...{ number: 2, status: 'retrying', attempts: 1, failureReason: 'Saldo insuficiente' },
+      number: 2,
+      status: 'retrying',
+      attempts: 1,
+      failureReason: 'Saldo insuficiente',
       nextAttemptAt: plusMs(due, DAY_MS),
     });
     await merchant.pass(DAY_MS);
@@ -114,7 +129,10 @@ export function describePort(start: StartPortFixture): void {
     await service.subscriptions.cancel(service.tenant, subscriptionId);
     await merchant.pass(KEPT);
     expect(await find(merchant, subscriptionId)).toMatchObject({
-      ...{ status: 'canceled', cancelReason: 'merchant', canceledAt: expect.any(Date), nextDueAt: null },
+      status: 'canceled',
+      cancelReason: 'merchant',
+      canceledAt: expect.any(Date),
+      nextDueAt: null,
     });
     expect((await cyclesOf(merchant, subscriptionId)).map(({ status }) => status)).toEqual([
       'canceled',
@@ -163,7 +181,9 @@ export function describePort(start: StartPortFixture): void {
 
 async function create({ service }: PortFixture, input: Partial<CreateSubscriptionInput> = {}) {
   const { subscription } = await service.subscriptions.create(service.tenant, {
-    ...{ valueCents: AMOUNT, interval: 'weekly', ...input },
+    valueCents: AMOUNT,
+    interval: 'weekly',
+    ...input,
   });
   return subscription;
 }

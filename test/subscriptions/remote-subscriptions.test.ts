@@ -24,15 +24,17 @@ async function start() {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
   const subscriptions = createRemoteSubscriptions(facade);
-  const merchant = subscriptions.serviceFor({
-    ...{ priority: 'merchant', subject: null, onRead: () => undefined },
-  });
+  const merchant = subscriptions.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
   const kept = new Map<string, Record<string, unknown>>();
   function create(rest: Record<string, unknown> = {}): string {
     count += 1;
     const subscriptionId = `psa_sub_${String(count).padStart(32, '0')}`;
     kept.set(subscriptionId, {
-      ...{ subscriptionId, status: 'active', amountCents: 820, interval: 'monthly', ...rest },
+      subscriptionId,
+      status: 'active',
+      amountCents: 820,
+      interval: 'monthly',
+      ...rest,
     });
     return subscriptionId;
   }
@@ -41,7 +43,14 @@ async function start() {
     return found ? ok(found) : refused(404, 'Subscription not found');
   });
   return {
-    ...{ facade, subscriptions, merchant, script, kept, create, tenant: facade.tenant, clock: facade.clock },
+    facade,
+    subscriptions,
+    merchant,
+    script,
+    kept,
+    create,
+    tenant: facade.tenant,
+    clock: facade.clock,
     async webhook(payload: object) {
       const { observation } = subscriptions.readWebhook(payload)!;
       await facade.committer.change({
@@ -63,12 +72,23 @@ async function start() {
 }
 
 const CYCLE = {
-  ...{ number: 2, dueAt: '2026-04-02T03:00:00.000Z', status: 'scheduled', amountCents: 820, attempts: 0 },
-  ...{ nextAttemptAt: '2026-04-02T03:00:00.000Z', paymentId: null, paidAt: null, failureReason: null },
+  number: 2,
+  dueAt: '2026-04-02T03:00:00.000Z',
+  status: 'scheduled',
+  amountCents: 820,
+  attempts: 0,
+  nextAttemptAt: '2026-04-02T03:00:00.000Z',
+  paymentId: null,
+  paidAt: null,
+  failureReason: null,
 };
 const PAID = {
-  ...{ ...CYCLE, status: 'paid', attempts: 1, nextAttemptAt: null },
-  ...{ paymentId: 'psa_1', paidAt: '2026-04-02T12:00:00.000Z' },
+  ...CYCLE,
+  status: 'paid',
+  attempts: 1,
+  nextAttemptAt: null,
+  paymentId: 'psa_1',
+  paidAt: '2026-04-02T12:00:00.000Z',
 };
 
 describe('a subscription of another service', () => {
@@ -76,7 +96,11 @@ describe('a subscription of another service', () => {
     const { merchant, tenant, create, kept, clock, events } = await start();
     const id = create({ cycles: [CYCLE], nextDueAt: CYCLE.dueAt, metadata: '{"a":1}' });
     expect(await merchant.find(tenant, id)).toMatchObject({
-      ...{ status: 'active', amountCents: 820, interval: 'monthly', version: 1, metadata: '{"a":1}' },
+      status: 'active',
+      amountCents: 820,
+      interval: 'monthly',
+      version: 1,
+      metadata: '{"a":1}',
       nextDueAt: new Date(CYCLE.dueAt),
     });
     clock.advance(2_000);

@@ -97,7 +97,11 @@ export async function startServer({
   };
   return {
     ...app,
-    ...{ clock, faults, client, rest, close },
+    clock,
+    faults,
+    client,
+    rest,
+    close,
     live: client(keys.live ?? null),
     sandbox: client(keys.sandbox ?? null),
   };

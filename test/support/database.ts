@@ -70,10 +70,7 @@ export async function openFreshPglite(
   clock: Clock = createSystemClock(),
   meter?: DatabaseMeter,
 ): Promise<Database> {
-  return openPglite({
-    ...{ dataDir: 'memory', backend: await takePglite() },
-    ...{ clock, log: silent, onFatal, meter },
-  });
+  return openPglite({ dataDir: 'memory', backend: await takePglite(), clock, log: silent, onFatal, meter });
 }
 
 async function openFreshPostgres(

@@ -217,11 +217,24 @@ export async function startDocumentUpstream({
       const created: SubaccountPayout = {
         references: [payoutId, code, ...(id ? [id] : [])],
         body: {
-          ...{ payoutId, withdrawalId: id, code, subaccountId: params.id!, status: 'processing' },
-          ...{ reversed: false, amountCents, feeCents: 50, platformFeeCents: 100 },
-          ...{ netAmountCents: amountCents - 150, pixKey: mask(String(pixKey)), endToEndId: null },
-          ...{ recipientName: 'Bia Souza', recipientBankName: 'Banco do Povo', failureReason: null },
-          ...{ createdAt: now(), completedAt: null, reversedAt: null },
+          payoutId,
+          withdrawalId: id,
+          code,
+          subaccountId: params.id!,
+          status: 'processing',
+          reversed: false,
+          amountCents,
+          feeCents: 50,
+          platformFeeCents: 100,
+          netAmountCents: amountCents - 150,
+          pixKey: mask(String(pixKey)),
+          endToEndId: null,
+          recipientName: 'Bia Souza',
+          recipientBankName: 'Banco do Povo',
+          failureReason: null,
+          createdAt: now(),
+          completedAt: null,
+          reversedAt: null,
         },
       };
       books.subaccounts.set(params.id!, balance - amountCents);
@@ -508,8 +521,14 @@ function payoutAnswer({ body }: SubaccountPayout): Answer {
 
 function emptyBooks(): Books {
   return {
-    ...{ balanceCents: 0, blockedCents: 0, pendingCents: 0, ltc: 0 },
-    ...{ subaccounts: new Map(), withdrawals: [], cards: new Map(), subaccountPayouts: [] },
+    balanceCents: 0,
+    blockedCents: 0,
+    pendingCents: 0,
+    ltc: 0,
+    subaccounts: new Map(),
+    withdrawals: [],
+    cards: new Map(),
+    subaccountPayouts: [],
     products: new Map(),
   };
 }

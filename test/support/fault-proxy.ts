@@ -120,8 +120,16 @@ export async function startFaultProxy({
     const at = clock.now().getTime();
     const environment = environmentOf(headers.authorization);
     const arrival: MutableArrival = {
-      ...{ n: arrivals.length, at, method, path, environment, headers },
-      ...{ body: '', idempotencyKey: null, fault: null, upstreamStatus: null },
+      n: arrivals.length,
+      at,
+      method,
+      path,
+      environment,
+      headers,
+      body: '',
+      idempotencyKey: null,
+      fault: null,
+      upstreamStatus: null,
     };
     arrivals.push(arrival);
     arrival.body = (await readBytes(request)).toString();

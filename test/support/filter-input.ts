@@ -33,28 +33,34 @@ export const FILTERS: Readonly<
   Record<string, { list: string; stream: string; fields: Filter; ofList?: Filter }>
 > = {
   PayoutFilter: {
-    ...{ list: 'payouts', stream: 'allPayoutUpdates' },
+    list: 'payouts',
+    stream: 'allPayoutUpdates',
     fields: {
       ...DETAILS,
       ...instants('requestedAfter', 'requestedBefore', 'processedAfter', 'processedBefore'),
-      ...{ status: choices('COMPLETED'), method: choices('PIX') },
+      status: choices('COMPLETED'),
+      method: choices('PIX'),
     },
   },
   CardPaymentFilter: {
-    ...{ list: 'cardPayments', stream: 'allCardPaymentUpdates' },
+    list: 'cardPayments',
+    stream: 'allCardPaymentUpdates',
     fields: { ...PAID, ...CUSTOMER },
     ofList: instants('releasedAfter', 'releasedBefore'),
   },
   PaymentFilter: {
-    ...{ list: 'payments', stream: 'allPaymentUpdates' },
-    fields: { ...PAID, ...CUSTOMER, ...{ status: choices('PAID'), method: choices('PIX') } },
+    list: 'payments',
+    stream: 'allPaymentUpdates',
+    fields: { ...PAID, ...CUSTOMER, status: choices('PAID'), method: choices('PIX') },
   },
   ChargeFilter: {
-    ...{ list: 'charges', stream: 'allChargeUpdates' },
+    list: 'charges',
+    stream: 'allChargeUpdates',
     fields: { ...PAID, status: choices('PAID'), split: { field: { kind: 'flag', valid: false } } },
   },
   StatementFilter: {
-    ...{ list: 'statement', stream: 'allSubaccountUpdates' },
+    list: 'statement',
+    stream: 'allSubaccountUpdates',
     fields: { ...REFERENCE, ...instants('createdAfter', 'createdBefore'), kind: choices('PAYOUT') },
   },
 };

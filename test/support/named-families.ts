@@ -12,7 +12,9 @@ export async function startNamed(
   options: Parameters<typeof startPair>[0] = {},
 ): Promise<Pair> {
   const pair = await startPair({
-    ...{ service, account: {}, environment: { PSA_UPSTREAM_FAMILIES: families } },
+    service,
+    account: {},
+    environment: { PSA_UPSTREAM_FAMILIES: families },
     ...options,
   });
   onTestFinished(async () => {

@@ -211,7 +211,9 @@ describe('a service and a facade in front of it', () => {
         answer.body.extensions.upstream;
       const first = await live.send(WALLET);
       const aged = (ageSeconds: number) => ({
-        ...{ ageSeconds, stale: false, circuit: 'closed' },
+        ageSeconds,
+        stale: false,
+        circuit: 'closed',
         fields: { wallet: { ageSeconds, stale: false } },
       });
       expect(upstreamOf(first)).toEqual(aged(0));

@@ -182,7 +182,16 @@ export async function startPair({
 
   const accountIds = { service: await accountOf(app, keys.live), facade: await accountOf(first, keys.live) };
   const pairOf = (facade: TestServer): Pair => ({
-    ...{ clock, service: app, facade, proxy, keys, webhookSecrets, accountIds, settled, pass, close },
+    clock,
+    service: app,
+    facade,
+    proxy,
+    keys,
+    webhookSecrets,
+    accountIds,
+    settled,
+    pass,
+    close,
     services: (requester) =>
       facade.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined, ...requester }),
     another: async () => pairOf(await startFacade()),

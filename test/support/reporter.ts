@@ -115,8 +115,14 @@ export default class SumsReporter extends DefaultReporter {
     const { duration, collectDuration } = module.diagnostic();
     const wallMs = duration + collectDuration;
     this.#report.files.push({
-      ...{ path: module.relativeModuleId, project: name, tests: tests.length },
-      ...{ wallMs, importMs: collectDuration, cpuMs, worker, slowest: slowestOf(tests) },
+      path: module.relativeModuleId,
+      project: name,
+      tests: tests.length,
+      wallMs,
+      importMs: collectDuration,
+      cpuMs,
+      worker,
+      slowest: slowestOf(tests),
     });
     const span = this.#spans.get(name) ?? { from: Number.POSITIVE_INFINITY, to: 0 };
     this.#spans.set(name, { from: Math.min(span.from, now - wallMs), to: now });

@@ -108,20 +108,32 @@ export function wireSlices({
   const refunds = createRefundService({ database, committer, sources });
   const disputes = createDisputeService({ database, committer });
   const charging = createCharging({
-    ...{ database, committer, acquirer, accounts, guard, onFault },
+    database,
+    committer,
+    acquirer,
+    accounts,
+    guard,
+    onFault,
     otherMethods: [pixOrderPayments],
     content: productContent,
     returnOf: returnOfCardPayment,
   });
   const pixCharging = createPixCharging({
-    ...{ database, committer, accounts, beneficiaries, rail, onFault },
+    database,
+    committer,
+    accounts,
+    beneficiaries,
+    rail,
+    onFault,
     content: productContent,
     families: PIX_FAMILIES,
     otherMethods: [cardOrderPayments],
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined, onPixReturn: () => undefined },
   });
   const ltcCharging = createLtcCharging({
-    ...{ database, committer, onFault },
+    database,
+    committer,
+    onFault,
     rail: wrapLitecoin(litecoin),
     family: ltcPayments,
     content: productContent,
@@ -130,7 +142,11 @@ export function wireSlices({
   });
   const payments = {
     ...createPaymentService({
-      ...{ database, committer, accounts, privateAddresses, onFault },
+      database,
+      committer,
+      accounts,
+      privateAddresses,
+      onFault,
       registerLtc: ltcCharging.register,
       quotes: bank,
       products: productRecords,
@@ -142,27 +158,32 @@ export function wireSlices({
   };
   const charges = {
     ...createChargeService({
-      ...{ database, committer, accounts, beneficiaries },
+      database,
+      committer,
+      accounts,
+      beneficiaries,
       register: pixCharging.of(pixCharges).register,
     }),
     ...pixCharging.of(pixCharges),
   };
   const subscriptions = {
     ...createSubscriptionService({
-      ...{ database, committer, accounts },
+      database,
+      committer,
+      accounts,
       register: pixCharging.of(pixSubscriptions).register,
     }),
     expireNow: pixCharging.of(pixSubscriptions).expireNow,
     ...createSubscriptionCharging({
-      ...{ database, committer, clock, rail },
+      database,
+      committer,
+      clock,
+      rail,
       codes: pixCharging.of(pixSubscriptions),
       meter: { onSubscriptionAttempt: () => undefined },
     }),
   };
-  const sandbox = createSandboxService({
-    ...{ database, committer, payments, charges, subscriptions },
-    payer: pix,
-  });
+  const sandbox = createSandboxService({ database, committer, payments, charges, subscriptions, payer: pix });
   const payoutSending = createPayoutSending({ database, committer, bank });
   const subaccountSending = createSubaccountSending({
     database,
@@ -178,7 +199,12 @@ export function wireSlices({
   return {
     cardPayments: {
       ...createCardPaymentService({
-        ...{ database, committer, accounts, guard, clock, privateAddresses },
+        database,
+        committer,
+        accounts,
+        guard,
+        clock,
+        privateAddresses,
         products: productRecords,
         otherMethods: [pixOrderPayments],
       }),
@@ -196,7 +222,12 @@ export function wireSlices({
     access: createAccessService({ database, committer, clock }),
     disputes,
     checkoutTokens: createCheckoutTokenService({
-      ...{ database, committer, accounts, products, clock, privateAddresses },
+      database,
+      committer,
+      accounts,
+      products,
+      clock,
+      privateAddresses,
       credentials: tokens,
       mint: createTokenMint({ database, clock }),
       prepare: prepareToken,
@@ -218,7 +249,9 @@ export function wireSlices({
       ...pixCharging.tasks,
       ...ltcCharging.tasks,
       ...createRefundSending({
-        ...{ database, committer, sources },
+        database,
+        committer,
+        sources,
         rails: { card_payment: acquirer, payment: rail, charge: rail },
         claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: NO_METER }),
         controls: refunds,
@@ -226,7 +259,9 @@ export function wireSlices({
       }).tasks,
       ...disputes.tasks,
       ...createClaimReceiving({
-        ...{ committer, rail: pix, codes: pixCharging },
+        committer,
+        rail: pix,
+        codes: pixCharging,
         sources: DISPUTE_SOURCES,
         meter: NO_METER,
       }).tasks,

@@ -52,13 +52,12 @@ describe('a facade whose operator has named the families of the service', () => 
         __typename: 'PaymentSuccess',
         replayed: false,
         payment: {
-          ...{
-            paymentId: made!.paymentId,
-            status: 'PENDING',
-            amountCents: 4990,
-            description: 'Rede Varanda',
-          },
-          ...{ externalId: '1042', metadata: '{"order":"1042"}' },
+          paymentId: made!.paymentId,
+          status: 'PENDING',
+          amountCents: 4990,
+          description: 'Rede Varanda',
+          externalId: '1042',
+          metadata: '{"order":"1042"}',
           customer: { name: 'Ana', taxId: '***.982.247-**' },
           pix: { copyPaste: made!.brCode, txid: txidOf(made!.paymentId) },
         },
@@ -156,7 +155,9 @@ describe('a facade whose operator has named the families of the service', () => 
       const { payment } = await payments.create(here(pair), { valueCents: 5000, method: 'ltc' });
       const [made] = await list(pair);
       expect(payment).toMatchObject({
-        ...{ method: 'ltc', amountCents: 5000, brCode: null },
+        method: 'ltc',
+        amountCents: 5000,
+        brCode: null,
         ltc: { address: made!.ltc!.address, litoshi: made!.ltc!.litoshi },
       });
     });
@@ -204,11 +205,13 @@ describe('a facade whose operator has named the families of the service', () => 
       const input = { paymentId, amountCents: 990, reason: 'Um item', idempotencyKey: 'devolucao-1' };
       const first = await refund(pair, 'Payment', input);
       expect(first).toMatchObject({
-        ...{ __typename: 'RefundSuccess', replayed: false },
+        __typename: 'RefundSuccess',
+        replayed: false,
         refund: { status: 'PROCESSING', amountCents: 990, reason: 'Um item', of: { paymentId } },
       });
       expect((await updates.data()).allRefundUpdates).toEqual({
-        ...{ previousStatus: null, refund: { refundId: first.refund.refundId, status: 'PROCESSING' } },
+        previousStatus: null,
+        refund: { refundId: first.refund.refundId, status: 'PROCESSING' },
       });
       await pair.pass(2 * MINUTE);
       expect((await updates.data()).allRefundUpdates).toEqual({
@@ -230,7 +233,8 @@ describe('a facade whose operator has named the families of the service', () => 
       expect((await balances.next()).value.errors).toMatchObject([{ extensions: { code: 'NOT_OFFERED' } }]);
       await balances.close();
       expect(await refund(pair, 'Payment', input)).toMatchObject({
-        ...{ replayed: true, refund: { refundId: first.refund.refundId, status: 'COMPLETED' } },
+        replayed: true,
+        refund: { refundId: first.refund.refundId, status: 'COMPLETED' },
       });
       expect(await refund(pair, 'Charge', { chargeId: charge.chargeId })).toMatchObject({
         refund: { amountCents: 2000, of: { chargeId: charge.chargeId } },
@@ -254,7 +258,9 @@ describe('a facade whose operator has named the families of the service', () => 
           totalCount: 3,
           nodes: [3000, 2000, 990].map((amountCents) => ({ amountCents, status: 'COMPLETED' })),
         },
-        ...{ one: { amountCents: 990 }, byKey: { amountCents: 990 }, none: null },
+        one: { amountCents: 990 },
+        byKey: { amountCents: 990 },
+        none: null,
         payment: {
           refundedCents: 990,
           refunds: [{ refundId: first.refund.refundId, status: 'COMPLETED' }],
@@ -339,7 +345,9 @@ describe('a facade whose operator has named the families of the service', () => 
       pair.proxy.plan = () => LOST;
       const input = { paymentId, amountCents: 990, idempotencyKey: 'devolucao-1' };
       const inDoubt = {
-        ...{ __typename: 'UpstreamError', moneyMayHaveMoved: true, retryable: false },
+        __typename: 'UpstreamError',
+        moneyMayHaveMoved: true,
+        retryable: false,
         lookupReference: 'ref_idem_devolucao-1',
       };
       for (let time = 0; time < 2; time += 1) {
@@ -391,7 +399,9 @@ describe('a facade whose operator has named the families of the service', () => 
         __typename: 'NotFoundError',
       });
       await portsOf(service).payouts.request(there(pair), {
-        ...{ method: 'pix', amountCents: 4000, destination: 'ana@example.com' },
+        method: 'pix',
+        amountCents: 4000,
+        destination: 'ana@example.com',
       });
       expect(await refund(pair, 'Payment', { paymentId, amountCents: 4990 })).toMatchObject({
         __typename: 'InsufficientFundsError',

@@ -45,7 +45,8 @@ const startPayments = (families: readonly UpstreamFamily[] = ['payments']) =>
   start(families, (facade) =>
     createRemotePayments({
       ...facade,
-      ...{ callbackUrl: 'https://pay.example/webhooks/psa', findProduct: async () => null },
+      callbackUrl: 'https://pay.example/webhooks/psa',
+      findProduct: async () => null,
       privateAddresses: false,
     }),
   );
@@ -76,18 +77,29 @@ describe('a payment', () => {
     const { port, script, tenant } = await startPayments();
     script.on('POST', '/v1/payments', () => ok(right));
     const { payment } = await port.create(tenant, {
-      ...{ valueCents: 4990, metadata: ' {"a": 1}', externalId: '7', callbackUrl: 'https://loja.example/x' },
-      ...{ customer: { name: 'Ana', taxId: '52998224725' }, language: 'es' },
+      valueCents: 4990,
+      metadata: ' {"a": 1}',
+      externalId: '7',
+      callbackUrl: 'https://loja.example/x',
+      customer: { name: 'Ana', taxId: '52998224725' },
+      language: 'es',
     });
     expect(payment).toMatchObject({
       language: 'es',
-      ...{ paymentId: right.paymentId, brCode: right.pixCopyPaste, externalId: '7', metadata: ' {"a": 1}' },
-      ...{ callbackUrl: 'https://loja.example/x', customer: { name: 'Ana', taxId: '52998224725' } },
+      paymentId: right.paymentId,
+      brCode: right.pixCopyPaste,
+      externalId: '7',
+      metadata: ' {"a": 1}',
+      callbackUrl: 'https://loja.example/x',
+      customer: { name: 'Ana', taxId: '52998224725' },
     });
     expect(script.requests.map(({ body, requestOptions }) => ({ body, requestOptions }))).toEqual([
       {
         body: {
-          ...{ valueCents: 4990, method: 'pix', metadata: ' {"a": 1}', externalId: '7' },
+          valueCents: 4990,
+          method: 'pix',
+          metadata: ' {"a": 1}',
+          externalId: '7',
           customer: { name: 'Ana', taxId: '52998224725' },
           callbackUrl: 'https://pay.example/webhooks/psa',
           idempotencyKey: expect.stringMatching(/^psa-[0-9a-f]{24}$/),
@@ -109,7 +121,9 @@ describe('a payment', () => {
       const input = { valueCents: 4990, idempotencyKey: 'k' };
       const error = await port.create(tenant, input).catch((refusal: unknown) => refusal as Error);
       expect(error).toMatchObject({
-        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+        code: 'UPSTREAM_UNAVAILABLE',
+        retryable: false,
+        moneyMayHaveMoved: false,
       });
       expect((error as Error).message).not.toContain('000201');
       expect(await port.count(tenant, {})).toBe(0);
@@ -190,7 +204,9 @@ describe('a refund', () => {
       script.on('POST', '/v1/payments/', () => ok(answer));
       script.on('GET', '/v1/refunds/', () => ok(answer));
       await expect(port.request(tenant, resource, input)).rejects.toMatchObject({
-        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: true },
+        code: 'UPSTREAM_UNAVAILABLE',
+        retryable: false,
+        moneyMayHaveMoved: true,
         lookupReference: 'ref_idem_devolucao-1',
       });
       expect(script.requestLines).toEqual([
@@ -200,7 +216,8 @@ describe('a refund', () => {
       expect(await port.count(tenant, {})).toBe(0);
       script.on('GET', '/v1/refunds/', () => ok(right));
       expect(await port.request(tenant, resource, input)).toMatchObject({
-        ...{ replayed: true, refund: { refundId: right.refundId, status: 'processing', resource } },
+        replayed: true,
+        refund: { refundId: right.refundId, status: 'processing', resource },
       });
     },
   );
@@ -287,7 +304,9 @@ describe('a charge', () => {
         .create(tenant, { valueCents: 4990, splits: asked })
         .catch((refusal: unknown) => refusal);
       expect(error).toMatchObject({
-        ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+        code: 'UPSTREAM_UNAVAILABLE',
+        retryable: false,
+        moneyMayHaveMoved: false,
       });
       expect((error as Error).message).not.toContain('000201');
       expect(await port.count(tenant, {})).toBe(0);
@@ -300,7 +319,10 @@ describe('a charge', () => {
     const { charge } = await port.create(tenant, { valueCents: 4990, splits, idempotencyKey: 'k' });
     expect(charge).toMatchObject({ chargeId: split.chargeId, brCode: split.pixCopyPaste });
     expect(script.requests[0]!.body).toEqual({
-      ...{ valueCents: 4990, expiresInSeconds: 86_400, splits, idempotencyKey: 'k' },
+      valueCents: 4990,
+      expiresInSeconds: 86_400,
+      splits,
+      idempotencyKey: 'k',
     });
   });
 });
@@ -309,8 +331,12 @@ describe('a subscription', () => {
   const input = { valueCents: 4990, interval: 'monthly' as const };
   const startSubscriptions = () => start(['subscriptions'], (facade) => createRemoteSubscriptions(facade));
   const right = {
-    ...{ id: `psa_sub_${HEX}`, status: 'pending', amountCents: 4990, pixCopyPaste: codeOf(4990) },
-    ...{ interval: 'monthly', endsAfterCycles: null },
+    id: `psa_sub_${HEX}`,
+    status: 'pending',
+    amountCents: 4990,
+    pixCopyPaste: codeOf(4990),
+    interval: 'monthly',
+    endsAfterCycles: null,
   };
 
   test.each<[string, object]>([
@@ -325,7 +351,9 @@ describe('a subscription', () => {
     const { port, script, tenant } = await startSubscriptions();
     script.on('POST', '/v1/subscriptions', () => ok(answer));
     await expect(port.create(tenant, input)).rejects.toMatchObject({
-      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false },
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: false,
+      moneyMayHaveMoved: false,
     });
     expect(await port.count(tenant, {})).toBe(0);
     script.on('POST', '/v1/subscriptions', () => ok(right));
@@ -354,7 +382,8 @@ describe('evidence and content', () => {
     const { port, script, tenant } = await start(['disputes'], (facade) => createRemoteDisputes(facade));
     script.on('POST', '/v1/disputes/', () => ok(answer));
     await expect(port.submitEvidence(tenant, disputeId, { text: 'x' })).rejects.toMatchObject({
-      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false },
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: false,
     });
   });
 
@@ -366,7 +395,8 @@ describe('evidence and content', () => {
     const { port, script, tenant } = await start(['deliveries'], createDeliveries);
     script.on('POST', '/v1/deliveries', () => ok(answer));
     await expect(port.create(tenant, { productId, content: { text: 'x' } })).rejects.toMatchObject({
-      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: false },
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: false,
     });
   });
 

@@ -34,10 +34,15 @@ describe('charges at a service that takes them', () => {
     const first = (await live(pair).request(create, { input })).createCharge;
     const [charge] = await made(pair);
     expect(first).toEqual({
-      ...{ __typename: 'ChargeSuccess', replayed: false },
+      __typename: 'ChargeSuccess',
+      replayed: false,
       charge: {
-        ...{ chargeId: charge!.chargeId, status: 'PENDING', amountCents: 2590, metadata: ' {"a":1}' },
-        ...{ pix: { copyPaste: charge!.brCode }, expiresAt: charge!.expiresAt.toISOString() },
+        chargeId: charge!.chargeId,
+        status: 'PENDING',
+        amountCents: 2590,
+        metadata: ' {"a":1}',
+        pix: { copyPaste: charge!.brCode },
+        expiresAt: charge!.expiresAt.toISOString(),
       },
     });
     expect(first.charge.chargeId).toMatch(/^psc_/);
@@ -180,8 +185,13 @@ describe('deliveries at a service that takes them', () => {
 
 describe('subscriptions at a service that takes them', () => {
   const INPUT: CreateSubscriptionInput = {
-    ...{ valueCents: 2990, interval: 'monthly' as const, endsAfterCycles: 12, description: 'Clube' },
-    ...{ customer: { name: 'Ana', taxId: '52998224725' }, metadata: '{"plano":1}', idempotencyKey: 'a-1' },
+    valueCents: 2990,
+    interval: 'monthly' as const,
+    endsAfterCycles: 12,
+    description: 'Clube',
+    customer: { name: 'Ana', taxId: '52998224725' },
+    metadata: '{"plano":1}',
+    idempotencyKey: 'a-1',
   };
   const made = async (pair: Pair) =>
     (await portsOf(service).subscriptions.listPage(there(pair), { limit: 9, offset: 0 })).items;
@@ -195,8 +205,14 @@ describe('subscriptions at a service that takes them', () => {
     const [kept, ...others] = await made(pair);
     expect(others).toEqual([]);
     expect(subscription).toMatchObject({
-      ...{ subscriptionId: kept!.subscriptionId, status: 'pending', amountCents: 2990, interval: 'monthly' },
-      ...{ endsAfterCycles: 12, brCode: kept!.brCode, metadata: '{"plano":1}', description: 'Clube' },
+      subscriptionId: kept!.subscriptionId,
+      status: 'pending',
+      amountCents: 2990,
+      interval: 'monthly',
+      endsAfterCycles: 12,
+      brCode: kept!.brCode,
+      metadata: '{"plano":1}',
+      description: 'Clube',
       customer: { name: 'Ana', taxId: '52998224725' },
     });
     expect(await subscriptions.create(here(pair), INPUT)).toMatchObject({ replayed: true });
@@ -204,12 +220,15 @@ describe('subscriptions at a service that takes them', () => {
     const { subscriptionId } = subscription;
     loseFirst(pair, ({ method }) => method === 'DELETE');
     await expect(subscriptions.cancel(here(pair), subscriptionId)).rejects.toMatchObject({
-      ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false },
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: true,
+      moneyMayHaveMoved: false,
     });
     const canceled = { subscriptionId, status: 'canceled', cancelReason: 'merchant' };
     expect((await subscriptions.cancel(here(pair), subscriptionId)).subscription).toMatchObject(canceled);
     expect(await subscriptions.cancel(here(pair), subscriptionId)).toMatchObject({
-      ...{ replayed: true, subscription: canceled },
+      replayed: true,
+      subscription: canceled,
     });
     for (const id of [`psa_sub_${'0'.repeat(32)}`, 'psa_sub_', '../wallet'])
       await expect(subscriptions.cancel(here(pair), id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
@@ -228,7 +247,8 @@ describe('subscriptions at a service that takes them', () => {
     );
     const next = async () => (await updates.data()).subscriptionUpdates;
     expect(await next()).toMatchObject({
-      ...{ previousStatus: null, subscription: { subscriptionId, status: 'PENDING', cycles: { nodes: [] } } },
+      previousStatus: null,
+      subscription: { subscriptionId, status: 'PENDING', cycles: { nodes: [] } },
     });
     await service.app.pix.pay({ txid: txidOf(subscriptionId) });
     await pair.settled();
@@ -248,7 +268,8 @@ describe('subscriptions at a service that takes them', () => {
     });
     await pair.services().subscriptions.cancel(here(pair), subscriptionId);
     expect(await next()).toMatchObject({
-      ...{ previousStatus: 'ACTIVE', subscription: { status: 'CANCELED', cancelReason: 'MERCHANT' } },
+      previousStatus: 'ACTIVE',
+      subscription: { status: 'CANCELED', cancelReason: 'MERCHANT' },
     });
     expect((await updates.next()).done).toBe(true);
     expect(pair.facade.faults).toEqual([]);

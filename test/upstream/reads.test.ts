@@ -81,7 +81,8 @@ describe('reads', () => {
     const { asked, reads, get } = start();
     const before = get('/v1/wallet');
     const own = reads.get('live', '/v1/wallet', {
-      ...{ requestOptions: { priority: 'lookup' }, maxAgeMs: 0 },
+      requestOptions: { priority: 'lookup' },
+      maxAgeMs: 0,
       isOwnRequest: true,
     });
     const shared = get('/v1/wallet');

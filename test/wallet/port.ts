@@ -47,7 +47,10 @@ export function describePort(start: StartPortFixture): void {
     await service.controls.credit(service.tenant, 1_000);
     const id = await service.controls.openDispute(service.tenant, { amountCents: 5_000 });
     expect(await wallet.read(tenant)).toMatchObject({
-      ...{ balanceCents: 1_000, disputeBlockedCents: 5_000, withdrawableCents: 0, assignableCents: 0 },
+      balanceCents: 1_000,
+      disputeBlockedCents: 5_000,
+      withdrawableCents: 0,
+      assignableCents: 0,
     });
     await merchant.pass(KEPT);
     await service.controls.closeDispute(service.tenant, id, 'won');

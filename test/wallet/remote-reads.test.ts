@@ -60,21 +60,30 @@ describe('a wallet that a service shows', () => {
 
   test('A service’s wallet has null for each figure that is missing or unreadable', () => {
     const unknown = {
-      ...{ disputeBlockedCents: null, pendingReleaseCents: null, cryptoBalanceLitoshi: null },
-      ...{ receivableCents: null, subaccountsBalanceCents: null, assignableCents: null },
+      disputeBlockedCents: null,
+      pendingReleaseCents: null,
+      cryptoBalanceLitoshi: null,
+      receivableCents: null,
+      subaccountsBalanceCents: null,
+      assignableCents: null,
     };
     expect(readWallet({ withdrawableCents: 7 }, 'live')).toEqual({
-      ...{ environment: 'live', balanceCents: null, withdrawableCents: 7 },
+      environment: 'live',
+      balanceCents: null,
+      withdrawableCents: 7,
       ...unknown,
     });
     expect(readWallet({ balance: 7 }, 'live')).toEqual({
-      ...{ environment: 'live', balanceCents: 700, withdrawableCents: null },
+      environment: 'live',
+      balanceCents: 700,
+      withdrawableCents: null,
       ...unknown,
     });
     for (const wrong of [{}, 'much', -1, null, 1e300, true])
       expect(readWallet({ ...BODY, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
         ...WALLET,
-        ...{ pendingReleaseCents: null, cryptoBalanceLitoshi: null },
+        pendingReleaseCents: null,
+        cryptoBalanceLitoshi: null,
       });
     expect(readWallet({ ...BODY, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
   });

@@ -74,7 +74,10 @@ describeOnDatabase('webhooks', (open) => {
       const { core, receiver } = await configured();
       await fund(core, { cents: 10_000 });
       const { payout } = await core.payouts.request(core.tenant, {
-        ...{ method: 'pix', amountCents: 1_000, destination: 'ana@example.com', externalId: 'repasse 7' },
+        method: 'pix',
+        amountCents: 1_000,
+        destination: 'ana@example.com',
+        externalId: 'repasse 7',
       });
       await core.pass(HOUR);
       const [completed] = await core.payouts.findMany(core.tenant, [payout.withdrawalId!]);

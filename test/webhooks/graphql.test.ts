@@ -131,7 +131,9 @@ describe('configureWebhook', () => {
     await client.request(CONFIGURE, { input: { url, optionalEvents: ['DISPUTE_OPENED'] } });
     const input = { url: `${url}/other`, optionalEvents: ['DISPUTE_CLOSED', 'UNKNOWN'] };
     expect((await client.request(CONFIGURE, { input })).configureWebhook).toMatchObject({
-      ...{ __typename: 'ValidationError', code: 'VALIDATION', fields: [{ path: 'input.optionalEvents' }] },
+      __typename: 'ValidationError',
+      code: 'VALIDATION',
+      fields: [{ path: 'input.optionalEvents' }],
     });
     await pay(client);
     expect(receiver.received.map(({ path }) => path)).toEqual(['/hook']);

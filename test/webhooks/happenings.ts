@@ -16,7 +16,8 @@ const DAY = 24 * HOUR;
 
 const CUSTOMER = { name: 'Ana', email: 'ana@example.com' };
 export const SALE = {
-  ...{ valueCents: 4990, metadata: ' {"pedido": 1} ' },
+  valueCents: 4990,
+  metadata: ' {"pedido": 1} ',
   customer: { ...CUSTOMER, externalId: '7', taxId: '12345678909' },
 };
 /** The members of each event of a sale, from `amount` on. */
@@ -111,7 +112,9 @@ export const HAPPENINGS: Record<
   async 'withdrawal.processing'(core) {
     await fund(core, { cents: 10_000 });
     const { payout } = await core.payouts.request(core.tenant, {
-      ...{ method: 'pix_turbo', amountCents: 1_000, destination: 'ana@example.com' },
+      method: 'pix_turbo',
+      amountCents: 1_000,
+      destination: 'ana@example.com',
     });
     await core.pass(HOUR);
     return {

@@ -141,7 +141,11 @@ describe('the secret', () => {
   const url = 'https://padaria.example/hook';
   const configured = (endpoint: Parameters<typeof decideConfigure>[0], rotateSecret = false) =>
     decideConfigure(endpoint, {
-      ...{ url, rotateSecret, freshSecret: 'whsec_new', optionalEvents: null, now: NOW },
+      url,
+      rotateSecret,
+      freshSecret: 'whsec_new',
+      optionalEvents: null,
+      now: NOW,
     });
 
   test('The secret is shown once', () => {
@@ -153,7 +157,11 @@ describe('the secret', () => {
 
   test('A secret that has signed before it was shown stays the same and is shown', () => {
     const signed = {
-      ...{ url: null, secret: 'whsec_old', secretShown: false, previousSecrets: [], optionalEvents: [] },
+      url: null,
+      secret: 'whsec_old',
+      secretShown: false,
+      previousSecrets: [],
+      optionalEvents: [],
     };
     expect(configured(signed)).toMatchObject({ secret: 'whsec_old', endpoint: { secret: 'whsec_old', url } });
   });
@@ -168,7 +176,11 @@ describe('the secrets of before', () => {
   const url = 'https://padaria.example/hook';
   const hours = (count: number) => plusMs(NOW, count * 3_600 * SECOND);
   const endpoint = (...previousSecrets: WebhookEndpoint['previousSecrets']): WebhookEndpoint => ({
-    ...{ url, secret: 'whsec_b', secretShown: true, previousSecrets, optionalEvents: [] },
+    url,
+    secret: 'whsec_b',
+    secretShown: true,
+    previousSecrets,
+    optionalEvents: [],
   });
   const changed = (
     before: WebhookEndpoint,
@@ -176,7 +188,12 @@ describe('the secrets of before', () => {
     previousSecretHours: number | null = null,
   ) =>
     decideConfigure(before, {
-      ...{ url, rotateSecret, previousSecretHours, freshSecret: 'whsec_c', optionalEvents: null, now: NOW },
+      url,
+      rotateSecret,
+      previousSecretHours,
+      freshSecret: 'whsec_c',
+      optionalEvents: null,
+      now: NOW,
     }).endpoint;
   const a = { secret: 'whsec_a', until: hours(20) };
 
@@ -221,7 +238,10 @@ describe('the secrets of before', () => {
 
 describe('the optional events', () => {
   const endpoint: WebhookEndpoint = {
-    ...{ url: 'https://padaria.example/hook', secret: 'whsec_old', secretShown: true, previousSecrets: [] },
+    url: 'https://padaria.example/hook',
+    secret: 'whsec_old',
+    secretShown: true,
+    previousSecrets: [],
     optionalEvents: ['withdrawal.processing', 'dispute.opened'],
   };
 
@@ -267,7 +287,11 @@ describe('the optional events', () => {
   ] as const)('The choice %j leads to %j', (optionalEvents, expected) => {
     const { url } = endpoint;
     const decided = decideConfigure(endpoint, {
-      ...{ url: url!, rotateSecret: false, freshSecret: 'whsec_new', optionalEvents, now: NOW },
+      url: url!,
+      rotateSecret: false,
+      freshSecret: 'whsec_new',
+      optionalEvents,
+      now: NOW,
     });
     expect(decided.endpoint.optionalEvents).toEqual(expected);
   });

@@ -90,8 +90,14 @@ describe('a facade of a service whose optional events are all opted into', () =>
     expect(pair.proxy.arrivals.slice(asked).filter(({ path }) => path.includes(orderCode))).toEqual([]);
     await pair.pass(5 * MINUTE);
     expect(await find(pair, orderCode)).toEqual({
-      ...{ status: 'REFUNDED', paidAt: payment.paidAt!.toISOString(), refundedAt, paidLate: false },
-      ...{ failureReason: null, amountCents: 4990, otherPaidCents: null, final: true },
+      status: 'REFUNDED',
+      paidAt: payment.paidAt!.toISOString(),
+      refundedAt,
+      paidLate: false,
+      failureReason: null,
+      amountCents: 4990,
+      otherPaidCents: null,
+      final: true,
     });
     expect(await lastBody(orderCode)).toMatchObject({ event: 'card_payment.refunded' });
     expect(pair.facade.faults).toEqual([]);
@@ -142,7 +148,8 @@ describe('a facade of a service whose optional events are all opted into', () =>
     const body = JSON.stringify(cardPaymentWebhook({ ...payment, metadata: 'again' }));
     const signature = createHmac('sha256', pair.webhookSecrets.live).update(body).digest('hex');
     const response = await fetch(`http://127.0.0.1:${pair.facade.port}/webhooks/psa`, {
-      ...{ method: 'POST', body },
+      method: 'POST',
+      body,
       headers: { 'x-webhook-signature': signature, 'x-webhook-id': 'late' },
     });
     expect(response.status).toBe(200);

@@ -209,7 +209,9 @@ describeOnDatabase('optional webhook events', (open) => {
         const { core, receiver } = await configured(['dispute.closed', 'dispute.opened']);
         const moved = await startReceiver();
         const answer = await core.webhooks.configure(core.tenant, {
-          ...{ url: moved.url, rotateSecret: true, optionalEvents: left },
+          url: moved.url,
+          rotateSecret: true,
+          optionalEvents: left,
         });
         expect(answer.optionalEvents).toEqual(['dispute.opened', 'dispute.closed']);
         await HAPPENINGS['dispute.opened'](core);
@@ -231,7 +233,9 @@ describeOnDatabase('optional webhook events', (open) => {
       const { core, receiver } = await configured(['dispute.opened']);
       const { url } = receiver;
       const refused = core.webhooks.configure(core.tenant, {
-        ...{ url: `${url}/other`, rotateSecret: true, optionalEvents: ['card_payment.failed', 'unknown'] },
+        url: `${url}/other`,
+        rotateSecret: true,
+        optionalEvents: ['card_payment.failed', 'unknown'],
       });
       await expect(refused).rejects.toThrow(ValidationError);
       await expect(refused).rejects.toMatchObject({ fields: [{ path: 'input.optionalEvents' }] });
@@ -240,7 +244,10 @@ describeOnDatabase('optional webhook events', (open) => {
       ).rejects.toThrow(ValidationError);
       const after = await core.webhooks.configure(core.tenant, { url });
       expect(after).toEqual({
-        ...{ url, secret: null, optionalEvents: ['dispute.opened'], previousSecretValidUntil: null },
+        url,
+        secret: null,
+        optionalEvents: ['dispute.opened'],
+        previousSecretValidUntil: null,
       });
     });
 

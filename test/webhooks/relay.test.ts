@@ -58,8 +58,12 @@ describeOnDatabase('a card event', (open) => {
     const headers = {
       'content-type': 'application/json; charset=UTF-8; profile="A"',
       ...signedHeaders({
-        ...{ webhookId: named('evt 7/~'), body, secrets: [SECRET], at },
-        ...{ resourceVersion: 3, occurredAt: at },
+        webhookId: named('evt 7/~'),
+        body,
+        secrets: [SECRET],
+        at,
+        resourceVersion: 3,
+        occurredAt: at,
       }),
     };
     const more = { authorization: 'Bearer no', cookie: 'no=1' };

@@ -74,8 +74,12 @@ test.each([
   ['another event', { event: 'payment.lost' }, 'is not described'],
 ])('A delivery with %s is none that the description shows', (_, change, problem) => {
   const body = {
-    ...{ event: 'payment.paid', paymentId: 'psa_0', amountCents: 4990, status: 'paid' },
-    ...{ paidAt: '2026-03-02T12:00:00.000Z', metadata: null },
+    event: 'payment.paid',
+    paymentId: 'psa_0',
+    amountCents: 4990,
+    status: 'paid',
+    paidAt: '2026-03-02T12:00:00.000Z',
+    metadata: null,
   };
   expect(deliveryProblems(JSON.stringify(body))).toEqual([]);
   expect(deliveryProblems(JSON.stringify({ ...body, ...change }))).toEqual([
@@ -103,14 +107,17 @@ async function payOut(core: Core): Promise<void> {
   await core.payouts.request(core.tenant, input);
   const subaccountId = await openSubaccount(core, 5_000);
   await core.subaccounts.requestPayout(core.tenant, {
-    ...{ subaccountId, amountCents: 1_000, pixKey: 'ana@example.com' },
+    subaccountId,
+    amountCents: 1_000,
+    pixKey: 'ana@example.com',
   });
   await core.pass(60_000);
 }
 
 async function pauseToken(core: Core): Promise<void> {
   const { token } = await core.checkoutTokens.create(core.tenant, null, {
-    ...{ amount: { fixedCents: 500 }, reusable: true },
+    amount: { fixedCents: 500 },
+    reusable: true,
   });
   const { tokenId } = await core.checkoutTokens.pause(core.tenant, token, 1);
   core.clock.advance(2_000);
@@ -120,9 +127,7 @@ async function pauseToken(core: Core): Promise<void> {
 /** Brings a split charge and a canceled card payment about, whose events have members that others do not have. */
 async function sellSplit(core: Core): Promise<void> {
   const splits = [{ subaccountId: await openSubaccount(core), amountCents: 9 }];
-  const { charge } = await core.charges.create(core.tenant, {
-    ...{ valueCents: 819, splits, externalId: 'C-1' },
-  });
+  const { charge } = await core.charges.create(core.tenant, { valueCents: 819, splits, externalId: 'C-1' });
   await core.pix.pay({ txid: txidOf(charge.chargeId) });
   await core.charges.receive(core.tenant, charge.chargeId);
   const { payment } = await core.cardPayments.create(core.tenant, SALE);
@@ -132,7 +137,10 @@ async function sellSplit(core: Core): Promise<void> {
 
 async function subscribe(core: Core, email: string, more: object = {}): Promise<string> {
   const { subscription } = await core.subscriptions.create(core.tenant, {
-    ...{ valueCents: 4990, interval: 'weekly', customer: { email }, ...more },
+    valueCents: 4990,
+    interval: 'weekly',
+    customer: { email },
+    ...more,
   });
   return subscription.subscriptionId;
 }

@@ -11,7 +11,10 @@ test('A visit keeps its last two payments before, not its first ones, for they a
   let visit: Visit = { base: 'base', attempt: 1 };
   for (const orderCode of ['PSC-1', 'psa_2', 'PSC-3']) visit = nextPayment(opened(visit, orderCode));
   expect(visit).toEqual({
-    ...{ base: 'base', attempt: 4, valueCents: undefined, endpoint: undefined },
+    base: 'base',
+    attempt: 4,
+    valueCents: undefined,
+    endpoint: undefined,
     earlier: [
       { orderCode: 'psa_2', paymentToken: 'of psa_2' },
       { orderCode: 'PSC-3', paymentToken: 'of PSC-3' },

@@ -119,7 +119,9 @@ it('an error that the page has not made is not explained', async () => {
   const explainNetwork = async () => {
     vi.useFakeTimers();
     const explained = loaded.explain(element, {
-      ...{ code: 'network', message: 'Failed to fetch', retryable: true },
+      code: 'network',
+      message: 'Failed to fetch',
+      retryable: true,
     });
     await vi.runAllTimersAsync();
     await explained;
@@ -136,9 +138,7 @@ it('an error that the page has not made is not explained', async () => {
 it('an explanation ends with the address of its chapter', async () => {
   const console = listen();
   const { explain } = await import('../../widget/src/explain.ts');
-  await explain(await place('ps_checkout_1'), {
-    ...{ code: 'protocol', message: 'HTTP 404', retryable: false },
-  });
+  await explain(await place('ps_checkout_1'), { code: 'protocol', message: 'HTTP 404', retryable: false });
   const chapter = 'https://github.com/psa/psa/blob/main/widget/docs/psa-checkout.md#mistakes';
   expect(await console.times(chapter)).toBe(1);
 });

@@ -477,9 +477,19 @@ describe('errors', () => {
   });
 
   const PAYMENT = {
-    ...{ orderCode: 'PSA-1', status: 'PENDING', amountCents: 4990, currency: 'BRL', version: 1 },
-    ...{ checkoutUrl: `${url}/checkout/PSA-1`, expiresAt: '2031-01-01T12:00:00.000Z', expiresInSeconds: 60 },
-    ...{ description: null, paidAt: null, paidLate: false, refundedAt: null, failureReason: null },
+    orderCode: 'PSA-1',
+    status: 'PENDING',
+    amountCents: 4990,
+    currency: 'BRL',
+    version: 1,
+    checkoutUrl: `${url}/checkout/PSA-1`,
+    expiresAt: '2031-01-01T12:00:00.000Z',
+    expiresInSeconds: 60,
+    description: null,
+    paidAt: null,
+    paidLate: false,
+    refundedAt: null,
+    failureReason: null,
   };
 
   it.each([

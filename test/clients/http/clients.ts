@@ -30,19 +30,25 @@ export interface HttpClient {
 export const HTTP_CLIENTS: readonly HttpClient[] = [
   { name: 'curl', needs: { curl: 'curl', openssl: 'openssl' }, run: ['sh', here('client.sh')] },
   {
-    ...{ name: 'Python http.client', needs: { python3: 'python3' } },
-    ...{ run: ['python3', here('client.py')], second: 'urllib' },
+    name: 'Python http.client',
+    needs: { python3: 'python3' },
+    run: ['python3', here('client.py')],
+    second: 'urllib',
   },
   { name: 'Ruby Net::HTTP', needs: { ruby: 'ruby' }, run: ['ruby', here('client.rb')] },
   {
     // Its command exists without the extension that has curl.
-    ...{ name: 'PHP curl', needs: { php: 'php-cli and php-curl' } },
-    ...{ run: ['php', here('client.php')], second: 'streams' },
+    name: 'PHP curl',
+    needs: { php: 'php-cli and php-curl' },
+    run: ['php', here('client.php')],
+    second: 'streams',
   },
   { name: 'Go net/http', needs: { go: 'golang-go' }, run: ['go', 'run', here('client.go')] },
   {
-    ...{ name: 'Java HttpClient', needs: { java: 'default-jdk-headless', javac: 'default-jdk-headless' } },
-    ...{ run: ['java', here('client.java')], second: 'HttpURLConnection' },
+    name: 'Java HttpClient',
+    needs: { java: 'default-jdk-headless', javac: 'default-jdk-headless' },
+    run: ['java', here('client.java')],
+    second: 'HttpURLConnection',
   },
 ];
 

@@ -23,13 +23,21 @@ export async function tryClient(
   // Two secrets, as while one replaces another: the receiver has the older one.
   const secret = newWebhookSecret();
   const signed = signedHeaders({
-    ...{ webhookId: 'wh_1', body, secrets: [newWebhookSecret(), secret], at: new Date() },
+    webhookId: 'wh_1',
+    body,
+    secrets: [newWebhookSecret(), secret],
+    at: new Date(),
   });
   const child = spawn(command, args, {
     env: {
       ...process.env,
-      ...{ PSA_URL: relay.url, PSA_KEY: key, PSA_UNIQUE: randomUUID(), WEBHOOK_BODY: body },
-      ...{ WEBHOOK_SECRET: secret, WEBHOOK_ID: 'wh_1', WEBHOOK_TIMESTAMP: signed['webhook-timestamp'] },
+      PSA_URL: relay.url,
+      PSA_KEY: key,
+      PSA_UNIQUE: randomUUID(),
+      WEBHOOK_BODY: body,
+      WEBHOOK_SECRET: secret,
+      WEBHOOK_ID: 'wh_1',
+      WEBHOOK_TIMESTAMP: signed['webhook-timestamp'],
       WEBHOOK_SIGNATURE: signed['webhook-signature'],
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -47,7 +55,8 @@ export async function tryClient(
   if (connections === (second ? 2 : 1)) passed.push('keep-alive');
   const asked = [...FEATURES, ...(second ? [second] : [])];
   return {
-    ...{ client: name, version: linesOf('version')[0] ?? 'unknown' },
+    client: name,
+    version: linesOf('version')[0] ?? 'unknown',
     passed: asked.filter((feature) => passed.includes(feature)),
     failed: asked.filter((feature) => !passed.includes(feature)),
   };

@@ -205,7 +205,10 @@ async function openAccounts(dose: Dose, writer: ReturnType<typeof createWriter>)
       createdAt,
     );
     await insertApiKey(database.sql, tenant, {
-      ...{ id: `key_${objectId()}`, secretHash: hashSecret(key), permissions: [], createdAt },
+      id: `key_${objectId()}`,
+      secretHash: hashSecret(key),
+      permissions: [],
+      createdAt,
     });
     const after = await writer.updatesCursor(key);
     // Creates the log, and what tells that a follower has begun.

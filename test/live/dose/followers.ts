@@ -167,6 +167,10 @@ answerParent({
   received: (): Received => ({
     updates: [...updates.keys()],
     sequences: [...followers.values()].map(({ spec, places }) => [spec.number, places]),
-    ...{ errors, causes, outages: relay.outages, ends: relay.ends, tokens: tokens.minted },
+    errors,
+    causes,
+    outages: relay.outages,
+    ends: relay.ends,
+    tokens: tokens.minted,
   }),
 });

@@ -145,8 +145,14 @@ async function readLog(database: Database, { accountId, environment }: Tenant): 
 
 function findingsOf(clients: Map<string, ClientFindings>, client: string): ClientFindings {
   const found = clients.get(client) ?? {
-    ...{ client, followers: 0, updates: 0, errors: 0 },
-    ...{ missed: 0, doubled: 0, misplaced: 0, foreign: 0 },
+    client,
+    followers: 0,
+    updates: 0,
+    errors: 0,
+    missed: 0,
+    doubled: 0,
+    misplaced: 0,
+    foreign: 0,
   };
   clients.set(client, found);
   return found;

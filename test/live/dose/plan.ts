@@ -59,7 +59,12 @@ export function planFollowers(
       const client = clients[index % clients.length]!;
       const topics = CLIENTS_BY_KEY.has(client) ? TOPICS_BY_KEY : TOPICS;
       specs.push({
-        ...{ number, client, tenant, key, after, isShared },
+        number,
+        client,
+        tenant,
+        key,
+        after,
+        isShared,
         topic: role === 'slow' ? 'large' : topics[Math.floor(index / clients.length) % topics.length]!,
         tokenGroup: isShared ? `idle ${tenant} ${group}` : `own ${number}`,
         tokenSeconds:

@@ -87,8 +87,14 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     let line = lines.get(follower);
     if (!line) {
       line = {
-        ...{ connection: null, isDown: false, refuses: false, isPaused: false },
-        ...{ waiting: [], outage: null, cut: Promise.resolve(), onConnected: [] },
+        connection: null,
+        isDown: false,
+        refuses: false,
+        isPaused: false,
+        waiting: [],
+        outage: null,
+        cut: Promise.resolve(),
+        onConnected: [],
       };
       lines.set(follower, line);
     }
@@ -97,8 +103,14 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
 
   const server = createServer({ noDelay: true }, (client) => {
     const connection: Connection = {
-      ...{ client, upstream: null, line: null, pending: null },
-      ...{ isChunked: false, isSilent: false, isCut: false, onEnd: null },
+      client,
+      upstream: null,
+      line: null,
+      pending: null,
+      isChunked: false,
+      isSilent: false,
+      isCut: false,
+      onEnd: null,
     };
     open.add(connection);
     client.on('error', () => undefined);

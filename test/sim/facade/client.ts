@@ -338,7 +338,12 @@ export function createClientOf({
   function newAttempt(invoice: Invoice): Attempt {
     const before = attempts.get(invoice) ?? [];
     const attempt: Attempt = {
-      ...{ invoice, payout: null, id: null, isUncertain: false, isOver: false, stream: null },
+      invoice,
+      payout: null,
+      id: null,
+      isUncertain: false,
+      isOver: false,
+      stream: null,
       key: `fatura-${invoice.number}.${before.length + 1}`,
       dueAt: clock.now(),
     };

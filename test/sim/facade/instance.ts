@@ -73,7 +73,9 @@ export async function startInstance({
     testing: { strangerLimit: 1_000_000, open: async () => database },
   });
   return {
-    ...{ name, statements, killed },
+    name,
+    statements,
+    killed,
     url: app.url,
     client: createClient(`${app.url}/graphql`, MERCHANT_KEY),
     kill() {

@@ -172,7 +172,10 @@ export function createService({
       kind,
       id: made.toString(16).padStart(24, 'a'),
       code: kind === 'withdrawal' ? `SAQ-${String(made).padStart(12, '0')}` : `TURBO-${made}`,
-      ...{ key, amountCents, method, destination },
+      key,
+      amountCents,
+      method,
+      destination,
       requestedAt: clock.now(),
       status: 'open',
       endedAt: null,
@@ -217,7 +220,11 @@ export function createService({
     return {
       event: `withdrawal.${event}`,
       withdrawalId: id,
-      ...{ code, method, status: word, amount: amountCents / 100, walletAddress: destination },
+      code,
+      method,
+      status: word,
+      amount: amountCents / 100,
+      walletAddress: destination,
       ...(word === 'pendente'
         ? { requestedAt: requestedAt.toISOString(), sandbox: false }
         : { processedAt: (endedAt ?? clock.now()).toISOString() }),
@@ -237,9 +244,13 @@ export function createService({
       status: status === 'completed' || failed ? status : 'processing',
       reversed: failed,
       amountCents,
-      ...{ feeCents: 10, platformFeeCents: 5, netAmountCents: amountCents - 15 },
+      feeCents: 10,
+      platformFeeCents: 5,
+      netAmountCents: amountCents - 15,
       pixKey: habits.mask(destination),
-      ...{ endToEndId: null, recipientName: null, recipientBankName: null },
+      endToEndId: null,
+      recipientName: null,
+      recipientBankName: null,
       failureReason: failed ? 'Conta encerrada' : null,
       createdAt: requestedAt.toISOString(),
       completedAt: status === 'completed' ? at : null,
@@ -254,7 +265,11 @@ export function createService({
     ];
     const masked = method === 'ltc' && habits.showsAddresses ? destination : habits.mask(destination);
     return {
-      ...{ id, code, method, status: word, amount: amountCents / 100 },
+      id,
+      code,
+      method,
+      status: word,
+      amount: amountCents / 100,
       walletAddress: tamper.unmask?.(masked) ?? masked,
       ...(habits.hasDates && { requestedAt: requestedAt.toISOString() }),
       ...(habits.hasDates && endedAt && { processedAt: endedAt.toISOString() }),
@@ -390,7 +405,10 @@ export function createService({
   function takeWithdrawal(body: Record<string, unknown>, key: string | null): TruePayout {
     const amountCents = Math.round(Number(body.amount) * 100);
     return make('withdrawal', {
-      ...{ key, amountCents, method: String(body.method), destination: String(body.walletAddress) },
+      key,
+      amountCents,
+      method: String(body.method),
+      destination: String(body.walletAddress),
     });
   }
 
@@ -415,7 +433,9 @@ export function createService({
 
   return {
     secret: SECRET,
-    ...{ payouts, habits, lines },
+    payouts,
+    habits,
+    lines,
     withKey: (key) => payouts.filter((each) => each.key === key),
     named: (reference) => payouts.find(({ id, code }) => id === reference || code === reference),
     mayStillMake: (key) => (pending.get(key) ?? 0) > 0,

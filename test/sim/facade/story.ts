@@ -117,7 +117,11 @@ export async function playStory({
   await start();
   if (chance(4)) await start();
   const client = createClientOf({
-    ...{ clock, random, count, note, witness: judge },
+    clock,
+    random,
+    count,
+    note,
+    witness: judge,
     instances: () => instances,
     tamper: tamper.answers,
   });
