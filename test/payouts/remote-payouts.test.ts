@@ -10,7 +10,12 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
-import { isSettled, payoutIdOf, type RequestPayoutInput } from '../../server/src/payouts/model.ts';
+import {
+  isSettled,
+  type PayoutRange,
+  payoutIdOf,
+  type RequestPayoutInput,
+} from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
 import { claimPoll, selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
@@ -978,6 +983,127 @@ describeOnDatabase('payouts in front of another service', (open) => {
         items: [{ code: 'SAQ-1' }],
         total: 30,
       });
+    });
+
+    test('a payout with a number of the merchant’s is found behind any number of pages, without a request', async () => {
+      const { service, tenant, add, list, gets, clock, seen } = await start();
+      const externalId = 'repasse 7';
+      const request = async (amountCents: number, number = externalId) => {
+        clock.advance(1_000);
+        const { payout } = await service.request(tenant, pix({ amountCents, externalId: number }));
+        return payout;
+      };
+      const [first] = [await request(10_000), await request(20_000), await request(30_000, 'repasse 8')];
+      for (const each of list)
+        Object.assign(each, { status: 'concluido', processedAt: clock.now().toISOString() });
+      await service.list(tenant, page);
+      for (let count = 0; count < 1_100; count += 1) add({ status: 'concluido' });
+      clock.advance(MINUTE);
+      const before = gets().length;
+      const amounts = async (range: Partial<PayoutRange>) => {
+        const { items, more } = await service.list(tenant, { ...page, externalId, ...range });
+        return { found: items.map(({ payout }) => payout.amountCents), more };
+      };
+      expect(await amounts({})).toEqual({ found: [20_000, 10_000], more: false });
+      expect(await amounts({ limit: 1 })).toEqual({ found: [20_000], more: true });
+      expect(await amounts({ end: 'last', limit: 1 })).toEqual({ found: [10_000], more: true });
+      const [newer, older] = (await service.list(tenant, { ...page, externalId })).items;
+      expect(older!.payout).toMatchObject({ withdrawalId: first!.withdrawalId, status: 'completed' });
+      expect(await amounts({ after: newer!.place })).toEqual({ found: [10_000], more: false });
+      expect(await amounts({ end: 'last', before: older!.place })).toEqual({ found: [20_000], more: false });
+      expect(await amounts({ method: ['usd'] })).toEqual({ found: [], more: false });
+      expect(await amounts({ method: ['pix'], status: ['completed'] })).toMatchObject({
+        found: [20_000, 10_000],
+      });
+      expect(await amounts({ status: ['pending'] })).toMatchObject({ found: [] });
+      const { requestedAt, processedAt, code, withdrawalId } = older!.payout;
+      for (const one of [
+        { amountCents: 10_000 },
+        { reference: code! },
+        { reference: withdrawalId! },
+        { requestedBefore: new Date(requestedAt!.getTime() + 1) },
+      ])
+        expect(await amounts(one)).toEqual({ found: [10_000], more: false });
+      expect(await amounts({ requestedAfter: newer!.payout.requestedAt! })).toMatchObject({
+        found: [20_000],
+      });
+      expect(await amounts({ processedBefore: processedAt! })).toMatchObject({ found: [] });
+      expect(await amounts({ processedAfter: processedAt!, limit: 1 })).toMatchObject({ more: true });
+      expect(await service.count(tenant, { externalId, status: ['completed'] })).toBe(2);
+      expect(gets()).toHaveLength(before);
+      expect(seen.filter(({ stale }) => stale)).toEqual([]);
+    });
+
+    test('another account’s payout is not found by its number, nor is one in the other environment', async () => {
+      const { service, tenant, gets } = await start();
+      const externalId = 'repasse 7';
+      await service.request(tenant, pix({ externalId }));
+      const other = await start();
+      const sandbox = { ...tenant, environment: 'sandbox' as const };
+      expect(await other.service.list(other.tenant, { ...page, externalId })).toEqual({
+        items: [],
+        more: false,
+      });
+      expect(await service.list(sandbox, { ...page, externalId })).toEqual({ items: [], more: false });
+      expect(await service.count(sandbox, { externalId })).toBe(0);
+      expect([...gets(), ...other.gets()]).toEqual([]);
+    });
+
+    test('an open payout is read once with the newest page before it is listed by its number', async () => {
+      const { service, tenant, add, list, answering, gets, clock, seen } = await start();
+      const externalId = 'repasse 7';
+      await service.request(tenant, pix({ externalId }));
+      for (let count = 0; count < 1_100; count += 1) add({ status: 'concluido' });
+      const [requested] = list.splice(-1);
+      list.unshift(requested!);
+      requested!.status = 'concluido';
+      const filter = { externalId, status: ['completed'] } as const;
+      answering({ get: unreachable });
+      clock.advance(MINUTE);
+      expect(await service.list(tenant, { ...page, ...filter })).toMatchObject({ items: [] });
+      const { items } = await service.list(tenant, { ...page, externalId });
+      expect(items).toMatchObject([{ payout: { status: 'pending' } }]);
+      expect(seen.at(-1)).toMatchObject({ stale: true });
+      answering({ get: null });
+      const before = gets().length;
+      expect(await service.list(tenant, { ...page, ...filter })).toMatchObject({
+        items: [{ payout: { status: 'completed' } }],
+      });
+      expect(gets()).toHaveLength(before + 1);
+      clock.advance(MINUTE);
+      await service.list(tenant, { ...page, ...filter });
+      expect(gets()).toHaveLength(before + 1);
+    });
+
+    test('payouts in doubt precede the others with their number, and one that was never made is not listed', async () => {
+      const { service, tenant, answering, look, clock } = await start();
+      const externalId = 'repasse 7';
+      await service.request(tenant, pix({ amountCents: 10_000, externalId }));
+      answering({ post: () => lost() });
+      for (const amountCents of [20_000, 30_000]) {
+        clock.advance(1_000);
+        await service.request(tenant, pix({ amountCents, externalId }));
+      }
+      await service.request(tenant, pix({ amountCents: 40_000 }));
+      const read = async (range: Partial<PayoutRange>) => {
+        const { items, more } = await service.list(tenant, { ...page, externalId, ...range });
+        return {
+          found: items.map(({ payout }) => payout.amountCents),
+          places: items.map(({ place }) => place),
+          more,
+        };
+      };
+      const { found, places } = await read({});
+      expect(found).toEqual([30_000, 20_000, 10_000]);
+      expect(await read({ limit: 2 })).toMatchObject({ found: [30_000, 20_000], more: true });
+      expect(await read({ after: places[1]! })).toMatchObject({ found: [10_000], more: false });
+      expect(await read({ end: 'last', before: places[2]! })).toMatchObject({ found: [30_000, 20_000] });
+      expect(await service.count(tenant, { externalId })).toBe(3);
+      for (let minute = 0; minute < 25; minute += 1) await look();
+      expect(await read({})).toMatchObject({ found: [10_000] });
+      const [listed] = (await service.list(tenant, page)).items;
+      for (const range of [{ after: listed!.place, externalId }, { before: places[2]! }])
+        await expect(service.list(tenant, { ...page, ...range })).rejects.toThrow(ValidationError);
     });
 
     test('a word that this server does not know is shown as unknown', async () => {

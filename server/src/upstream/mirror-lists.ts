@@ -11,6 +11,17 @@ import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-st
 export interface StateFilter extends DetailFilter {
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
+  requestedAfter?: Date | undefined;
+  requestedBefore?: Date | undefined;
+  processedAfter?: Date | undefined;
+  processedBefore?: Date | undefined;
+  method?: readonly string[] | undefined;
+  /** The name in the mirror that the reference is; left out where that is the id itself. */
+  referenceName?: string | undefined;
+  /** Selects what the service has named, and not what is recorded under the id of a request alone. */
+  isNamed?: true | undefined;
+  /** Selects what is not final. */
+  isOpen?: true | undefined;
 }
 
 /** A filter of mirrored resources that have an instant: by any of these parents and statuses, and by a period. */
@@ -48,7 +59,7 @@ export async function listMirroredRange(
     allOf: { parent: readonly string[]; status: readonly string[] } | null;
   },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
-  const conditions = conditionsOf(details);
+  const conditions = conditionsOf(tenant, resource, details);
   const instant = instantOf(details);
   const oneOf = () => {
     if (conditions.length > 0) return {};
@@ -88,7 +99,7 @@ export async function countMirroredRange(
   resource: MirroredResource,
   { parent, status, period, details }: RangeFilter,
 ): Promise<number> {
-  const own = conditionsOf(details);
+  const own = conditionsOf(tenant, resource, details);
   if (!isOfPeriod(period) && own.length === 0)
     return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
   const conditions = [
@@ -110,13 +121,15 @@ function valuesOf({ parent, status }: Pick<RangeFilter, 'parent' | 'status'>): R
   ];
 }
 
-type StateInstant = 'createdAt' | 'paidAt' | 'refundedAt';
+/** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
+const INSTANTS = ['created', 'requested', 'paid', 'processed', 'refunded'] as const;
+
+type StateInstant = `${(typeof INSTANTS)[number]}At`;
 
 /** The last instant of a state that a period restricts, by which a list is then ordered; null without one. */
 function instantOf(details: StateFilter = {}): StateInstant | null {
-  if (details.refundedAfter || details.refundedBefore) return 'refundedAt';
-  if (details.paidAfter || details.paidBefore) return 'paidAt';
-  return details.createdAfter || details.createdBefore ? 'createdAt' : null;
+  const last = INSTANTS.findLast((each) => details[`${each}After`] ?? details[`${each}Before`]);
+  return last ? `${last}At` : null;
 }
 
 function stateOf(member: StateInstant): RawBuilder<unknown> {
@@ -142,26 +155,42 @@ function boundsByState(
 }
 
 /** The conditions on a state. An instant of it is text, which sorts as the instants do; each has an index. */
-function conditionsOf(details: StateFilter = {}): RawBuilder<boolean>[] {
-  const { externalId, reference, amountCents, customer } = details;
+function conditionsOf(
+  tenant: Tenant,
+  resource: MirroredResource,
+  details: StateFilter = {},
+): RawBuilder<boolean>[] {
+  const { externalId, reference, referenceName, amountCents, customer, method, isNamed, isOpen } = details;
   const has = (member: string, value: string) => raw<boolean>`snapshot ->> ${raw.lit(member)} = ${value}`;
   const period = (member: string, from: Date | undefined, before: Date | undefined) => [
     ...(from ? [raw<boolean>`snapshot ->> ${raw.lit(member)} >= ${from.toISOString()}`] : []),
     ...(before ? [raw<boolean>`snapshot ->> ${raw.lit(member)} < ${before.toISOString()}`] : []),
   ];
+  const id =
+    referenceName === undefined ? raw`${reference}` : idOfReference(tenant, resource, referenceName);
   return [
     ...(externalId === undefined ? [] : [has('externalId', externalId)]),
-    ...(reference === undefined
-      ? []
-      : [raw<boolean>`(id = ${reference} or ${has('endToEndId', reference)})`]),
+    ...(reference === undefined ? [] : [raw<boolean>`(id = ${id} or ${has('endToEndId', reference)})`]),
     ...(amountCents === undefined ? [] : [has('amountCents', String(amountCents))]),
     ...(customer === undefined
       ? []
       : Object.entries(customer).map(
           ([member, value]) => raw<boolean>`snapshot -> 'customer' ->> ${raw.lit(member)} = ${value}`,
         )),
-    ...period('createdAt', details.createdAfter, details.createdBefore),
-    ...period('paidAt', details.paidAfter, details.paidBefore),
-    ...period('refundedAt', details.refundedAfter, details.refundedBefore),
+    ...(method === undefined ? [] : [raw<boolean>`snapshot ->> 'method' = any(${[...method]}::text[])`]),
+    ...(isNamed ? [raw<boolean>`not starts_with(id, 'int_')`] : []),
+    ...(isOpen ? [raw<boolean>`not final`] : []),
+    ...INSTANTS.flatMap((each) => period(`${each}At`, details[`${each}After`], details[`${each}Before`])),
   ];
+}
+
+/** The id of the resource that has a name in the mirror. */
+function idOfReference(
+  { accountId, environment }: Tenant,
+  resource: MirroredResource,
+  name: string,
+): RawBuilder<string> {
+  return raw<string>`(
+    select named.id from observed_reference named where named.account_id = ${accountId}
+      and named.environment = ${environment} and named.resource = ${resource} and named.reference = ${name})`;
 }

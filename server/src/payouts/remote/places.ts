@@ -1,6 +1,8 @@
+import { ValidationError } from '../../kernel/errors.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
 import type { Payout } from '../model.ts';
 
-// Places of payouts in a list whose first payouts are in doubt.
+// Places of payouts in a list whose first payouts are in doubt. The rest is the service's list, or a part of the mirror.
 
 /** The place of a payout in doubt: below 0, the newest lowest. The places in the service's list are ranks, from 1. */
 export function placeOfDoubt(payout: Payout): number {
@@ -12,4 +14,31 @@ export function isBehind(place: number, other: number): boolean {
   if (place < 0 && other < 0) return place > other;
   if (place < 0 || other < 0) return other < 0;
   return place < other;
+}
+
+/** The places in the mirror begin above all ranks, so that the cursor of one list is not taken for one of the other. */
+const MIRROR_BASE = 2 ** 50;
+
+/** The place of a payout with this number in the mirror. */
+export function placeOfMirrored(number: number): number {
+  return MIRROR_BASE + number;
+}
+
+/** The number in the mirror of a place there. */
+export function mirrorNumberOf(place: number): number {
+  return place - MIRROR_BASE;
+}
+
+/** @throws ValidationError naming the argument for a place behind the doubts of the list that is not read */
+export function assertPlaces(
+  places: Pick<ListRange, 'after' | 'before'>,
+  { areMirrored }: { areMirrored: boolean },
+): void {
+  for (const path of ['after', 'before'] as const) {
+    const place = places[path];
+    if (place !== undefined && place > 0 && place > MIRROR_BASE !== areMirrored)
+      throw new ValidationError([
+        { path, message: 'is not a cursor of this list: lists with and without externalId have their own' },
+      ]);
+  }
 }

@@ -1,5 +1,6 @@
 import { plusMs } from '../../kernel/clock.ts';
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import {
@@ -31,7 +32,8 @@ import { isSettled, matchesFilter, type Payout, type PayoutFilter, type PayoutSe
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
-import { isBehind, placeOfDoubt } from './places.ts';
+import { createNumberedPayouts, isNumbered } from './numbered-service.ts';
+import { assertPlaces, isBehind, placeOfDoubt } from './places.ts';
 import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
@@ -207,6 +209,24 @@ export function createRemotePayouts(
       );
   }
 
+  /** Lists a range of the service's list. @throws a PaymentError */
+  async function listUpstream(tenant: Tenant, range: ListRange, filter: PayoutFilter, requester: Requester) {
+    const { items, more } = await withUpstreamErrors(
+      stableList.list(cachedScope(tenant, requester), { ...range, ...stableFilter(filter) }),
+    );
+    const asKnown = await mirror.asKnown(
+      tenant,
+      items.map(({ item }) => item),
+    );
+    return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
+  }
+
+  const numbered = createNumberedPayouts({
+    ...{ database, clock, maxAgeMs: CACHED_MS },
+    readNewest: (tenant, requester) =>
+      readPage(cachedScope(tenant, requester), { limit: LARGEST_PAGE, offset: 0 }),
+  });
+
   const cachedScope = (tenant: Tenant, requester: Requester): Scope => ({
     tenant,
     requestOptions: requestOptionsFor(requester),
@@ -236,26 +256,16 @@ export function createRemotePayouts(
         return mirror.findWithVersion(tenant, id);
       },
       async list(tenant, { end, limit, after, before, ...filter }) {
+        assertPlaces({ after, before }, { areMirrored: isNumbered(filter) });
         const doubts = await listDoubts(tenant, { after, before, ...filter });
-        const isRank = (place: number | undefined) => place === undefined || place > 0;
-        // All of the service's list comes after a place of a payout in doubt, and none of it before one.
+        const isDoubt = (place: number | undefined) => place !== undefined && place < 0;
+        // All of the rest comes after a place of a payout in doubt, and none of it before one.
         const readRest = async (restLimit: number) => {
-          if (before !== undefined && !isRank(before)) return { items: [], more: false };
-          const range = {
-            end,
-            limit: restLimit,
-            after: isRank(after) ? after : undefined,
-            before,
-            ...stableFilter(filter),
-          };
-          const { items, more } = await withUpstreamErrors(
-            stableList.list(cachedScope(tenant, requester), range),
-          );
-          const asKnown = await mirror.asKnown(
-            tenant,
-            items.map(({ item }) => item),
-          );
-          return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
+          if (isDoubt(before)) return { items: [], more: false };
+          const range = { end, limit: restLimit, after: isDoubt(after) ? undefined : after, before };
+          return isNumbered(filter)
+            ? numbered.list(tenant, range, filter, requester)
+            : listUpstream(tenant, range, filter, requester);
         };
         const isFirst = end === 'first';
         if (isFirst && doubts.length > limit) return { items: doubts.slice(0, limit), more: true };
@@ -270,8 +280,10 @@ export function createRemotePayouts(
       },
       async count(tenant, filter) {
         const doubts = await listDoubts(tenant, { after: undefined, before: undefined, ...filter });
-        const rest = stableList.count(cachedScope(tenant, requester), stableFilter(filter));
-        return doubts.length + (await withUpstreamErrors(rest));
+        const rest = isNumbered(filter)
+          ? numbered.count(tenant, filter, requester)
+          : withUpstreamErrors(stableList.count(cachedScope(tenant, requester), stableFilter(filter)));
+        return doubts.length + (await rest);
       },
       async recheck(tenant, withdrawalId) {
         const { found } = await withUpstreamErrors(
