@@ -261,6 +261,7 @@ const completed: SubaccountPayout = {
   createdAt: now,
   completedAt: now,
   reversedAt: null,
+  externalId: 'ana-8',
 };
 
 /** The waits between the attempts of a delivery that always fails, in seconds. */

@@ -192,6 +192,10 @@ const PLACES: Record<string, Attack> = {
     id: own.subaccountId[0],
     last: 2,
   })),
+  'Subaccount.payouts(filter.externalId)': (other, own) =>
+    other.externalId.map((externalId) => ({ id: own.subaccountId[0], filter: { externalId } })),
+  'Subaccount.payouts(filter.reference)': (other, own) =>
+    other.reference.map((reference) => ({ id: own.subaccountId[0], filter: { reference } })),
   'Subaccount.statement(filter.reference)': (other, own) =>
     other.entryRefId.map((reference) => ({ id: own.subaccountId[0], filter: { reference } })),
   'Subaccount.statement(after)': withOwn('statement', 'after', (own) => ({ id: own.subaccountId[0] })),
@@ -404,10 +408,13 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
       })),
   },
   requestSubaccountPayout: {
-    names: ['input.idempotencyKey'],
-    values: ({ key }, { subaccountId }) =>
-      key.map((idempotencyKey) => ({
-        input: { subaccountId: subaccountId[0], ...SUBACCOUNT_PAYOUT, idempotencyKey },
+    names: ['input.idempotencyKey', 'input.externalId'],
+    values: ({ key, externalId }, { subaccountId }) =>
+      key.map((idempotencyKey, index) => ({
+        input: {
+          ...{ subaccountId: subaccountId[0], ...SUBACCOUNT_PAYOUT, idempotencyKey },
+          externalId: externalId[index],
+        },
       })),
   },
   submitDisputeEvidence: {
@@ -579,6 +586,11 @@ const REST_CHANGES: Record<string, RestChange> = {
       path: `/subaccounts/${subaccountId[0]}/transfers`,
       body: { amountCents: 5000, idempotencyKey },
     })),
+  'POST /v1/subaccounts/{id}/payout (externalId)': ({ externalId }, { subaccountId }) =>
+    externalId.map((number) => ({
+      path: `/subaccounts/${subaccountId[0]}/payout`,
+      body: { ...SUBACCOUNT_PAYOUT, externalId: number },
+    })),
   'POST /v1/subaccounts/{id}/payout (idempotencyKey)': ({ key }, { subaccountId }) =>
     key.map((idempotencyKey) => ({
       path: `/subaccounts/${subaccountId[0]}/payout`,
@@ -649,7 +661,7 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
       }`,
       {
         transfer: { subaccountId, amountCents: 50_000, idempotencyKey },
-        payout: { subaccountId, ...SUBACCOUNT_PAYOUT, idempotencyKey },
+        payout: { subaccountId, ...SUBACCOUNT_PAYOUT, idempotencyKey, externalId: externalId[0] },
         recurring: { valueCents: 4990, interval: 'MONTHLY', idempotencyKey },
         card: { valueCents: 4990, idempotencyKey, externalId: externalId[index] },
         charge: {

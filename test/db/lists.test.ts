@@ -38,10 +38,12 @@ import type { RefundFilter } from '../../server/src/refunds/model.ts';
 import { countRefunds, listRefunds } from '../../server/src/refunds/store.ts';
 import { MAX_STORE_PRODUCTS } from '../../server/src/store/model.ts';
 import { listStoreProducts } from '../../server/src/store/store.ts';
-import type { StatementFilter } from '../../server/src/subaccounts/model.ts';
+import type { StatementFilter, SubaccountPayoutFilter } from '../../server/src/subaccounts/model.ts';
 import {
+  countFilteredPayouts,
   countPayoutsOfEach,
   countPayouts as countPayoutsOfOne,
+  listFilteredPayouts,
   listPayoutsOfEach,
   listPayouts as listPayoutsOfOne,
 } from '../../server/src/subaccounts/payout-store.ts';
@@ -533,6 +535,9 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
     select '${accountId}', 'live', resource, place::text, 1, case when place < ${rare} then 'failed' else 'paid' end, true,
       case resource when 'subaccount_payout' then '${SUBACCOUNT}' end, '{}', now()
     from generate_series(1, ${rows}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
+  insert into observed_reference (account_id, environment, resource, reference, id)
+    select '${accountId}', 'live', 'subaccount_payout', '${SUBACCOUNT}/saq_' || place, place::text
+    from generate_series(1, ${rows}) place;
   insert into observed (account_id, environment, resource, id, version, status, final, parent, created_at, snapshot,
       observed_at)
     select '${accountId}', 'live', 'payment', place::text, 1, case when place < ${rare} then 'failed' else 'paid' end,
@@ -652,6 +657,15 @@ describeOnDatabase('A page', (open) => {
     'of a reference': { reference: '7' },
     'of a rare amount': { amountCents: 7 },
     'of a common amount': { amountCents: 1 },
+  };
+  const subaccountPayoutFilters: Record<string, SubaccountPayoutFilter> = {
+    'of a number': { externalId: 'pedido-1042' },
+    'of a rare amount': { amountCents: 7 },
+    'of a name': { reference: 'saq_7' },
+    'created long ago': created,
+    'created long ago and of a rare status': { ...created, status: ['failed'] },
+    'completed long ago': { completedBefore: period.requestedBefore },
+    'reversed long ago': { reversedBefore: period.requestedBefore, status: ['failed'] },
   };
   const refundFilters: Record<string, RefundFilter> = {
     'without a filter': {},
@@ -825,6 +839,45 @@ describeOnDatabase('A page', (open) => {
       countFilteredEntries(db, of, SUBACCOUNT, { reference: '7' }),
     'of a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, { limit: 51, offset: 0 }),
     'of a subaccount’s payouts, its total': (db, of) => countPayoutsOfOne(db, of, SUBACCOUNT),
+    ...Object.fromEntries(
+      Object.entries(subaccountPayoutFilters).flatMap(([name, filter]): [string, Ask][] => {
+        const { status, ...details } = filter;
+        const seen = { parent: [SUBACCOUNT], status, period: {}, details };
+        const referenceName = filter.reference && `${SUBACCOUNT}/${filter.reference}`;
+        return [
+          [
+            `of a subaccount’s payouts ${name}`,
+            (db, of) => listFilteredPayouts(db, of, SUBACCOUNT, filter, page),
+          ],
+          [
+            `of a subaccount’s payouts ${name}, the last before a place in the middle`,
+            (db, of) =>
+              listFilteredPayouts(db, of, SUBACCOUNT, filter, { end: 'last', limit: 51, before: middle }),
+          ],
+          [
+            `of a subaccount’s payouts ${name}, its total`,
+            (db, of) => countFilteredPayouts(db, of, SUBACCOUNT, filter),
+          ],
+          [
+            `of what was observed of a subaccount’s payouts ${name}`,
+            (db, of) =>
+              listMirroredRange(db, of, 'subaccount_payout', {
+                ...{ ...seen, details: { ...details, referenceName } },
+                ...{ ...page, allOf: null },
+              }),
+          ],
+          [
+            `of what was observed of a subaccount’s payouts ${name}, its total`,
+            (db, of) => countMirroredRange(db, of, 'subaccount_payout', seen),
+          ],
+        ];
+      }),
+    ),
+    'of what was observed of payouts of a number': (db, of) =>
+      listMirroredRange(db, of, 'payout', {
+        ...{ ...page, allOf: null, status: ['completed'], period: {} },
+        details: { externalId: 'pedido-1042', isNamed: true, method: ['pix'] },
+      }),
     'of a subaccount’s payouts of a rare status': (db, of) =>
       listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51 }], {
         status: ['failed', 'processing'],

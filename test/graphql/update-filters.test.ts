@@ -18,6 +18,8 @@ interface Family {
   members: string;
   /** The list with the same arguments. */
   list?: string;
+  /** Whether the list is of one subaccount. */
+  isOfSubaccount?: boolean;
 }
 
 const FAMILIES = {
@@ -70,8 +72,10 @@ const FAMILIES = {
   allSubaccountPayoutUpdates: {
     logged: 'subaccount_payout',
     resource: 'subaccountPayout',
-    members: 'status',
-    types: { status: '[SubaccountPayoutStatus!]' },
+    list: 'payouts',
+    isOfSubaccount: true,
+    types: { status: '[SubaccountPayoutStatus!]', filter: 'SubaccountPayoutFilter' },
+    members: 'name: payoutId status externalId amountCents',
   },
 } satisfies Record<string, Family>;
 /** The number of the first resource of each kind that has one. An order is paid once, whatever it is paid by. */
@@ -80,6 +84,7 @@ const NUMBERS = {
   allPaymentUpdates: 'pedido-2',
   allChargeUpdates: 'pedido-3',
   allPayoutUpdates: 'pedido-4',
+  allSubaccountPayoutUpdates: 'pedido-5',
 };
 type Name = keyof typeof FAMILIES;
 type Selecting = Record<string, unknown>;
@@ -102,6 +107,7 @@ let app: TestApp;
 let client: GraphQLClient;
 let tenant: Tenant;
 let before: string;
+let subaccountId: string;
 /** Every update of each stream, without a filter. */
 const all = new Map<Name, Update[]>();
 
@@ -166,10 +172,18 @@ async function happen(): Promise<void> {
     { id: payment.paymentId },
   );
   expect(refund).toEqual({ __typename: 'RefundSuccess' });
+  ({ subaccountId } = open.subaccount);
+  const pixKey = 'maria@example.com';
   await client.request(
-    `mutation ($id: String!) { transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
-      requestSubaccountPayout(input: { subaccountId: $id, amountCents: 5000, pixKey: "maria@example.com" }) { __typename } }`,
-    { id: open.subaccount.subaccountId },
+    `mutation ($id: String!, $first: RequestSubaccountPayoutInput!, $second: RequestSubaccountPayoutInput!) {
+      transferToSubaccount(input: { subaccountId: $id, amountCents: 9000 }) { __typename }
+      first: requestSubaccountPayout(input: $first) { __typename }
+      second: requestSubaccountPayout(input: $second) { __typename } }`,
+    {
+      id: subaccountId,
+      first: { subaccountId, pixKey, amountCents: 4990, externalId: NUMBERS.allSubaccountPayoutUpdates },
+      second: { subaccountId, pixKey, amountCents: 1000 },
+    },
   );
 }
 
@@ -197,14 +211,15 @@ async function read(
 
 /** The ids of the list with the same arguments. */
 async function listed(name: Name, selecting: Selecting): Promise<Set<string>> {
-  const { types, list }: Family = FAMILIES[name];
+  const { types, list, isOfSubaccount }: Family = FAMILIES[name];
   const given = Object.keys(selecting);
+  const selected = `list: ${list}(${given.map((each) => `${each}: $${each}`).join(', ')}) { nodes { id } }`;
   const data = await client.request(
     `query (${given.map((each) => `$${each}: ${types[each]}`).join(', ')}) {
-      list: ${list}(${given.map((each) => `${each}: $${each}`).join(', ')}) { nodes { id } } }`,
+      ${isOfSubaccount ? `of: subaccount(subaccountId: "${subaccountId}") { ${selected} }` : selected} }`,
     selecting,
   );
-  return new Set(data.list.nodes.map(({ id }: { id: string }) => id));
+  return new Set((data.of ?? data).list.nodes.map(({ id }: { id: string }) => id));
 }
 
 const LONG_AGO = '2000-01-01T00:00:00Z';
@@ -214,6 +229,7 @@ const FILTERED = [
   'allPaymentUpdates',
   'allChargeUpdates',
   'allPayoutUpdates',
+  'allSubaccountPayoutUpdates',
 ] as const;
 const WITH_DATES = ['allCardPaymentUpdates', 'allPaymentUpdates', 'allChargeUpdates'] as const;
 const CUSTOMERS = 'allCardPaymentUpdates';
@@ -246,6 +262,13 @@ const CASES: [Name, Selecting, (resource: Resource) => boolean][] = [
   ['allChargeUpdates', { filter: { split: false, status: ['PAID'] } }, ({ status }) => status === 'PAID'],
   ['allPayoutUpdates', { filter: { status: ['PENDING'] } }, ({ status }) => status === 'PENDING'],
   ['allPayoutUpdates', { filter: { processedBefore: LONG_AGO } }, () => false],
+  ['allSubaccountPayoutUpdates', { filter: { createdAfter: LONG_AGO } }, () => true],
+  [
+    'allSubaccountPayoutUpdates',
+    { filter: { completedAfter: LONG_AGO } },
+    ({ status }) => status === 'COMPLETED',
+  ],
+  ['allSubaccountPayoutUpdates', { filter: { reversedAfter: LONG_AGO } }, () => false],
 ];
 
 describe('the filters of all… updates', () => {
@@ -362,6 +385,7 @@ describe('the filters of all… updates', () => {
     ],
     ['allPaymentUpdates', { filter: { status: ['UNKNOWN'] } }, /^filter.status: UNKNOWN/],
     ['allPayoutUpdates', { filter: { externalId: '\u0000' } }, /^filter.externalId: /],
+    ['allSubaccountPayoutUpdates', { filter: { amountCents: 1, reference: '' } }, /^filter.reference: /],
     ['allDisputeUpdates', { status: ['UNKNOWN'] }, /^status: UNKNOWN/],
     ['allRefundUpdates', { status: ['UNKNOWN'] }, /^status: UNKNOWN/],
     ['allSubscriptionUpdates', { status: ['UNKNOWN'] }, /^status: UNKNOWN/],

@@ -652,6 +652,7 @@ function restOperations(ids: Ids): Operation[] {
       id: { field: idOf(ids, 'subaccount') },
       amountCents: AMOUNT,
       pixKey: PIX_KEY,
+      externalId: CARD_DETAILS.externalId,
       idempotencyKey: REST_KEY,
     }),
     post('/products', PRODUCT),
@@ -960,6 +961,7 @@ function graphqlOperations(ids: Ids): Operation[] {
       subaccountId: { field: idOf(ids, 'subaccount'), required: true },
       amountCents: AMOUNT,
       pixKey: PIX_KEY,
+      externalId: CARD_DETAILS.externalId,
       idempotencyKey: GRAPHQL_KEY,
     }),
     mutation('createProduct', PRODUCT),
@@ -1110,10 +1112,10 @@ function graphqlOperations(ids: Ids): Operation[] {
       subaccountId: { field: idField(ids.own.subaccount, MALFORMED.subaccount, []) },
     }),
     streamOfAll('allWebhookDeliveryUpdates', { status: choices('DELIVERED') }),
-    ...Object.entries(FILTERS).map(([type, { list, fields, ofList }]): Operation => {
-      const selected = `${list}(first: 1, filter: $filter) { nodes { id } }`;
+    ...Object.entries(FILTERS).map(([type, { list, ofSubaccount, fields, ofList }]): Operation => {
+      const selected = `${ofSubaccount ?? list}(first: 1, filter: $filter) { nodes { id } }`;
       const parent = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
-      const document = `query ($filter: ${type}) { ${list === 'statement' ? parent : selected} }`;
+      const document = `query ($filter: ${type}) { ${ofSubaccount ? parent : selected} }`;
       return {
         name: `${list} by filter`,
         fields: { ...fields, ...ofList },

@@ -372,6 +372,26 @@ describe('payouts of subaccounts', () => {
     const { body } = await app.live.send(LIST, { id: subaccountId, status: ['UNKNOWN'] });
     expect(body.errors[0].extensions.code).toBe('BAD_USER_INPUT');
   });
+
+  test('payouts of subaccounts are filtered by their number and more', async () => {
+    const subaccountId = await open(20_000);
+    const externalId = 'saque 7/2026';
+    const { code, createdAt } = await request(subaccountId, { externalId });
+    await request(subaccountId, { externalId, pixKey: 'recusa@psa.example' });
+    await request(subaccountId, {});
+    const LIST = `query ($id: String!, $status: [SubaccountPayoutStatus!], $filter: SubaccountPayoutFilter) {
+      subaccount(subaccountId: $id) { payouts(status: $status, filter: $filter) { totalCount nodes { code externalId } } } }`;
+    const list = async (selecting: object) =>
+      (await app.live.request(LIST, { id: subaccountId, ...selecting })).subaccount.payouts;
+    expect(await list({ filter: { externalId } })).toMatchObject({ totalCount: 2 });
+    const one = { totalCount: 1, nodes: [{ code, externalId }] };
+    const filter = { externalId, amountCents: 4_000, reference: code, createdAfter: createdAt };
+    expect(await list({ filter, status: ['PROCESSING'] })).toEqual(one);
+    expect(await list({ filter: { ...filter, createdAfter: null, createdBefore: createdAt } })).toEqual({
+      ...{ totalCount: 0, nodes: [] },
+    });
+    expect(await list({ filter: {} })).toMatchObject({ totalCount: 3 });
+  });
 });
 
 describe('rights', () => {

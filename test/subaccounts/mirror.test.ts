@@ -30,6 +30,7 @@ const REQUESTED: UpstreamPayout = {
   createdAt: AT,
   completedAt: null,
   reversedAt: null,
+  externalId: null,
 };
 const SENT: UpstreamPayout = {
   ...REQUESTED,
@@ -96,6 +97,18 @@ describe('merging a subaccount’s payout', () => {
     expect(found({ ...FAILED, failureReason: null })).toMatchObject({ failureReason: null, reversed: false });
     expect(found({ ...FAILED, failureReason: null })!.reversedAt).toBeNull();
     expect(found(FAILED)).toMatchObject({ failureReason: FAILED.failureReason });
+  });
+
+  test('a number of our own request stays, and is not given to another request’s payout', () => {
+    const numbered = { ...REQUESTED, externalId: 'saque 7' };
+    expect(merged(numbered, SENT, COMPLETED)).toMatchObject({ status: 'completed', externalId: 'saque 7' });
+    expect(merged(SENT, { ...SENT, externalId: 'saque 7' })).toMatchObject({
+      version: 2,
+      externalId: 'saque 7',
+    });
+    const doubt = { ...numbered, inDoubt: true };
+    expect(merged(doubt, SENT)).toMatchObject({ externalId: 'saque 7' });
+    expect(merged(doubt, { ...SENT, amountCents: 1 })).toMatchObject({ amountCents: 1, externalId: null });
   });
 
   test('a reversal of a payout that did not fail is ignored', () => {

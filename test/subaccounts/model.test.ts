@@ -226,6 +226,8 @@ describe('a payout', () => {
   test('a payout is read back from an event as it was', () => {
     const { last } = live(request(), [{ status: 'denied', reason: 'x' }]);
     expect(subaccountPayoutFromJson(JSON.parse(JSON.stringify(last)))).toEqual(last);
+    const { externalId: _, ...older } = last;
+    expect(subaccountPayoutFromJson(JSON.parse(JSON.stringify(older)))).toEqual(last);
   });
 
   test('a payout is announced with the document’s object, and not before it has a code', () => {
@@ -252,6 +254,9 @@ describe('a payout', () => {
       completedAt: null,
       reversedAt: '2026-03-02T12:00:05.000Z',
     });
+    expect(subaccountPayoutWebhook({ ...last, externalId: 'saque 7' })).toMatchObject({
+      externalId: 'saque 7',
+    });
   });
 });
 
@@ -271,6 +276,7 @@ describe('step by step, a payout', () => {
     failureReason: null,
     completedAt: null,
     reversedAt: null,
+    externalId: null,
   };
 
   test('a request debits the subaccount, in its statement and in the ledger', () => {
@@ -509,6 +515,8 @@ describe('what is asked of subaccounts', () => {
     ['requestPayoutInput', 'pixKey', { ...payout, pixKey: 'nobody' }],
     ['requestPayoutInput', 'pixKey', transfer],
     ['requestPayoutInput', 'idempotencyKey', { ...payout, idempotencyKey: '' }],
+    ['requestPayoutInput', 'externalId', { ...payout, externalId: 'a\nb' }],
+    ['requestPayoutInput', null, { ...payout, externalId: 'saque 7/2026' }],
   ])('a request to %s is refused for %s: %j', (name, field, input) => {
     const { data, error } = schemas[name].safeParse(input);
     if (field === null) expect(data).toEqual(input);

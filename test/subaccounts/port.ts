@@ -9,8 +9,10 @@ import {
 import {
   entryIdOf,
   matchesFilter,
+  matchesPayoutFilter,
   type StatementEntry,
   type StatementFilter,
+  type SubaccountPayoutFilter,
 } from '../../server/src/subaccounts/model.ts';
 import { REVERSES_AFTER_MS } from '../../server/src/subaccounts/payout-rules.ts';
 import { expectBothWays } from '../support/both-ways.ts';
@@ -246,6 +248,7 @@ export function describePort(startMerchant: StartPortFixture): void {
         createdAt: merchant.clock.now(),
         completedAt: null,
         reversedAt: null,
+        externalId: null,
       });
       expect(payout).toMatchObject(
         merchant.exact({
@@ -586,6 +589,90 @@ export function describePort(startMerchant: StartPortFixture): void {
       ]);
     });
 
+    test('payouts are filtered by number, date, reference and amount, and read from either end', async () => {
+      const merchant = await start();
+      const { subaccounts, tenant } = merchant;
+      const id = await openSubaccount(merchant, 50_000);
+      const other = await openSubaccount(merchant, 10_000);
+      const externalId = 'saque 7/2026';
+      for (const wanted of [
+        { externalId },
+        { pixKey: REFUSED, externalId, amountCents: 5_000 },
+        { amountCents: 5_000 },
+        { pixKey: REFUSED },
+        { externalId: 'saque 8/2026' },
+        { externalId, amountCents: 5_000 },
+      ]) {
+        await request(merchant, id, wanted);
+        await merchant.pass(MINUTE);
+      }
+      await request(merchant, other, { externalId });
+      await merchant.pass(MINUTE);
+      const { items: all } = await subaccounts.payoutsPage(tenant, id, { limit: 100, offset: 0 });
+      expect(all.map(({ status }) => status)).toEqual([
+        ...['completed', 'completed', 'failed', 'completed', 'failed', 'completed'],
+      ]);
+      const [newest, , reversed, third] = all;
+      const filters: SubaccountPayoutFilter[] = [
+        { externalId },
+        { externalId, status: ['failed'] },
+        { externalId, amountCents: 5_000, createdAfter: third!.createdAt },
+        { externalId: 'saque 9/2026' },
+        { amountCents: 5_000 },
+        { amountCents: 5_000, status: ['completed', 'failed'] },
+        ...[newest!.payoutId, newest!.withdrawalId, newest!.code, newest!.endToEndId, reversed!.code].map(
+          (reference) => ({ reference: reference! }),
+        ),
+        { reference: newest!.code!, externalId: 'saque 8/2026' },
+        { createdAfter: third!.createdAt },
+        { createdBefore: third!.createdAt },
+        { createdAfter: third!.createdAt, createdBefore: newest!.createdAt, status: ['completed', 'failed'] },
+        { completedAfter: third!.completedAt! },
+        { completedBefore: third!.completedAt!, status: ['completed'] },
+        { reversedAfter: reversed!.reversedAt! },
+        { reversedBefore: reversed!.reversedAt! },
+        { reversedBefore: newest!.createdAt, externalId },
+        { createdAfter: third!.createdAt, status: [] },
+      ];
+      for (const filter of filters) {
+        const wanted = all.filter((each) => matchesPayoutFilter(each, filter)).map((each) => each.id);
+        expect(await subaccounts.countPayouts(tenant, id, filter), JSON.stringify(filter)).toBe(
+          wanted.length,
+        );
+        const { items } = await subaccounts.payouts(tenant, id, { end: 'first', limit: 100, ...filter });
+        expect(items.map(({ item }) => item.id)).toEqual(wanted);
+        if (wanted.length > 1)
+          await expectBothWays(
+            (range) => subaccounts.payouts(tenant, id, { ...range, ...filter }),
+            ({ item }) => item.id,
+            wanted,
+          );
+      }
+      expect(await subaccounts.countPayouts(tenant, id, { externalId })).toBe(3);
+      const stranger = await start();
+      for (const each of [stranger, merchant.inSandbox()])
+        expect(await each.subaccounts.countPayouts(each.tenant, id, { externalId })).toBe(0);
+    });
+
+    test('payouts keep the number of their request, and a key with another number is refused', async () => {
+      const merchant = await start();
+      const id = await openSubaccount(merchant, 50_000);
+      const input = { idempotencyKey: 'a', externalId: 'saque 7/2026' };
+      const { payout } = await request(merchant, id, input);
+      expect(payout.externalId).toBe('saque 7/2026');
+      await merchant.pass(MINUTE);
+      expect(await found(merchant, id, payout.payoutId)).toMatchObject({
+        ...{ status: 'completed', externalId: 'saque 7/2026' },
+      });
+      expect((await request(merchant, id, input)).replayed).toBe(true);
+      for (const externalId of ['saque 8/2026', null])
+        expect(await failure(request(merchant, id, { ...input, externalId }))).toBeInstanceOf(
+          IdempotencyError,
+        );
+      const last = (await merchant.events('subaccount_payout')).at(-1)!;
+      expect(last.snapshot).toMatchObject({ status: 'completed', externalId: 'saque 7/2026' });
+    });
+
     test('payouts never show the whole PIX key', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 50_000);
@@ -630,7 +717,12 @@ async function openSubaccount({ subaccounts, service, tenant }: PortFixture, cen
   return subaccount.id;
 }
 
-type Wanted = Partial<{ amountCents: number; pixKey: string; idempotencyKey: string }>;
+type Wanted = Partial<{
+  amountCents: number;
+  pixKey: string;
+  externalId: string | null;
+  idempotencyKey: string;
+}>;
 
 function request({ subaccounts, tenant }: PortFixture, subaccountId: string, wanted: Wanted = {}) {
   return subaccounts.requestPayout(tenant, { subaccountId, amountCents: 4_000, pixKey: KEY, ...wanted });

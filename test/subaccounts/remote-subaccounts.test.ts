@@ -220,6 +220,37 @@ describe('a payout of a subaccount', () => {
     expect(payout.payoutId).toMatch(/^saq_idem_psa-[0-9a-f]{24}$/);
   });
 
+  test('the number of a payout stays here, in doubt too, and finds it without a request', async () => {
+    const facade = await start();
+    const { subaccounts, tenant } = facade;
+    const id = await open();
+    const externalId = 'saque 7/2026';
+    const { payout } = await request(facade, id, { externalId });
+    expect(payout.externalId).toBe(externalId);
+    expect(await service.subaccounts.findPayout(merchant, id, payout.payoutId!)).toMatchObject({
+      externalId: null,
+    });
+    proxy.plan = inTurn([LOST], () => BROKEN);
+    const doubted = { externalId, idempotencyKey: 'k-number' };
+    expect(await going(request(facade, id, doubted))).toMatchObject({
+      payout: { inDoubt: true, externalId },
+    });
+    await expect(going(request(facade, id, { ...doubted, externalId: 'saque 8' }))).rejects.toThrow(
+      IdempotencyError,
+    );
+    const before = asked();
+    const list = async () =>
+      (await subaccounts.payouts(tenant, id, { end: 'first', limit: 10, externalId })).items;
+    expect((await list()).map(({ item }) => item.payoutId)).toEqual(['saq_idem_k-number', payout.payoutId]);
+    expect(await subaccounts.countPayouts(tenant, id, { externalId, reference: payout.code! })).toBe(1);
+    expect(asked()).toBe(before);
+    proxy.plan = () => PASS;
+    await resolved(facade);
+    expect(await list()).toMatchObject([{ item: { externalId, feeCents: expect.any(Number) } }, {}]);
+    const other = await start();
+    expect(await other.subaccounts.countPayouts(other.tenant, id, { externalId })).toBe(0);
+  });
+
   test('a payout that is refused before the bank has failed, and is announced again when it is reversed', async () => {
     const facade = await start();
     const { subaccounts, tenant } = facade;

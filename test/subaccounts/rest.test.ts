@@ -253,6 +253,15 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
     });
   });
 
+  test('a payout has the number of its request, and none where the request had none', async () => {
+    const id = await open(10_000);
+    const { body: requested } = await payout(id, { externalId: 'saque 7/2026' });
+    const { body } = await app.rest().get(`/subaccounts/${id}/payouts/${requested.code}`);
+    expect(body).toMatchObject({ code: requested.code, externalId: 'saque 7/2026' });
+    expect((await app.rest().get(`/subaccounts/${id}/payouts`)).body.payouts).toEqual([body]);
+    expect(await payout(id, { externalId: '' })).toMatchObject({ status: 400 });
+  });
+
   test('a payout that was refused before the bank, then its reversal, is shown by the SUB code and the saq_ reference', async () => {
     const id = await open(10_000);
     const { body: requested } = await payout(id, { pixKey: 'recusa@psa.example' });

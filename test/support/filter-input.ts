@@ -27,10 +27,11 @@ const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '
 
 /**
  * The filters of the lists and of the streams of all changes, by the name of their type: each member, from which bad input for
- * it is derived. Those of `ofList` select in the list alone, and the stream refuses them.
+ * it is derived. Those of `ofList` select in the list alone, and the stream refuses them. `ofSubaccount`: the field of a
+ * subaccount that is the list.
  */
 export const FILTERS: Readonly<
-  Record<string, { list: string; stream: string; fields: Filter; ofList?: Filter }>
+  Record<string, { list: string; ofSubaccount?: string; stream: string; fields: Filter; ofList?: Filter }>
 > = {
   PayoutFilter: {
     list: 'payouts',
@@ -60,7 +61,18 @@ export const FILTERS: Readonly<
   },
   StatementFilter: {
     list: 'statement',
+    ofSubaccount: 'statement',
     stream: 'allSubaccountUpdates',
     fields: { ...REFERENCE, ...instants('createdAfter', 'createdBefore'), kind: choices('PAYOUT') },
+  },
+  SubaccountPayoutFilter: {
+    list: 'subaccountPayouts',
+    ofSubaccount: 'payouts',
+    stream: 'allSubaccountPayoutUpdates',
+    fields: {
+      ...DETAILS,
+      ...instants('createdAfter', 'createdBefore'),
+      ...instants('completedAfter', 'completedBefore', 'reversedAfter', 'reversedBefore'),
+    },
   },
 };

@@ -110,6 +110,7 @@ async function payOut(core: Core): Promise<void> {
     subaccountId,
     amountCents: 1_000,
     pixKey: 'ana@example.com',
+    externalId: 'S-1',
   });
   await core.pass(60_000);
 }

@@ -72,6 +72,9 @@ export async function selectFiltered<Row>(
   return end === 'first' ? rows : rows.reverse();
 }
 
+/** The lists whose counters know no instants. */
+const WITHOUT_INSTANTS: readonly CountedList[] = ['card_payment', 'statement_entry', 'subaccount_payout'];
+
 /** Counts a list: by its counters where these know its conditions, else row by row. */
 export async function countFiltered(
   sql: Sql,
@@ -92,8 +95,7 @@ export async function countFiltered(
       )})`;
   };
   const filter = { list, kind, status };
-  // These counters know no instants.
-  const isUncounted = (list === 'card_payment' || list === 'statement_entry') && isOfPeriod(period);
+  const isUncounted = WITHOUT_INSTANTS.includes(list) && isOfPeriod(period);
   if (isUncounted || where.length > 0 || others.some(([, each]) => isOfPeriod(each))) {
     const counted = count(periods.flatMap(([each, part]) => inPeriod(each, part)));
     const { rows } = await raw<{ count: number }>`select ${counted} as count`.execute(sql);

@@ -303,6 +303,7 @@ interface SubaccountPayoutTable extends TenantTable {
   created_at: Date;
   completed_at: Date | null;
   reversed_at: Date | null;
+  external_id: string | null;
 }
 
 interface ListCountTable extends TenantTable {

@@ -4,7 +4,7 @@ import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import { type Cents, cents } from '../kernel/money.ts';
 import { pixKeyText } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, plainText } from '../kernel/text.ts';
+import { externalIdText, idempotencyKeyText, plainText } from '../kernel/text.ts';
 import { anySubaccountId, type NamesOfPayout } from './names.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
@@ -88,7 +88,8 @@ export function unknownSubaccount(id: string): Subaccount {
 
 // ── Payouts (the document's 2.2 and 3.1) ────────────────────────────────────────────────────────
 
-export type SubaccountPayoutStatus = 'processing' | 'completed' | 'failed';
+export const SUBACCOUNT_PAYOUT_STATUSES = ['completed', 'processing', 'failed'] as const;
+export type SubaccountPayoutStatus = (typeof SUBACCOUNT_PAYOUT_STATUSES)[number];
 
 /** A payout as its callers see it. */
 export interface SubaccountPayout {
@@ -127,6 +128,8 @@ export interface SubaccountPayout {
   createdAt: Date;
   completedAt: Date | null;
   reversedAt: Date | null;
+  /** The merchant's own number for it; several payouts may have one number. */
+  externalId: string | null;
   /** Whether the outcome of the payout's request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
   /** Whether this server concludes that the service never made the payout; any state that the service shows prevails. */
@@ -153,6 +156,36 @@ export interface PayoutRecord {
   underVerification: boolean;
   /** The `TURBO-…` code, which still leads to the payout where a `SUB-…` has replaced it. */
   turboCode: string | null;
+}
+
+/** A filter of a subaccount's payouts. Dates are half-open: from one, before the other. */
+export interface SubaccountPayoutFilter
+  extends Pick<DetailFilter, 'externalId' | 'reference' | 'amountCents'> {
+  status?: readonly SubaccountPayoutStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  completedAfter?: Date | undefined;
+  completedBefore?: Date | undefined;
+  reversedAfter?: Date | undefined;
+  reversedBefore?: Date | undefined;
+}
+
+/** Whether a payout is one that a filter selects. */
+export function matchesPayoutFilter(payout: SubaccountPayout, filter: SubaccountPayoutFilter): boolean {
+  const { externalId, reference, amountCents } = filter;
+  const references = [payout.payoutId, payout.withdrawalId, payout.code, payout.endToEndId];
+  return (
+    isOneOf(payout.status, filter.status) &&
+    isWithin(payout.createdAt, filter.createdAfter, filter.createdBefore) &&
+    isWithin(payout.completedAt, filter.completedAfter, filter.completedBefore) &&
+    isWithin(payout.reversedAt, filter.reversedAfter, filter.reversedBefore) &&
+    matchesDetails({ ...payout, references }, { externalId, reference, amountCents })
+  );
+}
+
+/** Whether a filter has a condition besides the status, by which each list is divided. */
+export function isDetailed({ status: _, ...details }: SubaccountPayoutFilter): boolean {
+  return Object.values(details).some((condition) => condition !== undefined);
 }
 
 /** Whether no later state follows: COMPLETED, or FAILED and reversed. */
@@ -196,6 +229,9 @@ export const requestPayoutInput = z.object({
   subaccountId: anySubaccountId,
   amountCents: positiveCents,
   pixKey: pixKeyText,
+  externalId: externalIdText
+    .nullish()
+    .describe('Your own number for it; several payouts may have one number'),
   idempotencyKey: idempotencyKeyText.nullish(),
 });
 /** A request for a payout, with the PIX key in its normal form. */
@@ -217,8 +253,6 @@ export interface OffsetPage<Item> {
   /** The length of the whole list. */
   total: number;
 }
-
-type StatusFilter = readonly SubaccountPayoutStatus[] | undefined;
 
 /** The port of subaccounts. The service itself knows every field; a server in front of another may know fewer. */
 export interface SubaccountService<
@@ -277,10 +311,10 @@ export interface SubaccountService<
   payouts(
     tenant: Tenant,
     subaccountId: string,
-    range: ListRange & { status?: StatusFilter },
+    range: ListRange & SubaccountPayoutFilter,
   ): Promise<PlacedRange<P>>;
   payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
-  countPayouts(tenant: Tenant, subaccountId: string, filter: { status?: StatusFilter }): Promise<number>;
+  countPayouts(tenant: Tenant, subaccountId: string, filter: SubaccountPayoutFilter): Promise<number>;
 }
 
 export interface RequestedPayout<P extends SubaccountPayout = SubaccountPayout> {
@@ -337,6 +371,7 @@ const INSTANTS = ['createdAt', 'completedAt', 'reversedAt', 'claimedAt'] as cons
 /** Reads a payout back from an event's snapshot in JSON, where instants are text. */
 export function subaccountPayoutFromJson(json: unknown): SubaccountPayout {
   const payout = { ...(json as SubaccountPayout) };
+  payout.externalId ??= null;
   const raw = json as Record<(typeof INSTANTS)[number], string | null | undefined>;
   for (const field of INSTANTS) {
     const text = raw[field];

@@ -55,7 +55,11 @@ export function assertPayoutsAvailable(environment: Environment): void {
  * @throws ValidationError where nothing would be left after the fees, InsufficientFundsError
  */
 export function decideRequest(
-  { amountCents, pixKey }: Pick<RequestPayoutInput, 'amountCents' | 'pixKey'>,
+  {
+    amountCents,
+    pixKey,
+    externalId = null,
+  }: Pick<RequestPayoutInput, 'amountCents' | 'pixKey' | 'externalId'>,
   {
     id,
     payoutId,
@@ -106,6 +110,7 @@ export function decideRequest(
     createdAt: now,
     completedAt: null,
     reversedAt: null,
+    externalId,
   };
   return {
     previous: null,

@@ -1,12 +1,19 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { headOf } from '../db/head.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import { maskPixKey } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { PayoutRecord, StoredSubaccountPayout, SubaccountPayoutStatus } from './model.ts';
+import {
+  type PayoutRecord,
+  type StoredSubaccountPayout,
+  SUBACCOUNT_PAYOUT_STATUSES,
+  type SubaccountPayoutFilter,
+  type SubaccountPayoutStatus,
+} from './model.ts';
 import { type ReferenceKind, referenceKind } from './names.ts';
 import {
   countEachList,
@@ -115,6 +122,62 @@ export async function countPayoutsOfEach(
   return countEachList(sql, pages, { list: 'subaccount_payout', status });
 }
 
+/** Lists the payouts of one subaccount that a filter selects, in the order of the last instant that it restricts. */
+export async function listFilteredPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  filter: SubaccountPayoutFilter,
+  range: ListRange,
+): Promise<{ place: number; item: StoredSubaccountPayout }[]> {
+  if (!isId(subaccountId)) return [];
+  const rows = await selectFiltered<Selectable<Tables['subaccount_payout']>>(
+    ...([sql, tenant, 'subaccount_payout', conditionsOf(filter), range] as const),
+    [raw<boolean>`subaccount_id = ${subaccountId}`],
+  );
+  return rows.map((row) => ({ place: row.number, item: toRecord(row).payout }));
+}
+
+/** Counts the payouts of one subaccount that a filter selects, by more than the status. */
+export async function countFilteredPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  filter: SubaccountPayoutFilter,
+): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countFiltered(sql, tenant, 'subaccount_payout', conditionsOf(filter), filter, [
+    raw<boolean>`subaccount_id = ${subaccountId}`,
+  ]);
+}
+
+function conditionsOf({
+  status,
+  externalId,
+  reference,
+  amountCents,
+  ...filter
+}: SubaccountPayoutFilter): ListConditions {
+  return {
+    oneOf: { status: { asked: status, all: SUBACCOUNT_PAYOUT_STATUSES } },
+    periods: [
+      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
+      ['completed_at', { from: filter.completedAfter, before: filter.completedBefore }],
+      ['reversed_at', { from: filter.reversedAfter, before: filter.reversedBefore }],
+    ],
+    where: [
+      ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
+      ...(reference === undefined
+        ? []
+        : [
+            raw<boolean>`(payout_id = ${reference} or withdrawal_id = ${reference} or turbo_code = ${reference}
+              or sub_code = ${reference} or end_to_end_id = ${reference})`,
+          ]),
+      ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
+    ],
+  };
+}
+
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
   await sql
     .insertInto('subaccount_payout')
@@ -161,6 +224,7 @@ function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
     createdAt: row.created_at,
     completedAt: row.completed_at,
     reversedAt: row.reversed_at,
+    externalId: row.external_id,
   };
   return {
     payout,
@@ -198,6 +262,7 @@ function toRow(
     created_at: payout.createdAt,
     completed_at: payout.completedAt,
     reversed_at: payout.reversedAt,
+    external_id: payout.externalId,
   };
 }
 

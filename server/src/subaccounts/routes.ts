@@ -14,6 +14,7 @@ import {
   requestedPayoutToWire,
   requestedPayoutWire,
   statementEntryWire,
+  subaccountPayoutToWire,
   subaccountPayoutWire,
   subaccountWire,
   transferWire,
@@ -172,7 +173,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       async handle({ caller, params, query }) {
         const { id } = await found(caller.tenant, params.id);
         const { items, total } = await subaccounts.payoutsPage(caller.tenant, id, query);
-        return { status: 200, body: { payouts: items, total, ...query } };
+        return { status: 200, body: { payouts: items.map(subaccountPayoutToWire), total, ...query } };
       },
     }),
     restOperation({
@@ -192,7 +193,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
         const { id } = await found(caller.tenant, params.id);
         const payout = await subaccounts.findPayout(caller.tenant, id, params.payoutId);
         if (!payout) throw new NotFoundError('Payout not found');
-        return { status: 200, body: payout };
+        return { status: 200, body: subaccountPayoutToWire(payout) };
       },
     }),
   ];

@@ -1,8 +1,6 @@
 import { assertMay } from '../access/model.ts';
-import type { StoredEvent } from '../events/event.ts';
-import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
-import { type Context, callerOf } from '../graphql/context.ts';
+import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
@@ -15,12 +13,14 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { isOneOf } from '../kernel/list-filter.ts';
+import { detailsOf } from '../kernel/list-filter.ts';
+import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import {
   guidanceOf,
   isSettled,
   requestPayoutInput,
   type SubaccountPayout,
+  type SubaccountPayoutFilter,
   type SubaccountPayoutStatus,
   unknownSubaccount,
 } from './model.ts';
@@ -28,10 +28,10 @@ import { anyPayoutReference, anySubaccountId } from './names.ts';
 import { IDEMPOTENCY_KEY, SubaccountRef } from './subaccount-schema.ts';
 
 /** The forms of a reference, in a description. */
-const REFERENCE_FORMS =
+export const REFERENCE_FORMS =
   'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
 
-const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
+export const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
   description: 'The states of a payout of a subaccount.',
   values: {
     PROCESSING: {
@@ -74,20 +74,81 @@ const SubaccountPayoutConnection = builder.connectionObject(
   { name: 'SubaccountPayoutEdge' },
 );
 
+export const SubaccountPayoutFilterInput = builder.inputType('SubaccountPayoutFilter', {
+  fields: (t) => ({
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were requested at this instant or later.',
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were requested before this instant.',
+    }),
+    completedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were completed at this instant or later.',
+    }),
+    completedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were completed before this instant.',
+    }),
+    reversedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts whose amount was back in the subaccount at this instant or later.',
+    }),
+    reversedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts whose amount was back in the subaccount before this instant.',
+    }),
+    externalId: t.string({ description: 'Selects resources with this externalId.' }),
+    reference: t.string({
+      description: 'Selects the payout with this payoutId, withdrawalId, code or endToEndId.',
+    }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects resources of exactly this amount in cents.',
+    }),
+  }),
+});
+
+/** Reads the arguments as the port has them. @throws ValidationError naming the argument */
+export function payoutFilterOf({
+  status,
+  filter,
+}: {
+  status?: readonly (SubaccountPayoutStatus | 'unknown')[] | null | undefined;
+  filter?: typeof SubaccountPayoutFilterInput.$inferInput | null | undefined;
+}): SubaccountPayoutFilter {
+  return {
+    ...detailsOf(filter),
+    status: status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status')),
+    createdAfter: filter?.createdAfter ?? undefined,
+    createdBefore: filter?.createdBefore ?? undefined,
+    completedAfter: filter?.completedAfter ?? undefined,
+    completedBefore: filter?.completedBefore ?? undefined,
+    reversedAfter: filter?.reversedAfter ?? undefined,
+    reversedBefore: filter?.reversedBefore ?? undefined,
+  };
+}
+
 builder.objectFields(SubaccountRef, (t) => ({
   payouts: t.field({
     type: SubaccountPayoutConnection,
-    description: `The payouts of the subaccount, newest first. ${BOTH_WAYS}`,
-    args: { ...connectionArguments(t.arg), status: t.arg({ type: [SubaccountPayoutStatusEnum] }) },
+    description: `The payouts of the subaccount, newest first. In remote mode: those that this server has requested or seen. ${BOTH_WAYS}`,
+    args: {
+      ...connectionArguments(t.arg),
+      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
+      filter: t.arg({ type: SubaccountPayoutFilterInput }),
+    },
     resolve: async ({ id }, args, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccount_payouts.read');
-      const status = args.status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status'));
+      const filter = payoutFilterOf(args);
       const { subaccounts } = context.services;
       return readConnection(context.listCursors(`subaccountPayouts:${id}`), args, {
-        list: (range) => subaccounts.payouts(caller.tenant, id, { ...range, status }),
+        list: (range) => subaccounts.payouts(caller.tenant, id, { ...range, ...filter }),
         node: ({ item }) => item,
-        total: () => subaccounts.countPayouts(caller.tenant, id, { status }),
+        total: () => subaccounts.countPayouts(caller.tenant, id, filter),
       });
     },
   }),
@@ -195,6 +256,10 @@ builder.node(SubaccountPayoutRef, {
       nullable: true,
       description: 'The time at which the amount was back in the subaccount; null before.',
     }),
+    externalId: t.exposeString('externalId', {
+      nullable: true,
+      description: 'Your own number for the resource; null if none was given.',
+    }),
     inDoubt: t.boolean({
       description:
         'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
@@ -247,6 +312,9 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
       description:
         'The PIX key: a CPF or CNPJ with its check digits, a phone number as +55…, an e-mail address, or a random key.',
     }),
+    externalId: t.string({
+      description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
+    }),
     idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
   }),
 });
@@ -282,119 +350,3 @@ builder.mutationFields((t) => ({
     ),
   }),
 }));
-
-// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
-
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: SubaccountPayout['status'] | null;
-  payout: SubaccountPayout;
-}
-
-const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
-  interfaces: [AccountUpdate],
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: SubaccountPayoutStatusEnum,
-      nullable: true,
-      resolve: (update) => update.previousStatus,
-    }),
-    subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: (update) => update.payout }),
-  }),
-});
-
-addAccountUpdates('SUBACCOUNT_PAYOUT', {
-  ...{ typename: 'SubaccountPayoutUpdate', resource: 'subaccount_payout' },
-  follow(context) {
-    assertMay(callerOf(context), 'subaccount_payouts.read');
-    return { toItem: eventUpdate };
-  },
-});
-
-builder.subscriptionFields((t) => ({
-  subaccountPayoutUpdates: t.field({
-    type: SubaccountPayoutUpdate,
-    description: `The payout with a reference: ${REFERENCE_FORMS}; then each of its changes. The stream completes at COMPLETED, or at FAILED once it is reversed.`,
-    args: {
-      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
-      reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),
-      after: t.arg.string(),
-    },
-    subscribe: async (_, { subaccountId, reference, after }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'subaccount_payouts.read');
-      context.services.subaccounts.assertNames({ subaccountId, reference });
-      const found = await context.services.subaccounts.findPayoutWithVersion(
-        caller.tenant,
-        subaccountId,
-        reference,
-      );
-      if (!found) throw new NotFoundError('Payout not found');
-      const { version, id, payout } = found;
-      return context.subscribe({
-        topic: { resource: 'subaccount_payout', resourceId: id },
-        after,
-        begin: async () => ({
-          version,
-          first: (cursor: string) => stateUpdate(payout, cursor),
-          isOver: isSettled(payout),
-        }),
-        toItem: eventUpdate,
-        isLast: (event) => event.resource === 'subaccount_payout' && isSettled(event.snapshot),
-      });
-    },
-    resolve: withClearedLoaders,
-  }),
-  allSubaccountPayoutUpdates: t.field({
-    type: SubaccountPayoutUpdate,
-    description: 'Every payout of one subaccount, or of all; no first state, only changes.',
-    args: {
-      subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
-      after: t.arg.string(),
-      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
-    },
-    subscribe: async (_, { subaccountId, after, ...args }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'subaccount_payouts.read');
-      const status = args.status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status'));
-      context.services.subaccounts.assertNames({ subaccountId });
-      if (subaccountId != null && !(await context.services.subaccounts.find(caller.tenant, subaccountId)))
-        throw new NotFoundError('Subaccount not found');
-      return context.subscribe({
-        topic: { resource: 'subaccount_payout' },
-        matches: (event) =>
-          event.resource === 'subaccount_payout' &&
-          (subaccountId == null || event.snapshot.subaccountId === subaccountId) &&
-          isOneOf(event.snapshot.status, status),
-        after,
-        toItem: eventUpdate,
-        isLast: () => false,
-      });
-    },
-    resolve: withClearedLoaders,
-  }),
-}));
-
-/** Clears the subaccounts that an earlier update has loaded: a subscription has one context for all its updates. */
-function withClearedLoaders(update: Update, _: unknown, { loaders }: Context): Update {
-  loaders.subaccount.clearAll();
-  return update;
-}
-
-function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
-  const occurredAt = payout.reversedAt ?? payout.completedAt ?? payout.createdAt;
-  return { cursor, occurredAt, previousStatus: null, payout };
-}
-
-/** An event as an update, with the state after that change, not today's. */
-function eventUpdate(event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'subaccount_payout')
-    throw new TypeError(`${event.kind} is not a subaccount payout's event`);
-  const { occurredAt, previousStatus, snapshot } = event;
-  return { cursor, occurredAt, previousStatus, payout: snapshot };
-}

@@ -15,18 +15,21 @@ import {
   writesOfMove,
 } from './collections.ts';
 import { subaccountEvent } from './events.ts';
-import type {
-  PlacedRange,
-  StoredStatementEntry,
-  StoredSubaccount,
-  StoredSubaccountPayout,
-  SubaccountPayoutStatus,
-  SubaccountService,
+import {
+  isDetailed,
+  type PlacedRange,
+  type StoredStatementEntry,
+  type StoredSubaccount,
+  type StoredSubaccountPayout,
+  type SubaccountPayoutStatus,
+  type SubaccountService,
 } from './model.ts';
 import { assertOwnNames, newSubaccountId, newTransferReference } from './names.ts';
 import {
+  countFilteredPayouts,
   countPayouts,
   countPayoutsOfEach,
+  listFilteredPayouts,
   listPayouts,
   listPayoutsOfEach,
   selectByReference,
@@ -196,8 +199,12 @@ export function createSubaccountService({
       const found = new Map(records.map(({ payout }) => [payout.id, payout]));
       return ids.map((id) => found.get(id) ?? null);
     },
-    payouts: (tenant, subaccountId, { status, ...range }) =>
-      toRange(range, ({ end, ...page }) => payoutPages({ tenant, subaccountId, ...page }, { end, status })),
+    payouts: (tenant, subaccountId, { end, limit, after, before, ...filter }) =>
+      toRange({ end, limit, after, before }, (page) => {
+        if (isDetailed(filter)) return listFilteredPayouts(sql, tenant, subaccountId, filter, page);
+        const list = { tenant, subaccountId, after, before, limit: page.limit };
+        return payoutPages(list, { end, status: filter.status });
+      }),
     async payoutsPage(tenant, subaccountId, window) {
       const [rows, total] = await Promise.all([
         listPayouts(sql, tenant, subaccountId, window),
@@ -205,7 +212,10 @@ export function createSubaccountService({
       ]);
       return { items: rows.map(({ item }) => item), total };
     },
-    countPayouts: (tenant, subaccountId, { status }) => payoutCounts({ tenant, subaccountId }, { status }),
+    countPayouts: (tenant, subaccountId, filter) =>
+      isDetailed(filter)
+        ? countFilteredPayouts(sql, tenant, subaccountId, filter)
+        : payoutCounts({ tenant, subaccountId }, { status: filter.status }),
   };
 }
 

@@ -23,7 +23,7 @@ import type {
   SubaccountPayout,
   SubaccountPayoutStatus,
 } from './model.ts';
-import { STATEMENT_ENTRY_KINDS } from './model.ts';
+import { STATEMENT_ENTRY_KINDS, SUBACCOUNT_PAYOUT_STATUSES } from './model.ts';
 import { anySubaccountId } from './names.ts';
 import type { UpstreamPayout } from './upstream-payout.ts';
 
@@ -55,13 +55,7 @@ export const transferWire = z
   .object({ subaccountId: z.string(), ...statementEntryWire.shape })
   .meta({ id: 'SubaccountTransfer' });
 
-const SUBACCOUNT_PAYOUT_STATUSES = [
-  'completed',
-  'processing',
-  'failed',
-] as const satisfies readonly SubaccountPayoutStatus[];
-
-/** A payout as the document's 2.2 shows it, in its order. */
+/** A payout as the document's 2.2 shows it, in its order, and the merchant's own number where one was given. */
 export const subaccountPayoutWire = z
   .object({
     payoutId: z.string().nullable().meta({ description: 'The refId of its payout entry in the statement' }),
@@ -95,8 +89,15 @@ export const subaccountPayoutWire = z
     createdAt: instant.meta({ description: 'When the subaccount was debited' }),
     completedAt: instant.nullable(),
     reversedAt: instant.nullable().meta({ description: 'When the reversal was entered in the statement' }),
+    externalId: z.string().optional().meta({ description: 'Your own number for it, where one was given' }),
   })
   .meta({ id: 'SubaccountPayout' });
+
+export function subaccountPayoutToWire(
+  payout: StoredSubaccountPayout,
+): z.output<typeof subaccountPayoutWire> {
+  return { ...payout, externalId: payout.externalId ?? undefined };
+}
 
 /** The answer to a payout request. */
 export const requestedPayoutWire = z
@@ -136,9 +137,10 @@ export const subaccountPayoutWebhooks = {
  * The webhook `subaccount.payout`, at each change of status and at the reversal, with the object of 2.2. Null for a
  * payout that was just requested: it is announced once it has a code.
  */
-export function subaccountPayoutWebhook({ status, feeCents, ...payout }: SubaccountPayout) {
+export function subaccountPayoutWebhook({ status, feeCents, externalId, ...payout }: SubaccountPayout) {
   if (payout.code === null || status === 'unknown' || feeCents === null) return null;
-  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status }) };
+  const number = externalId != null && { externalId };
+  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status, ...number }) };
 }
 
 // ── The answers of another service ──────────────────────────────────────────────────────────────
@@ -177,6 +179,8 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
     createdAt,
     completedAt: readInstant(json.completedAt),
     reversedAt: readInstant(json.reversedAt),
+    // Our own requests never bring the service a number.
+    externalId: null,
   };
 }
 

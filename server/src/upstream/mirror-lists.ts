@@ -15,6 +15,10 @@ export interface StateFilter extends DetailFilter {
   requestedBefore?: Date | undefined;
   processedAfter?: Date | undefined;
   processedBefore?: Date | undefined;
+  completedAfter?: Date | undefined;
+  completedBefore?: Date | undefined;
+  reversedAfter?: Date | undefined;
+  reversedBefore?: Date | undefined;
   method?: readonly string[] | undefined;
   /** The name in the mirror that the reference is; left out where that is the id itself. */
   referenceName?: string | undefined;
@@ -115,14 +119,19 @@ export async function countMirroredRange(
 }
 
 function valuesOf({ parent, status }: Pick<RangeFilter, 'parent' | 'status'>): RawBuilder<boolean>[] {
-  return [
-    ...(parent ? [raw<boolean>`parent = any(${[...parent]}::text[])`] : []),
-    ...(status ? [raw<boolean>`status = any(${[...status]}::text[])`] : []),
-  ];
+  return [...isAnyOf('parent', parent), ...isAnyOf('status', status)];
+}
+
+/** The condition on a column; with one value an index behind it is read in its order. */
+function isAnyOf(column: string, values: readonly string[] | undefined): RawBuilder<boolean>[] {
+  if (!values) return [];
+  return values.length === 1
+    ? [raw<boolean>`${raw.ref(column)} = ${values[0]}`]
+    : [raw<boolean>`${raw.ref(column)} = any(${[...values]}::text[])`];
 }
 
 /** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
-const INSTANTS = ['created', 'requested', 'paid', 'processed', 'refunded'] as const;
+const INSTANTS = ['created', 'requested', 'paid', 'processed', 'completed', 'refunded', 'reversed'] as const;
 
 type StateInstant = `${(typeof INSTANTS)[number]}At`;
 
@@ -166,8 +175,7 @@ function conditionsOf(
     ...(from ? [raw<boolean>`snapshot ->> ${raw.lit(member)} >= ${from.toISOString()}`] : []),
     ...(before ? [raw<boolean>`snapshot ->> ${raw.lit(member)} < ${before.toISOString()}`] : []),
   ];
-  const id =
-    referenceName === undefined ? raw`${reference}` : idOfReference(tenant, resource, referenceName);
+  const id = referenceName === undefined ? raw`${reference}` : idOfReference(tenant, resource, referenceName);
   return [
     ...(externalId === undefined ? [] : [has('externalId', externalId)]),
     ...(reference === undefined ? [] : [raw<boolean>`(id = ${id} or ${has('endToEndId', reference)})`]),

@@ -207,6 +207,8 @@ export interface SubaccountPayoutEvent {
   completedAt: string | null;
   /** When the reversal was entered in the statement. */
   reversedAt: string | null;
+  /** Your own number for it, where one was given. */
+  externalId?: string;
 }
 
 /** A checkout token takes no cards for a while: too many of them were declined. */

@@ -63,6 +63,8 @@ export interface Summary {
   amountCents: number;
   /** The masked PIX key of a payout; absent for a transfer. */
   pixKey?: string | null;
+  /** The merchant's own number of a payout, which stays here; left out by an older version. */
+  externalId?: string | null;
 }
 
 export function summaryOf({ subaccountId, amountCents }: Summary): Summary {

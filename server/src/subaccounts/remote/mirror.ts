@@ -12,13 +12,20 @@ import {
   readByReferences,
   writesOfMirrored,
 } from '../../upstream/mirror.ts';
+import type { RangeFilter } from '../../upstream/mirror-lists.ts';
 import {
   type MirroredRow,
   selectMirrored,
   selectReferences,
   touchMirrored,
 } from '../../upstream/mirror-store.ts';
-import { isFinal, isSettled, type SubaccountPayout, subaccountPayoutFromJson } from '../model.ts';
+import {
+  isFinal,
+  isSettled,
+  type SubaccountPayout,
+  type SubaccountPayoutFilter,
+  subaccountPayoutFromJson,
+} from '../model.ts';
 import { anyPayoutReference, anySubaccountId, newPayoutKey } from '../names.ts';
 import { eventOf, mergeUpstreamPayout, type UpstreamPayout } from '../upstream-payout.ts';
 
@@ -151,6 +158,19 @@ function normalizeName(reference: string): string {
 /** The filter of one subaccount's payouts. */
 export function filterOf(subaccountId: string, status?: readonly string[]) {
   return { parent: subaccountId.toLowerCase(), status };
+}
+
+/** The filter of one subaccount's payouts by more than their status. */
+export function rangeFilterOf(
+  subaccountId: string,
+  { status, ...details }: SubaccountPayoutFilter,
+): RangeFilter {
+  const { reference } = details;
+  const referenceName = reference === undefined ? undefined : nameOf(subaccountId, reference);
+  return {
+    ...{ parent: [subaccountId.toLowerCase()], status, period: {} },
+    details: { ...details, referenceName },
+  };
 }
 
 /**

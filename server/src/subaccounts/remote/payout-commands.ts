@@ -1,4 +1,4 @@
-import { InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
+import { IdempotencyError, InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
 import { maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -9,7 +9,8 @@ import {
   type LookupResult,
   type RequestKind,
 } from '../../upstream/intents/operations.ts';
-import type { Intent } from '../../upstream/intents/transitions.ts';
+import { intents as intentRecords } from '../../upstream/intents/store.ts';
+import { type Intent, intentKey } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { assertConclusive, isSuccess } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
@@ -53,6 +54,7 @@ export const GET_PAYOUT = {
 };
 
 export function createPayoutRequests({
+  database,
   clock,
   upstream,
   intents,
@@ -70,7 +72,7 @@ export function createPayoutRequests({
 }): PayoutRequests {
   async function sendPayout(
     tenant: Tenant,
-    { subaccountId, amountCents, pixKey }: Omit<RequestPayoutInput, 'idempotencyKey'>,
+    { subaccountId, amountCents, pixKey, externalId = null }: Omit<RequestPayoutInput, 'idempotencyKey'>,
     { key }: Intent,
   ): Promise<{ made: Observation; held: boolean }> {
     const body = { amountCents, pixKey, idempotencyKey: key };
@@ -98,9 +100,8 @@ export function createPayoutRequests({
     const requested = readRequestedPayout(answer.body);
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
     const requestOptions: RequestOptions = { priority: 'money', waitMs: 2_000 };
-    const found = await lookUpPayout(tenant, { subaccountId, amountCents }, names, requestOptions).catch(
-      () => 'unclear' as const,
-    );
+    const summary = { subaccountId, amountCents, externalId };
+    const found = await lookUpPayout(tenant, summary, names, requestOptions).catch(() => 'unclear' as const);
     const held = answer.status === 202;
     if (isFound(found)) return { made: found.found, held };
     // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means that it was
@@ -110,14 +111,14 @@ export function createPayoutRequests({
         retryable: false,
         moneyMayHaveMoved: true,
       });
-    const shown = justRequested({ ...requested, subaccountId, amountCents, pixKey: maskPixKey(pixKey), at });
+    const shown = justRequested({ ...requested, ...summary, pixKey: maskPixKey(pixKey), at });
     return { made: observationOf(shown, { reference: IDEM + key, at }), held };
   }
 
   /** Looks a payout up by the first of these names that leads to it. */
   async function lookUpPayout(
     { environment }: Tenant,
-    { subaccountId, amountCents }: Summary,
+    { subaccountId, amountCents, externalId = null }: Summary,
     names: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<LookupResult> {
@@ -132,15 +133,29 @@ export function createPayoutRequests({
       // A payout of another amount is of another request under the same key, so this request was not done.
       if (shown && isSameId(shown.subaccountId, subaccountId)) {
         if (shown.amountCents !== amountCents) continue;
-        return { found: observationOf(shown, { reference, at }), provisional: isJustRequested(shown) };
+        return {
+          found: observationOf({ ...shown, externalId }, { reference, at }),
+          provisional: isJustRequested(shown),
+        };
       }
       isUnclear ||= answer?.status !== 404;
     }
     return isUnclear ? 'unclear' : 'not_there';
   }
 
+  /** @throws IdempotencyError where the key was used with another number, which no hash of a request contains */
+  async function assertNumbered(
+    tenant: Tenant,
+    key: string | null | undefined,
+    externalId: string | null,
+  ): Promise<void> {
+    if (key == null) return;
+    const [intent] = await intentRecords.load(database.sql, tenant, [intentKey(PAYOUT, key)]);
+    if (intent) assertSameNumber(intent, externalId);
+  }
+
   return {
-    async requestPayout(tenant, { idempotencyKey, ...input }) {
+    async requestPayout(tenant, { idempotencyKey, externalId = null, ...input }) {
       let isHeld = true;
       try {
         const { resourceId, replayed } = await withInvalidation(tenant, () =>
@@ -148,19 +163,21 @@ export function createPayoutRequests({
             name: PAYOUT,
             input,
             key: idempotencyKey ?? null,
-            summary: (given) => ({ ...summaryOf(given), pixKey: maskPixKey(given.pixKey) }),
+            summary: (given) => ({ ...summaryOf(given), pixKey: maskPixKey(given.pixKey), externalId }),
             async send(intent) {
-              const { made, held } = await sendPayout(tenant, input, intent);
+              const { made, held } = await sendPayout(tenant, { ...input, externalId }, intent);
               isHeld = held;
               return made;
             },
             lookupReference: ({ key }) => IDEM + key,
           }),
         );
+        if (replayed) await assertNumbered(tenant, idempotencyKey, externalId);
         return { id: resourceId, held: isHeld, doubt: null, replayed };
       } catch (error) {
         if (!(error instanceof InDoubtError)) throw error;
         const { intent, replayed } = error;
+        assertSameNumber(intent, externalId);
         const doubt = await findMirrored(tenant, intent);
         // Nothing is recorded under the payout's id: a lookup by it would say that there is no such payout.
         if (!doubt) throw error;
@@ -183,11 +200,20 @@ export function createPayoutRequests({
   };
 }
 
+/** @throws IdempotencyError */
+function assertSameNumber({ summary }: Intent, externalId: string | null): void {
+  if (((summary as Summary).externalId ?? null) !== externalId)
+    throw new IdempotencyError('This idempotency key was used before with another input');
+}
+
 /** A payout of a request that was just accepted: `processing`, and without the names that the bank's answer brings. */
 function justRequested({
   at,
   ...known
-}: Pick<UpstreamPayout, 'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey'> & {
+}: Pick<
+  UpstreamPayout,
+  'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey' | 'externalId'
+> & {
   at: Date;
 }): UpstreamPayout {
   return {
@@ -210,11 +236,11 @@ function justRequested({
 
 /** The payout in doubt of an intent, which may have been sent: the money may have left. */
 export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout {
-  const { subaccountId, amountCents, pixKey = null } = summary as Summary;
+  const { subaccountId, amountCents, pixKey = null, externalId = null } = summary as Summary;
   const payoutId = IDEM + key;
   const names = { withdrawalId: null, code: null };
   return {
-    ...justRequested({ ...names, subaccountId, amountCents, pixKey, at: createdAt }),
+    ...justRequested({ ...names, subaccountId, amountCents, pixKey, externalId, at: createdAt }),
     payoutId,
     id: reservedId(subaccountId, payoutId)!,
     inDoubt: true,

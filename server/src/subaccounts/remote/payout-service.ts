@@ -1,7 +1,7 @@
 import { readHead } from '../../events/log.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
-import { withoutExtra } from '../../kernel/list-range.ts';
+import { type ListRange, withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import {
@@ -10,6 +10,7 @@ import {
   type UpstreamDependencies,
 } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
+import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
 import {
   claimPoll,
   countMirrored,
@@ -32,8 +33,10 @@ import {
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { WebhookClaim } from '../../upstream/webhook-claim.ts';
 import {
+  isDetailed,
   isSettled,
   type SubaccountPayout,
+  type SubaccountPayoutFilter,
   type SubaccountPayoutService,
   type SubaccountService,
 } from '../model.ts';
@@ -51,6 +54,7 @@ import {
   observationOf,
   payoutIn,
   RESOURCE,
+  rangeFilterOf,
 } from './mirror.ts';
 import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
 
@@ -137,6 +141,19 @@ export function createRemotePayouts(
       ...options,
     });
     return !read.stale;
+  }
+
+  async function listRows(
+    tenant: Tenant,
+    subaccountId: string,
+    range: ListRange,
+    filter: SubaccountPayoutFilter,
+  ): Promise<{ place: number; observed: MirroredRow }[]> {
+    if (!isDetailed(filter))
+      return listMirrored(sql, tenant, RESOURCE, { ...range, ...filterOf(subaccountId, filter.status) });
+    if (!isSubaccountId(subaccountId)) return [];
+    const page = { ...range, ...rangeFilterOf(subaccountId, filter), allOf: null };
+    return listMirroredRange(sql, tenant, RESOURCE, page);
   }
 
   // ── The port ──
@@ -232,11 +249,11 @@ export function createRemotePayouts(
       },
 
       // The document has no list of payouts: these were requested here, announced by webhooks, or looked up.
-      async payouts(tenant, subaccountId, { status, ...range }) {
-        const page = { ...range, limit: range.limit + 1, ...filterOf(subaccountId, status) };
-        const rows = await listMirrored(sql, tenant, RESOURCE, page);
+      async payouts(tenant, subaccountId, { end, limit, after, before, ...filter }) {
+        const page = { end, limit: limit + 1, after, before };
+        const rows = await listRows(tenant, subaccountId, page, filter);
         const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
-        return withoutExtra(items, range);
+        return withoutExtra(items, { end, limit });
       },
       async payoutsPage(tenant, subaccountId, window) {
         const filter = filterOf(subaccountId);
@@ -246,8 +263,12 @@ export function createRemotePayouts(
         ]);
         return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
       },
-      countPayouts: (tenant, subaccountId, { status }) =>
-        countMirrored(sql, tenant, RESOURCE, filterOf(subaccountId, status)),
+      async countPayouts(tenant, subaccountId, filter) {
+        if (!isDetailed(filter))
+          return countMirrored(sql, tenant, RESOURCE, filterOf(subaccountId, filter.status));
+        if (!isSubaccountId(subaccountId)) return 0;
+        return countMirroredRange(sql, tenant, RESOURCE, rangeFilterOf(subaccountId, filter));
+      },
 
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);

@@ -13,6 +13,7 @@ import {
   SubaccountRef,
   statementFilterOf,
 } from '../subaccount-schema.ts';
+import './payouts-schema.ts';
 
 interface Update {
   cursor: string;
