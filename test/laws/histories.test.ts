@@ -40,7 +40,12 @@ const PAYERS = [
   'ana@psa.example',
   'paga-tarde@psa.example',
   'paga-duas@psa.example',
-].concat(['paga-outro@psa.example', 'demora-codigo@psa.example', 'sem-codigo@psa.example']);
+].concat([
+  'paga-outro@psa.example',
+  'demora-codigo@psa.example',
+  'sem-codigo@psa.example',
+  'devolve-depois@psa.example',
+]);
 
 const amountCents = fc.integer({ min: 80, max: 20_000 });
 const which = fc.nat({ max: 3 });

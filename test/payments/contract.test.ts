@@ -194,6 +194,45 @@ describeOnDatabase('PIX payments', (open) => {
     expect(core.faults).toEqual([]);
   });
 
+  test('A refund that its bank completes later is processing until then, as is a PIX that is sent back', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { customer: { email: 'devolve-depois@psa.example' } });
+    const { paymentId } = payment;
+    await pay(core, paymentId);
+    const resource = { type: 'payment', id: paymentId } as const;
+    const { refund } = await core.refunds.request(core.tenant, resource, { amountCents: 990 });
+    await pay(core, paymentId);
+    await core.work.settled();
+    const shown = () =>
+      Promise.all([
+        core.refunds.find(core.tenant, refund.refundId),
+        core.payments.find(core.tenant, paymentId),
+        core.balances(),
+      ]);
+    const onTheWay = [
+      { status: 'processing', endToEndId: null, completedAt: null },
+      {
+        ...{ status: 'paid', refundedCents: 0, refundingCents: 990 },
+        returnedCredits: [{ cause: 'already_paid', returnedAt: null }],
+      },
+      { merchant_balance: 4000, refunds_in_transit: 5980 },
+    ];
+    expect(await shown()).toMatchObject(onTheWay);
+    await core.pass(5 * SECOND - 1);
+    expect(await shown()).toMatchObject(onTheWay);
+    await core.pass(1);
+    const now = core.clock.now();
+    expect(await shown()).toMatchObject([
+      { status: 'completed', endToEndId: expect.stringMatching(/^D\w{31}$/), completedAt: now },
+      {
+        ...{ status: 'paid', refundedCents: 990, refundingCents: 0 },
+        returnedCredits: [{ cause: 'already_paid', returnedAt: now }],
+      },
+      { merchant_balance: 4000, refunds_in_transit: 0 },
+    ]);
+    expect(core.faults).toEqual([]);
+  });
+
   test('The guide names every payer that does something by itself', () => {
     const guide = readFileSync(new URL('../../server/docs/guide.md', import.meta.url), 'utf8');
     const [, table = ''] = /\| `email` of the customer of a PIX payment .*\n((?:\|.*\n)+)/.exec(guide) ?? [];

@@ -385,18 +385,21 @@ describe('PIX payments', () => {
     ]);
   });
 
+  async function requestRefund(id: string) {
+    const { refundPayment } = await app.live.request(
+      'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 990 }) { ... on RefundSuccess { refund { refundId } } } }',
+      { id },
+    );
+    await app.work.settled();
+    return refundPayment.refund.refundId as string;
+  }
+  const statusOf = async (refundId: string) =>
+    (await app.live.request(`{ refund(refundId: "${refundId}") { status } }`)).refund.status;
+
   test('The bank refuses the returns of a payment, and accepts them again', async () => {
     const { id } = await charge();
     await pull('pix/pay', { id });
-    const refund = async () => {
-      const { refundPayment } = await app.live.request(
-        'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 990 }) { ... on RefundSuccess { refund { refundId } } } }',
-        { id },
-      );
-      await app.work.settled();
-      const { refundId } = refundPayment.refund;
-      return (await app.live.request(`{ refund(refundId: "${refundId}") { status } }`)).refund.status;
-    };
+    const refund = async () => statusOf(await requestRefund(id));
     expect((await pull('pix/returns', { id, returns: 'refused' })).status).toBe(200);
     expect([(await lineOf(id)).refusesReturns, await refund()]).toEqual([true, 'FAILED']);
     await pull('pix/returns', { id, returns: 'accepted' });
@@ -405,6 +408,20 @@ describe('PIX payments', () => {
     expect((await pull('pix/returns', { id, returns: 'lost' })).body.fields).toMatchObject([
       { path: 'returns' },
     ]);
+  });
+
+  test('A bank that completes returns later still completes those under way once it refuses new ones', async () => {
+    const { id } = await charge({ customer: { email: 'devolve-depois@psa.example' } });
+    await pull('pix/pay', { id });
+    const [first, second] = [await requestRefund(id), await requestRefund(id)];
+    expect((await pull('pix/returns', { id, returns: 'refused' })).status).toBe(200);
+    const refused = await requestRefund(id);
+    await pull('pix/returns', { id, returns: 'accepted' });
+    const third = await requestRefund(id);
+    const statuses = () => Promise.all([first, second, refused, third].map(statusOf));
+    expect(await statuses()).toEqual(['PROCESSING', 'PROCESSING', 'FAILED', 'PROCESSING']);
+    await pull('clock', { seconds: 5 });
+    expect(await statuses()).toEqual(['COMPLETED', 'COMPLETED', 'FAILED', 'COMPLETED']);
   });
 
   test('A PIX names the wrong field, and pays no other account’s payment by its id', async () => {

@@ -57,6 +57,7 @@ interface SimulatedPixCodeTable extends TenantTable {
   registered_at: Date;
   expires_at: Date;
   refuses_returns: Generated<boolean>;
+  delays_returns: Generated<boolean>;
   claims: Generated<'undecided' | 'won' | 'lost' | null>;
   is_recurrence: Generated<boolean>;
   refused_attempts: Generated<'first' | 'all' | null>;
@@ -88,7 +89,9 @@ interface SimulatedPixReturnTable {
   end_to_end_id: string;
   amount_cents: number;
   return_end_to_end_id: string;
+  /** The outcome; it is shown from `settles_at` on. */
   status: 'completed' | 'failed';
+  settles_at: Generated<Date | null>;
 }
 
 interface SimulatedLtcAddressTable extends TenantTable {

@@ -31,6 +31,8 @@ export const MAGIC_PAYERS: Readonly<
       refusal?: string;
       registersAfterMs?: number;
       refusesReturns?: true;
+      /** Each return is completed after a while. */
+      delaysReturns?: true;
       claims?: 'undecided' | 'won' | 'lost';
       /** The attempts of each cycle of a subscription that its bank refuses. */
       refusedAttempts?: 'first' | 'all';
@@ -44,12 +46,16 @@ export const MAGIC_PAYERS: Readonly<
   'sem-codigo@psa.example': { refusal: 'O banco recusou a cobrança' },
   'demora-codigo@psa.example': { registersAfterMs: 15 * SECOND_MS },
   'devolve-falha@psa.example': { refusesReturns: true },
+  'devolve-depois@psa.example': { delaysReturns: true },
   'contesta@psa.example': { claims: 'undecided' },
   'contesta-ganha@psa.example': { claims: 'won' },
   'contesta-perde@psa.example': { claims: 'lost' },
   'nega@psa.example': { refusedAttempts: 'all' },
   'nega-uma@psa.example': { refusedAttempts: 'first' },
 };
+
+/** Milliseconds until a return of a payer with late returns is completed. */
+const LATE_RETURN_MS = 5 * SECOND_MS;
 
 /** The host of the codes, under a top-level domain that no resolver has: such a code moves no real money. */
 const CODE_HOST = 'pix.psa.invalid/v2/';
@@ -184,6 +190,7 @@ export function createSimulatedPix({
           registered_at: plusMs(now, behaviour.registersAfterMs ?? 0),
           expires_at: expiresAt,
           refuses_returns: behaviour.refusesReturns ?? false,
+          delays_returns: behaviour.delaysReturns ?? false,
           claims: behaviour.claims ?? null,
           is_recurrence: recurrence !== null,
           refused_attempts: behaviour.refusedAttempts ?? null,
@@ -257,7 +264,7 @@ export function createSimulatedPix({
         const credit = await sql
           .selectFrom('simulated_pix_credit')
           .innerJoin('simulated_pix_code', 'simulated_pix_code.txid', 'simulated_pix_credit.txid')
-          .select(['simulated_pix_credit.amount_cents', 'refuses_returns'])
+          .select(['simulated_pix_credit.amount_cents', 'refuses_returns', 'delays_returns'])
           .where('end_to_end_id', '=', railChargeId)
           .forUpdate('simulated_pix_credit')
           .executeTakeFirstOrThrow();
@@ -267,22 +274,28 @@ export function createSimulatedPix({
           .where('end_to_end_id', '=', railChargeId)
           .execute();
         const known = returns.find((each) => each.id === id);
+        // One that is on its way counts: its money is no longer there.
         const returned = returns.reduce(
           (sum, each) => sum + (each.status === 'completed' ? each.amount_cents : 0),
           0,
         );
         const isRefused = credit.refuses_returns || returned + amountCents > credit.amount_cents;
+        const now = clock.now();
+        const settlesAt = credit.delays_returns && !isRefused ? plusMs(now, LATE_RETURN_MS) : null;
         const row = known ?? {
           id,
           end_to_end_id: railChargeId,
           amount_cents: amountCents,
-          return_end_to_end_id: `D${endToEndId(clock.now()).slice(1)}`,
+          return_end_to_end_id: `D${endToEndId(settlesAt ?? now).slice(1)}`,
           status: isRefused ? ('failed' as const) : ('completed' as const),
+          settles_at: settlesAt,
         };
         if (!known) await sql.insertInto('simulated_pix_return').values(row).execute();
-        return row.status === 'completed'
-          ? { status: 'completed', endToEndId: row.return_end_to_end_id }
-          : { status: 'failed', reason: 'O banco do pagador recusou a devolução' };
+        if (row.status === 'failed')
+          return { status: 'failed', reason: 'O banco do pagador recusou a devolução' };
+        return row.settles_at !== null && row.settles_at > now
+          ? { status: 'pending', settlesAt: row.settles_at }
+          : { status: 'completed', endToEndId: row.return_end_to_end_id };
       });
     },
 

@@ -1,0 +1,43 @@
+import { expect, test } from 'vitest';
+import type { PixPayment } from '../../widget/demo/dashboard/operations.ts';
+import { pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
+
+const PAID: PixPayment = {
+  ...{ paymentId: 'psa_1', method: 'PIX', ltc: null, customer: { name: 'Ana', email: null } },
+  ...{ status: 'PAID', amountCents: 4_990, description: 'Caneca', version: 4 },
+  ...{ createdAt: '2026-03-02T12:00:00Z', paidAt: '2026-03-02T12:00:03Z', paidLate: false },
+  ...{ refundedAt: null, refundedCents: 0, refundableCents: 4_990, failureReason: null },
+  ...{ returnedCredits: [], refunds: [] },
+};
+
+/** The text of a template, with that of the templates in it. */
+function textOf(value: unknown): string {
+  if (Array.isArray(value)) return value.map(textOf).join('');
+  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '';
+  const { strings = [], values = [] } = value as { strings?: readonly string[]; values?: readonly unknown[] };
+  return strings.map((text, index) => text + textOf(values[index])).join('');
+}
+
+test('A refund by PIX that its bank has not completed is on its way back in the row of its payment', () => {
+  const statusOf = (changed: Partial<PixPayment>) =>
+    textOf(
+      pixPaymentRow(
+        { ...PAID, ...changed },
+        { now: new Date('2026-03-02T12:01:00Z'), disputedCents: 0, open: null },
+      ).cells[0],
+    ).replaceAll('\u00a0', ' ');
+  const refund = { refundId: 'ref_1', amountCents: 990, failureReason: null, completedAt: null };
+  const processing = statusOf({
+    ...{ refundableCents: 4_000, version: 5 },
+    refunds: [{ ...refund, status: 'PROCESSING' }],
+  });
+  expect(processing).toContain('Pago');
+  expect(processing).toContain('R$ 9,90 a caminho de volta');
+  expect(processing).not.toContain('estornados');
+  const completed = statusOf({
+    ...{ refundableCents: 4_000, refundedCents: 990, version: 6 },
+    refunds: [{ ...refund, status: 'COMPLETED', completedAt: '2026-03-02T12:00:09Z' }],
+  });
+  expect(completed).toContain('R$ 9,90 estornados');
+  expect(completed).not.toContain('a caminho');
+});
