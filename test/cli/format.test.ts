@@ -29,10 +29,12 @@ test('LTC that wait for the operator are shown in LTC, beside the amount that wa
     litoshi: 108_149_068,
     seenAt: '2026-11-26T12:00:00.000Z',
   };
-  expect(formatResult('ltc.list', { payments: [payment] })).toBe(
-    `payment  account  status   reason          reais  ltc asked   ltc came    seen
+  const table = `payment  account  status   reason          reais  ltc asked   ltc came    seen
 psa_1    acc_1    expired  paid elsewhere  49.90  0.08149068  1.08149068  2026-11-26 12:00:00Z
-`,
+`;
+  expect(formatResult('ltc.list', { payments: [payment], next: null })).toBe(table);
+  expect(formatResult('ltc.list', { payments: [payment], next: 'psa_1' })).toBe(
+    `${table}More wait: npm run psa -- ltc list --after psa_1\n`,
   );
-  expect(formatResult('ltc.list', { payments: [] })).toBe('None waits.\n');
+  expect(formatResult('ltc.list', { payments: [], next: null })).toBe('None waits.\n');
 });

@@ -5,6 +5,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { PaymentError, type UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import type { ReportedOutput } from '../../server/src/ltc/decisions.ts';
+import { describeRefusal } from '../../server/src/ops/operations.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { rulesOfPix } from '../faults/audit.ts';
@@ -348,7 +349,7 @@ describeOnDatabase('payments by LTC', (open) => {
       await core.work.settled();
     };
     const listed = async () => {
-      const { payments } = await core.ltc.listUnmatchedLtc();
+      const { payments } = await core.ltc.listUnmatchedLtc({});
       const own = payments.filter(({ accountId }) => accountId === core.tenant.accountId);
       return own.map(({ paymentId, status, reason, litoshi }) => [paymentId, status, reason, litoshi]);
     };
@@ -374,7 +375,7 @@ describeOnDatabase('payments by LTC', (open) => {
       [late!.paymentId, 'expired', 'underpaid', 15],
     ]);
     expect((await core.balances()).ltc_unmatched).toBe(4 * ASKED + 14);
-    const { payments } = await core.ltc.listUnmatchedLtc();
+    const { payments } = await core.ltc.listUnmatchedLtc({});
     expect(payments.find(({ paymentId }) => paymentId === part!.paymentId)).toEqual({
       paymentId: part!.paymentId,
       accountId: core.tenant.accountId,
@@ -387,6 +388,44 @@ describeOnDatabase('payments by LTC', (open) => {
     });
     for (const [paymentId] of await listed()) await core.ltc.creditLtc({ id: paymentId as string });
     expect(await listed()).toEqual([]);
+  });
+
+  test('The LTC that wait are listed page by page, also behind a payment that was credited meanwhile', async () => {
+    const core = await startCore({ database });
+    const { accountId, environment } = core.tenant;
+    const now = core.clock.now();
+    await raw`
+      insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents,
+        created_at, expires_at, ltc_litoshi, ltc_received_litoshi, ltc_confirmations, ltc_required_confirmations, ltc_revision)
+      select ${accountId}, ${environment}::environment, 'psa_' || md5(${accountId} || n), 3, 'expired', 'ltc', 4990, 0,
+        ${now}, ${now}, ${ASKED}, 5, 2, 2, 1 from generate_series(1, 150) n
+    `.execute(database.sql);
+    // Two at a time are seen at one instant.
+    await raw`
+      insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
+      select account_id, environment, payment_id, md5(payment_id) || md5(payment_id), 0, 5,
+        ${now}::timestamptz + make_interval(secs => (number / 2)::double precision), 2, 'unmatched', 1
+      from payment where account_id = ${accountId}
+    `.execute(database.sql);
+    const { rows } = await raw<{ id: string }>`
+      select payment_id as id from ltc_output where account_id = ${accountId} order by seen_at, payment_id
+    `.execute(database.sql);
+    const listed: string[] = [];
+    for (let after: string | undefined, isMore = true; isMore; ) {
+      const { payments, next } = await core.ltc.listUnmatchedLtc({ after });
+      listed.push(...payments.flatMap((each) => (each.accountId === accountId ? each.paymentId : [])));
+      expect(payments.length).toBeLessThanOrEqual(100);
+      expect([null, payments.at(-1)?.paymentId]).toContain(next);
+      if (next !== null)
+        await raw`update ltc_output set state = 'credited' where payment_id = ${next}`.execute(database.sql);
+      [after, isMore] = [next ?? undefined, next !== null];
+    }
+    expect(listed).toEqual(rows.map(({ id }) => id));
+    const { paymentId } = await create(core);
+    for (const after of ['psa_1', paymentId]) {
+      const refusal = await core.ltc.listUnmatchedLtc({ after }).catch((error: PaymentError) => error);
+      expect(describeRefusal(refusal as PaymentError)).toBe('--after is no payment for which LTC has come');
+    }
   });
 
   test('Payments are listed and counted by their method', async () => {

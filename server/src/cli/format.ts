@@ -62,8 +62,9 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
     }
     case 'accounts.list':
       return formatAccounts((result as { accounts: Json<Account>[] }).accounts);
-    case 'ltc.list':
-      return formatTable((result as { payments: Json<UnmatchedLtc>[] }).payments, 'None waits.', {
+    case 'ltc.list': {
+      const { payments, next } = result as { payments: Json<UnmatchedLtc>[]; next: string | null };
+      const table = formatTable(payments, 'None waits.', {
         payment: ({ paymentId }) => paymentId,
         account: ({ accountId }) => accountId,
         status: ({ status }) => status,
@@ -73,6 +74,8 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
         'ltc came': ({ litoshi }) => ltcText(litoshi),
         seen: ({ seenAt }) => formatInstant(seenAt),
       });
+      return next === null ? table : `${table}More wait: ${PSA_COMMAND} ltc list --after ${next}\n`;
+    }
     case 'ltc.credit': {
       const { paymentId, litoshi } = result as { paymentId: string; litoshi: number };
       return litoshi === 0

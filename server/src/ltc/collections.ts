@@ -20,8 +20,14 @@ export interface LtcFamily<R extends StoredLtcResource> {
   readonly records: Collection<R>;
   /** Finds a payment of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; resource: R } | null>;
-  /** Finds the payments of any account that have ended without the confirmed LTC that came for them. */
-  selectUnmatched(sql: Sql, limit: number): Promise<UnmatchedLtc[]>;
+  /**
+   * Finds the payments of any account that have ended without the confirmed LTC that came for them, those that have waited
+   * longest first, behind the payment `after`. Null where no LTC has come for that.
+   */
+  selectUnmatched(
+    sql: Sql,
+    page: { after?: string | undefined; limit: number },
+  ): Promise<UnmatchedLtc[] | null>;
   orderOf(resource: R): Order;
   /** The sale that the payment is, where it pays for a product; null otherwise. */
   saleOf(resource: R): ProductSale | null;

@@ -85,6 +85,11 @@ export interface LtcReceiver<R> {
 /** The input of `psa ltc credit`. */
 export const creditLtcInput = z.strictObject({ id: z.string().min(1, 'must be a payment’s id').max(100) });
 
+/** The input of `psa ltc list`. */
+export const listUnmatchedInput = z.strictObject({
+  after: z.string().min(1, 'must be a payment’s id').max(100).optional(),
+});
+
 /** The confirmed LTC of a payment that has ended without them: they wait for the operator. */
 export interface UnmatchedLtc {
   paymentId: string;
@@ -105,8 +110,14 @@ export interface UnmatchedLtc {
 
 /** The port of the commands `psa ltc`, which find payments of any account. */
 export interface LtcAdministration {
-  /** Lists the payments whose LTC can be credited, those that have waited longest first; at most 100. */
-  listUnmatchedLtc(): Promise<{ payments: UnmatchedLtc[] }>;
+  /**
+   * Lists the payments whose LTC can be credited, those that have waited longest first; at most 100. `after`: the id of the
+   * payment behind which the list begins, also where it was credited meanwhile. `next`: that of the last one listed, where more
+   * follow. @throws ValidationError where no LTC has come for `after`
+   */
+  listUnmatchedLtc(
+    input: z.output<typeof listUnmatchedInput>,
+  ): Promise<{ payments: UnmatchedLtc[]; next: string | null }>;
   /** Credits the confirmed LTC of a payment that has ended without them. @throws NotFoundError */
   creditLtc(input: z.output<typeof creditLtcInput>): Promise<{ paymentId: string; litoshi: number }>;
 }

@@ -1,6 +1,6 @@
 import type { Committer } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
-import { NotFoundError } from '../kernel/errors.ts';
+import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import { type LtcFamily, outputs, recordedOutputs, writesOfLtc } from './collections.ts';
 import { decideCreditUnmatched } from './decisions.ts';
 import type { LtcAdministration, LtcControls, StoredLtcResource } from './model.ts';
@@ -37,8 +37,12 @@ export function createLtcControls<R extends StoredLtcResource>({
   };
   return {
     ...controls,
-    async listUnmatchedLtc() {
-      return { payments: await family.selectUnmatched(database.sql, MAX_LISTED) };
+    async listUnmatchedLtc({ after }) {
+      const found = await family.selectUnmatched(database.sql, { after, limit: MAX_LISTED + 1 });
+      if (!found)
+        throw new ValidationError([{ path: 'after', message: 'is no payment for which LTC has come' }]);
+      const payments = found.slice(0, MAX_LISTED);
+      return { payments, next: found.length > MAX_LISTED ? payments.at(-1)!.paymentId : null };
     },
     async creditLtc({ id }) {
       const found = await family.selectHosted(database.sql, id);

@@ -15,7 +15,7 @@ import {
 } from '../card-payments/tokens/model.ts';
 import { messageFor } from '../http/json-input.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
-import { creditLtcInput, type LtcAdministration } from '../ltc/model.ts';
+import { creditLtcInput, type LtcAdministration, listUnmatchedInput } from '../ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 import { importStoreInput, type StoreAdministration } from '../store/model.ts';
 
@@ -47,7 +47,9 @@ const OPERATIONS = {
   'store.import': operation(importStoreInput, (administration, input) => administration.importStore(input)),
   'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
   'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
-  'ltc.list': operation(noInput, (administration) => administration.listUnmatchedLtc()),
+  'ltc.list': operation(listUnmatchedInput, (administration, input) =>
+    administration.listUnmatchedLtc(input),
+  ),
   'ltc.credit': operation(creditLtcInput, (administration, input) => administration.creditLtc(input)),
   'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
 };
@@ -105,5 +107,6 @@ const OPTIONS: Record<string, string> = {
   made: '--made',
   token: 'the token',
   minutes: '--minutes',
+  after: '--after',
   products: 'the file',
 };

@@ -46,7 +46,17 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
 
 // ── LTC that waits for the operator ──────────────────────────────────────────────────────────────
 
-export async function selectUnmatchedLtc(sql: Sql, limit: number): Promise<UnmatchedLtc[]> {
+/**
+ * Pages by the instant at which the LTC came. No index has it: each page scans the outputs, which only the operator waits for.
+ * Null where no LTC has come for `after`.
+ */
+export async function selectUnmatchedLtc(
+  sql: Sql,
+  { after, limit }: { after?: string | undefined; limit: number },
+): Promise<UnmatchedLtc[] | null> {
+  const seenAt = after === undefined ? undefined : await selectFirstSeen(sql, after);
+  if (seenAt === null) return null;
+  const behind = seenAt ? raw`having (min(o.seen_at), p.payment_id) > (${seenAt}, ${after})` : raw``;
   const { rows } = await raw<Omit<UnmatchedLtc, 'reason'> & { failureReason: string | null }>`
     select p.payment_id as "paymentId", p.account_id as "accountId", p.status,
       p.failure_reason as "failureReason", p.amount_cents as "amountCents", p.ltc_litoshi as "askedLitoshi",
@@ -54,6 +64,7 @@ export async function selectUnmatchedLtc(sql: Sql, limit: number): Promise<Unmat
     from ltc_output o join payment p using (payment_id)
     where o.state = 'unmatched' and p.status in ('failed', 'expired')
     group by p.payment_id
+    ${behind}
     order by min(o.seen_at), p.payment_id
     limit ${limit}
   `.execute(sql);
@@ -64,6 +75,19 @@ export async function selectUnmatchedLtc(sql: Sql, limit: number): Promise<Unmat
     if (isPaidElsewhere) return { ...row, reason: 'paid_elsewhere' };
     return { ...row, reason: isWhole ? 'late' : 'underpaid' };
   });
+}
+
+/**
+ * The instant of a payment in the list, which it keeps once its LTC are credited; null where none has come. Where it has been
+ * credited before, and more came later, the list may show some again, and leaves none out.
+ */
+async function selectFirstSeen(sql: Sql, paymentId: string): Promise<Date | null> {
+  const { rows } = await raw<{ seenAt: Date | null }>`
+    select coalesce(min(o.seen_at) filter (where o.state = 'unmatched'), min(o.seen_at)) as "seenAt"
+    from payment p join ltc_output o using (account_id, environment, payment_id)
+    where p.payment_id = ${paymentId}
+  `.execute(sql);
+  return rows[0]?.seenAt ?? null;
 }
 
 function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
