@@ -9,7 +9,7 @@ const MAIN = new URL('./main.ts', import.meta.url);
 /** It needs no database. */
 const SIZES = new URL('./widget-sizes.ts', import.meta.url);
 
-const USAGE = `Usage: npm run bench [-- [--save] [--json FILE] [NAME…]]
+const USAGE = `Usage: npm run bench [-- [--save] [--strict] [--json FILE] [NAME…]]
        npm run bench:soak [-- --minutes 10]
        npm run bench -- widget-sizes [--save]
 
@@ -19,6 +19,7 @@ to what was measured in turns with it is what can be compared.
   NAME         only these: reads, fanout, streams, postings, delay, facade, and as things grow: subscribers, table,
                instances; payouts, pix, followers, start, soak and widget are measured only by name
   --save       writes the table and the charts into server/docs/performance.md and test/bench/charts
+  --strict     exits with 1 where a row misses its target, and names it; otherwise a miss is a ✗ in the table
   --json FILE  writes the same figures there
   --quick      half a minute, to see that everything runs: its figures mean nothing
 
