@@ -1,10 +1,8 @@
-import { readFileSync } from 'node:fs';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { parseBrCode } from '../../server/src/kernel/br-code.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
-import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -231,13 +229,6 @@ describeOnDatabase('PIX payments', (open) => {
       { merchant_balance: 4000, refunds_in_transit: 0 },
     ]);
     expect(core.faults).toEqual([]);
-  });
-
-  test('The guide names every payer that does something by itself', () => {
-    const guide = readFileSync(new URL('../../server/docs/guide.md', import.meta.url), 'utf8');
-    const [, table = ''] = /\| `email` of the customer of a PIX payment .*\n((?:\|.*\n)+)/.exec(guide) ?? [];
-    const named = [...table.matchAll(/`([^`]+@psa\.example)`/g)].map(([, email]) => email);
-    expect(named).toEqual(Object.keys(MAGIC_PAYERS));
   });
 
   describe('in sandbox', () => {

@@ -1,10 +1,7 @@
-import { readFile } from 'node:fs/promises';
 import { request } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { brCode } from '../../server/src/kernel/br-code.ts';
-import { MAGIC_PAYERS } from '../../server/src/rails/simulated/pix.ts';
-import { PAYERS } from '../../widget/demo/simulator/payers.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -470,12 +467,6 @@ describe('PIX payments', () => {
     const [refused] = (await state()).body.pixPayments;
     expect(refused).toMatchObject({ status: 'failed', copyPaste: null });
     expect((await pull('pix/pay', { id: refused.id })).status).toBe(409);
-  });
-
-  test('The page and the guide list every payer that does something by itself', async () => {
-    const guide = await readFile(new URL('../../server/docs/guide.md', import.meta.url), 'utf8');
-    expect(PAYERS.map(({ email }) => email)).toEqual(Object.keys(MAGIC_PAYERS));
-    for (const { email } of PAYERS) expect(guide).toContain(`\`${email}\``);
   });
 });
 
