@@ -18,6 +18,7 @@ test('every benchmark still runs, and prints each of its rows', { timeout: 600_0
     /^PIX credits received, (one account|64 accounts), PostgreSQL .*\/s/gm,
     /^split charges received, (one account|64 accounts), PostgreSQL .*\/s/gm,
     /^PIX payments created by (REST|GraphQL), one account, PostgreSQL .*\/s/gm,
+    /^20 (instructions due|debits reported) at once, (one account|4 accounts), PostgreSQL .*\/s/gm,
     /^payments of 200, the newest, with totalCount .* ms/gm,
     /^commit to socket(, another instance|, SSE)? .* ms/gm,
     /^(wallet|20 cardPayments.*), REST .* µs CPU/gm,

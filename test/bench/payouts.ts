@@ -1,6 +1,7 @@
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { measureCycles } from './cycles.ts';
 import { createBenchDatabase } from './databases.ts';
 import { measurePages } from './pix-pages.ts';
 import { type Child, startChild } from './processes/child.ts';
@@ -20,11 +21,12 @@ export function measurePayouts(postgresUrl: string): Promise<Row[]> {
 
 /**
  * Payments by PIX: created with their codes by either interface; created, paid and received; received alone; split charges
- * received; and pages of many.
+ * received; cycles of recurring PIX that fall due at once; and pages of many.
  */
 export async function measurePix(postgresUrl: string): Promise<Row[]> {
   return [
     ...(await measure(postgresUrl, ['pix', 'receive', 'split'], true)),
+    ...(await measureCycles(postgresUrl)),
     ...(await measurePages(postgresUrl)),
   ];
 }

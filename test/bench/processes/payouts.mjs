@@ -1,13 +1,11 @@
 // Payouts, payments and charges by PIX through the server's own ports, payments also by HTTP, and the statements that came of them, sent straight to a copy of the database.
 import { randomUUID } from 'node:crypto';
-import pg from 'pg';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
+import { createRecorder, openPostgresFloor, readBooks, runLanes, toQuery } from './replay.mjs';
 
 /**
- * @typedef {{ sql: string, parameters: readonly unknown[] }} Statement
- * @typedef {{ lane: string, statements: Statement[], whole: boolean }} Unit a transaction, or where it is not `whole`
- *   a single statement; those of one lane came one after the other
+ * @typedef {import('./replay.mjs').Unit} Unit
  * @typedef {{ accountId: string, environment: 'live' }} Tenant
  * @typedef {{ tenant: Tenant, subaccountId: string, otherId: string }} Payer
  */
@@ -46,8 +44,6 @@ const KINDS = {
 };
 /** A payment that is created over HTTP is made and has its code. */
 const COMMANDS_OF_CREATION = 2;
-/** Connections of our pool on PostgreSQL (db/postgres.ts); PGlite has one. */
-const CONNECTIONS = 10;
 
 /** Keeps no books, for those would not be ours, and has completed whatever it is asked for. */
 const bank = {
@@ -62,8 +58,8 @@ const bank = {
 let app;
 /** The payers with an account of their own, and those whose account is one. @type {{ many: Payer[], hot: Payer[] }} */
 let payers;
-/** Statements that ours has sent since the round began. @type {Unit[]} */
-let sent = [];
+/** The statements that ours sends. */
+const recorder = createRecorder();
 /** Rounds of ours that the floor has not sent yet: what was made before, and what was measured. @type {{ answered: number, made: Unit[], units: Unit[] }[]} */
 const rounds = [];
 /** @type {Record<string, number>} */
@@ -88,8 +84,10 @@ answerParent({
   },
 
   async start({ ours, floor: copy }) {
-    app = await createOurs(ours, recorded);
-    floor = await (copy.DATABASE_URL ? openPostgresFloor(copy.DATABASE_URL) : openPgliteFloor(copy));
+    app = await createOurs(ours, recorder.wrap);
+    floor = await (copy.DATABASE_URL
+      ? openPostgresFloor(copy.DATABASE_URL, BALANCES)
+      : openPgliteFloor(copy));
   },
 
   /**
@@ -99,7 +97,7 @@ answerParent({
   async ours({ accounts, ms, kind = 'payout', ofRound }) {
     const { does, makes } = /** @type {(typeof KINDS)[string]} */ (KINDS[kind]);
     const callers = accounts === 1 ? payers.hot : payers.many;
-    sent = [];
+    recorder.take();
     const waiting = await Promise.all(
       callers.map(async (payer) => {
         const all = [];
@@ -107,8 +105,7 @@ answerParent({
         return all;
       }),
     );
-    const made = sent;
-    sent = [];
+    const made = recorder.take();
     const started = performance.now();
     const counts = await Promise.all(
       callers.map(async (payer, index) => {
@@ -130,7 +127,7 @@ answerParent({
 
   /** Ours is about to be asked by HTTP, by another process. */
   begin() {
-    sent = [];
+    recorder.take();
     return { url: app.url, key: KEY };
   },
   /** Ends a round in which this number of payments was created. */
@@ -155,7 +152,7 @@ answerParent({
       charges: counted('split'),
       received: (sales + counted('split')) * AMOUNT_CENTS,
     };
-    const found = [await balancesOf(app.database.sql), await floor.balances()];
+    const found = [await readBooks(app.database.sql, BALANCES), await floor.balances()];
     for (const each of found)
       if (JSON.stringify(each) !== JSON.stringify(wanted))
         throw new Error(`${JSON.stringify(each)} in place of ${JSON.stringify(wanted)}`);
@@ -249,10 +246,11 @@ async function receiveCharge({ tenant }, chargeId) {
 
 /** @param {number} answered @param {Unit[]} made @param {number} commands */
 function endRound(answered, made, commands) {
-  rounds.push({ answered, made, units: sent });
-  const statements = sent.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
+  const units = recorder.take();
+  rounds.push({ answered, made, units });
+  const statements = units.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
   // The transactions of the simulated bank are no commands.
-  const groups = sent.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length;
+  const groups = units.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length;
   return { group: (commands * answered) / groups, statements: statements / answered };
 }
 
@@ -265,118 +263,18 @@ async function replay() {
   return { perSecond: (round.answered / (performance.now() - started)) * 1_000 };
 }
 
-/** The same database; every statement is kept, with its parameters and the transaction that it was in. @param {any} database */
-function recorded(database) {
-  const beside = (/** @type {Statement} */ statement) =>
-    void sent.push({ lane: 'beside', statements: [statement], whole: false });
-  watch(database.sql, beside);
-  return {
-    ...database,
-    transaction(/** @type {(sql: any) => Promise<unknown>} */ work) {
-      /** @type {Unit} */
-      const unit = { lane: '', statements: [], whole: true };
-      sent.push(unit);
-      return database.transaction((/** @type {any} */ sql) => {
-        watch(sql, (statement) => {
-          // The first is the lock, which names the account.
-          unit.lane ||= String(statement.parameters[0]);
-          unit.statements.push(statement);
-        });
-        return work(sql);
-      });
-    },
-  };
-}
-
-/** @param {any} sql @param {(statement: Statement) => void} saw */
-function watch(sql, saw) {
-  const executor = sql.getExecutor();
-  const send = executor.executeQuery;
-  executor.executeQuery = (/** @type {Statement} */ query) => {
-    saw({ sql: query.sql, parameters: query.parameters });
-    return send.call(executor, query);
-  };
-}
-
-/**
- * Each lane's units in their order, different lanes at once, on as many connections as there are.
- *
- * @param {Unit[]} units @param {((unit: Unit) => Promise<void>)[]} connections
- */
-async function runLanes(units, connections) {
-  /** @type {Map<string, Unit[]>} */
-  const byLane = new Map();
-  for (const unit of units) {
-    const lane = byLane.get(unit.lane) ?? [];
-    lane.push(unit);
-    byLane.set(unit.lane, lane);
-  }
-  const waiting = [...byLane.values()];
-  /** @type {(() => void)[]} */
-  const idle = [];
-  let busy = 0;
-  await Promise.all(
-    connections.map(async (send) => {
-      for (;;) {
-        const lane = waiting.shift();
-        if (lane) {
-          busy += 1;
-          await send(/** @type {Unit} */ (lane.shift()));
-          busy -= 1;
-          if (lane.length > 0) waiting.push(lane);
-          for (const wake of idle.splice(0)) wake();
-        } else if (busy > 0) {
-          await new Promise((resolve) => {
-            idle.push(() => resolve(undefined));
-          });
-        } else return;
-      }
-    }),
-  );
-}
-
-/** @param {string} databaseUrl */
-async function openPostgresFloor(databaseUrl) {
-  const clients = Array.from({ length: CONNECTIONS }, () => new pg.Client(databaseUrl));
-  await Promise.all(clients.map((client) => client.connect()));
-  for (const client of clients) await client.query(`set time zone 'UTC'`);
-  /** @type {Map<string, string>} */
-  const names = new Map();
-  const nameOf = (/** @type {string} */ text) => {
-    const name = names.get(text) ?? `s${names.size}`;
-    names.set(text, name);
-    return name;
-  };
-  const senders = clients.map((client) => async (/** @type {Unit} */ { statements, whole }) => {
-    if (whole) await client.query('start transaction isolation level read committed');
-    for (const { sql, parameters } of statements)
-      await client.query({ name: nameOf(sql), text: sql, values: [...parameters] });
-    if (whole) await client.query('commit');
-  });
-  return {
-    run: (/** @type {Unit[]} */ units) => runLanes(units, senders),
-    async balances() {
-      const { rows } = await /** @type {pg.Client} */ (clients[0]).query(BALANCES);
-      return numbers(rows[0]);
-    },
-    async close() {
-      for (const client of clients) await client.end();
-    },
-  };
-}
-
 /** @param {Record<string, string>} environment */
 async function openPgliteFloor(environment) {
   const database = await openDatabase({ ...readConfig(environment), clock, log, onFatal });
   const send = async (/** @type {Unit} */ { statements, whole }) => {
     const all = async (/** @type {any} */ sql) => {
-      for (const statement of statements) await sql.getExecutor().executeQuery(raw(statement));
+      for (const statement of statements) await sql.getExecutor().executeQuery(toQuery(statement));
     };
     await (whole ? database.transaction(all) : all(database.sql));
   };
   return {
     run: (/** @type {Unit[]} */ units) => runLanes(units, [send]),
-    balances: () => balancesOf(database.sql),
+    balances: () => readBooks(database.sql, BALANCES),
     close: () => database.close(),
   };
 }
@@ -388,19 +286,3 @@ const BALANCES = `
     (select count(*) from payment where status = 'paid')::int as sales,
     (select count(*) from charge where status = 'paid')::int as charges,
     (select coalesce(-sum(balance), 0) from ledger_account where name = 'pix_received')::bigint as received`;
-
-/** @param {any} sql */
-async function balancesOf(sql) {
-  const { rows } = await sql.getExecutor().executeQuery(raw({ sql: BALANCES, parameters: [] }));
-  return numbers(rows[0]);
-}
-
-/** @param {Record<string, unknown>} row */
-function numbers(row) {
-  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
-}
-
-/** Describes a statement in the form in which Kysely takes one that it has not built itself. @param {Statement} statement */
-function raw({ sql, parameters }) {
-  return { sql, parameters, query: { kind: 'RawNode' }, queryId: { queryId: sql } };
-}

@@ -1,0 +1,145 @@
+// What a server sends to its database, recorded, and sent again to a copy of it: the floor under what the server does.
+import pg from 'pg';
+
+/**
+ * @typedef {{ sql: string, parameters: readonly unknown[] }} Statement
+ * @typedef {{ lane: string, statements: Statement[], whole: boolean }} Unit a transaction, or where it is not `whole`
+ *   a single statement; those of one lane came one after the other
+ */
+
+/** Connections of our pool on PostgreSQL (db/postgres.ts); PGlite has one. */
+const CONNECTIONS = 10;
+
+/** Records the statements of a database. */
+export function createRecorder() {
+  /** @type {Unit[]} */
+  let sent = [];
+  return {
+    /** Returns what was sent since the last call. */
+    take() {
+      const taken = sent;
+      sent = [];
+      return taken;
+    },
+    /** The same database; every statement is kept, with its parameters and the transaction that it was in. @param {any} database */
+    wrap(database) {
+      const beside = (/** @type {Statement} */ statement) =>
+        void sent.push({ lane: 'beside', statements: [statement], whole: false });
+      watch(database.sql, beside);
+      return {
+        ...database,
+        transaction(/** @type {(sql: any) => Promise<unknown>} */ work) {
+          /** @type {Unit} */
+          const unit = { lane: '', statements: [], whole: true };
+          sent.push(unit);
+          return database.transaction((/** @type {any} */ sql) => {
+            watch(sql, (statement) => {
+              // The first is the lock, which names the account.
+              unit.lane ||= String(statement.parameters[0]);
+              unit.statements.push(statement);
+            });
+            return work(sql);
+          });
+        },
+      };
+    },
+  };
+}
+
+/** @param {any} sql @param {(statement: Statement) => void} saw */
+function watch(sql, saw) {
+  const executor = sql.getExecutor();
+  const send = executor.executeQuery;
+  executor.executeQuery = (/** @type {Statement} */ query) => {
+    saw({ sql: query.sql, parameters: query.parameters });
+    return send.call(executor, query);
+  };
+}
+
+/**
+ * Each lane's units in their order, different lanes at once, on as many connections as there are.
+ *
+ * @param {Unit[]} units @param {((unit: Unit) => Promise<void>)[]} connections
+ */
+export async function runLanes(units, connections) {
+  /** @type {Map<string, Unit[]>} */
+  const byLane = new Map();
+  for (const unit of units) {
+    const lane = byLane.get(unit.lane) ?? [];
+    lane.push(unit);
+    byLane.set(unit.lane, lane);
+  }
+  const waiting = [...byLane.values()];
+  /** @type {(() => void)[]} */
+  const idle = [];
+  let busy = 0;
+  await Promise.all(
+    connections.map(async (send) => {
+      for (;;) {
+        const lane = waiting.shift();
+        if (lane) {
+          busy += 1;
+          await send(/** @type {Unit} */ (lane.shift()));
+          busy -= 1;
+          if (lane.length > 0) waiting.push(lane);
+          for (const wake of idle.splice(0)) wake();
+        } else if (busy > 0) {
+          await new Promise((resolve) => {
+            idle.push(() => resolve(undefined));
+          });
+        } else return;
+      }
+    }),
+  );
+}
+
+/**
+ * Sends units to a copy of the database, over as many connections as the server has. `books`: the query that shows what both have
+ * done.
+ *
+ * @param {string} databaseUrl @param {string} books
+ */
+export async function openPostgresFloor(databaseUrl, books) {
+  const clients = Array.from({ length: CONNECTIONS }, () => new pg.Client(databaseUrl));
+  await Promise.all(clients.map((client) => client.connect()));
+  for (const client of clients) await client.query(`set time zone 'UTC'`);
+  /** @type {Map<string, string>} */
+  const names = new Map();
+  const nameOf = (/** @type {string} */ text) => {
+    const name = names.get(text) ?? `s${names.size}`;
+    names.set(text, name);
+    return name;
+  };
+  const senders = clients.map((client) => async (/** @type {Unit} */ { statements, whole }) => {
+    if (whole) await client.query('start transaction isolation level read committed');
+    for (const { sql, parameters } of statements)
+      await client.query({ name: nameOf(sql), text: sql, values: [...parameters] });
+    if (whole) await client.query('commit');
+  });
+  return {
+    run: (/** @type {Unit[]} */ units) => runLanes(units, senders),
+    async balances() {
+      const { rows } = await /** @type {pg.Client} */ (clients[0]).query(books);
+      return numbers(rows[0]);
+    },
+    async close() {
+      for (const client of clients) await client.end();
+    },
+  };
+}
+
+/** The numbers that a query answers with, of a database of ours. @param {any} sql @param {string} books */
+export async function readBooks(sql, books) {
+  const { rows } = await sql.getExecutor().executeQuery(toQuery({ sql: books, parameters: [] }));
+  return numbers(rows[0]);
+}
+
+/** @param {Record<string, unknown>} row */
+function numbers(row) {
+  return Object.fromEntries(Object.entries(row).map(([name, value]) => [name, Number(value)]));
+}
+
+/** Describes a statement in the form in which Kysely takes one that it has not built itself. @param {Statement} statement */
+export function toQuery({ sql, parameters }) {
+  return { sql, parameters, query: { kind: 'RawNode' }, queryId: { queryId: sql } };
+}
