@@ -6,7 +6,7 @@ import { inTurns, median, progress, type Row, size } from './report.ts';
 const COUNT = size(1_000, 20);
 const ACCOUNTS = size(64, 4);
 /** Weeks, each with a cycle. */
-const ROUNDS = size(5, 1);
+const ROUNDS = size(3, 1);
 
 interface Burst {
   perSecond: number;

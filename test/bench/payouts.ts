@@ -116,12 +116,7 @@ async function measureCreation(child: Child, engine: string): Promise<Row[]> {
           const { url, key } = await child.ask('begin');
           const headers = { authorization: `Bearer ${key}`, 'content-type': 'application/json' };
           const { requests, perSecond } = await load.ask('run', {
-            url,
-            path,
-            headers,
-            body,
-            connections: CALLERS,
-            ms: ROUND_MS,
+            ...{ url, path, headers, body, connections: CALLERS, ms: ROUND_MS },
           });
           return { perSecond, ...(await child.ask('end', { answered: requests })) };
         },
