@@ -605,6 +605,14 @@ async function populate(app: TestApp): Promise<World> {
           fitting: [null, {}, { kind: ['TRANSFER_IN', 'UNKNOWN'], amountCents: 1 }],
           others: [{ kind: ['COMPLETED'] }, { x: 1 }, 1],
         };
+      if (filter === 'SubaccountPayoutFilter')
+        return {
+          fitting: [
+            ...[null, {}, { amountCents: 4_000 }, { externalId: 'S-1', reference: 'saq_1' }],
+            { createdAfter: '2026-01-01T00:00:00Z', completedBefore: null, reversedAfter: null },
+          ],
+          others: [{ amountCents: -1 }, { createdBefore: 'x' }, { status: ['COMPLETED'] }, { x: 1 }, 1],
+        };
       return known[argument.name] ?? anyValues(argument.type);
     },
     async write(random) {
