@@ -1,17 +1,21 @@
 import { EventEmitter, once } from 'node:events';
+import { createServer as createHttpServer } from 'node:http';
 import { type AddressInfo, createServer, type Socket } from 'node:net';
 import { createClient as createSseClient } from 'graphql-sse';
 import { createClient } from 'graphql-ws';
 import { createClient as createClient5 } from 'graphql-ws-5';
 import { expect, onTestFinished, test, vi } from 'vitest';
 import WebSocket, { WebSocketServer } from 'ws';
+import { eventStreamClient } from '../../widget/src/live/event-stream.ts';
 import {
   type ResumeOptions,
   resumable,
   socketOptions,
   streamOptions,
+  type Tokens,
   tokens,
 } from '../../widget/src/live/resume.ts';
+import { lastAnswerOf } from '../../widget/src/live/tokens.ts';
 
 // Connections whose peer says nothing: before a socket opens or is acknowledged, and before a stream is answered.
 
@@ -47,11 +51,11 @@ function follow(create: typeof createClient | null, port: number) {
     },
   );
   onTestFinished(leave);
-  return { causes, updates, waits };
+  return { causes, updates, waits, token };
 }
 
 test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
-  '%s: a connection without an answer is replaced in time, and each time after a longer wait',
+  '%s: a connection without an answer is replaced in time, after a wait that doubles up to 30 s',
   async (_, create) => {
     const connections: Socket[] = [];
     const server = createServer((socket) => void connections.push(socket)).listen(0, '127.0.0.1');
@@ -92,7 +96,7 @@ test.each(Object.entries(CLIENTS))(
     onTestFinished(() => void process.off('unhandledRejection', keep));
     const { port, sockets, received } = await startServer();
     useFakeTimers();
-    const { causes, updates } = follow(create, port);
+    const { causes, updates, token } = follow(create, port);
     await received('1 connection_init');
     vi.advanceTimersByTime(9_999);
     expect(causes).toEqual([]);
@@ -100,8 +104,10 @@ test.each(Object.entries(CLIENTS))(
     // The client has sent its close frame, which the server has not read yet.
     acknowledge(sockets[0]!);
     await received('2 connection_init');
+    expect(lastAnswerOf(token)).toBeUndefined();
     acknowledge(sockets[1]!);
     await received('2 subscribe');
+    expect(lastAnswerOf(token)).toBeDefined();
     sockets[1]!.terminate();
     await received('3 connection_init');
     acknowledge(sockets[2]!);
@@ -115,6 +121,47 @@ test.each(Object.entries(CLIENTS))(
 function useFakeTimers(): void {
   vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout', 'Date'] });
   onTestFinished(() => void vi.useRealTimers());
+}
+
+test.each([
+  ['graphql-sse', followStream],
+  ['no library', followEventStream],
+])('%s: the head of a stream is an answer, and an error is none', async (_, followOver) => {
+  let status = 503;
+  const server = createHttpServer((_, response) => {
+    const type = status === 200 ? 'text/event-stream' : 'text/plain';
+    response.writeHead(status, { 'content-type': type }).end(':\n\n');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  onTestFinished(() => void server.close());
+  const answered: boolean[] = [];
+  const token = tokens(async () => 'token');
+  await new Promise<void>((resolve) => {
+    const leave = followOver(
+      `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
+      token,
+      async () => {
+        answered.push(lastAnswerOf(token) !== undefined);
+        status = 200;
+        if (answered.length === 2) resolve();
+      },
+    );
+    onTestFinished(leave);
+  });
+  expect(answered).toEqual([false, true]);
+});
+
+type Wait = NonNullable<ResumeOptions['wait']>;
+const SINK = { next: () => undefined, error: () => undefined, complete: () => undefined };
+
+function followStream(url: string, token: Tokens, wait: Wait): () => void {
+  const client = resumable(createSseClient({ url, ...streamOptions(token) }), { tokens: token, wait });
+  return client.subscribe({ query: QUERY }, SINK);
+}
+
+function followEventStream(endpoint: string, token: Tokens, wait: Wait): () => void {
+  const client = resumable(eventStreamClient({ endpoint, tokens: token }), { tokens: token, wait });
+  return client.subscribe({ query: QUERY }, SINK);
 }
 
 const acknowledge = (socket: WebSocket) => socket.send(JSON.stringify({ type: 'connection_ack' }));

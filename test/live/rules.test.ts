@@ -16,6 +16,7 @@ import {
   tokens,
   urqlForward,
 } from '../../widget/src/live/resume.ts';
+import { noteAnswer } from '../../widget/src/live/tokens.ts';
 
 const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
 const ALL = 'subscription ($after: String) { allPayoutUpdates(after: $after) { cursor } }';
@@ -137,10 +138,61 @@ test('the waits grow until a result comes, and are never shorter than the server
   operations[12]!.sink.next(update('a'));
   operations[12]!.sink.error(refused('RATE_LIMITED', { retryAfterSeconds: 40 }));
   await settled();
-  expect(waits[0]).toBeLessThanOrEqual(125);
-  expect(Math.max(...waits.slice(0, 12))).toBeGreaterThan(11_000);
-  expect(Math.max(...waits.slice(0, 12))).toBeLessThanOrEqual(18_750);
-  expect(waits[12]).toBeGreaterThanOrEqual(30_000);
+  expect(waits[0]).toBeLessThanOrEqual(150);
+  expect(Math.max(...waits.slice(0, 12))).toBeGreaterThan(15_000);
+  expect(Math.max(...waits.slice(0, 12))).toBeLessThanOrEqual(45_000);
+  expect(waits[12]).toBeGreaterThanOrEqual(40_000);
+});
+
+test('ten seconds after an answer reset the wait; an attempt without one does not', async () => {
+  vi.useFakeTimers({ toFake: ['Date'] });
+  const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
+  onTestFinished(() => {
+    random.mockRestore();
+    vi.useRealTimers();
+  });
+  const token = tokens(() => 'token');
+  const { operations, waits, subscribe } = scripted({ tokens: token });
+  subscribe();
+  const attempts = [
+    { isAnswered: true, ms: 9_000, wait: 100 },
+    { isAnswered: false, ms: 40_000, wait: 200 },
+    { isAnswered: true, ms: 11_000, wait: 100 },
+    { isAnswered: false, ms: 40_000, wait: 200 },
+    { isAnswered: false, ms: 51_000, wait: 100 },
+  ];
+  for (const [index, { isAnswered, ms }] of attempts.entries()) {
+    if (isAnswered) noteAnswer(token);
+    vi.setSystemTime(Date.now() + ms);
+    operations[index]!.sink.error({ code: 1006, reason: '' });
+    await settled();
+  }
+  expect(waits).toEqual(attempts.map(({ wait }) => wait));
+});
+
+test('no server is waited for longer than an hour and a quarter', async () => {
+  const { operations, waits, subscribe } = scripted();
+  subscribe();
+  operations[0]!.sink.error(refused('RATE_LIMITED', { retryAfterSeconds: 2_592_000 }));
+  await settled();
+  expect(waits[0]).toBeGreaterThanOrEqual(3_600_000);
+  expect(waits[0]).toBeLessThanOrEqual(4_500_000);
+});
+
+test('a getToken that gives no token in time is asked again by the next connection', async () => {
+  vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+  onTestFinished(() => void vi.useRealTimers());
+  let asked = 0;
+  const token = tokens(() => {
+    asked += 1;
+    return asked === 1 ? new Promise<string>(() => undefined) : 'second';
+  });
+  const first = token.authorization().catch(String);
+  vi.advanceTimersByTime(14_999);
+  expect(await Promise.race([first, settled()])).toBeUndefined();
+  vi.advanceTimersByTime(1);
+  expect(await first).toContain('getToken');
+  expect(await token.authorization()).toBe('Bearer second');
 });
 
 test('a refused credential is dropped; the third in a row is final', async () => {

@@ -1,5 +1,5 @@
 import { judgeErrors, type LiveError, type LiveRequest, type LiveResult, type LiveSink } from './protocol.ts';
-import type { Tokens } from './tokens.ts';
+import { noteAnswer, type Tokens } from './tokens.ts';
 
 export interface EventStreamOptions {
   /** The address of `/graphql`. */
@@ -51,6 +51,7 @@ async function read(
     });
     if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body)
       throw await refusal(response);
+    noteAnswer(tokens);
     const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {

@@ -16,7 +16,7 @@ import {
   updateIn,
   waitBefore,
 } from './protocol.ts';
-import { ACK_TIMEOUT_MS, OPEN_TIMEOUT_MS, type PresentToken, type Tokens } from './tokens.ts';
+import { ATTEMPT_MS, lastAnswerOf, noteAnswer, type PresentToken, type Tokens } from './tokens.ts';
 
 export type {
   GetToken,
@@ -54,7 +54,7 @@ export interface ResumeOptions {
  */
 export function resumable<Client extends LiveClient>(client: Client, options: ResumeOptions = {}): Client {
   const open = client.subscribe.bind(client) as Subscribe;
-  noticeSilence(client);
+  noticeSilence(client, options.tokens);
   const subscribe: Subscribe = ({ operationKind, ...request }, sink) =>
     isSubscription({ ...request, operationKind })
       ? follow(open, request, sink, options)
@@ -68,16 +68,18 @@ const PONG_MS = 5_000;
  * Ends a socket of graphql-ws that does not answer a ping: the library itself waits for ever. Only an acknowledged one is ended:
  * before, version 5 keeps a promise that nobody handles and that rejects later. `socketOptions` limits the time until then.
  */
-function noticeSilence(client: LiveClient): void {
+function noticeSilence(client: LiveClient, tokens: Tokens | undefined): void {
   const { on, terminate } = client as Partial<{
-    on(event: string, listener: (received: unknown) => void): unknown;
+    on(event: string, listener: (argument: unknown) => void): unknown;
     terminate(): void;
   }>;
   if (!on || !terminate) return;
   let silence: ReturnType<typeof setTimeout> | undefined;
   let isAcknowledged = false;
-  on('connected', () => {
+  on('connected', (socket) => {
     isAcknowledged = true;
+    // The acknowledgement of a socket that was given up meanwhile is no answer to the next attempt.
+    if ((socket as WebSocket).readyState === 1) noteAnswer(tokens);
   });
   on('ping', (isReceived) => {
     if (!isReceived && isAcknowledged) silence = setTimeout(terminate, PONG_MS);
@@ -91,11 +93,18 @@ function noticeSilence(client: LiveClient): void {
 
 /** The third refusal of the credential in a row is final. */
 const MAX_REFUSALS = 3;
+/** An operation that lasts this long after the server's answer was accepted, though it may have had no result. */
+const ACCEPTED_MS = 10_000;
+
 /**
- * An operation that has lasted this long was accepted, though it may have had no result. An attempt that gets no answer ends
- * earlier: if it counted, the clients of a busy server would all come again at once, and it would never answer one in time.
+ * Whether an operation was accepted. An attempt without an answer ends later than some that were: if it counted, it would reset the
+ * wait, and all clients of a busy server would come back at once.
  */
-const ACCEPTED_MS = OPEN_TIMEOUT_MS + ACK_TIMEOUT_MS + 5_000;
+function isAccepted(begunAt: number, answeredAt: number | undefined): boolean {
+  const isAnswered = answeredAt !== undefined && answeredAt >= begunAt;
+  return Date.now() - (isAnswered ? answeredAt : begunAt + ATTEMPT_MS) > ACCEPTED_MS;
+}
+
 const CURSOR: LiveRequest = { query: CURSOR_DOCUMENT };
 
 /** Follows one subscription over as many operations of the client as it takes. */
@@ -136,7 +145,7 @@ function follow(
     };
     const over = (cause: unknown, judged: End) =>
       end(() => {
-        if (Date.now() - begunAt > ACCEPTED_MS) attempts = refusals = 0;
+        if (isAccepted(begunAt, lastAnswerOf(tokens))) attempts = refusals = 0;
         void recover(cause, judged, token);
       });
     stop = open(operation, {

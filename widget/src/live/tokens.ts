@@ -25,7 +25,7 @@ export function tokens(getToken: GetToken): Tokens {
   let renewAt = Number.POSITIVE_INFINITY;
 
   async function ask(): Promise<string> {
-    const given = await getToken();
+    const given = await inTime(getToken());
     const token: LiveToken = typeof given === 'string' ? { token: given } : given;
     renewAt = Date.now() + lifeMsOf(token) * RENEW_AT;
     return `Bearer ${token.token}`;
@@ -51,18 +51,42 @@ export function tokens(getToken: GetToken): Tokens {
   };
 }
 
+/** Rejects where a token is not there in time: all connections wait for it, and the next one asks again. */
+function inTime<T>(token: T | Promise<T>): Promise<T> {
+  let limit: ReturnType<typeof setTimeout>;
+  const late = new Promise<never>((_, reject) => {
+    limit = setTimeout(() => reject(new Error('getToken has given no token in time')), TOKEN_TIMEOUT_MS);
+  });
+  return Promise.race([token, late]).finally(() => clearTimeout(limit));
+}
+
+/** When the server has last answered a connection with these tokens: acknowledged a socket, or begun a stream. */
+const answers = new WeakMap<Tokens, number>();
+
+export function noteAnswer(tokens: Tokens | undefined): void {
+  if (tokens) answers.set(tokens, Date.now());
+}
+
+export function lastAnswerOf(tokens: Tokens | undefined): number | undefined {
+  return tokens && answers.get(tokens);
+}
+
 function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
   if (expiresInSeconds != null) return expiresInSeconds * 1_000;
   return expiresAt ? new Date(expiresAt).getTime() - Date.now() : Number.POSITIVE_INFINITY;
 }
 
+/** The limit of the time in which `getToken` gives a token. */
+const TOKEN_TIMEOUT_MS = 15_000;
 /**
  * The limit of the time in which a socket opens, or a stream is answered. Without one, a connection whose bytes get lost waits for
  * minutes, or for ever.
  */
-export const OPEN_TIMEOUT_MS = 15_000;
+const OPEN_TIMEOUT_MS = 15_000;
 /** The limit of the time in which the server acknowledges an open socket. */
-export const ACK_TIMEOUT_MS = 10_000;
+const ACK_TIMEOUT_MS = 10_000;
+/** The longest time that an attempt takes which gets no answer. */
+export const ATTEMPT_MS = TOKEN_TIMEOUT_MS + OPEN_TIMEOUT_MS + ACK_TIMEOUT_MS;
 
 type SocketClass = new (url: string | URL, protocols?: string | string[]) => WebSocket;
 
@@ -102,7 +126,7 @@ function withOpenTimeout(Socket: SocketClass): SocketClass {
 export function streamOptions(token: Tokens) {
   return {
     headers: async () => ({ authorization: await token.authorization() }),
-    fetchFn: fetchWhole,
+    fetchFn: (input: string | URL | Request, init?: RequestInit) => fetchWhole(input, init, token),
     retryAttempts: 0,
   };
 }
@@ -122,10 +146,15 @@ async function fetchInTime(input: string | URL | Request, init?: RequestInit): P
  * Fetches, with a body that fails where it ends: a stream of events ends with `complete`, and a server that stops ends it
  * without. The library waits for ever for a stream that has ended so while it was busy, or that is lost in silence.
  */
-async function fetchWhole(input: string | URL | Request, init?: RequestInit): Promise<Response> {
+async function fetchWhole(
+  input: string | URL | Request,
+  init: RequestInit | undefined,
+  tokens: Tokens,
+): Promise<Response> {
   const response = await fetchInTime(input, init);
   const reader = response.ok && response.body?.getReader();
   if (!reader) return response;
+  noteAnswer(tokens);
   const body = new ReadableStream<Uint8Array>(
     {
       async pull(controller) {
