@@ -60,7 +60,7 @@ function inTime<T>(token: T | Promise<T>): Promise<T> {
   return Promise.race([token, late]).finally(() => clearTimeout(limit));
 }
 
-/** When the server has last answered a connection with these tokens: acknowledged a socket, or begun a stream. */
+/** The time at which the server last answered a connection with these tokens: it acknowledged a socket, or began a stream. */
 const answers = new WeakMap<Tokens, number>();
 
 export function noteAnswer(tokens: Tokens | undefined): void {
