@@ -139,7 +139,7 @@ const LONGEST_WAIT_MS = 30_000;
 /** No server is waited for longer, whatever it asks for. Timers take 24 days at most, and fire at once where they are asked for more. */
 const LONGEST_ASKED_MS = 3_600_000;
 
-/** The time before another attempt, after so many in a row that brought nothing. */
+/** The time before another attempt, after `attempt` attempts in a row without a result. */
 export function waitBefore(attempt: number, retryAfterMs: number): number {
   const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (0.5 + Math.random());
   // Never before the server asks for it.
