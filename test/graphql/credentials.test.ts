@@ -42,7 +42,7 @@ interface Row {
 const keys = (outcome: string): Outcomes => ({ live: outcome, test: outcome });
 const all = (outcome: string): Outcomes =>
   Object.fromEntries(COLUMNS.map((column) => [column, outcome])) as Outcomes;
-/** A query, which nobody is refused that the row lets in. */
+/** A query: 'ok' for every credential that the row lets in. */
 const query = (rest: string, ...others: (keyof Outcomes)[]): Row => ({
   rest,
   outcomes: { ...keys('ok'), ...Object.fromEntries(others.map((column) => [column, 'ok'])) },

@@ -127,7 +127,7 @@ export async function runDose(dose: Dose): Promise<Report> {
       for (const turn of shuffled(turns, random)) {
         if (turn === 'restart') await instances.restart();
         else await instances.kill(random.below(INSTANCES));
-        const missing = await whileSomeCome(
+        const missing = await waitForMissing(
           specs.map(({ number }) => number),
           (numbers) => followers.notConnected(numbers, PATIENCE_MS),
         );
@@ -162,7 +162,7 @@ export async function runDose(dose: Dose): Promise<Report> {
       while (await hasOpenPayouts(database)) await writer.updatesCursor(accounts[0]!.key);
       const last = await Promise.all(accounts.map(({ key }) => createOfEach(writer, key)));
       const idOf = new Map(specs.map(({ number, tenant, topic }) => [number, last[tenant]![topic]]));
-      const missing = await whileSomeCome([...idOf.keys()], (numbers) =>
+      const missing = await waitForMissing([...idOf.keys()], (numbers) =>
         followers.haveNot(
           numbers.map((number) => [number, idOf.get(number)!]),
           PATIENCE_MS,
@@ -175,15 +175,15 @@ export async function runDose(dose: Dose): Promise<Report> {
   }
 }
 
-/** Asks for the followers that are missing as long as their number falls: 10,000 take their time on a slow machine. */
-async function whileSomeCome(
+/** Waits again as long as fewer followers are missing than before: 10,000 take their time on a slow machine. */
+async function waitForMissing(
   followers: readonly number[],
   missingOf: (followers: readonly number[]) => Promise<number[]>,
 ): Promise<readonly number[]> {
   const missing = await missingOf(followers);
   return missing.length === 0 || missing.length === followers.length
     ? missing
-    : whileSomeCome(missing, missingOf);
+    : waitForMissing(missing, missingOf);
 }
 
 /** Gets an error of each instance, which then reads the names of its sources for the stack: 26 MB, once. */
