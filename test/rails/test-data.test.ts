@@ -70,12 +70,21 @@ test('The guide names the destinations that the simulated bank treats apart, eac
     expect(effect, destination).toMatch(effects[MAGIC_DESTINATIONS[destination]!.kind]);
 });
 
-test('The demo’s dashboard offers each effect of a destination, and none that the bank does not know', () => {
-  const offered = Object.values(TEST_DESTINATIONS)
-    .flat()
-    .flatMap(({ destination }) => MAGIC_DESTINATIONS[destination]?.kind ?? []);
-  const known = Object.values(MAGIC_DESTINATIONS).map(({ kind }) => kind);
-  expect(new Set(offered)).toEqual(new Set(known));
+test('The demo’s dashboard offers a destination with each effect, and names the effect that the bank gives it', () => {
+  const effects = {
+    none: /^conclui em segundos$/,
+    deny: /^(o banco nega|é negado)$/,
+    refuse: /^recusado antes do banco$/,
+    delay: /^leva 10 minutos$/,
+    verify: /^fica 30 s em verificação$/,
+  };
+  const offered = Object.values(TEST_DESTINATIONS).flat();
+  const kindOf = (destination: string) => MAGIC_DESTINATIONS[destination]?.kind ?? 'none';
+  for (const { destination, effect } of offered)
+    expect(effect, destination).toMatch(effects[kindOf(destination)]);
+  expect(new Set(offered.map(({ destination }) => kindOf(destination)))).toEqual(
+    new Set(Object.keys(effects)),
+  );
 });
 
 test('The guide and the simulator’s page name the payers that do something by themselves', () => {
