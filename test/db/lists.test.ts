@@ -842,8 +842,8 @@ describeOnDatabase('A page', (open) => {
     ...Object.fromEntries(
       Object.entries(subaccountPayoutFilters).flatMap(([name, filter]): [string, Ask][] => {
         const { status, ...details } = filter;
-        const seen = { parent: [SUBACCOUNT], status, period: {}, details };
         const referenceName = filter.reference && `${SUBACCOUNT}/${filter.reference}`;
+        const seen = { parent: [SUBACCOUNT], status, period: {}, details: { ...details, referenceName } };
         return [
           [
             `of a subaccount’s payouts ${name}`,
@@ -860,11 +860,7 @@ describeOnDatabase('A page', (open) => {
           ],
           [
             `of what was observed of a subaccount’s payouts ${name}`,
-            (db, of) =>
-              listMirroredRange(db, of, 'subaccount_payout', {
-                ...{ ...seen, details: { ...details, referenceName } },
-                ...{ ...page, allOf: null },
-              }),
+            (db, of) => listMirroredRange(db, of, 'subaccount_payout', { ...seen, ...page, allOf: null }),
           ],
           [
             `of what was observed of a subaccount’s payouts ${name}, its total`,

@@ -400,11 +400,10 @@ describeOnDatabase('payments by LTC', (open) => {
       select ${accountId}, ${environment}::environment, 'psa_' || md5(${accountId} || n), 3, 'expired', 'ltc', 4990, 0,
         ${now}, ${now}, ${ASKED}, 5, 2, 2, 1 from generate_series(1, 150) n
     `.execute(database.sql);
-    // Two at a time are seen at one instant.
+    // All are seen at one instant, which a page of at most 100 splits.
     await raw`
       insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
-      select account_id, environment, payment_id, md5(payment_id) || md5(payment_id), 0, 5,
-        ${now}::timestamptz + make_interval(secs => (number / 2)::double precision), 2, 'unmatched', 1
+      select account_id, environment, payment_id, md5(payment_id) || md5(payment_id), 0, 5, ${now}, 2, 'unmatched', 1
       from payment where account_id = ${accountId}
     `.execute(database.sql);
     const { rows } = await raw<{ id: string }>`

@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { parseBrCode } from '../../server/src/kernel/br-code.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { approved } from '../support/cards.ts';
@@ -218,6 +219,12 @@ describeOnDatabase('PIX payments', (open) => {
     expect(await shown()).toMatchObject(onTheWay);
     await core.pass(5 * SECOND - 1);
     expect(await shown()).toMatchObject(onTheWay);
+    // The instant is in the bank's books: a restarted server does not complete the refund early.
+    const restarted = await startCore({ database, clock: core.clock, tenant: core.tenant });
+    const { endToEndId } = (await restarted.payments.find(core.tenant, paymentId))!;
+    expect(
+      await restarted.pix.refund({ id: refund.refundId, railChargeId: endToEndId!, amountCents: 990 }),
+    ).toEqual({ status: 'pending', settlesAt: plusMs(core.clock.now(), 1) });
     await core.pass(1);
     const now = core.clock.now();
     expect(await shown()).toMatchObject([
