@@ -7,27 +7,28 @@ const run = fileURLToPath(new URL('./run.mjs', import.meta.url));
 
 test('every benchmark still runs, and prints each of its rows', { timeout: 600_000 }, async () => {
   const { stdout } = await promisify(execFile)(process.execPath, [run, '--quick']);
-  for (const row of [
-    /^(wallet|payouts\(first: 50\)) +node:http.* µs CPU/gm,
-    /^one event to 50, (CPU a delivery|p99 delay) +a bare ws.* (µs CPU|ms)/gm,
-    /^one event to 50 event streams, (CPU a delivery|p99 delay) +a bare node:http.* (µs CPU|ms)/gm,
-    /^postings, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
-    /^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm,
-    /^payouts, (one account|64 accounts), PostgreSQL .*\/s/gm,
-    /^PIX payments, (one account|64 accounts), PostgreSQL .*\/s/gm,
-    /^PIX credits received, (one account|64 accounts), PostgreSQL .*\/s/gm,
-    /^split charges received, (one account|64 accounts), PostgreSQL .*\/s/gm,
-    /^PIX payments created by (REST|GraphQL), one account, PostgreSQL .*\/s/gm,
-    /^20 (instructions due|debits reported) at once, (one account|4 accounts), PostgreSQL .*\/s/gm,
-    /^payments of 200, the newest, with totalCount .* ms/gm,
-    /^commit to socket(, another instance|, SSE)? .* ms/gm,
-    /^(wallet|20 cardPayments.*), REST .* µs CPU/gm,
-    /^100 followers of 10, (no budget|budget of 120) .*\/min/gm,
-    /^memory of 20 idle subscriptions .* MB/gm,
-    /^start +Node that does nothing .* ms CPU/gm,
-    /^growth of the (heap|process) .* MB/gm,
-    /^widget, (initial|total) .* kB/gm,
-    /^(subscribers|payouts in the table|instances) .*\n(PSA|newest|on this machine) /gm,
-  ])
-    expect(stdout.match(row), `${row} in ${stdout}`).not.toBeNull();
+  for (const [row, count] of [
+    [/^(wallet|payouts\(first: 50\)) +node:http.* µs CPU/gm, 4],
+    [/^one event to 50, (CPU a delivery|p99 delay) +a bare ws.* (µs CPU|ms)/gm, 2],
+    [/^one event to 50 event streams, (CPU a delivery|p99 delay) +a bare node:http.* (µs CPU|ms)/gm, 2],
+    [/^postings, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm, 4],
+    [/^sales, (64 callers|1 caller), (PGlite|PostgreSQL) .*\/s/gm, 4],
+    [/^payouts, (one account|64 accounts), PostgreSQL .*\/s/gm, 2],
+    [/^PIX payments, (one account|64 accounts), PostgreSQL .*\/s/gm, 2],
+    [/^PIX credits received, (one account|64 accounts), PostgreSQL .*\/s/gm, 2],
+    [/^split charges received, (one account|64 accounts), PostgreSQL .*\/s/gm, 2],
+    [/^PIX payments created by (REST|GraphQL), one account, PostgreSQL .*\/s/gm, 2],
+    [/^20 (instructions due|debits reported) at once, (one account|4 accounts), PostgreSQL .*\/s/gm, 4],
+    [/^payments of 200, .* ms/gm, 7],
+    [/^payouts of 200, .* ms/gm, 8],
+    [/^commit to socket(, another instance|, SSE)? .* ms/gm, 3],
+    [/^(wallet|20 cardPayments.*), REST .* µs CPU/gm, 4],
+    [/^100 followers of 10, (no budget|budget of 120) .*\/min/gm, 2],
+    [/^memory of 20 idle subscriptions .* MB/gm, 1],
+    [/^start +Node that does nothing .* ms CPU/gm, 1],
+    [/^growth of the (heap|process) .* MB/gm, 2],
+    [/^widget, (initial|total) .* kB/gm, 2],
+    [/^(subscribers|payouts in the table|instances) .*\n(PSA|newest|on this machine) /gm, 3],
+  ] as const)
+    expect(stdout.match(row) ?? [], `${row} in ${stdout}`).toHaveLength(count);
 });
