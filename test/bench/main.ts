@@ -11,7 +11,7 @@ import { measureFollowers } from './followers.ts';
 import { measurePayouts, measurePix } from './payouts.ts';
 import { measurePostings } from './postings.ts';
 import { measureReads } from './reads.ts';
-import { failuresOf, QUICK, type Row, size, table } from './report.ts';
+import { missedTargets, QUICK, type Row, size, table } from './report.ts';
 import { type Measured, measureInstances, measureSubscribers, measureTable } from './sizes.ts';
 import { measureSoak } from './soak.ts';
 import { measureStart } from './start.ts';
@@ -112,8 +112,10 @@ if (values.save) {
   await saveToDocument({ rows, charts, machine });
   console.log('Written to server/docs/performance.md and test/bench/charts');
 }
-const failures = QUICK ? [] : failuresOf(rows, { strict: values.strict, soaks: chosen.includes('soak') });
-if (failures.length > 0) {
-  console.error(`\n✗ The target is missed by: ${failures.join('; ')}.`);
+// Memory that grows is a fault on every machine. Without --strict any other miss is only a mark in the table.
+const mustMeet = !QUICK && (values.strict || chosen.includes('soak'));
+const missed = mustMeet ? missedTargets(rows) : [];
+if (missed.length > 0) {
+  console.error(`\n✗ These rows miss their target: ${missed.join('; ')}.`);
   process.exitCode = 1;
 }

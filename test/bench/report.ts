@@ -33,15 +33,9 @@ export function isMet({ ratio, ours, target }: Row): boolean | null {
   return 'atLeast' in target ? reached >= target.atLeast : reached <= target.atMost;
 }
 
-/**
- * The names of the rows for which a run fails: those that miss their target, in a run that is `strict` or `soaks`. A miss in any
- * other is to be read in the table. Memory that grows is a fault on every machine.
- */
-export function failuresOf(
-  rows: readonly Row[],
-  { strict = false, soaks = false }: { strict?: boolean | undefined; soaks?: boolean } = {},
-): string[] {
-  return strict || soaks ? rows.filter((row) => isMet(row) === false).map(({ name }) => name) : [];
+/** The names of the rows that miss their target. */
+export function missedTargets(rows: readonly Row[]): string[] {
+  return rows.filter((row) => isMet(row) === false).map(({ name }) => name);
 }
 
 export function targetText({ target, ratio, unit }: Row): string {

@@ -3,12 +3,12 @@
 import { randomUUID } from 'node:crypto';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
-import { createRecorder, openPostgresFloor, readBooks } from './replay.mjs';
+import { assertBooks, countStatements, createRecorder, openPostgresFloor, readBooks } from './replay.mjs';
 
 /**
  * @typedef {import('./replay.mjs').Unit} Unit
  * @typedef {{ accountId: string, environment: 'live' }} Tenant
- * @typedef {{ before: Unit[], units: Unit[] }} Burst what was sent before all fell due, and then
+ * @typedef {{ before: Unit[], units: Unit[] }} Burst `before`: units sent before the due instant; `units`: those sent at it
  */
 
 const { DEFAULT_SETTINGS } = await modules['access/model']();
@@ -38,7 +38,7 @@ const rounds = [];
 let floor;
 
 answerParent({
-  /** Has so many subscriptions authorised, and leaves the database closed, to be copied. */
+  /** Authorises `count` subscriptions, and leaves the database closed, to be copied. */
   async prepare({ environment, accounts, count }) {
     app = await createOurs(environment);
     const tenants = await Promise.all(Array.from({ length: accounts }, openAccount));
@@ -55,7 +55,7 @@ answerParent({
 
   async start({ ours, floor: copy }) {
     app = await createOurs(ours, recorder.wrap);
-    floor = await openPostgresFloor(copy.DATABASE_URL, BOOKS);
+    floor = await openPostgresFloor(copy.DATABASE_URL, BOOKS_QUERY);
   },
 
   /** A week: at 00:00 every instruction is due, and three days later the bank reports every debit at one instant. */
@@ -80,9 +80,7 @@ answerParent({
     const wanted = {
       ...{ paid, payments: paid, instructions: subscriptions * weeks, received: paid * AMOUNT_CENTS },
     };
-    for (const each of [await readBooks(app.database.sql, BOOKS), await floor.balances()])
-      if (JSON.stringify(each) !== JSON.stringify(wanted))
-        throw new Error(`${JSON.stringify(each)} in place of ${JSON.stringify(wanted)}`);
+    assertBooks([await readBooks(app.database.sql, BOOKS_QUERY), await floor.readBooks()], wanted);
     return { paid };
   },
 
@@ -140,9 +138,8 @@ async function doAllDue(kind) {
   await advanceTo(at);
   const seconds = (performance.now() - started) / 1_000;
   const units = take();
-  const statements = units.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
   return {
-    figures: { perSecond: count / seconds, statements: statements / count },
+    figures: { perSecond: count / seconds, statements: countStatements(units) / count },
     burst: { before, units },
   };
 }
@@ -192,7 +189,7 @@ async function replay() {
   return figures;
 }
 
-const BOOKS = `
+const BOOKS_QUERY = `
   select (select count(*) from subscription_cycle where status = 'paid')::int as paid,
     (select count(*) from payment where status = 'paid')::int as payments,
     (select count(*) from simulated_pix_debit)::int as instructions,

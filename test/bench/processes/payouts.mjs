@@ -2,7 +2,15 @@
 import { randomUUID } from 'node:crypto';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
-import { createRecorder, openPostgresFloor, readBooks, runLanes, toQuery } from './replay.mjs';
+import {
+  assertBooks,
+  countStatements,
+  createRecorder,
+  openPostgresFloor,
+  readBooks,
+  runLanes,
+  toQuery,
+} from './replay.mjs';
 
 /**
  * @typedef {import('./replay.mjs').Unit} Unit
@@ -66,7 +74,7 @@ const rounds = [];
 const answeredInAll = {};
 const counted = (/** @type {string} */ kind) => answeredInAll[kind] ?? 0;
 let createdByHttp = 0;
-/** @type {{ run: (units: Unit[]) => Promise<void>, balances: () => Promise<unknown>, close: () => Promise<void> }} */
+/** @type {{ run: (units: Unit[]) => Promise<void>, readBooks: () => Promise<object>, close: () => Promise<void> }} */
 let floor;
 
 answerParent({
@@ -86,7 +94,7 @@ answerParent({
   async start({ ours, floor: copy }) {
     app = await createOurs(ours, recorder.wrap);
     floor = await (copy.DATABASE_URL
-      ? openPostgresFloor(copy.DATABASE_URL, BALANCES)
+      ? openPostgresFloor(copy.DATABASE_URL, BOOKS_QUERY)
       : openPgliteFloor(copy));
   },
 
@@ -152,10 +160,7 @@ answerParent({
       charges: counted('split'),
       received: (sales + counted('split')) * AMOUNT_CENTS,
     };
-    const found = [await readBooks(app.database.sql, BALANCES), await floor.balances()];
-    for (const each of found)
-      if (JSON.stringify(each) !== JSON.stringify(wanted))
-        throw new Error(`${JSON.stringify(each)} in place of ${JSON.stringify(wanted)}`);
+    assertBooks([await readBooks(app.database.sql, BOOKS_QUERY), await floor.readBooks()], wanted);
     return { answered: Object.values(answeredInAll).reduce((sum, count) => sum + count, createdByHttp) };
   },
 
@@ -248,10 +253,9 @@ async function receiveCharge({ tenant }, chargeId) {
 function endRound(answered, made, commands) {
   const units = recorder.take();
   rounds.push({ answered, made, units });
-  const statements = units.reduce((sum, unit) => sum + unit.statements.length + (unit.whole ? 2 : 0), 0);
   // The transactions of the simulated bank are no commands.
   const groups = units.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length;
-  return { group: (commands * answered) / groups, statements: statements / answered };
+  return { group: (commands * answered) / groups, statements: countStatements(units) / answered };
 }
 
 async function replay() {
@@ -274,12 +278,12 @@ async function openPgliteFloor(environment) {
   };
   return {
     run: (/** @type {Unit[]} */ units) => runLanes(units, [send]),
-    balances: () => readBooks(database.sql, BALANCES),
+    readBooks: () => readBooks(database.sql, BOOKS_QUERY),
     close: () => database.close(),
   };
 }
 
-const BALANCES = `
+const BOOKS_QUERY = `
   select (select count(*) from subaccount_payout where status = 'completed')::int as payouts,
     (select sum(balance_cents) from subaccount)::bigint as cents,
     (select count(*) from payment)::int as created,

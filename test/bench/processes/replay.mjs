@@ -46,12 +46,12 @@ export function createRecorder() {
   };
 }
 
-/** @param {any} sql @param {(statement: Statement) => void} saw */
-function watch(sql, saw) {
+/** @param {any} sql @param {(statement: Statement) => void} onStatement */
+function watch(sql, onStatement) {
   const executor = sql.getExecutor();
   const send = executor.executeQuery;
   executor.executeQuery = (/** @type {Statement} */ query) => {
-    saw({ sql: query.sql, parameters: query.parameters });
+    onStatement({ sql: query.sql, parameters: query.parameters });
     return send.call(executor, query);
   };
 }
@@ -94,12 +94,21 @@ export async function runLanes(units, connections) {
 }
 
 /**
- * Sends units to a copy of the database, over as many connections as the server has. `books`: the query that shows what both have
- * done.
+ * Counts the statements of units, with the two that begin and end each transaction.
  *
- * @param {string} databaseUrl @param {string} books
+ * @param {readonly Unit[]} units
  */
-export async function openPostgresFloor(databaseUrl, books) {
+export function countStatements(units) {
+  return units.reduce((sum, { statements, whole }) => sum + statements.length + (whole ? 2 : 0), 0);
+}
+
+/**
+ * Sends units to a copy of the database, over as many connections as the server has. `booksQuery`: the query that shows what both
+ * have done.
+ *
+ * @param {string} databaseUrl @param {string} booksQuery
+ */
+export async function openPostgresFloor(databaseUrl, booksQuery) {
   const clients = Array.from({ length: CONNECTIONS }, () => new pg.Client(databaseUrl));
   await Promise.all(clients.map((client) => client.connect()));
   for (const client of clients) await client.query(`set time zone 'UTC'`);
@@ -118,8 +127,8 @@ export async function openPostgresFloor(databaseUrl, books) {
   });
   return {
     run: (/** @type {Unit[]} */ units) => runLanes(units, senders),
-    async balances() {
-      const { rows } = await /** @type {pg.Client} */ (clients[0]).query(books);
+    async readBooks() {
+      const { rows } = await /** @type {pg.Client} */ (clients[0]).query(booksQuery);
       return numbers(rows[0]);
     },
     async close() {
@@ -128,10 +137,21 @@ export async function openPostgresFloor(databaseUrl, books) {
   };
 }
 
-/** The numbers that a query answers with, of a database of ours. @param {any} sql @param {string} books */
-export async function readBooks(sql, books) {
-  const { rows } = await sql.getExecutor().executeQuery(toQuery({ sql: books, parameters: [] }));
+/** The numbers that a query answers with, of a database of ours. @param {any} sql @param {string} booksQuery */
+export async function readBooks(sql, booksQuery) {
+  const { rows } = await sql.getExecutor().executeQuery(toQuery({ sql: booksQuery, parameters: [] }));
   return numbers(rows[0]);
+}
+
+/**
+ * Asserts that the books of each database are as wanted, member by member in this order.
+ *
+ * @param {readonly object[]} found @param {object} wanted
+ */
+export function assertBooks(found, wanted) {
+  for (const books of found)
+    if (JSON.stringify(books) !== JSON.stringify(wanted))
+      throw new Error(`${JSON.stringify(books)} in place of ${JSON.stringify(wanted)}`);
 }
 
 /** @param {Record<string, unknown>} row */
