@@ -41,7 +41,11 @@ export interface Relay {
 
 /** The connections between one follower and the server. */
 interface Line {
-  connection: Connection | null;
+  /**
+   * Its open connections, the last one that began last. There may be two: the kernel can let one in that its client has given up, after
+   * the next one.
+   */
+  connections: Set<Connection>;
   isDown: boolean;
   refuses: boolean;
   isPaused: boolean;
@@ -71,8 +75,13 @@ interface Connection {
 const LAST_CHUNK = '0\r\n\r\n';
 const REQUEST = /^(?:POST|GET) \/graphql\?f=(\d+) HTTP\/1\.1\r\n/;
 
-function isPassing(connection: Connection | null): connection is Connection {
-  return Boolean(connection?.upstream && !connection.isSilent && !connection.isCut);
+function isPassing({ upstream, isSilent, isCut }: Connection): boolean {
+  return upstream !== null && !isSilent && !isCut;
+}
+
+/** The connection over which a follower receives; null where there is none. */
+function passingOf({ connections }: Line): Connection | null {
+  return [...connections].reverse().find(isPassing) ?? null;
 }
 
 /** Starts a relay to the instances at these ports, which takes them in turns and passes over those that are down. */
@@ -87,7 +96,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     let line = lines.get(follower);
     if (!line) {
       line = {
-        connection: null,
+        connections: new Set(),
         isDown: false,
         refuses: false,
         isPaused: false,
@@ -118,7 +127,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
       open.delete(connection);
       if (isPassing(connection)) ends += 1;
       connection.upstream?.destroy();
-      if (connection.line?.connection === connection) connection.line.connection = null;
+      connection.line?.connections.delete(connection);
       connection.onEnd?.(null);
     });
     client.on('data', (bytes: Buffer) => {
@@ -137,14 +146,13 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     }
     const follower = Number(name);
     const line = lineOf(follower);
-    const previous = connection.line;
-    if (previous && previous !== line && previous.connection === connection) previous.connection = null;
+    connection.line?.connections.delete(connection);
     connection.line = line;
     // The address that the server sees, as behind any proxy: its limits are by network.
     const address = `10.${follower >> 16}.${(follower >> 8) & 255}.${follower & 255}`;
     connection.pending = [Buffer.from(`${head}X-Forwarded-For: ${address}\r\n`), bytes.subarray(head.length)];
     const begin = () => {
-      line.connection = connection;
+      line.connections.add(connection);
       if (connection.upstream) reached(connection);
       else reach(connection, ports.length);
     };
@@ -249,8 +257,8 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     },
     beginCut(follower, how, refuses) {
       const line = lineOf(follower);
-      const { connection } = line;
-      if (!isPassing(connection) || line.isDown) return false;
+      const connection = passingOf(line);
+      if (!connection || line.isDown) return false;
       Object.assign(line, { isDown: true, refuses });
       line.cut = new Promise((resolve) =>
         carryOut(connection, how, () => {
@@ -269,19 +277,19 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     },
     whenConnected(follower) {
       const line = lineOf(follower);
-      if (isPassing(line.connection)) return Promise.resolve();
+      if (passingOf(line)) return Promise.resolve();
       return new Promise((resolve) => line.onConnected.push(resolve));
     },
     pause(followers) {
       for (const line of followers.map(lineOf)) {
         line.isPaused = true;
-        line.connection?.upstream?.pause();
+        for (const { upstream } of line.connections) upstream?.pause();
       }
     },
     resume(followers) {
       for (const line of followers.map(lineOf)) {
         line.isPaused = false;
-        line.connection?.upstream?.resume();
+        for (const { upstream } of line.connections) upstream?.resume();
       }
     },
     close() {
