@@ -551,11 +551,17 @@ describe('an error', () => {
     await shows(() => element.payouts.length, 100, 5_000);
   });
 
-  it('a first page that is refused by a rate limit is asked for again after the seconds that the server names', async () => {
-    const waits = vi.spyOn(window, 'setTimeout');
-    await table({ fail: { code: 'RATE_LIMITED', times: 1, retryAfterSeconds: 1_000 } }, {}, 'error');
-    await waitFor(() => expect(waits).toHaveBeenCalledWith(expect.anything(), 1_000_000));
-  });
+  it.each([
+    ['the seconds that the server names', 1_000, 1_000_000],
+    ['two and a half hours at most', 2_592_000, 9_000_000],
+  ])(
+    'a first page that is refused by a rate limit is asked for again after %s',
+    async (_, retryAfterSeconds, ms) => {
+      const waits = vi.spyOn(window, 'setTimeout');
+      await table({ fail: { code: 'RATE_LIMITED', times: 1, retryAfterSeconds } }, {}, 'error');
+      await waitFor(() => expect(waits).toHaveBeenCalledWith(expect.anything(), ms));
+    },
+  );
 
   it('an element without an endpoint is idle', async () => {
     const element = document.createElement('psa-payouts');

@@ -158,7 +158,8 @@ export function toCheckoutError({ message, extensions }: GraphqlError): Checkout
     code: checkoutCode,
     message,
     retryable: !FINAL.includes(checkoutCode),
-    retryAfterSeconds: Number(retryAfterSeconds) || undefined,
+    // Two and a half hours at most: a timer of 25 days or more fires at once.
+    retryAfterSeconds: Math.min(9_000, Number(retryAfterSeconds)) || undefined,
   };
 }
 

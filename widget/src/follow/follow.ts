@@ -18,8 +18,7 @@ export interface FollowUpdatesOptions<Update> extends Omit<FollowOptions<Update>
 export async function follow<Update extends object>(
   options: FollowUpdatesOptions<Update>,
 ): Promise<CheckoutError | undefined> {
-  const { signal, onUpdate, onConnection, variables } = options;
-  const requested = options.transport;
+  const { signal, onUpdate, onConnection, variables, transport: requested } = options;
   const transports: Transport[] = !requested || requested === 'auto' ? ['ws', 'sse', 'poll'] : [requested];
   const last = transports.length - 1;
   let index = 0;

@@ -17,7 +17,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     const end = (errors?: FollowEnd) => {
       clearTimeout(watchdog);
       signal.removeEventListener('abort', disconnect);
-      socket.onopen = socket.onmessage = socket.onclose = null;
+      socket.onmessage = socket.onclose = null;
       socket.close(1000);
       resolve(errors);
     };
