@@ -96,6 +96,17 @@ describe('a key', () => {
     },
   );
 
+  test.each(['sending', 'in_doubt', 'done', 'absent'] as const)(
+    'a key with another externalId is a conflict while its intent is %s',
+    (state) => {
+      const before = intent({ state, summary: { externalId: 'saque 7' } });
+      expect(open(before, { request: { externalId: 'saque 7' } }).intent.id).toBe(before.id);
+      for (const externalId of ['saque 8', null])
+        expect(() => open(before, { request: { externalId } })).toThrow(IdempotencyError);
+      expect(open(intent({ state }), { request: { externalId: null } }).fresh).toBe(false);
+    },
+  );
+
   test.each(['sending', 'in_doubt', 'done'] as const)(
     'a key whose intent is %s gives that intent, and nothing is written',
     (state) => {

@@ -1,9 +1,4 @@
-import {
-  behindChange,
-  IdempotencyError,
-  InsufficientFundsError,
-  type PaymentError,
-} from '../../kernel/errors.ts';
+import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -118,11 +113,11 @@ export function createPayoutRequests({
         input,
         key: idempotencyKey ?? null,
         summary: () => summary,
+        externalId,
         send: ({ id }) =>
           send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
         lookupReference: () => null,
       });
-      if (replayed) await assertNumbered(tenant, idempotencyKey, externalId);
       const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
         throw behindChange(error);
       });
@@ -130,7 +125,6 @@ export function createPayoutRequests({
     } catch (error) {
       if (!(error instanceof InDoubtError)) throw error;
       const { intent, replayed } = error;
-      assertSameNumber(intent, externalId);
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
@@ -141,20 +135,6 @@ export function createPayoutRequests({
       pollNow(tenant, 'payout');
       pollNow(tenant, 'wallet');
     }
-  }
-
-  /** @throws IdempotencyError where the key was used with another number, which no hash of a payout contains */
-  async function assertNumbered(
-    tenant: Tenant,
-    key: string | null | undefined,
-    externalId: string | null,
-  ): Promise<void> {
-    const intent = key == null ? null : await findIntent(tenant, key);
-    if (intent) assertSameNumber(intent, externalId);
-  }
-
-  async function findIntent(tenant: Tenant, key: string): Promise<Intent | null> {
-    return (await intentRecords.load(database.sql, tenant, [intentKey(REQUEST, key)]))[0] ?? null;
   }
 
   async function send(
@@ -310,7 +290,7 @@ export function createPayoutRequests({
   return {
     request,
     async findByKey(tenant, idempotencyKey) {
-      const intent = await findIntent(tenant, idempotencyKey);
+      const [intent] = await intentRecords.load(database.sql, tenant, [intentKey(REQUEST, idempotencyKey)]);
       if (!intent || intent.state === 'refused') return null;
       const known = await mirror.findWithVersion(tenant, intent.resourceId ?? intent.id);
       // One that is being sent is not shown yet, and may have been made.
@@ -325,12 +305,6 @@ export function createPayoutRequests({
       },
     },
   };
-}
-
-/** @throws IdempotencyError */
-function assertSameNumber({ summary }: Intent, externalId: string | null): void {
-  if (((summary as Summary).externalId ?? null) !== externalId)
-    throw new IdempotencyError('This idempotency key was used before with another input');
 }
 
 function idOf({ withdrawalId }: Payout): string {

@@ -1,4 +1,4 @@
-import { IdempotencyError, InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
+import { InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
 import { maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -9,8 +9,7 @@ import {
   type LookupResult,
   type RequestKind,
 } from '../../upstream/intents/operations.ts';
-import { intents as intentRecords } from '../../upstream/intents/store.ts';
-import { type Intent, intentKey } from '../../upstream/intents/transitions.ts';
+import type { Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { assertConclusive, isSuccess } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
@@ -54,7 +53,6 @@ export const GET_PAYOUT = {
 };
 
 export function createPayoutRequests({
-  database,
   clock,
   upstream,
   intents,
@@ -143,17 +141,6 @@ export function createPayoutRequests({
     return isUnclear ? 'unclear' : 'not_there';
   }
 
-  /** @throws IdempotencyError where the key was used with another number, which no hash of a request contains */
-  async function assertNumbered(
-    tenant: Tenant,
-    key: string | null | undefined,
-    externalId: string | null,
-  ): Promise<void> {
-    if (key == null) return;
-    const [intent] = await intentRecords.load(database.sql, tenant, [intentKey(PAYOUT, key)]);
-    if (intent) assertSameNumber(intent, externalId);
-  }
-
   return {
     async requestPayout(tenant, { idempotencyKey, externalId = null, ...input }) {
       let isHeld = true;
@@ -164,6 +151,7 @@ export function createPayoutRequests({
             input,
             key: idempotencyKey ?? null,
             summary: (given) => ({ ...summaryOf(given), pixKey: maskPixKey(given.pixKey), externalId }),
+            externalId,
             async send(intent) {
               const { made, held } = await sendPayout(tenant, { ...input, externalId }, intent);
               isHeld = held;
@@ -172,12 +160,10 @@ export function createPayoutRequests({
             lookupReference: ({ key }) => IDEM + key,
           }),
         );
-        if (replayed) await assertNumbered(tenant, idempotencyKey, externalId);
         return { id: resourceId, held: isHeld, doubt: null, replayed };
       } catch (error) {
         if (!(error instanceof InDoubtError)) throw error;
         const { intent, replayed } = error;
-        assertSameNumber(intent, externalId);
         const doubt = await findMirrored(tenant, intent);
         // Nothing is recorded under the payout's id: a lookup by it would say that there is no such payout.
         if (!doubt) throw error;
@@ -198,12 +184,6 @@ export function createPayoutRequests({
       },
     },
   };
-}
-
-/** @throws IdempotencyError */
-function assertSameNumber({ summary }: Intent, externalId: string | null): void {
-  if (((summary as Summary).externalId ?? null) !== externalId)
-    throw new IdempotencyError('This idempotency key was used before with another input');
 }
 
 /** A payout of a request that was just accepted: `processing`, and without the names that the bank's answer brings. */

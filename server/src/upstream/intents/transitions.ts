@@ -87,7 +87,10 @@ export function attemptOf({ id, createdAt }: Intent): string {
 // ── Opening ─────────────────────────────────────────────────────────────────────────────────────
 
 /** A request as its caller makes it; `id` is used where its key is new. */
-export type NewRequest = Pick<Intent, 'id' | 'operation' | 'key' | 'inputHash' | 'summary'>;
+export type NewRequest = Pick<Intent, 'id' | 'operation' | 'key' | 'inputHash' | 'summary'> & {
+  /** The externalId, which the hash does not cover; undefined where the request can have none. */
+  externalId?: string | null | undefined;
+};
 
 /**
  * The result of opening an intent. `fresh`: the caller sends it now. `save`: the state to be stored, which the background
@@ -107,7 +110,7 @@ export interface Opening {
  */
 export function openIntent(
   existing: Intent | null,
-  request: NewRequest,
+  { externalId, ...request }: NewRequest,
   {
     denied,
     safeToRepeat,
@@ -119,7 +122,7 @@ export function openIntent(
   const lookUpAt = plusMs(now, SENDING_MS * pace);
   if (existing && existing.state !== 'refused') {
     // The resource of an absent intent may be found yet, so its key stays with its input.
-    if (existing.inputHash !== request.inputHash)
+    if (existing.inputHash !== request.inputHash || !hasExternalId(existing, externalId))
       throw new IdempotencyError('This idempotency key was used before with another input');
     const isRepeatable =
       (existing.state === 'absent' && !recordsAbsence) ||
@@ -144,6 +147,12 @@ export function openIntent(
     createdAt: now,
   };
   return { intent, fresh: true, save: { intent, lookUpAt } };
+}
+
+/** Whether an intent is of a request with this `externalId`. One of an earlier version has none in its summary. */
+function hasExternalId({ summary }: Intent, externalId: string | null | undefined): boolean {
+  if (externalId === undefined) return true;
+  return ((summary as { externalId?: string | null }).externalId ?? null) === externalId;
 }
 
 // ── Unknown outcomes ────────────────────────────────────────────────────────────────────────────
