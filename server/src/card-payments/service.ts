@@ -77,7 +77,7 @@ export function createCardPaymentService({
       idOf: ({ orderCode }) => orderCode,
       useOf: (tokenId, orderCode) => ({ tokenId, orderCode }),
       newId: newOrderCode,
-      orderPayments: [paymentsOfNumber, ...otherMethods],
+      paymentMethods: [paymentsOfNumber, ...otherMethods],
       assertAvailable: ({ environment }, account) => assertCardsAvailable(environment, account),
       decide({ id, grant, valueCents, customer, productId, checkoutAttempt, state }) {
         const change = decideCreate(

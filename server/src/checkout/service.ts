@@ -58,7 +58,7 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   useOf(tokenId: string, id: string): Use;
   newId(): string;
   /** The payments of an order by each method, this one included. */
-  orderPayments: readonly Pick<OrderPayments, 'read' | 'paymentsOf'>[];
+  paymentMethods: readonly Pick<OrderPayments, 'read' | 'paymentsOf'>[];
   /** @throws UnavailableError where the account takes no payments by this method */
   assertAvailable(tenant: Tenant, account: Account): void;
   /** @throws UnavailableError where another payment of the order keeps the token from starting one */
@@ -76,7 +76,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
   }: { committer: Committer; accounts: Collection<Account>; products: ProductCollection },
   rules: CheckoutMethodRules<P, Use, Account>,
 ) {
-  const { payments, uses, idOf, orderPayments: methods } = rules;
+  const { payments, uses, idOf, paymentMethods } = rules;
   return (
     tenant: Tenant,
     token: { id: string; grant: CheckoutGrant },
@@ -101,7 +101,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
           productId !== null && reader.load(products, productId),
           readReplay(reader, operation, attemptId, (made) => reader.load(payments, made)),
           reader.load(uses, tokenId).then((use) => use && reader.load(payments, idOf(use))),
-          ...methods.map((method) => method.read(reader, order)),
+          ...paymentMethods.map((method) => method.read(reader, order)),
         ]),
       decide(state) {
         const account = state.need(accounts, tenant.accountId);
@@ -114,7 +114,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const sold = productId === null ? null : (state.get(products, productId)?.product ?? null);
         const grant = last && isOpen(last) ? grantOfOpen(token.grant, last) : grantAtStart(token.grant, sold);
         const valueCents = checkoutAmount(grant, input.valueCents);
-        const paymentsOfOrder = methods.flatMap((method) => method.paymentsOf(state, order));
+        const paymentsOfOrder = paymentMethods.flatMap((method) => method.paymentsOf(state, order));
         if (paymentsOfOrder.some(closesOrder)) throw orderPaid();
         rules.assertStartable?.(paymentsOfOrder);
         const idempotencyKey = { operation, key: attemptId, inputHash };

@@ -111,7 +111,7 @@ export function createPaymentService({
       idOf: ({ paymentId }) => paymentId,
       useOf: (tokenId, paymentId) => ({ tokenId, paymentId }),
       newId: () => newPaymentId(null),
-      orderPayments: methods,
+      paymentMethods: methods,
       assertAvailable: ({ environment }, account) => assertMethodAvailable('pix', environment, account),
       assertStartable(paymentsOfOrder) {
         for (const payment of paymentsOfOrder) assertNotCanceled(payment);
