@@ -184,7 +184,7 @@ export function matchesPayoutFilter(payout: SubaccountPayout, filter: Subaccount
 }
 
 /** Whether a filter has a condition besides the status, by which each list is divided. */
-export function isDetailed({ status: _, ...details }: SubaccountPayoutFilter): boolean {
+export function hasMoreThanStatus({ status: _, ...details }: SubaccountPayoutFilter): boolean {
   return Object.values(details).some((condition) => condition !== undefined);
 }
 

@@ -16,7 +16,7 @@ import {
 } from './collections.ts';
 import { subaccountEvent } from './events.ts';
 import {
-  isDetailed,
+  hasMoreThanStatus,
   type PlacedRange,
   type StoredStatementEntry,
   type StoredSubaccount,
@@ -201,7 +201,7 @@ export function createSubaccountService({
     },
     payouts: (tenant, subaccountId, { end, limit, after, before, ...filter }) =>
       toRange({ end, limit, after, before }, (page) => {
-        if (isDetailed(filter)) return listFilteredPayouts(sql, tenant, subaccountId, filter, page);
+        if (hasMoreThanStatus(filter)) return listFilteredPayouts(sql, tenant, subaccountId, filter, page);
         const list = { tenant, subaccountId, after, before, limit: page.limit };
         return payoutPages(list, { end, status: filter.status });
       }),
@@ -213,7 +213,7 @@ export function createSubaccountService({
       return { items: rows.map(({ item }) => item), total };
     },
     countPayouts: (tenant, subaccountId, filter) =>
-      isDetailed(filter)
+      hasMoreThanStatus(filter)
         ? countFilteredPayouts(sql, tenant, subaccountId, filter)
         : payoutCounts({ tenant, subaccountId }, { status: filter.status }),
   };

@@ -35,7 +35,7 @@ export function mergeUpstreamPayout(
   // amount is the service's too.
   const cleared = known.neverMade ? { failureReason: null, reversedAt: null } : {};
   const isRequest = known.inDoubt || known.neverMade;
-  const isOther = isRequest && isReplacement && known.amountCents !== upstream.amountCents;
+  const isOfOtherRequest = isRequest && isReplacement && known.amountCents !== upstream.amountCents;
   const [newer, older] = isReplacement ? [upstream, { ...known, ...cleared }] : [known, upstream];
   const nextClaimedAt = isReplacement
     ? claimedAt
@@ -64,7 +64,7 @@ export function mergeUpstreamPayout(
       failureReason: newer.failureReason ?? older.failureReason,
       completedAt: newer.completedAt ?? older.completedAt,
       reversedAt: newer.reversedAt ?? older.reversedAt,
-      externalId: isOther ? upstream.externalId : (known.externalId ?? upstream.externalId),
+      externalId: isOfOtherRequest ? upstream.externalId : (known.externalId ?? upstream.externalId),
     }),
     ...(nextClaimedAt && { claimedAt: nextClaimedAt }),
     ...(!isReplacement && known.neverMade && { neverMade: true }),

@@ -179,7 +179,7 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
     createdAt,
     completedAt: readInstant(json.completedAt),
     reversedAt: readInstant(json.reversedAt),
-    // Our own requests never bring the service a number.
+    // This server sends the service no externalId.
     externalId: null,
   };
 }

@@ -7,14 +7,17 @@ import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../u
 import { isRetryable, withUpstreamErrors } from '../../upstream/responses.ts';
 import type { Payout, PayoutFilter } from '../model.ts';
 import { payoutIn } from './mirror.ts';
-import { mirrorNumberOf, placeOfMirrored } from './places.ts';
+import { placeOfRow, rowOfPlace } from './places.ts';
 
-// Payouts by the merchant's own number, which the service does not know. The mirror has every payout that has one, where the
-// service's list would be read from its newest page down to the payout.
+// Payouts by externalId, which the service does not know. The mirror has every payout that has one. Reading the service's
+// list would take all its pages down to the payout.
 
-/** The payouts with a number, as the mirror has them. Those in doubt are not among them. */
-export interface NumberedPayouts {
-  /** Lists a range, the last first seen first. @throws a PaymentError, not for a service that cannot be asked */
+/** The payouts with an externalId, as the mirror has them. Those in doubt are not among them. */
+export interface PayoutsByExternalId {
+  /**
+   * Lists a range, in descending order of when they were first seen. An unreachable service throws nothing: the payouts are
+   * listed as last seen. @throws PaymentError
+   */
   list(
     tenant: Tenant,
     range: ListRange,
@@ -25,7 +28,7 @@ export interface NumberedPayouts {
   count(tenant: Tenant, filter: PayoutFilter, requester: Requester): Promise<number>;
 }
 
-export function createNumberedPayouts({
+export function createPayoutsByExternalId({
   database: { sql },
   clock,
   maxAgeMs,
@@ -36,8 +39,8 @@ export function createNumberedPayouts({
   maxAgeMs: number;
   /** Reads the newest page of the service's list, or has it from the cache, and merges it. */
   readNewest: (tenant: Tenant, requester: Requester) => Promise<unknown>;
-}): NumberedPayouts {
-  /** Reads the newest page where a payout with the number is not final: one request at most, whatever is listed. */
+}): PayoutsByExternalId {
+  /** Reads the newest page where a payout with the externalId is not final: one request at most, whatever is listed. */
   async function refresh(tenant: Tenant, { externalId }: PayoutFilter, requester: Requester): Promise<void> {
     const open = await listMirroredRange(sql, tenant, 'payout', {
       ...{ end: 'first', limit: 1, allOf: null, period: {} },
@@ -47,7 +50,7 @@ export function createNumberedPayouts({
     try {
       await withUpstreamErrors(readNewest(tenant, requester));
     } catch (error) {
-      // The payouts are listed as they were last seen, with their age.
+      // The payouts are listed as last seen, with their age.
       if (!isRetryable(error)) throw error;
     }
   }
@@ -57,8 +60,8 @@ export function createNumberedPayouts({
       await refresh(tenant, filter, requester);
       const rows = await listMirroredRange(sql, tenant, 'payout', {
         ...{ end, limit: limit + 1, allOf: null },
-        after: after === undefined ? undefined : mirrorNumberOf(after),
-        before: before === undefined ? undefined : mirrorNumberOf(before),
+        after: after === undefined ? undefined : rowOfPlace(after),
+        before: before === undefined ? undefined : rowOfPlace(before),
         ...mirrorFilter(filter),
       });
       const { items, more } = withoutExtra(rows, { end, limit });
@@ -67,7 +70,7 @@ export function createNumberedPayouts({
         if (!observed.final) requester.onRead(observed.observedAt, observed.observedAt < oldBefore);
       return {
         items: items.map(({ place, observed }) => ({
-          place: placeOfMirrored(place),
+          place: placeOfRow(place),
           payout: payoutIn(observed),
         })),
         more,
@@ -80,8 +83,8 @@ export function createNumberedPayouts({
   };
 }
 
-/** Whether a filter names a number of the merchant's. */
-export function isNumbered({ externalId }: PayoutFilter): boolean {
+/** Whether a filter selects by externalId. */
+export function hasExternalId({ externalId }: PayoutFilter): boolean {
   return externalId !== undefined;
 }
 

@@ -172,12 +172,12 @@ export function identifiedAs(
       const doubted = state.get(mirrored.payout, requestId);
       const payout = payoutIn(known);
       if (doubted) return { resourceId: withdrawalId, writes: writesOfIdentified(known, payout, doubted) };
-      // The number of a request that was never shown in doubt.
-      const isNumbered = externalId === null || payout.externalId !== null;
+      // The externalId of a request that was never shown in doubt.
+      const isKnown = externalId === null || payout.externalId !== null;
       const snapshot = { ...payout, externalId };
       return {
         resourceId: withdrawalId,
-        writes: isNumbered ? {} : writesOf({ ...known, snapshot }, snapshot, []),
+        writes: isKnown ? {} : writesOf({ ...known, snapshot }, snapshot, []),
       };
     },
   };

@@ -19,24 +19,24 @@ export function isBehind(place: number, other: number): boolean {
 /** The places in the mirror begin above all ranks, so that the cursor of one list is not taken for one of the other. */
 const MIRROR_BASE = 2 ** 50;
 
-/** The place of a payout with this number in the mirror. */
-export function placeOfMirrored(number: number): number {
-  return MIRROR_BASE + number;
+/** The place of a row of the mirror. */
+export function placeOfRow(row: number): number {
+  return MIRROR_BASE + row;
 }
 
-/** The number in the mirror of a place there. */
-export function mirrorNumberOf(place: number): number {
+/** The row of the mirror that has a place. */
+export function rowOfPlace(place: number): number {
   return place - MIRROR_BASE;
 }
 
-/** @throws ValidationError naming the argument for a place behind the doubts of the list that is not read */
-export function assertPlaces(
+/** @throws ValidationError if a cursor is of the list with externalId and this one has none, or the reverse */
+export function assertCursorsOfList(
   places: Pick<ListRange, 'after' | 'before'>,
-  { areMirrored }: { areMirrored: boolean },
+  { inMirror }: { inMirror: boolean },
 ): void {
   for (const path of ['after', 'before'] as const) {
     const place = places[path];
-    if (place !== undefined && place > 0 && place > MIRROR_BASE !== areMirrored)
+    if (place !== undefined && place > 0 && place > MIRROR_BASE !== inMirror)
       throw new ValidationError([
         { path, message: 'is not a cursor of this list: lists with and without externalId have their own' },
       ]);

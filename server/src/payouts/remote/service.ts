@@ -30,10 +30,10 @@ import type { Wallet } from '../../wallet/model.ts';
 import { fingerprintOf } from '../destinations.ts';
 import { isSettled, matchesFilter, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
+import { createPayoutsByExternalId, hasExternalId } from './by-external-id-service.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
-import { createNumberedPayouts, isNumbered } from './numbered-service.ts';
-import { assertPlaces, isBehind, placeOfDoubt } from './places.ts';
+import { assertCursorsOfList, isBehind, placeOfDoubt } from './places.ts';
 import { CHANGED_MS, EACH_FRESH_MS, pollInterval } from './poll-interval.ts';
 
 const GET = { name: 'GET /v1/payouts/{id}', inWords: 'looking a payout up' };
@@ -221,7 +221,7 @@ export function createRemotePayouts(
     return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
   }
 
-  const numbered = createNumberedPayouts({
+  const byExternalId = createPayoutsByExternalId({
     ...{ database, clock, maxAgeMs: CACHED_MS },
     readNewest: (tenant, requester) =>
       readPage(cachedScope(tenant, requester), { limit: LARGEST_PAGE, offset: 0 }),
@@ -256,15 +256,15 @@ export function createRemotePayouts(
         return mirror.findWithVersion(tenant, id);
       },
       async list(tenant, { end, limit, after, before, ...filter }) {
-        assertPlaces({ after, before }, { areMirrored: isNumbered(filter) });
+        assertCursorsOfList({ after, before }, { inMirror: hasExternalId(filter) });
         const doubts = await listDoubts(tenant, { after, before, ...filter });
         const isDoubt = (place: number | undefined) => place !== undefined && place < 0;
         // All of the rest comes after a place of a payout in doubt, and none of it before one.
         const readRest = async (restLimit: number) => {
           if (isDoubt(before)) return { items: [], more: false };
           const range = { end, limit: restLimit, after: isDoubt(after) ? undefined : after, before };
-          return isNumbered(filter)
-            ? numbered.list(tenant, range, filter, requester)
+          return hasExternalId(filter)
+            ? byExternalId.list(tenant, range, filter, requester)
             : listUpstream(tenant, range, filter, requester);
         };
         const isFirst = end === 'first';
@@ -280,8 +280,8 @@ export function createRemotePayouts(
       },
       async count(tenant, filter) {
         const doubts = await listDoubts(tenant, { after: undefined, before: undefined, ...filter });
-        const rest = isNumbered(filter)
-          ? numbered.count(tenant, filter, requester)
+        const rest = hasExternalId(filter)
+          ? byExternalId.count(tenant, filter, requester)
           : withUpstreamErrors(stableList.count(cachedScope(tenant, requester), stableFilter(filter)));
         return doubts.length + (await rest);
       },

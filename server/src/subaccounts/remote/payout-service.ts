@@ -33,7 +33,7 @@ import {
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { WebhookClaim } from '../../upstream/webhook-claim.ts';
 import {
-  isDetailed,
+  hasMoreThanStatus,
   isSettled,
   type SubaccountPayout,
   type SubaccountPayoutFilter,
@@ -149,7 +149,7 @@ export function createRemotePayouts(
     range: ListRange,
     filter: SubaccountPayoutFilter,
   ): Promise<{ place: number; observed: MirroredRow }[]> {
-    if (!isDetailed(filter))
+    if (!hasMoreThanStatus(filter))
       return listMirrored(sql, tenant, RESOURCE, { ...range, ...filterOf(subaccountId, filter.status) });
     if (!isSubaccountId(subaccountId)) return [];
     const page = { ...range, ...rangeFilterOf(subaccountId, filter), allOf: null };
@@ -264,7 +264,7 @@ export function createRemotePayouts(
         return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
       },
       async countPayouts(tenant, subaccountId, filter) {
-        if (!isDetailed(filter))
+        if (!hasMoreThanStatus(filter))
           return countMirrored(sql, tenant, RESOURCE, filterOf(subaccountId, filter.status));
         if (!isSubaccountId(subaccountId)) return 0;
         return countMirroredRange(sql, tenant, RESOURCE, rangeFilterOf(subaccountId, filter));
