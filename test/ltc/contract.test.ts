@@ -423,7 +423,7 @@ describeOnDatabase('payments by LTC', (open) => {
     const { paymentId } = await create(core);
     for (const after of ['psa_1', paymentId]) {
       const refusal = await core.ltc.listUnmatchedLtc({ after }).catch((error: PaymentError) => error);
-      expect(describeRefusal(refusal as PaymentError)).toBe('--after is no payment for which LTC has come');
+      expect(describeRefusal(refusal as PaymentError)).toBe('--after is not a payment that has received LTC');
     }
   });
 

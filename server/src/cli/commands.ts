@@ -253,7 +253,7 @@ id and name are required. A mistake is named with its row, and changes nothing.`
     'lists the payments that have ended without the LTC that came for them, and why; 100 at a time',
     'ltc list --after psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b',
   )
-    .option('--after <PAYMENT-ID>', 'those behind this payment, the last one of the list before')
+    .option('--after <PAYMENT-ID>', 'lists the payments after this one, the last of the previous page')
     .action(perform('ltc.list', ({ after }) => ({ after })));
   define(
     ltc,

@@ -40,7 +40,7 @@ export function createLtcControls<R extends StoredLtcResource>({
     async listUnmatchedLtc({ after }) {
       const found = await family.selectUnmatched(database.sql, { after, limit: MAX_LISTED + 1 });
       if (!found)
-        throw new ValidationError([{ path: 'after', message: 'is no payment for which LTC has come' }]);
+        throw new ValidationError([{ path: 'after', message: 'is not a payment that has received LTC' }]);
       const payments = found.slice(0, MAX_LISTED);
       return { payments, next: found.length > MAX_LISTED ? payments.at(-1)!.paymentId : null };
     },

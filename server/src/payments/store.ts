@@ -47,8 +47,8 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
 // ── LTC that waits for the operator ──────────────────────────────────────────────────────────────
 
 /**
- * Pages by the instant at which the LTC came. No index has it: each page scans the outputs, which only the operator waits for.
- * Null where no LTC has come for `after`.
+ * Pages by the instant at which the LTC came. No index has it: each page scans all outputs; only the operator's command does
+ * this. Null where no LTC has come for `after`.
  */
 export async function selectUnmatchedLtc(
   sql: Sql,
@@ -78,7 +78,7 @@ export async function selectUnmatchedLtc(
 }
 
 /**
- * The instant of a payment in the list, which it keeps once its LTC are credited; null where none has come. Where it has been
+ * The instant by which the list orders a payment, also after its LTC are credited; null where none has come. Where it has been
  * credited before, and more came later, the list may show some again, and leaves none out.
  */
 async function selectFirstSeen(sql: Sql, paymentId: string): Promise<Date | null> {

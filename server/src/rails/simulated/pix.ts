@@ -274,7 +274,7 @@ export function createSimulatedPix({
           .where('end_to_end_id', '=', railChargeId)
           .execute();
         const known = returns.find((each) => each.id === id);
-        // One that is on its way counts: its money is no longer there.
+        // A return under way counts as completed: its money has left.
         const returned = returns.reduce(
           (sum, each) => sum + (each.status === 'completed' ? each.amount_cents : 0),
           0,
