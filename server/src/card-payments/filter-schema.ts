@@ -1,6 +1,6 @@
 import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
 import { builder } from '../graphql/builder.ts';
-import { detailsOf } from '../kernel/list-filter.ts';
+import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import type { CardPaymentFilter } from './model.ts';
 
 export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
@@ -26,12 +26,5 @@ export const CardPaymentFilterInput = builder.inputType('CardPaymentFilter', {
 export function filterOf(
   filter: typeof CardPaymentFilterInput.$inferInput | null | undefined,
 ): CardPaymentFilter {
-  const { createdAfter, createdBefore, releasedAfter, releasedBefore } = filter ?? {};
-  return {
-    ...detailsOf(filter),
-    createdAfter: createdAfter ?? undefined,
-    createdBefore: createdBefore ?? undefined,
-    releasedAfter: releasedAfter ?? undefined,
-    releasedBefore: releasedBefore ?? undefined,
-  };
+  return { ...detailsOf(filter), ...periodsOf(filter, ['created', 'released']) };
 }

@@ -52,6 +52,19 @@ export function detailsOf(filter: Given | null | undefined): DetailFilter {
   return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null));
 }
 
+type PeriodsOf<Instant extends string, Value> = { [Member in `${Instant}${'After' | 'Before'}`]?: Value };
+
+/** Reads the periods of these instants from a filter, the bounds that were given. `detailsOf` has checked them. */
+export function periodsOf<Instant extends string>(
+  filter: PeriodsOf<Instant, Date | null | undefined> | null | undefined,
+  instants: readonly Instant[],
+): PeriodsOf<Instant, Date> {
+  const members = instants.flatMap((instant) => [`${instant}After`, `${instant}Before`] as const);
+  return Object.fromEntries(
+    members.map((member) => [member, filter?.[member]] as const).filter(([, bound]) => bound != null),
+  ) as PeriodsOf<Instant, Date>;
+}
+
 /** The members of a resource that a filter compares; an unknown member matches no condition. */
 export interface FilteredMembers {
   externalId?: string | null | undefined;

@@ -20,7 +20,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { detailsOf } from '../kernel/list-filter.ts';
+import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import { ltcText } from '../kernel/money.ts';
 import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../kernel/text.ts';
 import { PayoutMethodEnum, PayoutStatusEnum } from './enums-schema.ts';
@@ -231,15 +231,12 @@ builder.queryFields((t) => ({
 
 /** Reads the filter as the port has it. @throws ValidationError naming the argument */
 export function filterOf(given: typeof PayoutFilterInput.$inferInput): PayoutFilter {
-  const { status, method, requestedAfter, requestedBefore, processedAfter, processedBefore } = given;
+  const { status, method } = given;
   return {
     ...detailsOf(given),
+    ...periodsOf(given, ['requested', 'processed']),
     status: status?.map((each) => knownValue<PayoutStatus>(each, 'filter.status')),
     method: method?.map((each) => knownValue<PayoutMethod>(each, 'filter.method')),
-    requestedAfter: requestedAfter ?? undefined,
-    requestedBefore: requestedBefore ?? undefined,
-    processedAfter: processedAfter ?? undefined,
-    processedBefore: processedBefore ?? undefined,
   };
 }
 

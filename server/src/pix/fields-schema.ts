@@ -5,7 +5,7 @@ import { type Context, callerOf } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
 import { secondsLeft } from '../kernel/clock.ts';
-import { detailsOf } from '../kernel/list-filter.ts';
+import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
@@ -223,9 +223,8 @@ export function knownFilter(
 ) {
   return {
     ...detailsOf(filter),
+    ...periodsOf(filter, ['created']),
     status: filter?.status?.map((each) => knownValue<PaymentStatus>(each, 'filter.status')),
-    createdAfter: filter?.createdAfter ?? undefined,
-    createdBefore: filter?.createdBefore ?? undefined,
   };
 }
 

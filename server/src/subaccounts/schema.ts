@@ -13,7 +13,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { detailsOf } from '../kernel/list-filter.ts';
+import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import {
   guidanceOf,
@@ -121,13 +121,8 @@ export function payoutFilterOf({
 }): SubaccountPayoutFilter {
   return {
     ...detailsOf(filter),
+    ...periodsOf(filter, ['created', 'completed', 'reversed']),
     status: status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status')),
-    createdAfter: filter?.createdAfter ?? undefined,
-    createdBefore: filter?.createdBefore ?? undefined,
-    completedAfter: filter?.completedAfter ?? undefined,
-    completedBefore: filter?.completedBefore ?? undefined,
-    reversedAfter: filter?.reversedAfter ?? undefined,
-    reversedBefore: filter?.reversedBefore ?? undefined,
   };
 }
 

@@ -12,7 +12,7 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { detailsOf } from '../kernel/list-filter.ts';
+import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import {
   createSubaccountInput,
   entryIdOf,
@@ -99,12 +99,11 @@ export function statementFilterOf(
   given: typeof StatementFilterInput.$inferInput | null | undefined,
 ): StatementFilter | undefined {
   if (!given) return undefined;
-  const { kind, createdAfter, createdBefore } = given;
+  const { kind } = given;
   const filter = {
     ...detailsOf(given),
+    ...periodsOf(given, ['created']),
     ...(kind && { kind: kind.map((each) => knownValue<StatementEntryKind>(each, 'filter.kind')) }),
-    ...(createdAfter && { createdAfter }),
-    ...(createdBefore && { createdBefore }),
   };
   return Object.keys(filter).length === 0 ? undefined : filter;
 }

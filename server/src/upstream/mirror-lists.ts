@@ -7,18 +7,16 @@ import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
-/** Conditions on a state; by its creation where the row does not have that instant. */
-export interface StateFilter extends DetailFilter {
-  createdAfter?: Date | undefined;
-  createdBefore?: Date | undefined;
-  requestedAfter?: Date | undefined;
-  requestedBefore?: Date | undefined;
-  processedAfter?: Date | undefined;
-  processedBefore?: Date | undefined;
-  completedAfter?: Date | undefined;
-  completedBefore?: Date | undefined;
-  reversedAfter?: Date | undefined;
-  reversedBefore?: Date | undefined;
+/** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
+const INSTANTS = ['created', 'requested', 'paid', 'processed', 'completed', 'refunded', 'reversed'] as const;
+
+type Instant = (typeof INSTANTS)[number];
+type StateInstant = `${Instant}At`;
+
+/** Conditions on the snapshot of a mirrored resource. */
+export interface StateFilter
+  extends DetailFilter,
+    Partial<Record<`${Instant}${'After' | 'Before'}`, Date | undefined>> {
   method?: readonly string[] | undefined;
   /** The name in the mirror that the reference is; left out where that is the id itself. */
   referenceName?: string | undefined;
@@ -37,7 +35,10 @@ export interface RangeFilter {
   details?: StateFilter | undefined;
 }
 
-/** A part of the mirror, the last first seen first: the first or the last `limit` behind `after` and before `before`. */
+/**
+ * A part of the mirror, in descending order of when its rows were first seen: the first or the last `limit` behind `after` and
+ * before `before`.
+ */
 export interface MirrorRange extends RangeFilter, ListRange {
   offset?: number;
 }
@@ -130,11 +131,6 @@ function isAnyOf(column: string, values: readonly string[] | undefined): RawBuil
     : [raw<boolean>`${raw.ref(column)} = any(${[...values]}::text[])`];
 }
 
-/** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
-const INSTANTS = ['created', 'requested', 'paid', 'processed', 'completed', 'refunded', 'reversed'] as const;
-
-type StateInstant = `${(typeof INSTANTS)[number]}At`;
-
 /** The last instant of a state that a period restricts, by which a list is then ordered; null without one. */
 function instantOf(details: StateFilter = {}): StateInstant | null {
   const last = INSTANTS.findLast((each) => details[`${each}After`] ?? details[`${each}Before`]);
@@ -163,7 +159,10 @@ function boundsByState(
   return [...bound('<', after), ...bound('>', before)];
 }
 
-/** The conditions on a state. An instant of it is text, which sorts as the instants do; each has an index. */
+/**
+ * The conditions on a state. An instant of it is text, which sorts as the instants do. requestedAt, processedAt, method and
+ * final have no index: they are read only beside externalId.
+ */
 function conditionsOf(
   tenant: Tenant,
   resource: MirroredResource,
