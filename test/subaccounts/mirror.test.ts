@@ -117,8 +117,11 @@ describe('merging a subaccount’s payout', () => {
   });
 
   test('a payout that was refused after all has its SUB- code in place of the TURBO- one', () => {
-    expect(merged(SENT, REFUSED)).toMatchObject({ code: 'SUB-1', withdrawalId: SENT.withdrawalId });
-    expect(merged(REFUSED, SENT).code).toBe('SUB-1');
+    const refused = { code: 'SUB-1', formerCode: 'TURBO-1', withdrawalId: SENT.withdrawalId };
+    expect(merged(SENT, REFUSED)).toMatchObject(refused);
+    expect(merged(REFUSED, SENT)).toMatchObject(refused);
+    expect(merged(SENT, REFUSED, REFUSED, SENT)).toEqual(merged(SENT, REFUSED));
+    expect(merged(REQUESTED, REFUSED)).not.toHaveProperty('formerCode');
   });
 
   test('a payout with an unknown status waits, and can become any', () => {

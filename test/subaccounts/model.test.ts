@@ -191,6 +191,10 @@ describe('a payout', () => {
       const { last, events } = live(request(), outcomes);
       expect(last).toMatchObject({ status });
       expect(last.code?.split('-')[0] ?? null).toBe(code);
+      // A SUB- code has replaced the TURBO- code of a payout that was assembled.
+      expect(last.formerCode?.split('-')[0]).toBe(
+        code === 'SUB' && outcomes.length > 1 ? 'TURBO' : undefined,
+      );
       expect(guidanceOf(last)).toBe(guidance);
       expect(events).toEqual(announced);
     },

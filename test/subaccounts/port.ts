@@ -654,6 +654,45 @@ export function describePort(startMerchant: StartPortFixture): void {
         expect(await each.subaccounts.countPayouts(each.tenant, id, { externalId })).toBe(0);
     });
 
+    test('payouts that are refused after all are selected by either code, in lists and in updates', async () => {
+      const merchant = await start();
+      const { subaccounts, service, tenant } = merchant;
+      const id = await openSubaccount(merchant, 10_000);
+      await request(merchant, id);
+      const { payout } = await request(merchant, id, { pixKey: HELD });
+      const ofBank = (await service.subaccounts.findPayout(service.tenant, id, payout.code!))!.id;
+      await service.database.sql
+        .updateTable('simulated_transfer')
+        .set({ outcome: 'refuse', reason: 'Destino bloqueado' })
+        .where('id', '=', ofBank)
+        .execute();
+      await service.subaccounts.recheck(service.tenant, ofBank);
+      await merchant.settled();
+      await merchant.pass(REVERSES_AFTER_MS);
+      const refused = await found(merchant, id, payout.code);
+      expect(refused).toMatchObject({ id: payout.id, code: expect.stringMatching(/^SUB-/), reversed: true });
+      const events = await merchant.events('subaccount_payout');
+      const sent = (reference: string) =>
+        events
+          .filter(({ snapshot }) => matchesPayoutFilter(snapshot, { reference }))
+          .map(
+            ({ resourceId, snapshot: { status, reversed } }) =>
+              `${resourceId} ${reversed ? 'reversed' : status}`,
+          );
+      for (const reference of [payout.code!, payout.withdrawalId!, payout.withdrawalId!.toUpperCase()]) {
+        const { items } = await subaccounts.payouts(tenant, id, { end: 'first', limit: 9, reference });
+        expect(items.map(({ item }) => item)).toEqual([refused]);
+        expect(await subaccounts.countPayouts(tenant, id, { reference })).toBe(1);
+        expect(new Set(sent(reference))).toEqual(
+          new Set(['processing', 'failed', 'reversed'].map((state) => `${payout.id} ${state}`)),
+        );
+      }
+      expect(await subaccounts.countPayouts(tenant, id, { reference: refused!.code! })).toBe(1);
+      expect(new Set(sent(refused!.code!))).toEqual(
+        new Set(['failed', 'reversed'].map((state) => `${payout.id} ${state}`)),
+      );
+    });
+
     test('payouts keep the number of their request, and a key with another number is refused', async () => {
       const merchant = await start();
       const id = await openSubaccount(merchant, 50_000);

@@ -5,7 +5,7 @@ import { type Cents, cents } from '../kernel/money.ts';
 import { pixKeyText } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, plainText } from '../kernel/text.ts';
-import { anySubaccountId, type NamesOfPayout } from './names.ts';
+import { anySubaccountId, type NamesOfPayout, normalizeReference } from './names.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
@@ -106,6 +106,8 @@ export interface SubaccountPayout {
    * either.
    */
   code: string | null;
+  /** The code that `code` has replaced, which still leads to the payout; absent where there is none. */
+  formerCode?: string | undefined;
   subaccountId: string;
   /** The status; unknown is one that the document does not name. */
   status: SubaccountPayoutStatus | 'unknown';
@@ -172,8 +174,11 @@ export interface SubaccountPayoutFilter
 
 /** Whether a payout is one that a filter selects. */
 export function matchesPayoutFilter(payout: SubaccountPayout, filter: SubaccountPayoutFilter): boolean {
-  const { externalId, reference, amountCents } = filter;
-  const references = [payout.payoutId, payout.withdrawalId, payout.code, payout.endToEndId];
+  const { externalId, amountCents } = filter;
+  const reference = filter.reference === undefined ? undefined : normalizeReference(filter.reference);
+  const { payoutId, withdrawalId, code, formerCode = null, endToEndId } = payout;
+  const names = [payoutId, withdrawalId, code, formerCode, endToEndId];
+  const references = names.map((name) => name && normalizeReference(name));
   return (
     isOneOf(payout.status, filter.status) &&
     isWithin(payout.createdAt, filter.createdAfter, filter.createdBefore) &&

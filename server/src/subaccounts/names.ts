@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { z } from 'zod';
 import { ValidationError } from '../kernel/errors.ts';
 import { objectId, readableCode } from '../kernel/ids.ts';
+import { isObjectId } from '../kernel/lenient-json.ts';
 
 const SUBACCOUNT_ID = /^sacc_[0-9a-f]{32}$/;
 
@@ -26,6 +27,11 @@ const REFERENCES: readonly [RegExp, ReferenceKind][] = [
 /** The kind of a reference; null where it has none of the forms. */
 export function referenceKind(reference: string): ReferenceKind | null {
   return REFERENCES.find(([form]) => form.test(reference))?.[1] ?? null;
+}
+
+/** A reference as it is compared: a withdrawal id in lower case, any other as it is. */
+export function normalizeReference(reference: string): string {
+  return isObjectId(reference) ? reference.toLowerCase() : reference;
 }
 
 /**

@@ -264,6 +264,7 @@ function fail(
   assembled: PayoutRecord,
   { code, reason, now }: { code: string | null; reason: string; now: Date },
 ): SubaccountPayoutChange {
+  const { turboCode } = assembled;
   return {
     previous,
     record: {
@@ -272,6 +273,7 @@ function fail(
       payout: {
         ...assembled.payout,
         code,
+        ...(turboCode !== null && turboCode !== code && { formerCode: turboCode }),
         version: previous.version + 1,
         status: 'failed',
         failureReason: reason,

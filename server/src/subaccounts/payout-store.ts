@@ -14,7 +14,7 @@ import {
   type SubaccountPayoutFilter,
   type SubaccountPayoutStatus,
 } from './model.ts';
-import { type ReferenceKind, referenceKind } from './names.ts';
+import { normalizeReference, type ReferenceKind, referenceKind } from './names.ts';
 import {
   countEachList,
   groupByList,
@@ -158,6 +158,7 @@ function conditionsOf({
   amountCents,
   ...filter
 }: SubaccountPayoutFilter): ListConditions {
+  const name = reference === undefined ? undefined : normalizeReference(reference);
   return {
     oneOf: { status: { asked: status, all: SUBACCOUNT_PAYOUT_STATUSES } },
     periods: [
@@ -167,11 +168,11 @@ function conditionsOf({
     ],
     where: [
       ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
-      ...(reference === undefined
+      ...(name === undefined
         ? []
         : [
-            raw<boolean>`(payout_id = ${reference} or withdrawal_id = ${reference} or turbo_code = ${reference}
-              or sub_code = ${reference} or end_to_end_id = ${reference})`,
+            raw<boolean>`(payout_id = ${name} or withdrawal_id = ${name} or turbo_code = ${name}
+              or sub_code = ${name} or end_to_end_id = ${name})`,
           ]),
       ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
     ],
@@ -209,6 +210,7 @@ function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
     payoutId: row.payout_id,
     withdrawalId: row.withdrawal_id,
     code: row.sub_code ?? row.turbo_code,
+    ...(row.sub_code !== null && row.turbo_code !== null && { formerCode: row.turbo_code }),
     subaccountId: row.subaccount_id,
     status: row.status,
     reversed: row.reversed_at !== null,

@@ -102,7 +102,8 @@ export const SubaccountPayoutFilterInput = builder.inputType('SubaccountPayoutFi
     }),
     externalId: t.string({ description: 'Selects resources with this externalId.' }),
     reference: t.string({
-      description: 'Selects the payout with this payoutId, withdrawalId, code or endToEndId.',
+      description:
+        'Selects the payout with this payoutId, withdrawalId, code or endToEndId, or with a code that it had before.',
     }),
     amountCents: t.field({
       type: 'Cents',

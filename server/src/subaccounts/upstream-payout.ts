@@ -42,6 +42,9 @@ export function mergeUpstreamPayout(
     : isConfirmation && source.by === 'service'
       ? undefined
       : known.claimedAt;
+  // A payout that the bank refuses after all gets a SUB-… in place of its TURBO-….
+  const code = newer.code ?? older.code;
+  const formerCode = [known.code, known.formerCode, upstream.code].find((each) => each && each !== code);
   const { inDoubt: _, neverMade: __, claimedAt: ___, ...rest } = known;
   const merged: SubaccountPayout = {
     ...rest,
@@ -52,8 +55,8 @@ export function mergeUpstreamPayout(
       amountCents: isRequest ? newer.amountCents : known.amountCents,
       payoutId: known.payoutId ?? upstream.payoutId,
       withdrawalId: newer.withdrawalId ?? older.withdrawalId,
-      // A payout that the bank refuses after all gets a SUB-… in place of its TURBO-….
-      code: newer.code ?? older.code,
+      code,
+      ...(formerCode && { formerCode }),
       feeCents: known.feeCents ?? upstream.feeCents,
       platformFeeCents: newer.platformFeeCents ?? older.platformFeeCents,
       netAmountCents: newer.netAmountCents ?? older.netAmountCents,

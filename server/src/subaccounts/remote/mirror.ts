@@ -26,7 +26,7 @@ import {
   type SubaccountPayoutFilter,
   subaccountPayoutFromJson,
 } from '../model.ts';
-import { anyPayoutReference, anySubaccountId, newPayoutKey } from '../names.ts';
+import { anyPayoutReference, anySubaccountId, newPayoutKey, normalizeReference } from '../names.ts';
 import { eventOf, mergeUpstreamPayout, type UpstreamPayout } from '../upstream-payout.ts';
 
 /** The mirrored payouts of subaccounts, by every name that the service has for them. */
@@ -67,7 +67,7 @@ export function mirrorPayouts({
   return {
     async find(tenant, reference) {
       const [own] = await selectMirrored(sql, tenant, RESOURCE, [reference]);
-      return own ?? selectNamed(tenant, normalizeName(reference));
+      return own ?? selectNamed(tenant, normalizeReference(reference));
     },
     async findOf(tenant, subaccountId, reference) {
       const found = await selectNamed(tenant, nameOf(subaccountId, reference));
@@ -143,16 +143,12 @@ function namesOf(upstream: UpstreamPayout, reference: string | null): string[] {
  * does not say that a key is used for one subaccount only.
  */
 function nameOf(subaccountId: string, reference: string): string {
-  return isUnique(reference) ? normalizeName(reference) : `${subaccountId.toLowerCase()}/${reference}`;
+  return isUnique(reference) ? normalizeReference(reference) : `${subaccountId.toLowerCase()}/${reference}`;
 }
 
 /** Whether a name is unique without its subaccount. */
 function isUnique(reference: string): boolean {
   return isObjectId(reference) || /^(?:TURBO|SUB)-/.test(reference);
-}
-
-function normalizeName(reference: string): string {
-  return isObjectId(reference) ? reference.toLowerCase() : reference;
 }
 
 /** The filter of one subaccount's payouts. */
@@ -302,7 +298,7 @@ function isConfirmation(upstream: UpstreamPayout, known: UpstreamPayout): boolea
 
 /** The observation of an event that says nothing of a payout but its code: it writes nothing. */
 export function codeOnly(code: string): Observation {
-  const names = [normalizeName(code)];
+  const names = [normalizeReference(code)];
   return {
     read: (reader) => readByReferences(reader, RESOURCE, names),
     decide: (state) => ({ resourceId: knownByReferences(state, RESOURCE, names)?.id ?? code, writes: {} }),
