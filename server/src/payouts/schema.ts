@@ -167,7 +167,10 @@ export const PayoutFilterInput = builder.inputType('PayoutFilter', {
       type: 'DateTime',
       description: 'Selects payouts that were completed or denied before this instant.',
     }),
-    externalId: t.string({ description: 'Selects resources with this externalId.' }),
+    externalId: t.string({
+      description:
+        'Selects resources with this externalId. In remote mode a list with it has its own cursors.',
+    }),
     reference: t.string({ description: 'Selects the payout with this withdrawalId, code or endToEndId.' }),
     amountCents: t.field({
       type: 'Cents',
