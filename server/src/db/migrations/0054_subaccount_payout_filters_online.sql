@@ -1,4 +1,5 @@
--- Payouts of a subaccount by number, bank's identifier, amount and instants, here and as another service shows them.
+-- Payouts of a subaccount by number, bank's identifier, amount and instants; by amount and instants as another service shows
+-- them, too. There 0044 has an index of the numbers and identifiers of all payouts; names here have unique ones of their own.
 drop index concurrently if exists subaccount_payout_of_external_id;
 -- next
 create index concurrently subaccount_payout_of_external_id
