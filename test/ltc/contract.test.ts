@@ -415,8 +415,15 @@ describeOnDatabase('payments by LTC', (open) => {
       listed.push(...payments.flatMap((each) => (each.accountId === accountId ? each.paymentId : [])));
       expect(payments.length).toBeLessThanOrEqual(100);
       expect([null, payments.at(-1)?.paymentId]).toContain(next);
-      if (next !== null)
+      if (next !== null) {
         await raw`update ltc_output set state = 'credited' where payment_id = ${next}`.execute(database.sql);
+        // Another one comes for it, long after.
+        await raw`
+          insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
+          select account_id, environment, payment_id, md5('late') || md5(payment_id), 0, 5, ${plusMs(now, 3_600_000)}, 2, 'unmatched', 1
+          from payment where payment_id = ${next}
+        `.execute(database.sql);
+      }
       [after, isMore] = [next ?? undefined, next !== null];
     }
     expect(listed).toEqual(rows.map(({ id }) => id));

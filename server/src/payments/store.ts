@@ -47,8 +47,8 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
 // ── LTC that waits for the operator ──────────────────────────────────────────────────────────────
 
 /**
- * Pages by the instant at which the LTC came. No index has it: each page scans all outputs; only the operator's command does
- * this. Null where no LTC has come for `after`.
+ * Pages by the instant at which the first output of a payment came, which no later one and no credit changes. No index has it: each
+ * page scans the outputs; only the operator's command does this. Null where no LTC has come for `after`.
  */
 export async function selectUnmatchedLtc(
   sql: Sql,
@@ -56,15 +56,16 @@ export async function selectUnmatchedLtc(
 ): Promise<UnmatchedLtc[] | null> {
   const seenAt = after === undefined ? undefined : await selectFirstSeen(sql, after);
   if (seenAt === null) return null;
-  const behind = seenAt ? raw`having (min(o.seen_at), p.payment_id) > (${seenAt}, ${after})` : raw``;
+  const behind = seenAt ? raw`and (min(o.seen_at), p.payment_id) > (${seenAt}, ${after})` : raw``;
   const { rows } = await raw<Omit<UnmatchedLtc, 'reason'> & { failureReason: string | null }>`
     select p.payment_id as "paymentId", p.account_id as "accountId", p.status,
       p.failure_reason as "failureReason", p.amount_cents as "amountCents", p.ltc_litoshi as "askedLitoshi",
-      sum(o.litoshi)::bigint as litoshi, min(o.seen_at) as "seenAt"
+      sum(o.litoshi) filter (where o.state = 'unmatched')::bigint as litoshi,
+      min(o.seen_at) filter (where o.state = 'unmatched') as "seenAt"
     from ltc_output o join payment p using (payment_id)
-    where o.state = 'unmatched' and p.status in ('failed', 'expired')
+    where p.status in ('failed', 'expired')
     group by p.payment_id
-    ${behind}
+    having bool_or(o.state = 'unmatched') ${behind}
     order by min(o.seen_at), p.payment_id
     limit ${limit}
   `.execute(sql);
@@ -77,13 +78,10 @@ export async function selectUnmatchedLtc(
   });
 }
 
-/**
- * The instant by which the list orders a payment, also after its LTC are credited; null where none has come. Where it has been
- * credited before, and more came later, the list may show some again, and leaves none out.
- */
+/** The instant by which the list orders a payment; null where no LTC has come for it. */
 async function selectFirstSeen(sql: Sql, paymentId: string): Promise<Date | null> {
   const { rows } = await raw<{ seenAt: Date | null }>`
-    select coalesce(min(o.seen_at) filter (where o.state = 'unmatched'), min(o.seen_at)) as "seenAt"
+    select min(o.seen_at) as "seenAt"
     from payment p join ltc_output o using (account_id, environment, payment_id)
     where p.payment_id = ${paymentId}
   `.execute(sql);

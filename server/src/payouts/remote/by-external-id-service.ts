@@ -4,7 +4,7 @@ import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../upstream/mirror-lists.ts';
-import { isRetryable, withUpstreamErrors } from '../../upstream/responses.ts';
+import { isInconclusive, withUpstreamErrors } from '../../upstream/responses.ts';
 import type { Payout, PayoutFilter } from '../model.ts';
 import { payoutIn } from './mirror.ts';
 import { placeOfRow, rowOfPlace } from './places.ts';
@@ -51,7 +51,7 @@ export function createPayoutsByExternalId({
       await withUpstreamErrors(readNewest(tenant, requester));
     } catch (error) {
       // The payouts are listed as last seen, with their age.
-      if (!isRetryable(error)) throw error;
+      if (!isInconclusive(error)) throw error;
     }
   }
 
