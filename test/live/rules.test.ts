@@ -144,7 +144,7 @@ test('the waits grow until a result comes, and are never shorter than the server
   expect(waits[12]).toBeGreaterThanOrEqual(40_000);
 });
 
-test('ten seconds after an answer reset the wait; an attempt without one does not', async () => {
+test('twenty seconds after an answer reset the wait; an attempt without one does not', async () => {
   vi.useFakeTimers({ toFake: ['Date'] });
   const random = vi.spyOn(Math, 'random').mockReturnValue(0.5);
   onTestFinished(() => {
@@ -155,11 +155,11 @@ test('ten seconds after an answer reset the wait; an attempt without one does no
   const { operations, waits, subscribe } = scripted({ tokens: token });
   subscribe();
   const attempts = [
-    { isAnswered: true, ms: 9_000, wait: 100 },
-    { isAnswered: false, ms: 40_000, wait: 200 },
-    { isAnswered: true, ms: 11_000, wait: 100 },
-    { isAnswered: false, ms: 40_000, wait: 200 },
-    { isAnswered: false, ms: 51_000, wait: 100 },
+    { isAnswered: true, ms: 19_000, wait: 100 },
+    { isAnswered: false, ms: 70_000, wait: 200 },
+    { isAnswered: true, ms: 21_000, wait: 100 },
+    { isAnswered: false, ms: 70_000, wait: 200 },
+    { isAnswered: false, ms: 91_000, wait: 100 },
   ];
   for (const [index, { isAnswered, ms }] of attempts.entries()) {
     if (isAnswered) noteAnswer(token);

@@ -54,10 +54,11 @@ export interface ResumeOptions {
  */
 export function resumable<Client extends LiveClient>(client: Client, options: ResumeOptions = {}): Client {
   const open = client.subscribe.bind(client) as Subscribe;
-  noticeSilence(client, options.tokens);
+  const answered = options.tokens ?? client;
+  noticeSilence(client, answered);
   const subscribe: Subscribe = ({ operationKind, ...request }, sink) =>
     isSubscription({ ...request, operationKind })
-      ? follow(open, request, sink, options)
+      ? follow(open, request, sink, { ...options, answered })
       : open(request, sink);
   return { ...client, subscribe, iterate: (request: LiveRequest) => iterate(subscribe, request) };
 }
@@ -68,7 +69,7 @@ const PONG_MS = 5_000;
  * Ends a socket of graphql-ws that does not answer a ping: the library itself waits for ever. Only an acknowledged one is ended:
  * before, version 5 keeps a promise that nobody handles and that rejects later. `socketOptions` limits the time until then.
  */
-function noticeSilence(client: LiveClient, tokens: Tokens | undefined): void {
+function noticeSilence(client: LiveClient, answered: object): void {
   const { on, terminate } = client as Partial<{
     on(event: string, listener: (argument: unknown) => void): unknown;
     terminate(): void;
@@ -79,7 +80,7 @@ function noticeSilence(client: LiveClient, tokens: Tokens | undefined): void {
   on('connected', (socket) => {
     isAcknowledged = true;
     // The acknowledgement of a socket that was given up meanwhile is no answer to the next attempt.
-    if ((socket as WebSocket).readyState === 1) noteAnswer(tokens);
+    if ((socket as WebSocket).readyState === 1) noteAnswer(answered);
   });
   on('ping', (isReceived) => {
     if (!isReceived && isAcknowledged) silence = setTimeout(terminate, PONG_MS);
@@ -93,8 +94,11 @@ function noticeSilence(client: LiveClient, tokens: Tokens | undefined): void {
 
 /** The third refusal of the credential in a row is final. */
 const MAX_REFUSALS = 3;
-/** An operation that lasts this long after the server's answer was accepted, though it may have had no result. */
-const ACCEPTED_MS = 10_000;
+/**
+ * An operation that lasts this long after the server's answer was accepted, though it may have had no result. It is longer than an
+ * attempt to open a stream: the answer may be one to another stream with the same tokens.
+ */
+const ACCEPTED_MS = 20_000;
 
 /**
  * Whether an operation was accepted. An attempt without an answer ends later than some that were: if it counted, it would reset the
@@ -112,7 +116,7 @@ function follow(
   open: Subscribe,
   request: LiveRequest,
   sink: LiveSink,
-  { tokens, onGap, onRetry, wait = pause }: ResumeOptions,
+  { tokens, answered, onGap, onRetry, wait = pause }: ResumeOptions & { answered: object },
 ): () => void {
   // Clients that reconnect by themselves send this object again, with the cursor of then.
   const resent = { ...request, variables: { ...request.variables } };
@@ -145,7 +149,7 @@ function follow(
     };
     const over = (cause: unknown, judged: End) =>
       end(() => {
-        if (isAccepted(begunAt, lastAnswerOf(tokens))) attempts = refusals = 0;
+        if (isAccepted(begunAt, lastAnswerOf(answered))) attempts = refusals = 0;
         void recover(cause, judged, token);
       });
     stop = open(operation, {

@@ -60,15 +60,18 @@ function inTime<T>(token: T | Promise<T>): Promise<T> {
   return Promise.race([token, late]).finally(() => clearTimeout(limit));
 }
 
-/** The time at which the server last answered a connection with these tokens: it acknowledged a socket, or began a stream. */
-const answers = new WeakMap<Tokens, number>();
+/**
+ * The time at which the server last answered a connection with these tokens, or of this client: it acknowledged a socket, or began a
+ * stream.
+ */
+const answers = new WeakMap<object, number>();
 
-export function noteAnswer(tokens: Tokens | undefined): void {
-  if (tokens) answers.set(tokens, Date.now());
+export function noteAnswer(of: object): void {
+  answers.set(of, Date.now());
 }
 
-export function lastAnswerOf(tokens: Tokens | undefined): number | undefined {
-  return tokens && answers.get(tokens);
+export function lastAnswerOf(of: object): number | undefined {
+  return answers.get(of);
 }
 
 function lifeMsOf({ expiresAt, expiresInSeconds }: LiveToken): number {
@@ -85,8 +88,10 @@ const TOKEN_TIMEOUT_MS = 15_000;
 const OPEN_TIMEOUT_MS = 15_000;
 /** The limit of the time in which the server acknowledges an open socket. */
 const ACK_TIMEOUT_MS = 10_000;
+/** The time that `ws` waits for the other side when a socket is closed. */
+const CLOSE_TIMEOUT_MS = 30_000;
 /** The longest time that an attempt takes which gets no answer. */
-export const ATTEMPT_MS = TOKEN_TIMEOUT_MS + OPEN_TIMEOUT_MS + ACK_TIMEOUT_MS;
+export const ATTEMPT_MS = TOKEN_TIMEOUT_MS + OPEN_TIMEOUT_MS + ACK_TIMEOUT_MS + CLOSE_TIMEOUT_MS;
 
 type SocketClass = new (url: string | URL, protocols?: string | string[]) => WebSocket;
 

@@ -15,8 +15,8 @@ import { placeOfRow, rowOfPlace } from './places.ts';
 /** The payouts with an externalId, as the mirror has them. Those in doubt are not among them. */
 export interface PayoutsByExternalId {
   /**
-   * Lists a range, in descending order of when they were first seen. An unreachable service throws nothing: the payouts are
-   * listed as last seen. @throws PaymentError
+   * Lists a range, in descending order of when they were first seen. A service that does not answer, or refuses its
+   * list, throws nothing: the payouts are listed as last seen. @throws PaymentError
    */
   list(
     tenant: Tenant,
