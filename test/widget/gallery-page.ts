@@ -33,7 +33,7 @@ export interface Gallery {
   show(view: View): Promise<void>;
 }
 
-/** Opens the gallery and waits until every element of every theme has reached its state. */
+/** Opens the gallery and waits until every element of the shown themes has reached its state. */
 export async function openGallery(
   browser: Browser,
   url: string,
@@ -61,6 +61,8 @@ export async function openGallery(
 async function show(page: Page, view: View): Promise<void> {
   for (const [name, value] of Object.entries(view))
     await page.locator(`input[name="${name}"][value="${value}"]`).check({ force: true });
+  // A theme that is shown for the first time has its elements now.
+  await page.waitForSelector('[data-ready]', { timeout: 15_000 });
   const language = view.language;
   if (!language) return;
   await page.waitForFunction(

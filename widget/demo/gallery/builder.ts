@@ -17,6 +17,8 @@ export interface Settings {
 }
 
 const PLACEHOLDER = 'ps_checkout_…';
+/** Behind the payments of the gallery, whose numbers are on reference images. */
+const PREVIEW_PLACE = 1_000;
 const WIDTHS: Record<string, string> = { narrow: '16.5rem', phone: '21.5rem', wide: '40rem' };
 
 const find = <Type extends HTMLElement>(selector: string) => document.querySelector<Type>(selector);
@@ -35,8 +37,9 @@ export function openBuilder(settings: () => Settings, label: (amountCents: numbe
   readSettings = settings;
   labelOf = label;
   Object.assign(button, { endpoint: ENDPOINT, token: 'preview', transport: 'sse', mode: 'redirect' });
-  // Later than the payments of the gallery, whose numbers are on reference images.
-  button.addEventListener('psa-before-start', () => assignScript('preview', {}), { once: true });
+  button.addEventListener('psa-before-start', () => assignScript('preview', {}, PREVIEW_PLACE), {
+    once: true,
+  });
   // The link leads to no payment page.
   button.addEventListener('psa-before-redirect', (event) => event.preventDefault());
   preview?.append(button);

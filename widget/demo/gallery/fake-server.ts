@@ -22,9 +22,9 @@ export const ENDPOINT = '/demo/gallery/graphql';
 const assigned = new Map<string, { script: Script; payment: CheckoutPayment; connections: number }>();
 const FINAL_STATUSES = ['PAID', 'FAILED', 'REFUNDED'];
 
-/** Assigns a script to an element's token. @returns the order code under which the payment can be followed */
-export function assignScript(token: string, script: Script): string {
-  const number = 1001 + assigned.size;
+/** Assigns a script to an element's token. @returns the order code, with `place` in it, under which the payment can be followed */
+export function assignScript(token: string, script: Script, place: number): string {
+  const number = 1001 + place;
   const orderCode = script.pix
     ? `psa_3f9c0b7e52d84a16b0e7c1d94f8a${number}`
     : `PSC-TKDQ8J76ZGXA6VWCSTP6${number}`;

@@ -11,16 +11,31 @@ const THEMES: Record<string, [title: string, summary: string]> = {
   custody: ['Custódia', 'Um banco: azul-marinho, serifa e linhas retas.'],
 };
 
+// In the order in which they are placed: the offline event reaches every element that is on the page.
+const OFFLINE = STATES.filter(({ name }) => name === 'offline');
+const CANCELLED = STATES.filter(({ name }) => name === 'cancelled');
+const ON_A_PHONE = STATES.filter(({ isPhone }) => isPhone);
+const OTHERS = STATES.filter((state) => ![...OFFLINE, ...CANCELLED, ...ON_A_PHONE].includes(state));
+const ORDER = [...OFFLINE, ...CANCELLED, ...ON_A_PHONE, ...OTHERS];
+
 const form = document.querySelector<HTMLFormElement>('form.controls');
 const gallery = document.querySelector<HTMLElement>('#gallery');
 const elements: PsaCheckout[] = [];
+/** The themes whose elements are placed, or are being placed. */
+const opened = new Set<string>();
+const amountFormats = new Map<string, Intl.NumberFormat>();
 
-void openGallery();
+openGallery();
+let placing = goOffline();
+openThemes();
 
-async function openGallery(): Promise<void> {
+function openGallery(): void {
   restoreView();
   openBuilder(settings, label);
-  form?.addEventListener('change', applyView);
+  form?.addEventListener('change', () => {
+    applyView();
+    openThemes();
+  });
   // The links lead to no payment page.
   gallery?.addEventListener('click', (event) => {
     const link = event.composedPath().find((node) => node instanceof HTMLAnchorElement);
@@ -29,27 +44,49 @@ async function openGallery(): Promise<void> {
   gallery?.addEventListener('psa-before-redirect', (event) => event.preventDefault());
   for (const theme of Object.keys(THEMES)) gallery?.append(themeSection(theme));
   applyView();
-  // The offline event reaches every element on the page, so the others are placed after it.
-  await placeAll((state) => state.name === 'offline');
+}
+
+async function goOffline(): Promise<void> {
+  for (const theme of Object.keys(THEMES)) await placeAll(theme, OFFLINE);
   dispatchEvent(new Event('offline'));
-  for (const state of STATES.filter(({ name }) => name === 'cancelled'))
-    for (const theme of Object.keys(THEMES)) await place(theme, state);
+}
+
+/** Places the elements of the shown themes that have none yet: a phone would be busy for seconds with those of all. */
+function openThemes(): void {
+  const themes = shownThemes().filter((theme) => !opened.has(theme));
+  if (themes.length === 0) return;
+  gallery?.removeAttribute('data-ready');
+  for (const theme of themes) {
+    opened.add(theme);
+    placing = placing.then(() => openTheme(theme));
+  }
+  const last = placing;
+  void last.then(() => last === placing && gallery?.setAttribute('data-ready', ''));
+}
+
+async function openTheme(theme: string): Promise<void> {
+  for (const state of CANCELLED) await place(theme, state);
   device.isPhone = true;
-  await placeAll((state) => Boolean(state.isPhone));
+  await placeAll(theme, ON_A_PHONE);
   device.isPhone = false;
-  await placeAll((state) => !state.isPhone && !['offline', 'cancelled'].includes(state.name));
+  await placeAll(theme, OTHERS);
   // A field takes the focus, in which its text is selected, only where it is shown.
-  gallery?.setAttribute('data-placed', '');
+  document.getElementById(theme)?.setAttribute('data-placed', '');
+  const focused = document.activeElement as HTMLElement | null;
   for (const state of STATES.filter(({ copies }) => copies)) {
     device.hasClipboard = state.copies === 'granted';
-    for (const frame of gallery?.querySelectorAll(`[data-state=${state.name}] psa-checkout`) ?? [])
-      frame.shadowRoot?.querySelector<HTMLElement>('[part=copy-button]')?.click();
-    // The promise of the clipboard.
-    await Promise.resolve();
+    const checkout = frameOf(theme, state)?.querySelector('psa-checkout');
+    checkout?.shadowRoot?.querySelector<HTMLElement>('[part=copy-button]')?.click();
+    await nextTask();
   }
   device.hasClipboard = true;
   (document.activeElement as HTMLElement | null)?.blur();
-  gallery?.setAttribute('data-ready', '');
+  focused?.focus({ preventScroll: true });
+}
+
+function shownThemes(): string[] {
+  const theme = chosen('theme');
+  return Object.keys(THEMES).filter((name) => theme === 'all' || theme === name);
 }
 
 function themeSection(theme: string): Element {
@@ -71,21 +108,27 @@ function themeSection(theme: string): Element {
   return section;
 }
 
-/** Places an element of each matching state in every theme, and waits until all have reached their states. */
-async function placeAll(matches: (state: GalleryState) => boolean): Promise<void> {
+/** Places an element of each state, and waits until all have reached their states. */
+async function placeAll(theme: string, states: readonly GalleryState[]): Promise<void> {
   const arrivals: Promise<unknown>[] = [];
-  for (const state of STATES.filter(matches)) {
-    for (const theme of Object.keys(THEMES)) arrivals.push(place(theme, state));
-    // The page stays usable meanwhile.
-    await new Promise((resolve) => setTimeout(resolve));
+  for (const state of states) {
+    await nextTask();
+    arrivals.push(place(theme, state));
   }
   await Promise.all(arrivals);
+}
+
+/** The page stays usable meanwhile. */
+function nextTask(): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve));
 }
 
 async function place(theme: string, state: GalleryState): Promise<void> {
   const checkout = document.createElement('psa-checkout');
   const token = `${theme}-${state.name}`;
-  const orderCode = assignScript(token, state.script ?? {});
+  const themes = Object.keys(THEMES);
+  const number = ORDER.indexOf(state) * themes.length + themes.indexOf(theme);
+  const orderCode = assignScript(token, state.script ?? {}, number);
   Object.assign(checkout, {
     endpoint: ENDPOINT,
     token,
@@ -99,14 +142,18 @@ async function place(theme: string, state: GalleryState): Promise<void> {
   checkout.append(label());
   elements.push(checkout);
   const arrived = state.via ? arrival(checkout, state) : undefined;
-  if (state.name === 'cancelled')
+  if (CANCELLED.includes(state))
     history.replaceState(null, '', `${location.search || '?'}&psa_order_code=${orderCode}&psa_cancelled=1`);
-  document.querySelector(`#${theme} [data-state=${state.name}]`)?.append(checkout);
+  frameOf(theme, state)?.append(checkout);
   await checkout.updateComplete;
-  if (state.name === 'cancelled') saveView();
+  if (CANCELLED.includes(state)) saveView();
   if (state.via === 'click') void checkout.start();
   await arrived;
   if (state.script?.delivered) await contentOf(checkout);
+}
+
+function frameOf(theme: string, { name }: GalleryState): Element | null {
+  return document.querySelector(`#${theme} [data-state=${name}]`);
 }
 
 /** Resolves once the element shows what its payment has delivered, whose chunk loads now. */
@@ -144,9 +191,9 @@ function arrival(checkout: PsaCheckout, { script, via }: GalleryState): Promise<
 }
 
 function applyView(): void {
-  const theme = chosen('theme');
+  const shown = shownThemes();
   for (const section of gallery?.querySelectorAll<HTMLElement>('.theme') ?? [])
-    section.hidden = theme !== 'all' && section.id !== theme;
+    section.hidden = !shown.includes(section.id);
   document.documentElement.dataset.appearance = chosen('appearance');
   if (gallery) {
     gallery.dataset.width = chosen('width');
@@ -194,12 +241,17 @@ function settings(): Settings {
 /** The text of a button in the chosen language. */
 function label(amountCents = 18_900): string {
   const verb = { en: 'Pay', es: 'Pagar' }[chosen('language')] ?? 'Pagar';
-  const amount = new Intl.NumberFormat(chosen('language'), {
-    style: 'currency',
-    currency: 'BRL',
-    currencyDisplay: 'narrowSymbol',
-  }).format(amountCents / 100);
+  const amount = amountFormat(chosen('language')).format(amountCents / 100);
   return `${verb} ${amount}`;
+}
+
+/** The format of amounts in a language, made once: making one takes longer than drawing an element. */
+function amountFormat(language: string): Intl.NumberFormat {
+  const made =
+    amountFormats.get(language) ??
+    new Intl.NumberFormat(language, { style: 'currency', currency: 'BRL', currencyDisplay: 'narrowSymbol' });
+  amountFormats.set(language, made);
+  return made;
 }
 
 function makeElement(tag: string, className: string, text = ''): HTMLElement {

@@ -2,38 +2,52 @@
 // payment has one time, wherever it is read.
 const timeZone = 'America/Sao_Paulo';
 
-const brl = new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
-const compactBrl = new Intl.NumberFormat('pt-BR', {
-  style: 'currency',
-  currency: 'BRL',
-  notation: 'compact',
-  maximumFractionDigits: 1,
-});
-const ltcFormat = new Intl.NumberFormat('pt-BR', { minimumFractionDigits: 2, maximumFractionDigits: 8 });
-const timeFormat = new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit', timeZone });
-const clockFormat = new Intl.DateTimeFormat('pt-BR', {
-  hour: '2-digit',
-  minute: '2-digit',
-  second: '2-digit',
-  timeZone,
-});
-const dayFormat = new Intl.DateTimeFormat('pt-BR', { day: '2-digit', month: 'short', timeZone });
-const dateFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone });
-const fullFormat = new Intl.DateTimeFormat('pt-BR', { dateStyle: 'full', timeStyle: 'medium', timeZone });
-const relativeFormat = new Intl.RelativeTimeFormat('pt-BR', { numeric: 'auto', style: 'short' });
+const brl = once(() => new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }));
+const compactBrl = once(
+  () =>
+    new Intl.NumberFormat('pt-BR', {
+      style: 'currency',
+      currency: 'BRL',
+      notation: 'compact',
+      maximumFractionDigits: 1,
+    }),
+);
+const ltcFormat = once(
+  () => new Intl.NumberFormat('pt-BR', { minimumFractionDigits: 2, maximumFractionDigits: 8 }),
+);
+const timeFormat = once(
+  () => new Intl.DateTimeFormat('pt-BR', { hour: '2-digit', minute: '2-digit', timeZone }),
+);
+const clockFormat = once(
+  () =>
+    new Intl.DateTimeFormat('pt-BR', {
+      hour: '2-digit',
+      minute: '2-digit',
+      second: '2-digit',
+      timeZone,
+    }),
+);
+const dayFormat = once(() => new Intl.DateTimeFormat('pt-BR', { day: '2-digit', month: 'short', timeZone }));
+const dateFormat = once(() => new Intl.DateTimeFormat('pt-BR', { dateStyle: 'short', timeZone }));
+const fullFormat = once(
+  () => new Intl.DateTimeFormat('pt-BR', { dateStyle: 'full', timeStyle: 'medium', timeZone }),
+);
+const relativeFormat = once(() => new Intl.RelativeTimeFormat('pt-BR', { numeric: 'auto', style: 'short' }));
 
-export const formatBrl = (cents: number) => brl.format(cents / 100);
-export const formatCompactBrl = (cents: number) => compactBrl.format(cents / 100);
-export const formatLtc = (amount: string | number) => `${ltcFormat.format(Number(amount))} LTC`;
+export const formatBrl = (cents: number) => brl().format(cents / 100);
+export const formatCompactBrl = (cents: number) => compactBrl().format(cents / 100);
+export const formatLtc = (amount: string | number) => `${ltcFormat().format(Number(amount))} LTC`;
 export const formatConfirmations = (count: number) =>
   `${count} ${count === 1 ? 'confirmação' : 'confirmações'}`;
-export const formatFull = (instant: Date) => fullFormat.format(instant);
-export const formatClock = (instant: Date) => clockFormat.format(instant);
+export const formatFull = (instant: Date) => fullFormat().format(instant);
+export const formatClock = (instant: Date) => clockFormat().format(instant);
 
 /** Formats the time of day, with the date in front where it is not today. */
 export function formatTime(instant: Date, now: Date): string {
-  const sameDay = dateFormat.format(instant) === dateFormat.format(now);
-  return sameDay ? timeFormat.format(instant) : `${dayFormat.format(instant)} ${timeFormat.format(instant)}`;
+  const sameDay = dateFormat().format(instant) === dateFormat().format(now);
+  return sameDay
+    ? timeFormat().format(instant)
+    : `${dayFormat().format(instant)} ${timeFormat().format(instant)}`;
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
@@ -48,7 +62,7 @@ export function formatRelative(instant: Date, now: Date): string {
   const size = Math.abs(seconds);
   if (size < 10) return 'agora';
   const [unit, length] = STEPS.find(([, length]) => size >= length) ?? (['second', 1] as const);
-  return relativeFormat.format(Math.trunc(seconds / length), unit);
+  return relativeFormat().format(Math.trunc(seconds / length), unit);
 }
 
 /** Parses “1.234,56”, “1234,56” and “1234.56” to cents; null for a text that is no amount. */
@@ -60,4 +74,13 @@ export function parseCents(text: string): number | null {
   if (whole === undefined) return null;
   const cents = Number(whole.replaceAll('.', '')) * 100 + Number(fraction.padEnd(2, '0'));
   return Number.isSafeInteger(cents) ? cents : null;
+}
+
+/** A format is made at its first use: each takes a phone some thirty milliseconds, and no page needs all of them. */
+function once<Format>(make: () => Format): () => Format {
+  let made: Format | undefined;
+  return () => {
+    made ??= make();
+    return made;
+  };
 }
