@@ -21,6 +21,7 @@ const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
 /** The life of a response cached for a payer, in front of a service. */
 const KEPT = 10 * SECOND;
+const NO_SUCH_DATE = 'is not a cursor of this list: its item has no such date';
 
 /** The contract of card payments, for every implementation of their port. Payers pay at the service. */
 export function describePort(start: StartPortFixture): void {
@@ -212,6 +213,26 @@ export function describePort(start: StartPortFixture): void {
       expect(await codes(['pending', 'failed'])).toEqual([failed, pending]);
       expect(await codes(['refunded'])).toEqual([]);
       expect(await codes([])).toEqual([]);
+    });
+
+    test('A list by an instant refuses the cursor of a card payment without it, and says so', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const [paid] = [await create(merchant), await create(merchant)];
+      await pay(merchant, paid, approved());
+      await later(merchant, paid);
+      const all = await cardPayments.list(tenant, { end: 'first', limit: 10 });
+      const [ofPending, ofPaid] = all.items.map(({ place }) => place);
+      const isPaid = { paidAfter: plusMs(merchant.clock.now(), -24 * 3_600_000), limit: 10 };
+      const backwards = { end: 'last', ...isPaid } as const;
+      const behind = await cardPayments.list(tenant, { end: 'first', ...isPaid, after: ofPaid });
+      expect(behind).toEqual({ items: [], more: false });
+      await expect(
+        cardPayments.list(tenant, { end: 'first', ...isPaid, after: ofPending }),
+      ).rejects.toMatchObject({ fields: [{ path: 'after', message: NO_SUCH_DATE }] });
+      await expect(cardPayments.list(tenant, { ...backwards, before: ofPending })).rejects.toMatchObject({
+        fields: [{ path: 'before', message: NO_SUCH_DATE }],
+      });
     });
   });
 

@@ -677,6 +677,9 @@ describeOnDatabase('A page', (open) => {
       status: ['processing', 'completed', 'failed'],
     },
   };
+  /** No row is refunded or reversed: a list by that date refuses each place. */
+  const whereAnyHas = (filter: object, asks: [string, Ask][]) =>
+    'refundedBefore' in filter || 'reversedBefore' in filter ? [] : asks;
   const askedOf = (rows: number, middle = rows / 2): Record<string, Ask> => ({
     ...Object.fromEntries(
       Object.entries(refundFilters).flatMap(([name, filter]): [string, Ask][] => [
@@ -763,20 +766,24 @@ describeOnDatabase('A page', (open) => {
           `of payments ${name}`,
           (db, of) => paymentTable.list(db, of, { end: 'first', limit: 51, ...filter }),
         ],
-        [
-          `of payments ${name}, the last before a place in the middle`,
-          (db, of) => paymentTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
-        ],
+        ...whereAnyHas(filter, [
+          [
+            `of payments ${name}, the last before a place in the middle`,
+            (db, of) => paymentTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+          ],
+        ]),
         [`of payments ${name}, its total`, (db, of) => paymentTable.count(db, of, filter)],
       ]),
     ),
     ...Object.fromEntries(
       Object.entries(chargeFilters).flatMap(([name, filter]): [string, Ask][] => [
         [`of charges ${name}`, (db, of) => chargeTable.list(db, of, { end: 'first', limit: 51, ...filter })],
-        [
-          `of charges ${name}, the last before a place in the middle`,
-          (db, of) => chargeTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
-        ],
+        ...whereAnyHas(filter, [
+          [
+            `of charges ${name}, the last before a place in the middle`,
+            (db, of) => chargeTable.list(db, of, { end: 'last', limit: 51, before: middle, ...filter }),
+          ],
+        ]),
         [`of charges ${name}, its total`, (db, of) => chargeTable.count(db, of, filter)],
       ]),
     ),
@@ -849,11 +856,13 @@ describeOnDatabase('A page', (open) => {
             `of a subaccount’s payouts ${name}`,
             (db, of) => listFilteredPayouts(db, of, SUBACCOUNT, filter, page),
           ],
-          [
-            `of a subaccount’s payouts ${name}, the last before a place in the middle`,
-            (db, of) =>
-              listFilteredPayouts(db, of, SUBACCOUNT, filter, { end: 'last', limit: 51, before: middle }),
-          ],
+          ...whereAnyHas(filter, [
+            [
+              `of a subaccount’s payouts ${name}, the last before a place in the middle`,
+              (db, of) =>
+                listFilteredPayouts(db, of, SUBACCOUNT, filter, { end: 'last', limit: 51, before: middle }),
+            ],
+          ]),
           [
             `of a subaccount’s payouts ${name}, its total`,
             (db, of) => countFilteredPayouts(db, of, SUBACCOUNT, filter),
@@ -986,8 +995,10 @@ describeOnDatabase('A page', (open) => {
   test.each(Object.entries(asked))('A page %s reads what it shows, and nothing else', async (_, ask) => {
     plans.length = 0;
     await ask(database.sql, tenant);
-    expect(plans).toHaveLength(1);
-    const [{ rowsRead, scanned }] = plans as [ReadPlan];
+    const [{ rowsRead, scanned }, ...others] = plans as [ReadPlan, ...ReadPlan[]];
+    // An empty page looks up the row of its cursor, and that row alone.
+    expect(others.filter((plan) => plan.rowsRead > 1 || plan.scanned.length > 0)).toEqual([]);
+    expect(others.length).toBeLessThan(2);
     expect(scanned.filter((table) => table !== 'list_count')).toEqual([]);
     // Each of up to sixteen lists gives a page at most.
     expect(rowsRead).toBeLessThan(16 * 51);

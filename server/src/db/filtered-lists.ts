@@ -4,6 +4,7 @@ import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from './database.ts';
 import {
+  assertCursorsPlaced,
   boundsOfPage,
   type CountedList,
   countList,
@@ -37,6 +38,8 @@ export function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): R
 /**
  * Lists the first or the last `limit` of the range, newest first: by the number, or by the last instant that a period
  * restricts. `own`: the conditions that tell the list from others in its table.
+ *
+ * @throws ValidationError naming `after` or `before`, whose row has no such instant
  */
 export async function selectFiltered<Row>(
   sql: Sql,
@@ -69,6 +72,9 @@ export async function selectFiltered<Row>(
     limit,
     offset,
   });
+  // Each row has the first instant: when it was created.
+  if (rows.length === 0 && instant !== first![0])
+    await assertCursorsPlaced(sql, tenant, { table, where: own, instant: raw.ref(instant), after, before });
   return end === 'first' ? rows : rows.reverse();
 }
 

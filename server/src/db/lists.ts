@@ -1,4 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely';
+import { ValidationError } from '../kernel/errors.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from './database.ts';
@@ -142,6 +143,45 @@ export function boundsOfPage(
     ];
   };
   return [...bound('<', after, period.before), ...bound('>', before, period.from)];
+}
+
+/**
+ * Checks the cursors of a page that has no row, in the order of an instant. Behind a row without that instant nothing is
+ * found, and the list would end there: a cursor of another list, or of a row that has lost the instant since.
+ *
+ * @throws ValidationError naming the argument
+ */
+export async function assertCursorsPlaced(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  {
+    table,
+    where = [],
+    instant,
+    ...cursors
+  }: {
+    table: string;
+    where?: readonly RawBuilder<boolean>[];
+    instant: RawBuilder<unknown>;
+    after?: number | undefined;
+    before?: number | undefined;
+  },
+): Promise<void> {
+  for (const path of ['after', 'before'] as const) {
+    const number = cursors[path];
+    if (number === undefined) continue;
+    const conditions = [
+      raw`account_id = ${accountId} and environment = ${environment} and number = ${number}`,
+      ...where,
+      raw`${instant} is null`,
+    ];
+    const { rows } =
+      await raw`select 1 from ${raw.table(table)} where ${raw.join(conditions, raw` and `)}`.execute(sql);
+    if (rows.length > 0)
+      throw new ValidationError([
+        { path, message: 'is not a cursor of this list: its item has no such date' },
+      ]);
+  }
 }
 
 /** The conditions of rows behind `after` and before `before`, where a list is in the order of their numbers. */

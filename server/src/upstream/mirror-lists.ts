@@ -1,6 +1,14 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { boundsOfPage, countList, inPeriod, isOfPeriod, type Period, selectPage } from '../db/lists.ts';
+import {
+  assertCursorsPlaced,
+  boundsOfPage,
+  countList,
+  inPeriod,
+  isOfPeriod,
+  type Period,
+  selectPage,
+} from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
@@ -43,7 +51,11 @@ export interface MirrorRange extends RangeFilter, ListRange {
   offset?: number;
 }
 
-/** Lists a part of the mirror, in the order of the instants where a period restricts it. */
+/**
+ * Lists a part of the mirror, in the order of the instants where a period restricts it.
+ *
+ * @throws ValidationError naming `after` or `before`, whose row has no such instant
+ */
 export async function listMirroredRange(
   sql: Sql,
   tenant: Tenant,
@@ -93,6 +105,14 @@ export async function listMirroredRange(
     limit,
     offset,
   });
+  if (rows.length === 0 && (instant || isOfPeriod(period)))
+    await assertCursorsPlaced(sql, tenant, {
+      table: 'observed',
+      where,
+      instant: instant ? stateOf(instant) : raw.ref('created_at'),
+      after,
+      before,
+    });
   const items = rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
   return end === 'first' ? items : items.reverse();
 }
