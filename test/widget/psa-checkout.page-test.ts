@@ -1,5 +1,7 @@
+import type { Request } from 'playwright-core';
 import { describe, expect, it } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import { deferred } from '../support/deferred.ts';
 import { openPageFixture } from './page-fixture.ts';
 
 // Tests that need a real page: headers, reloads, navigations, popups and the built files as a merchant loads them.
@@ -36,6 +38,40 @@ describe('on a merchant’s page', () => {
       '/widget/psa-checkout.js',
       '/widget/psa-checkout.payment.js',
     ]);
+  });
+
+  it('a press during which the methods of the token arrive starts the payment', async () => {
+    const { page } = fixture;
+    const { token } = await scenario();
+    const pressed = deferred();
+    const answered = page.waitForResponse((response) => isAboutMethods(response.request()));
+    await page.route('**/graphql', async (route) => {
+      if (!isAboutMethods(route.request())) return route.fallback();
+      await pressed.promise;
+      await route.fulfill({ json: { data: { viewer: { checkoutMethods: ['CARD'] } } } });
+    });
+    await shop(token, 'redirect', true, 'pix card');
+    const { x, y, width, height } = (await page
+      .locator('psa-checkout [part=button][value=card]')
+      .boundingBox())!;
+    await page.mouse.move(x + width / 2, y + height / 2);
+    await page.mouse.down();
+    pressed.resolve();
+    await (await answered).finished();
+    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    expect(await page.locator('psa-checkout [part=button]').count()).toBe(2);
+    await page.mouse.up();
+    await until('pending');
+    expect(await page.evaluate(() => document.querySelector('psa-checkout')?.method)).toBe('card');
+  });
+
+  it('the methods of the token are shown once no button is pressed', async () => {
+    const { page } = fixture;
+    const { token } = await scenario({ methods: ['CARD'] });
+    await shop(token, 'redirect', true, 'pix card');
+    await page.locator('psa-checkout [part=button]:not([value=pix])').waitFor();
+    await page.locator('psa-checkout [part=button][value=pix]').waitFor({ state: 'detached' });
+    expect(await page.locator('psa-checkout [part=button]').count()).toBe(1);
   });
 
   it('a chunk that did not load is requested again', async () => {
@@ -211,17 +247,21 @@ it('psa-checkout can be imported on a server', async () => {
   await expect(import('../../widget/src/define.ts')).resolves.toHaveProperty('PsaCheckout');
 });
 
-async function shop(token: string, mode: string, stay = false): Promise<void> {
+function isAboutMethods(request: Request): boolean {
+  return request.postData()?.includes('viewer') ?? false;
+}
+
+async function shop(token: string, mode: string, stay = false, methods = 'card'): Promise<void> {
   const { page, server } = fixture;
   await page.goto(`${server.url}/shop`);
   await page.evaluate(
-    ({ token, mode, stay }) => {
+    ({ token, mode, stay, methods }) => {
       const element = document.createElement('psa-checkout') as PsaCheckout;
-      Object.assign(element, { endpoint: '/graphql', token, mode });
+      Object.assign(element, { endpoint: '/graphql', token, mode, methods });
       if (stay) element.addEventListener('psa-before-redirect', (event) => event.preventDefault());
       document.body.append(element);
       return customElements.whenDefined('psa-checkout').then(() => element.updateComplete);
     },
-    { token, mode, stay },
+    { token, mode, stay, methods },
   );
 }

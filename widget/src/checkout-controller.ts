@@ -2,7 +2,7 @@ import type { ReactiveController } from 'lit';
 import { asCheckoutError, failure } from './checkout-error.ts';
 import type { CheckoutHost } from './checkout-host.ts';
 import { CheckoutModel } from './checkout-model.ts';
-import { type CheckoutError, type CheckoutPhase, idOf, isDecided, isFollowable } from './checkout-state.ts';
+import { type CheckoutError, idOf, isDecided, isFollowable } from './checkout-state.ts';
 import { Chunks } from './chunks.ts';
 import { createCountdown } from './countdown.ts';
 import { CurrentVisit, needsNewAttempt, nextPayment } from './current-visit.ts';
@@ -18,8 +18,8 @@ import type {
 import { createPaymentPage } from './payment-page.ts';
 import { attemptId, keyOf, methodOf, newVisit, type PaymentAccess, type Visit } from './storage.ts';
 
-/** Phases in which a payment exists or is being created, so that a click creates none. */
-const STARTED: readonly CheckoutPhase[] = ['creating', 'pending', 'paid', 'refunded'];
+/** `creating`, `pending`, `paid` and `refunded`: a payment exists or is being created, so that a click creates none. */
+const STARTED = /ing|paid|ref/;
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController extends CheckoutModel implements ReactiveController {
@@ -38,7 +38,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #creating: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
   /** The methods that the token takes, in the server's words; undefined until it has answered. */
-  #allowed: string[] | undefined;
+  #allowed: string[] | null | undefined;
   /** The status of the last event that this page received. */
   #lastEventStatus: CardPaymentStatus | undefined;
 
@@ -80,7 +80,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const endpoint = this.#endpoint();
     this.#allowed = undefined;
     if (!token || !endpoint || !/pix/.test(methods)) return;
-    const allowed = await readMethods(endpoint, token);
+    const allowed = await readMethods(endpoint, token).catch(() => undefined);
+    // A button that is pressed stays as it is: without it at the end of the press there is no click.
+    while (this.host.matches(':active')) await new Promise((resolve) => setTimeout(resolve));
     if (token !== this.host.token) return;
     this.#allowed = allowed;
     this.host.requestUpdate();
@@ -139,7 +141,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   /** Starts a new attempt after an expiry or a failure, and repeats the same one after an error. Must be called in a click. */
-  retry(): Promise<void> {
+  async retry(): Promise<void> {
     const { phase, payment, error } = this.state;
     if (
       error &&
@@ -153,11 +155,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         this.resuming = true;
       }
       this.#resume();
-      return Promise.resolve();
-    }
-    return phase === 'error' || phase === 'expired' || phase === 'failed'
-      ? this.start(this.method)
-      : Promise.resolve();
+    } else if (/error|expired|failed/.test(phase)) await this.start(this.method);
   }
 
   /**
@@ -185,7 +183,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const host = this.host;
     const { phase } = this.state;
     const isSwitch = phase === 'pending' && method !== this.method;
-    if ((STARTED.includes(phase) && !isSwitch) || this.resuming) return;
+    if ((STARTED.test(phase) && !isSwitch) || this.resuming) return;
     if (!this.emit('psa-before-start', { method }, true)) return;
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;
@@ -387,7 +385,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (type === 'pagehide') this.#stopFollowing();
     else if (type === 'offline') this.#following && this.connect(type);
     else if (!(document.hidden || this.#starting || this.state.error)) {
-      if (type === 'online' || !['live', 'connecting'].includes(connection)) this.#resume();
+      if (type === 'online' || !/^(live|connecting)/.test(connection)) this.#resume();
       // A connection that opens brings the state itself.
       if (connection !== 'connecting') void this.refresh();
       this.countdown.tick();

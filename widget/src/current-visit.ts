@@ -83,7 +83,7 @@ export class CurrentVisit {
 }
 
 export function needsNewAttempt({ status }: CheckoutPayment): boolean {
-  return status === 'EXPIRED' || status === 'FAILED';
+  return /EXPIRED|FAILED/.test(status);
 }
 
 /**

@@ -55,9 +55,8 @@ export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
       opened.opener = null;
     },
     focus(): boolean {
-      if (opened.closed) return false;
       opened.focus();
-      return true;
+      return !opened.closed;
     },
     close(): void {
       clearInterval(watch);

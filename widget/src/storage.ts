@@ -40,7 +40,7 @@ const memory: Record<string, unknown> = {};
 
 export function newVisit(): Visit {
   const numbers = crypto.getRandomValues(new Uint32Array(5));
-  return { base: Array.from(numbers, (number) => number.toString(36)).join(''), attempt: 1 };
+  return { base: [...numbers].map((number) => number.toString(36)).join(''), attempt: 1 };
 }
 
 export function attemptId(visit: Visit): string {
