@@ -94,7 +94,7 @@ it('a payer of a product with a code and a link sees both in the page, also afte
   await product.says('O que você comprou');
 });
 
-it('on a phone without a clipboard the code is selected, found again after a reload, and paid late', async () => {
+it('on a phone that denies the clipboard the code is selected, found again after a reload, and paid late', async () => {
   const visitor = await shop.visit({
     viewport: { width: 390, height: 844 },
     isMobile: true,
@@ -103,7 +103,9 @@ it('on a phone without a clipboard the code is selected, found again after a rel
   });
   const { page, context } = visitor;
   await injectAxe(context);
-  await context.addInitScript(() => Object.defineProperty(navigator, 'clipboard', { value: undefined }));
+  await context.addInitScript(() => {
+    navigator.clipboard.writeText = () => Promise.reject(new DOMException('denied', 'NotAllowedError'));
+  });
   await page.reload();
   const product = productOf(page, 'cafe');
   await product.pixButton.tap();
