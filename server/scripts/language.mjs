@@ -19,7 +19,7 @@ const BANNED = [
   ['fault of ours', 'internal fault'],
 ];
 const WORDS = new RegExp(
-  `\\b(${BANNED.map(([word]) => word?.replace(/ /g, '\\s+')).join('|')}|mends|mended|befell|befalls|comes to|came to)\\b`,
+  `\\b(${BANNED.map(([word]) => word?.replace(/ /g, '[\\s/*#]+')).join('|')}|mends|mended|befell|befalls|comes to|came to)\\b`,
   'gi',
 );
 /** A doc comment, and a description of the schema, begins with a noun of the domain or a verb in the third person. */
@@ -30,9 +30,12 @@ const SOURCE_OPENING =
 /** The folders and files whose comments and descriptions are searched for both. */
 const SOURCES = /^(server\/(src|scripts)|widget\/(src|demo))\/|^schema\.graphql$/;
 
-const TEXTS = /\.(ts|tsx|mjs|js|css|html|md|graphql|ya?ml)$/;
+const TEXTS = /\.(m?ts|tsx|mjs|js|css|html|md|graphql|ya?ml|jsonc?|vue|svelte|sh|py|rb|php|java|go)$/;
 /** The files and folders that are searched. */
-const SEARCHED = ['.changeset', '.github', 'README.md', 'schema.graphql', 'server', 'test', 'widget'];
+const SEARCHED = [
+  ...['.changeset', '.github', 'README.md', 'schema.graphql', 'server', 'test', 'widget'],
+  ...['biome.jsonc', 'knip.jsonc', 'package.json', 'pnpm-workspace.yaml', 'tsconfig.json'],
+];
 /** Texts that must not change: released ones, generated ones, and the list of these words. */
 const EXEMPT = [
   /^server\/src\/db\/migrations\//,
@@ -57,7 +60,7 @@ export function findBannedLanguage(text, file = '') {
   const own = text.replaceAll('(not told)', '(not said)');
   const openings = SOURCES.test(file) ? [OPENING, SOURCE_OPENING] : [OPENING];
   return [
-    ...[...own.matchAll(WORDS)].map((match) => ({ match, found: `“${match[0]}”` })),
+    ...[...own.matchAll(WORDS)].map((match) => ({ match, found: `“${match[0].replace(/[\s/*#]+/g, ' ')}”` })),
     ...openings
       .flatMap((opening) => [...own.matchAll(opening)])
       .map((match) => ({

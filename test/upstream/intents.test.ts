@@ -951,14 +951,14 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       await one.work.close();
       await pass(two, 21 * MINUTE);
       expect(await states(two)).toEqual(['absent']);
-      const [sentAnew, answered] = [deferred(), deferred()];
+      const [sentAgain, answered] = [deferred(), deferred()];
       service.answer = async (key, intent) => {
-        sentAnew.resolve();
+        sentAgain.resolve();
         await answered.promise;
         return works(key, intent);
       };
       const second = two.intents.run(tenant, operation(service, { key: 'k' }));
-      await sentAnew.promise;
+      await sentAgain.promise;
       refused.resolve();
       expect(await first).toBe(REFUSED);
       expect(await states(two)).toEqual(['sending']);

@@ -75,7 +75,7 @@ describeOnDatabase('the wallet', (open) => {
           const expected = walletOfSums(summed);
           expect(await core.wallet.read(core.tenant)).toEqual(expected);
           // The announced wallet, and the most that a debit may take.
-          expect(await lastTold(core)).toEqual(expected);
+          expect(await lastReported(core)).toEqual(expected);
           expect(withdrawableOf(await core.balances())).toBe(expected.withdrawableCents);
           expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
         }
@@ -195,7 +195,7 @@ describeOnDatabase('the wallet', (open) => {
     return { ...NO_BALANCES, ...Object.fromEntries(rows.map(({ name, amount }) => [name, amount])) };
   }
 
-  async function lastTold(core: Core): Promise<OwnWallet> {
+  async function lastReported(core: Core): Promise<OwnWallet> {
     const { events } = await readAfter(database.sql, core.tenant, {
       after: 0,
       topic: { resource: 'wallet' },
