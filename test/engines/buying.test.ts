@@ -1,10 +1,13 @@
+import { once } from 'node:events';
 import { mkdirSync, writeFileSync } from 'node:fs';
+import { type AddressInfo, createServer } from 'node:net';
 import { join } from 'node:path';
 import { PNG } from 'pngjs';
-import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { type ServiceFixture, startServiceFixture } from '../e2e/fixture.ts';
 import { pageWith, type Site, startSite } from '../e2e/site.ts';
+import { startCutter } from '../live/cutter.ts';
 import { CARD } from '../support/browser.ts';
 import type { FileMeta } from '../support/cpu.ts';
 import { freePort } from '../support/free-port.ts';
@@ -50,6 +53,7 @@ const ENDING = `[document, ${ELEMENT}?.shadowRoot].flatMap((root) => root?.getAn
   .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime !== Infinity).length`;
 
 const phaseOf = (window: EngineWindow) => window.ask<string | undefined>(`${ELEMENT}?.phase`);
+const says = (window: EngineWindow) => window.ask<string>(`${ELEMENT}.shadowRoot.textContent`);
 const reaches = (window: EngineWindow, phase: string) => waitFor(() => phaseOf(window)).toBe(phase);
 
 describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
@@ -204,6 +208,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
 
   it('by card is paid in a window of its own where the page names no mode', async () => {
     const window = await openOtherShop();
+    await keep(window, 'idle');
     const popup = await openCardPage(window);
     await payOn(popup, CARD.approved);
     await reaches(window, 'paid');
@@ -215,7 +220,8 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     await window.ask('(window.open = () => null, true)');
     await press(window, CARD_BUTTON);
     await reaches(window, 'pending');
-    expect(await window.ask<string>(`${ELEMENT}.shadowRoot.textContent`)).toContain('bloqueou a janela');
+    expect(await says(window)).toContain('bloqueou a janela');
+    await keep(window, 'blocked');
     const tab = await window.opened(() => press(window, LINK));
     await payOn(tab, CARD.approved);
     await reaches(window, 'paid');
@@ -225,9 +231,37 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     const window = await openOtherShop(`http://127.0.0.1:${await freePort()}/graphql`);
     await press(window, PIX_BUTTON);
     await reaches(window, 'error');
+    await keep(window, 'error');
     await window.ask(`(${ELEMENT}.endpoint = '${fixture.url}/graphql')`);
     await press(window, RETRY);
     await pay(await showsCode(window));
+    await reaches(window, 'paid');
+  });
+
+  it('that waits for a silent server, and later loses its connection, is paid', async () => {
+    const silent = createServer().listen(0, '127.0.0.1');
+    await once(silent, 'listening');
+    const cutter = await startCutter(`${fixture.url}/graphql`);
+    onTestFinished(async () => {
+      await cutter.close();
+      silent.close();
+    });
+    const window = await openOtherShop(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/graphql`);
+    await press(window, PIX_BUTTON);
+    await reaches(window, 'creating');
+    expect(await says(window)).toContain('Preparando');
+    await keep(window, 'creating');
+
+    await window.ask(`(${ELEMENT}.reset(), ${ELEMENT}.endpoint = '${cutter.endpoint}')`);
+    await press(window, PIX_BUTTON);
+    const code = await showsCode(window);
+    await waitFor(() => window.ask<string>(`${ELEMENT}.connection`)).toBe('live');
+    cutter.down();
+    cutter.cut('reset');
+    await waitFor(() => says(window)).toContain('Reconectando');
+    await keep(window, 'reconnecting');
+    cutter.up();
+    await pay(code);
     await reaches(window, 'paid');
   });
 
@@ -318,7 +352,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     const seen: string[] = [];
     for (let look = 0; look < 4; look += 1) seen.push(await tickOn(window));
     expect(new Set(seen).size).toBe(1);
-    expect(await window.ask<string>(`${ELEMENT}.shadowRoot.textContent`)).toMatch(/\d\d:\d\d \(Brasília\)/);
+    expect(await says(window)).toMatch(/\d\d:\d\d \(Brasília\)/);
   });
 
   /** The pixels of the badge, as the window shows them. */

@@ -1,4 +1,6 @@
+import { createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
+import WebSocket from 'ws';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
@@ -245,6 +247,56 @@ describe('the credential of a socket', () => {
     expect(await socket.next()).toMatchObject({ type: 'connection_ack' });
     socket.socket.terminate();
   });
+
+  test.each<[string, { connectionParams?: Record<string, unknown>; headers?: Record<string, string> }]>([
+    ['connectionParams.authorization', { connectionParams: { authorization: known } }],
+    ['connectionParams.Authorization', { connectionParams: { Authorization: known } }],
+    ['connectionParams.headers', { connectionParams: { headers: { authorization: known } } }],
+    ['a header of its WebSocket', { headers: { authorization: known } }],
+  ])('graphql-ws opens a socket with a credential in %s', async (_, { connectionParams, headers }) => {
+    expect(await connectsAs({ connectionParams, headers })).toBe('connected');
+  });
+
+  test('graphql-ws reports what is missing to a client without a credential', async () => {
+    expect(await connectsAs({})).toBe(
+      '4403 No credential: send { "authorization": "Bearer …" } as the payload of connection_init',
+    );
+  });
+
+  /** Connects with the client itself. Returns `connected`, or the code and the reason of the close. */
+  async function connectsAs({
+    connectionParams,
+    headers = {},
+  }: {
+    connectionParams?: Record<string, unknown> | undefined;
+    headers?: Record<string, string> | undefined;
+  }): Promise<string> {
+    const outcome = deferred<string>();
+    const client = createClient({
+      url: `${app.url.replace('http', 'ws')}/graphql`,
+      webSocketImpl: class extends WebSocket {
+        constructor(url: string, protocols: string) {
+          super(url, protocols, { headers });
+        }
+      },
+      ...(connectionParams && { connectionParams }),
+      lazy: false,
+      retryAttempts: 0,
+      onNonLazyError: () => undefined,
+      on: {
+        connected: () => outcome.resolve('connected'),
+        closed: (event) => {
+          const { code, reason } = event as { code: number; reason: string };
+          outcome.resolve(`${code} ${reason}`);
+        },
+      },
+    });
+    try {
+      return await outcome.promise;
+    } finally {
+      await client.dispose();
+    }
+  }
 
   test('a socket without a credential is closed with what is missing', async () => {
     const socket = raw();

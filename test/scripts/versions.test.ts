@@ -50,6 +50,17 @@ describe('The versions of Node', () => {
     expect(images[0]).toMatch(new RegExp(`^${read('.nvmrc').trim()}\\.\\d+\\.\\d+-slim$`));
   });
 
+  it('The image has the files of the widget that the packed server has', () => {
+    const [, copied = ''] = /^const COPIED = \[(.*?)\];/ms.exec(read('server/scripts/pack.mjs')) ?? [];
+    const packed = [...copied.matchAll(/'(widget\/[^']+)'/g)].map(([, path]) => path);
+    const inImage = [
+      ...read('server/Dockerfile').matchAll(/^COPY --from=build \/psa\/(widget\S+) server\/\S+$/gm),
+    ];
+
+    expect(packed.length).toBeGreaterThan(3);
+    expect(inImage.map(([, path]) => path).sort()).toEqual(packed.sort());
+  });
+
   it('Each push runs on the oldest version that is supported and on that of .nvmrc', () => {
     expect(nodeVersionsOf('ci.yml')).toEqual([OLDEST[0], read('.nvmrc').trim()]);
   });

@@ -40,7 +40,7 @@ describe('on a merchant’s page', () => {
     ]);
   });
 
-  it('a press during which the methods of the token arrive starts the payment', async () => {
+  it('a press of the mouse during which the methods of the token arrive starts the payment', async () => {
     const { page } = fixture;
     const { token } = await scenario();
     const pressed = deferred();
@@ -50,19 +50,42 @@ describe('on a merchant’s page', () => {
       await pressed.promise;
       await route.fulfill({ json: { data: { viewer: { checkoutMethods: ['CARD'] } } } });
     });
+    await page.clock.install();
     await shop(token, 'redirect', true, 'pix card');
     const { x, y, width, height } = (await page
       .locator('psa-checkout [part=button][value=card]')
       .boundingBox())!;
+    // The press ends within the two seconds for which the change waits, however slow this machine is.
+    await page.clock.pauseAt(Date.now() + 60_000);
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.down();
     pressed.resolve();
     await (await answered).finished();
-    await page.evaluate(() => new Promise((resolve) => requestAnimationFrame(() => setTimeout(resolve))));
+    // After another answer of this origin the element has read its own.
+    await page.evaluate(() => fetch('/shop').then((response) => response.text()));
     expect(await page.locator('psa-checkout [part=button]').count()).toBe(2);
     await page.mouse.up();
+    await page.clock.resume();
     await until('pending');
     expect(await page.evaluate(() => document.querySelector('psa-checkout')?.method)).toBe('card');
+  });
+
+  it('the methods of the token are shown after two seconds of a press at the latest', async () => {
+    const { page } = fixture;
+    const { token } = await scenario({ methods: ['CARD'] });
+    await page.clock.install();
+    await shop(token, 'redirect', true, 'pix card');
+    const buttons = page.locator('psa-checkout [part=button]');
+    const { x, y } = (await buttons.first().boundingBox())!;
+    await page.mouse.move(x + 5, y + 5);
+    await page.mouse.down();
+    await page.evaluate(() =>
+      Object.assign(document.querySelector('psa-checkout')!, { methods: 'card pix' }),
+    );
+    await page.clock.runFor(2_000);
+    await buttons.nth(1).waitFor({ state: 'detached' });
+    expect(await buttons.count()).toBe(1);
+    await page.mouse.up();
   });
 
   it('the methods of the token are shown once no button is pressed', async () => {

@@ -18,8 +18,8 @@ import type {
 import { createPaymentPage } from './payment-page.ts';
 import { attemptId, keyOf, methodOf, newVisit, type PaymentAccess, type Visit } from './storage.ts';
 
-/** `creating`, `pending`, `paid` and `refunded`: a payment exists or is being created, so that a click creates none. */
-const STARTED = /ing|paid|ref/;
+/** Phases in which a payment exists or is being created, so that a click creates none. */
+const STARTED = /creating|pending|paid|refunded/;
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController extends CheckoutModel implements ReactiveController {
@@ -37,7 +37,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #connected: AbortController | undefined;
   #creating: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
-  /** The methods that the token takes, in the server's words; undefined until it has answered. */
+  /** The methods that the token takes, in the server's words; undefined until it has answered, null where it does not report them. */
   #allowed: string[] | null | undefined;
   /** The status of the last event that this page received. */
   #lastEventStatus: CardPaymentStatus | undefined;
@@ -81,8 +81,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.#allowed = undefined;
     if (!token || !endpoint || !/pix/.test(methods)) return;
     const allowed = await readMethods(endpoint, token).catch(() => undefined);
-    // A button that is pressed stays as it is: without it at the end of the press there is no click.
-    while (this.host.matches(':active')) await new Promise((resolve) => setTimeout(resolve));
+    // A button that is pressed stays as it is until the press is over: a mouse whose button has gone makes no click.
+    if (this.host.matches(':active')) await new Promise((resolve) => setTimeout(resolve, 2_000));
     if (token !== this.host.token) return;
     this.#allowed = allowed;
     this.host.requestUpdate();

@@ -4,7 +4,8 @@ export type CheckoutMethod = 'pix' | 'card';
 export const METHODS_DOCUMENT = '{viewer{checkoutMethods}}';
 
 /**
- * Reads the methods that the checkout token takes, in the server's words; null where it does not report them. Rejects where it does not answer. It runs before
+ * Reads the methods that the checkout token takes, in the server's words; null where it does not report
+ * them. Rejects where it does not answer, or does not know the field. It runs before
  * anybody has clicked, so it is in the entry and loads no chunk. The server decides again when the payment starts.
  */
 export async function readMethods(endpoint: string, token: string): Promise<string[] | null> {

@@ -14,7 +14,8 @@ const USAGE = `Usage: npm run conformance -- http [--endpoint http://localhost:4
 
 Makes one call of each kind with the HTTP clients of other languages, as Debian packages them. Without an address it starts
 a server of its own. The key is an unrestricted one of an account for tests: the payments stay, and nobody pays them.
-Nothing is installed: a client that is missing is named with its package, and fails the run.`;
+Nothing is installed: a client that is missing is named with its package, and fails the run. The address begins with http:, for
+the bytes of each client are relayed and read; in front of a server with TLS, use the address behind its proxy.`;
 
 const options = readOptions();
 if (!options) {

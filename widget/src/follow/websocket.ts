@@ -27,7 +27,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
     // 44xx are the protocol's own close codes; after any other (1013: too slow) the caller reconnects.
     socket.onclose = ({ code, reason }) =>
-      end(code >= 4400 && code < 4500 ? [{ message: reason, extensions: { code } }] : undefined);
+      end(/^44/.test(String(code)) ? [{ message: reason, extensions: { code } }] : undefined);
     socket.onmessage = ({ data }) => {
       const { type, payload } = JSON.parse(data);
       // After 12 s without a message a ping is sent; a socket that does not answer it is closed.

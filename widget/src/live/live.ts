@@ -29,8 +29,8 @@ export interface PsaLiveClient {
 }
 
 /**
- * Creates a client whose subscriptions come back where they were, as those of `resumable` do. It has the shape of graphql-ws'
- * client, so Apollo's `GraphQLWsLink`, `urqlForward` and `relaySubscribe` take it.
+ * Creates a client whose subscriptions come back where they were, as those of `resumable` do. Its `subscribe` and `iterate` are
+ * those of graphql-ws' client.
  */
 export function createLiveClient({
   endpoint,
