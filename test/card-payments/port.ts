@@ -21,7 +21,7 @@ const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
 /** The life of a response cached for a payer, in front of a service. */
 const KEPT = 10 * SECOND;
-const NO_SUCH_DATE = 'is not a cursor of this list: its item has no such date';
+const NO_SUCH_DATE = 'has no place in this list: its item lacks the date that orders the list';
 
 /** The contract of card payments, for every implementation of their port. Payers pay at the service. */
 export function describePort(start: StartPortFixture): void {

@@ -28,7 +28,7 @@ export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
     from simulated_pix_debit where outcome <> 'canceled'
     group by 1 having count(*) > 4 or count(distinct due_at) < count(*) or max(due_at) - min(due_at) > interval '170 hours'`,
 
-  // A cycle is first debited on its due day or later, so a due day behind that is the next cycle's.
+  // A cycle is first debited on its due day or later, so a later due day is the next cycle's.
   'the bank debits a cycle before the next one is due': `
     select debited.cycle, first, last, next.due_at from (
       select txid, split_part(id, '.', 1) as cycle, min(due_at) as first, max(due_at) as last

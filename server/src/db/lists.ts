@@ -146,8 +146,8 @@ export function boundsOfPage(
 }
 
 /**
- * Checks the cursors of a page that has no row, in the order of an instant. Behind a row without that instant nothing is
- * found, and the list would end there: a cursor of another list, or of a row that has lost the instant since.
+ * Checks the cursors of a page without rows in a list that an instant orders. Behind a row without that instant nothing is
+ * found, and the list would end there. Such a cursor is of the list with another filter, or its row has lost the instant.
  *
  * @throws ValidationError naming the argument
  */
@@ -179,7 +179,7 @@ export async function assertCursorsPlaced(
       await raw`select 1 from ${raw.table(table)} where ${raw.join(conditions, raw` and `)}`.execute(sql);
     if (rows.length > 0)
       throw new ValidationError([
-        { path, message: 'is not a cursor of this list: its item has no such date' },
+        { path, message: 'has no place in this list: its item lacks the date that orders the list' },
       ]);
   }
 }

@@ -22,7 +22,10 @@ export const ENDPOINT = '/demo/gallery/graphql';
 const assigned = new Map<string, { script: Script; payment: CheckoutPayment; connections: number }>();
 const FINAL_STATUSES = ['PAID', 'FAILED', 'REFUNDED'];
 
-/** Assigns a script to an element's token. @returns the order code, with `place` in it, under which the payment can be followed */
+/**
+ * Assigns a script to an element's token. `place` is the element's own number.
+ * @returns the order code under which the payment can be followed; it ends with the number
+ */
 export function assignScript(token: string, script: Script, place: number): string {
   const number = 1001 + place;
   const orderCode = script.pix

@@ -58,20 +58,26 @@ function openThemes(): void {
   gallery?.removeAttribute('data-ready');
   for (const theme of themes) {
     opened.add(theme);
-    placing = placing.then(() => openTheme(theme));
+    // A theme that fails is reported in the console, and stops no other one.
+    placing = placing.catch(() => undefined).then(() => openTheme(theme));
   }
   const last = placing;
-  void last.then(() => last === placing && gallery?.setAttribute('data-ready', ''));
+  void last.finally(() => last === placing && gallery?.setAttribute('data-ready', ''));
 }
 
 async function openTheme(theme: string): Promise<void> {
-  for (const state of CANCELLED) await place(theme, state);
-  device.isPhone = true;
-  await placeAll(theme, ON_A_PHONE);
-  device.isPhone = false;
-  await placeAll(theme, OTHERS);
+  const section = document.getElementById(theme);
+  try {
+    for (const state of CANCELLED) await place(theme, state);
+    device.isPhone = true;
+    await placeAll(theme, ON_A_PHONE);
+    device.isPhone = false;
+    await placeAll(theme, OTHERS);
+  } finally {
+    device.isPhone = false;
+    section?.setAttribute('data-placed', '');
+  }
   // A field takes the focus, in which its text is selected, only where it is shown.
-  document.getElementById(theme)?.setAttribute('data-placed', '');
   const focused = document.activeElement as HTMLElement | null;
   for (const state of STATES.filter(({ copies }) => copies)) {
     device.hasClipboard = state.copies === 'granted';
@@ -80,7 +86,9 @@ async function openTheme(theme: string): Promise<void> {
     await nextTask();
   }
   device.hasClipboard = true;
-  (document.activeElement as HTMLElement | null)?.blur();
+  const { activeElement } = document;
+  if (!section?.contains(activeElement)) return;
+  (activeElement as HTMLElement).blur();
   focused?.focus({ preventScroll: true });
 }
 
