@@ -349,7 +349,15 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     // The tick is drawn, the panel rises, and then nothing moves.
     const moving = `${ELEMENT}.shadowRoot.getAnimations().filter(({ playState }) => playState === 'running').length`;
     await waitFor(() => window.ask<number>(moving)).toBe(0);
-    const seen: string[] = [];
+    // What was last to change may not be drawn yet. A tick that spins looks different each time.
+    let before = '';
+    await waitFor(async () => {
+      const now = await tickOn(window);
+      const isStill = now === before;
+      before = now;
+      return isStill;
+    }).toBe(true);
+    const seen: string[] = [before];
     for (let look = 0; look < 4; look += 1) seen.push(await tickOn(window));
     expect(new Set(seen).size).toBe(1);
     expect(await says(window)).toMatch(/\d\d:\d\d \(Brasília\)/);

@@ -1,10 +1,7 @@
-import { sql } from 'kysely';
+import pg from 'pg';
 import { inject } from 'vitest';
-import type { Sql } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
-import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { endConnections, keepConnections, keptProcesses } from './kept-connections.ts';
-import { copyTemplate, emptyTables, readShape, silent } from './templates.ts';
+import { copyTemplate, EMPTY, SHAPE } from './templates.ts';
 
 /**
  * A migrated PostgreSQL database that no other test uses. A copy of the template costs 60 ms of CPU time, emptying a
@@ -39,24 +36,50 @@ async function takeReleased(): Promise<string | undefined> {
   return undefined;
 }
 
+/** The connections that empty databases, by the database's address. */
+const emptiers = new Map<string, pg.Client>();
+
 /** Empties a database; false where it has other tables than the template or other connections, and cannot be reused. */
 async function empty(databaseUrl: string): Promise<boolean> {
-  const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   try {
-    const isAsMigrated = (await readShape(database.sql)) === inject('templates').postgresShape;
-    if (!isAsMigrated || (await hasOthers(database.sql, keptProcesses(databaseUrl)))) return false;
-    await emptyTables(database.sql);
+    const emptier = emptiers.get(databaseUrl) ?? (await connectEmptier(databaseUrl));
+    const { rows } = await emptier.query<{ shape: string; others: number }>(
+      `select shape, (
+        select count(*)::int from pg_stat_activity
+        where datname = current_database() and pid <> pg_backend_pid() and pid <> all($1)
+      ) as others from (${SHAPE}) template`,
+      [keptProcesses(databaseUrl)],
+    );
+    const { shape, others } = rows[0]!;
+    if (shape !== inject('templates').postgresShape || others > 0) return await dismiss(databaseUrl);
+    await emptier.query(`do $$ ${EMPTY} $$`);
     return true;
-  } finally {
-    await database.close();
+  } catch {
+    // A test has ended its connections, or the database itself.
+    return dismiss(databaseUrl);
   }
 }
 
-async function hasOthers(connection: Sql, kept: number[]): Promise<boolean> {
-  const { rows } = await sql<{ others: number }>`
-    select count(*)::int as others from pg_stat_activity
-    where datname = current_database() and pid <> pg_backend_pid() and pid <> all(${kept})`.execute(
-    connection,
-  );
-  return rows[0]!.others > 0;
+/**
+ * Connects for all later emptyings. Where a session of the tests' own changes `session_replication_role` for it, PostgreSQL
+ * forgets the plans of all its statements, twice.
+ */
+async function connectEmptier(databaseUrl: string): Promise<pg.Client> {
+  const emptier = new pg.Client({
+    connectionString: databaseUrl,
+    options: '-c session_replication_role=replica',
+  });
+  emptier.on('error', () => emptiers.delete(databaseUrl));
+  await emptier.connect();
+  emptiers.set(databaseUrl, emptier);
+  // It must not keep the process alive.
+  (emptier as unknown as { unref(): void }).unref();
+  return emptier;
+}
+
+async function dismiss(databaseUrl: string): Promise<false> {
+  const emptier = emptiers.get(databaseUrl);
+  emptiers.delete(databaseUrl);
+  await emptier?.end().catch(() => undefined);
+  return false;
 }

@@ -71,35 +71,40 @@ export async function preparePostgres(postgresUrl: string): Promise<string> {
   }
 }
 
-/** A fingerprint of a database: tables, indexes, triggers, functions, settings, and whether it has been analysed. */
+/** Selects a fingerprint of a database: tables, indexes, triggers, functions, settings, and whether it has been analysed. */
+export const SHAPE = `
+  select md5(concat(
+    (select string_agg(concat(relname, relkind, relnatts, relchecks, relhastriggers), ',' order by oid)
+      from pg_class where relnamespace = 'public'::regnamespace),
+    (select count(*) from pg_class
+      where relnamespace = 'public'::regnamespace and relkind = 'r' and reltuples >= 0),
+    (select string_agg(concat(tgname, tgenabled), ',' order by oid) from pg_trigger where not tgisinternal),
+    (select count(*) from pg_proc where pronamespace = 'public'::regnamespace),
+    (select count(*) from pg_db_role_setting
+      where setdatabase = (select oid from pg_database where datname = current_database()))
+  )) as shape`;
+
 export async function readShape(connection: Sql): Promise<string> {
-  const { rows } = await sql<{ shape: string }>`
-    select md5(concat(
-      (select string_agg(concat(relname, relkind, relnatts, relchecks, relhastriggers), ',' order by oid)
-        from pg_class where relnamespace = 'public'::regnamespace),
-      (select count(*) from pg_class
-        where relnamespace = 'public'::regnamespace and relkind = 'r' and reltuples >= 0),
-      (select string_agg(concat(tgname, tgenabled), ',' order by oid) from pg_trigger where not tgisinternal),
-      (select count(*) from pg_proc where pronamespace = 'public'::regnamespace),
-      (select count(*) from pg_db_role_setting
-        where setdatabase = (select oid from pg_database where datname = current_database()))
-    )) as shape`.execute(connection);
+  const { rows } = await sql.raw<{ shape: string }>(SHAPE).execute(connection);
   return rows[0]!.shape;
 }
 
-/** Empties all tables but the record of the migrations, and restarts the sequences. */
+/** Empties all tables but the record of the migrations, and restarts the sequences, in a session that fires triggers. */
 export async function emptyTables(connection: Sql): Promise<void> {
-  await sql.raw(EMPTY).execute(connection);
+  await sql
+    .raw(`do $$ begin set local session_replication_role = replica; ${EMPTY} end $$`)
+    .execute(connection);
 }
 
-/** Truncates large tables, because deleted rows stay in a table's files, and deletes the rows of the others. */
-const EMPTY = `
-  do $$
+/**
+ * Empties a database in a session whose `session_replication_role` is `replica`, so that no trigger fires and no reference is
+ * checked. Truncates large tables, because deleted rows stay in a table's files, and deletes the rows of the others.
+ */
+export const EMPTY = `
   declare
     each record;
     has_rows boolean;
   begin
-    set local session_replication_role = replica;
     for each in
       select oid::regclass as name, pg_relation_size(oid) as bytes from pg_class
       where relnamespace = 'public'::regnamespace and relkind = 'r' and relname not like 'kysely_migration%'
@@ -117,7 +122,7 @@ const EMPTY = `
     loop
       execute format('alter sequence %s restart', each.name);
     end loop;
-  end $$`;
+  end;`;
 
 async function preparePglite(): Promise<Templates['pglite']> {
   // The runner of mutants opens no PGlite, and its copy of the sources cannot be built.
