@@ -157,7 +157,8 @@ export const TABLES = [
   },
   {
     title: 'Browsers',
-    about: 'A purchase with `<psa-checkout>`, as a person makes it.',
+    about:
+      'A purchase with `<psa-checkout>`, as a person makes it. A PIX and the page for a card, in Chromium, Firefox and WebKit:\n\n![Three columns that look alike](engines.png)',
     features: {
       PIX: engines('by PIX is paid, followed by %s, and found again after a reload'),
       'card, own window': engines('by card in a window of its own (%s) is paid'),
