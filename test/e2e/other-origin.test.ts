@@ -32,16 +32,15 @@ beforeAll(async () => {
 afterAll(() => site?.close());
 
 it('Apollo Client on a page of another origin reads with its own headers, after one preflight', async () => {
-  const visitor = await shop.visit();
-  const { page } = visitor;
+  const { page } = await shop.visit();
+  await page.goto(site.url);
+  await page.waitForFunction(() => 'ask' in globalThis);
   const methods: string[] = [];
   const devtools = await page.context().newCDPSession(page);
   await devtools.send('Network.enable');
   devtools.on('Network.requestWillBeSent', ({ request }) => {
     if (request.url.endsWith('/graphql')) methods.push(request.method);
   });
-  await page.goto(site.url);
-  await page.waitForFunction(() => 'ask' in globalThis);
   const read = await page.evaluate(
     ([uri, authorization]) =>
       (globalThis as unknown as { ask(...given: (string | undefined)[]): Promise<number[]> }).ask(
