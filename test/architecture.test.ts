@@ -146,6 +146,7 @@ const FILES = [
   'graphql/fast/cache/entries.ts',
   'ops/metrics.ts',
   'cli/format.ts',
+  'cli/run.ts',
   'cli/main.ts',
 
   'config.ts',
