@@ -7,6 +7,7 @@ import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, inject, onTestFinished, test, vi } from 'vitest';
 import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { createApp } from '../../server/src/app.ts';
+import { run } from '../../server/src/cli/run.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import { readConfig } from '../../server/src/config.ts';
 import { lockDataDir } from '../../server/src/db/lock.ts';
@@ -22,7 +23,7 @@ import { runsAll, sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
 const root = fileURLToPath(new URL('../..', import.meta.url));
-// Each command is a process of its own.
+// Some commands run as separate processes, which is slow.
 vi.setConfig({ testTimeout: 120_000, hookTimeout: 120_000 });
 
 const children = new Set<ChildProcess>();
@@ -41,9 +42,30 @@ function temporaryFolder(prefix = 'psa-command-'): string {
   return folder;
 }
 
-/** Runs the command with this environment and no other. */
-function psa(environment: Record<string, string>, ...args: string[]) {
-  return new Promise<{ code: number | null; stdout: string; stderr: string }>((resolve) => {
+type Printed = { code: number | null; stdout: string; stderr: string };
+
+/** Runs the command in this process, with this environment and no other. */
+async function psa(environment: Record<string, string>, ...args: string[]): Promise<Printed> {
+  const printed = { stdout: '', stderr: '' };
+  const code = await run(args, {
+    env: environment,
+    stdout: printingTo(printed, 'stdout'),
+    stderr: { ...printingTo(printed, 'stderr'), isTTY: false },
+    exit: (exitCode) => expect.unreachable(`it ends its process with ${exitCode}`),
+  });
+  return { code, ...printed };
+}
+
+const printingTo = (printed: { stdout: string; stderr: string }, stream: 'stdout' | 'stderr') => ({
+  write(text: string | Uint8Array) {
+    printed[stream] += text;
+    return true;
+  },
+});
+
+/** Runs the command as a process, as its users do. */
+function psaProcess(environment: Record<string, string>, ...args: string[]) {
+  return new Promise<Printed>((resolve) => {
     // V8's optimizing compiler for WebAssembly takes more time than it saves a command that opens PGlite.
     const child = spawn(process.execPath, ['--liftoff-only', 'server/dist/psa.js', ...args], {
       cwd: root,
@@ -66,8 +88,14 @@ function psa(environment: Record<string, string>, ...args: string[]) {
 }
 
 /** Runs the command with --json, and parses what it prints. */
-async function answer(environment: Record<string, string>, ...args: string[]) {
-  const { code, stdout, stderr } = await psa(environment, ...args, '--json');
+const answer = async (environment: Record<string, string>, ...args: string[]) =>
+  parsed(await psa(environment, ...args, '--json'));
+
+/** Runs the command as a process with --json, and parses what it prints. */
+const answerOfProcess = async (environment: Record<string, string>, ...args: string[]) =>
+  parsed(await psaProcess(environment, ...args, '--json'));
+
+function parsed({ code, stdout, stderr }: Printed) {
   expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
   return JSON.parse(stdout);
 }
@@ -194,7 +222,7 @@ describe('on a PostgreSQL', () => {
       onFatal,
     });
     onTestFinished(() => app.close());
-    const { key, secret } = await answer(
+    const { key, secret } = await answerOfProcess(
       environment,
       ...['keys', 'create', '--live', '--permission', 'subcontas.sacar', '--name', 'Folha'],
     );
@@ -209,7 +237,7 @@ describe('on a PostgreSQL', () => {
 
     const socket = openRawSocket(app.url);
     await socket.init(secret);
-    expect((await answer(environment, 'keys', 'revoke', key.id)).key.revokedAt).toMatch(/^20.*Z$/);
+    expect((await answerOfProcess(environment, 'keys', 'revoke', key.id)).key.revokedAt).toMatch(/^20.*Z$/);
     expect((await socket.closed).code).toBe(4403);
 
     // Servers are notified of a paused checkout token at once too.
@@ -235,7 +263,7 @@ describe('on a PostgreSQL', () => {
       stdout: `The checkout token ${token.tokenId} is not paused.\n`,
     });
     expect(await start()).toBe('StartCheckoutSuccess');
-    expect(await psa(environment, 'keys', 'revoke', key.id)).toEqual({
+    expect(await psaProcess(environment, 'keys', 'revoke', key.id)).toEqual({
       code: 1,
       stdout: '',
       stderr: `API key ${key.id} is revoked already\n`,
@@ -268,7 +296,7 @@ describe('on a data folder that a running server uses', () => {
     const path = join(PSA_DATA_DIR, 'psa.sock');
     expect(statSync(path).isSocket()).toBe(true);
     expect(statSync(path).mode & 0o777).toBe(0o600);
-    const { key, secret } = await answer({ PSA_DATA_DIR }, 'keys', 'create', '--live');
+    const { key, secret } = await answerOfProcess({ PSA_DATA_DIR }, 'keys', 'create', '--live');
     const socket = openRawSocket(app.url);
     await socket.init(secret);
     await answer({ PSA_DATA_DIR }, 'keys', 'revoke', key.id);
@@ -298,7 +326,7 @@ describe('on a data folder that a running server uses', () => {
     }));
     writeFileSync(file, JSON.stringify(many));
     const [account] = (await answer({ PSA_DATA_DIR }, 'accounts', 'list')).accounts;
-    const imported = await answer(
+    const imported = await answerOfProcess(
       { PSA_DATA_DIR },
       'store',
       'import',
@@ -326,7 +354,13 @@ describe('on a data folder that a running server uses', () => {
         stderr: expect.stringContaining(message),
       });
     }
-    const missing = await psa({ PSA_DATA_DIR }, 'store', 'import', 'nenhum.json', '--live');
+    const missing = await psa(
+      { PSA_DATA_DIR, INIT_CWD: tmpdir() },
+      'store',
+      'import',
+      'nenhum.json',
+      '--live',
+    );
     expect(missing).toMatchObject({ code: 1, stderr: 'nenhum.json cannot be read (ENOENT)\n' });
     expect(await total()).toEqual({ totalCount: STORE });
     await answer(
@@ -347,7 +381,7 @@ describe('on a data folder that a running server uses', () => {
     expect(statSync(join(path, '..')).mode & 0o777).toBe(0o700);
     expect(statSync(PSA_DATA_DIR).mode & 0o777).toBe(0o700);
     // The command's own folder for temporary files may be another.
-    const { keys } = await answer({ PSA_DATA_DIR, TMPDIR: temporaryFolder() }, 'keys', 'list');
+    const { keys } = await answerOfProcess({ PSA_DATA_DIR, TMPDIR: temporaryFolder() }, 'keys', 'list');
     expect(keys).toHaveLength(2);
     await app.close();
     expect([pointer, path].filter(existsSync)).toEqual([]);
@@ -424,7 +458,7 @@ describe('on a data folder that a running server uses', () => {
     const folder = temporaryFolder();
     const { dataDir, app } = await runningServer();
     const caller = { INIT_CWD: folder };
-    const saved = await answer({ ...caller, PSA_DATA_DIR: dataDir }, 'backup', 'one.gz');
+    const saved = await answerOfProcess({ ...caller, PSA_DATA_DIR: dataDir }, 'backup', 'one.gz');
     expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
     expect(statSync(saved.file).mode & 0o777).toBe(0o600);
 
@@ -450,7 +484,7 @@ describe('on a data folder that a running server uses', () => {
         ? { PSA_DATA_DIR: join(folder, 'restored') }
         : { DATABASE_URL: await createPostgresDatabase('template1') }),
     };
-    const { code, stdout, stderr } = await psa(restored, 'restore', 'one.gz');
+    const { code, stdout, stderr } = await psaProcess(restored, 'restore', 'one.gz');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toMatch(/^Restored: \d+ rows of \d+ tables/);
     expect(await answer(restored, 'keys', 'list')).toEqual(
@@ -471,14 +505,14 @@ describe('on a data folder without a server', () => {
     // The socket of a killed server blocks neither.
     await leaveDeadSocket(PSA_DATA_DIR);
     const [listed, { key, secret }] = await Promise.all([
-      answer({ PSA_DATA_DIR }, 'keys', 'list', '--all'),
-      answer({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox'),
+      answerOfProcess({ PSA_DATA_DIR }, 'keys', 'list', '--all'),
+      answerOfProcess({ PSA_DATA_DIR }, 'keys', 'create', '--sandbox'),
     ]);
     const app = await startServer(PSA_DATA_DIR);
     onTestFinished(() => app.close());
     const viewer = await createClient(`${app.url}/graphql`, secret).request(VIEWER);
     expect(viewer.viewer).toEqual({ environment: 'SANDBOX', permissions: [] });
-    const { keys } = await answer({ PSA_DATA_DIR }, 'keys', 'list', '--all');
+    const { keys } = await answerOfProcess({ PSA_DATA_DIR }, 'keys', 'list', '--all');
     expect(keys).toContainEqual(key);
     const others = keys.filter(({ id }: { id: string }) => id !== key.id);
     expect(listed.keys.filter(({ id }: { id: string }) => id !== key.id)).toEqual(others);
@@ -571,8 +605,13 @@ describe('invalid input', () => {
     }
   });
 
+  test('A mistyped command ends its process with exit code 2', async () => {
+    const { code, stdout } = await psaProcess({}, 'keys', 'creat');
+    expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
+  });
+
   test('Help is printed on stdout, with exit code 0', async () => {
-    const { code, stdout, stderr } = await psa({}, 'keys', 'create', '--help');
+    const { code, stdout, stderr } = await psaProcess({}, 'keys', 'create', '--help');
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     expect(stdout).toContain('npm run psa -- keys create --live --permission subcontas.sacar');
   });
