@@ -925,9 +925,9 @@ const PARENTS = {
 function operationAt(place: string, values: Values): Operation {
   const root = place.slice(0, place.indexOf('('));
   const [type, field] = root.split('.') as [string, string];
-  // A document with all fields of every node, three deep, is longer than the server reads.
+  // A node gets two levels, for three exceed the server's limit of a document. In `npm test` everything gets two.
   if (type !== 'Subaccount' && type !== 'PixSubscription')
-    return operationOn(schema, root, values, field.startsWith('node') ? 2 : 4);
+    return operationOn(schema, root, values, field.startsWith('node') || !runsAll() ? 2 : 4);
   const [argument] = Object.keys(values).filter((name) => name !== 'id') as [string];
   const nested = schema.getType(type) as Parameters<typeof selectionOf>[1] & {
     getFields(): Record<

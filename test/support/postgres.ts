@@ -55,6 +55,7 @@ const SHORT_LIVED = [
   ...[
     'checkpoint_timeout=1h',
     'max_wal_size=32GB',
+    'wal_init_zero=off',
     'autovacuum=off',
     'jit=off',
     'plan_cache_mode=force_generic_plan',
