@@ -64,6 +64,8 @@ export interface Requests {
   reorganiseLtc(request: { paymentId: string; txid: string }): OfLtc;
   /** The operator's `psa ltc credit`. */
   creditLtcOf(request: { paymentId: string }): OfLtc;
+  /** The operator's `psa store import`, of products with these ids. */
+  importStore(request: { productIds: string[] }): null;
   refund(request: { orderCode: string }): null;
   /** Money that comes in from elsewhere, once under its name however often it is asked for. */
   credit(request: { name: string; cents: number; litoshi: number }): null;

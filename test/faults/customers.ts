@@ -12,12 +12,14 @@ interface Order {
   /** Null: the payer never comes back. */
   readonly card: { number: string; leadsTo: CardPaymentStatus } | null;
   readonly refundIt: boolean;
+  /** The merchant cancels it before anybody pays. */
+  readonly cancelIt: boolean;
   /** Sends everything twice at once, as an impatient client does. */
   readonly twice: boolean;
-  /** The last two were answered. */
   orderCode: string | null;
   outcome: PayResult['kind'] | null;
   refundAcknowledged: boolean;
+  cancelAcknowledged: boolean;
   /** The highest version that an audit has shown; it never falls. */
   version: number;
 }
@@ -53,6 +55,9 @@ const MAY_FOLLOW: Record<PayResult['kind'], readonly CardPaymentStatus[]> = {
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { code message } }
 }`;
+const CANCEL = `mutation ($orderCode: String!) {
+  done: cancelCardPayment(orderCode: $orderCode) { ... on CancelCardPaymentSuccess { cardPayment { status } } ... on UserError { code message } }
+}`;
 
 /**
  * Clients that create payments, pay and refund them, and come back with the same key for whatever was not answered.
@@ -61,29 +66,36 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
 export function createCustomers(random: Random) {
   const orders: Order[] = [];
 
-  function newOrder(given: Partial<Pick<Order, 'card' | 'refundIt'>> = {}): RequestSequence {
+  function newOrder(given: Partial<Pick<Order, 'card' | 'refundIt' | 'cancelIt'>> = {}): RequestSequence {
     const order: Order = {
       key: `order:${orders.length}`,
       valueCents: 1_000 + orders.length,
       card: random.pick(CARDS),
       refundIt: random.below(4) === 0,
+      cancelIt: false,
       twice: random.below(4) === 0,
       orderCode: null,
       outcome: null,
       refundAcknowledged: false,
+      cancelAcknowledged: false,
       version: 0,
       ...given,
     };
     orders.push(order);
     return {
       isOpen: () =>
-        order.orderCode === null || (order.card !== null && order.outcome === null) || wantsRefund(order),
+        order.orderCode === null ||
+        wantsCancel(order) ||
+        (order.card !== null && order.outcome === null) ||
+        wantsRefund(order),
       step: (server, api) => step(order, server, api),
     };
   }
 
   const wantsRefund = (order: Order) =>
     order.refundIt && order.outcome === 'paid' && !order.refundAcknowledged;
+
+  const wantsCancel = (order: Order) => order.cancelIt && !order.cancelAcknowledged;
 
   const step = async (order: Order, ...[server, api]: Parameters<RequestSequence['step']>): Promise<void> => {
     if (order.orderCode === null) {
@@ -97,6 +109,13 @@ export function createCustomers(random: Random) {
       });
       if (created.some((orderCode) => orderCode !== order.orderCode))
         throw new Error(`${order.key} created ${created.join(' and ')}`);
+    } else if (wantsCancel(order)) {
+      const { orderCode } = order;
+      await repeated(order.twice, async () => {
+        const { done } = await api.request(CANCEL, { orderCode });
+        if (done.cardPayment?.status !== 'EXPIRED') throw new Error(`refused: ${JSON.stringify(done)}`);
+      });
+      order.cancelAcknowledged = true;
     } else if (order.card && order.outcome === null) {
       const { orderCode, card } = order;
       const kinds = await repeated(order.twice, async () => {
@@ -135,13 +154,16 @@ export function createCustomers(random: Random) {
         const { status, version } = payment;
         if (payment.key !== order.key || payment.amountCents !== order.valueCents) complain('is another’s');
         if (order.outcome && !MAY_FOLLOW[order.outcome].includes(status)) complain(`is ${status}`);
+        if (order.cancelAcknowledged && status !== 'expired') complain(`was canceled and is ${status}`);
         if (version < order.version) complain(`fell from version ${order.version} to ${version}`);
         order.version = version;
         if (!final) continue;
         if (payment.hasOpenCharge || status === 'pending') complain('was never decided');
         if (order.refundAcknowledged !== (status === 'refunded')) complain(`is ${status} in the end`);
         // A payer who is too late finds it expired; an answer that it was paid is looked at above.
-        const ends = [order.card?.leadsTo ?? 'expired', 'expired', ...(order.refundIt ? ['refunded'] : [])];
+        const ends = order.cancelIt
+          ? ['expired']
+          : [order.card?.leadsTo ?? 'expired', 'expired', ...(order.refundIt ? ['refunded'] : [])];
         if (!ends.includes(status)) complain(`is ${status} in the end`);
         if (order.outcome === 'processing' && status === 'expired') complain('was taken and not paid');
       }

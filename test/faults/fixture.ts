@@ -274,12 +274,14 @@ function storiesOf({
     { newSequence: order({ card: cardLeadingTo('failed'), refundIt: false }) },
     { newSequence: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
     { newSequence: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
+    { newSequence: order({ card: null, refundIt: false, cancelIt: true }) },
     // Long enough for credits to come by themselves, for a code that is late, for an expiry, for what comes after it, and for a claim.
     ...PAYERS.map((payer) => ({
       newSequence: () => pixPayers.newSale(payer),
       thenMs: [
         ...[5 * SECOND_MS, 15 * SECOND_MS, 32 * MINUTE_MS],
-        ...(payer.email?.startsWith('contesta') ? [8 * DAY_MS] : []),
+        // A payment answered with evidence waits for its decision until `finish`: eight days here would end its time.
+        ...(payer.email?.startsWith('contesta') && !payer.answersDispute ? [8 * DAY_MS] : []),
       ],
     })),
     // The last day is that in which what was seen in time may be confirmed.
@@ -305,9 +307,13 @@ function storiesOf({
       thenMs: [3 * SECOND_MS, MINUTE_MS, 10 * MINUTE_MS],
     })),
     { newSequence: (as) => shoppers.newCheckout()(as), thenMs: [HOUR_MS] },
+    { newSequence: (as) => shoppers.newPixCheckout()(as), thenMs: [HOUR_MS] },
     { newSequence: (as) => shoppers.newDashboard()(as) },
     { newSequence: (as) => shoppers.newProduct()(as) },
+    { newSequence: (as) => shoppers.newContent()(as) },
+    { newSequence: (as) => shoppers.newStore()(as) },
     { newSequence: (as) => shoppers.newTestPayment()(as) },
+    { newSequence: (as) => shoppers.newSandboxSale()(as) },
     { newSequence: (as) => shoppers.newRedelivery()(as) },
   ];
 }

@@ -16,6 +16,10 @@ interface Sale {
   sent: number;
   readonly refunds: readonly (number | null)[];
   refunded: number;
+  /** Whether the merchant submits evidence now. */
+  evidenceIsDue: boolean;
+  /** The dispute whose evidence was acknowledged. */
+  evidenceId: string | null;
   /** Sends everything twice at once, as an impatient client does. */
   readonly twice: boolean;
   /** The product that it is the payment of, once that has its content. */
@@ -35,6 +39,8 @@ interface Payer {
   leadsTo: readonly PaymentStatus[];
   /** Credits in all that are sent back in the end. */
   returned: number;
+  /** Whether the merchant submits evidence once the payment is disputed. */
+  answersDispute?: true;
   /** The codes in stock of the product that it pays for; left out where it pays for none. */
   codes?: number;
 }
@@ -56,6 +62,14 @@ export const PAYERS: readonly Payer[] = [
   { email: 'paga-tarde@psa.example', pays: 0, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: 'contesta-ganha@psa.example', pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
   { email: 'contesta-perde@psa.example', pays: 1, refunds: [], leadsTo: ['paid'], returned: 0 },
+  {
+    email: 'contesta-ganha@psa.example',
+    pays: 1,
+    refunds: [],
+    leadsTo: ['paid'],
+    returned: 0,
+    answersDispute: true,
+  },
   { email: 'demora-codigo@psa.example', pays: 0, refunds: [], leadsTo: ['expired'], returned: 0 },
   { email: 'sem-codigo@psa.example', pays: 0, refunds: [], leadsTo: ['failed'], returned: 0 },
 ];
@@ -76,6 +90,12 @@ const CHARGE = `mutation ($input: CreateChargeInput!) {
 }`;
 const REFUND_CHARGE = `mutation ($input: RefundChargeInput!) {
   refundCharge(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
+}`;
+const DISPUTED = `query ($paymentId: String!) {
+  payment(paymentId: $paymentId) { disputes { disputeId } }
+}`;
+const EVIDENCE = `mutation ($input: SubmitDisputeEvidenceInput!) {
+  done: submitDisputeEvidence(input: $input) { ... on DisputeSuccess { dispute { disputeId } } ... on UserError { code message } }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
   refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ... on UserError { code message } }
@@ -102,6 +122,8 @@ export function createPixPayers(random: Random) {
       sent: 0,
       refunds: payer.refunds,
       refunded: 0,
+      evidenceIsDue: false,
+      evidenceId: null,
       twice: random.below(4) === 0,
       productId: null,
       paymentId: null,
@@ -109,11 +131,20 @@ export function createPixPayers(random: Random) {
       version: 0,
     };
     sales.push(sale);
-    return { isOpen: () => isOpen(sale), step: (server, api) => step(sale, server, api) };
+    return {
+      isOpen: () => isOpen(sale),
+      step: (server, api) => step(sale, server, api),
+      becomeLate() {
+        sale.evidenceIsDue = payer.answersDispute === true;
+      },
+    };
   }
 
-  const isOpen = ({ paymentId, sent, credits, refunded, refunds }: Sale) =>
-    paymentId === null || sent < credits.length || refunded < refunds.length;
+  const isOpen = ({ paymentId, sent, credits, refunded, refunds, evidenceIsDue, evidenceId }: Sale) =>
+    paymentId === null ||
+    sent < credits.length ||
+    refunded < refunds.length ||
+    (evidenceIsDue && evidenceId === null);
 
   const step = async (sale: Sale, ...[server, api]: Parameters<RequestSequence['step']>): Promise<void> => {
     const { key, valueCents, payer, twice } = sale;
@@ -143,6 +174,17 @@ export function createPixPayers(random: Random) {
       );
       sale.status ??= (statuses.at(-1) ?? null) as PaymentStatus | null;
       sale.sent += 1;
+      return;
+    }
+    if (sale.refunded === sale.refunds.length) {
+      const { payment } = await api.request(DISPUTED, { paymentId });
+      const [{ disputeId }] = payment.disputes;
+      const input = { disputeId, text: key, idempotencyKey: `${key}:evidence` };
+      await repeated(twice, async () => {
+        const { done } = await api.request(EVIDENCE, { input });
+        if (!done.dispute) throw new Error(`refused: ${JSON.stringify(done)}`);
+      });
+      sale.evidenceId = disputeId;
       return;
     }
     const amountCents = sale.refunds[sale.refunded]!;
@@ -212,6 +254,9 @@ export function createPixPayers(random: Random) {
         if (sale.status === 'paid' && status !== 'paid' && status !== 'refunded') complain(`is ${status}`);
         const missing = sale.credits.slice(0, sale.sent).filter((name) => !credits.includes(name));
         if (missing.length > 0) complain(`has lost ${missing}`);
+        const submitted = payment.evidence.filter((text) => text === sale.key).length;
+        if (submitted > 1 || (sale.evidenceId !== null && submitted === 0))
+          complain(`has ${submitted} submissions of its evidence`);
         if (!final) continue;
         if (!sale.payer.leadsTo.includes(status)) complain(`is ${status} in the end`);
         if (payment.returned !== sale.payer.returned) complain(`has returned ${payment.returned} credits`);

@@ -127,6 +127,17 @@ const answers = {
     await app.embedded.ltc.creditUnmatched(live, paymentId);
     return receiveLtc(paymentId);
   },
+  async importStore({ productIds }) {
+    const nothing = { description: null, price: null, imageUrl: null, available: null };
+    await app.embedded.store.replace(
+      live,
+      productIds.map((/** @type {string} */ storeProductId) => ({
+        storeProductId,
+        name: storeProductId,
+        ...nothing,
+      })),
+    );
+  },
   refund: ({ orderCode }) => app.embedded.cardPayments.refund(live, orderCode),
   async credit({ name, cents, litoshi }) {
     await app.embedded.controls.credit(live, cents, { name });
@@ -195,8 +206,17 @@ function say(said) {
   process.send?.(said);
 }
 
-/** Requests that a payer or a merchant would wait for. */
-const ANSWERED = ['pay', 'payPix', 'refund', 'endAtBank', 'sendLtc', 'reorganiseLtc', 'creditLtcOf'];
+/** Requests that a payer, a merchant or an operator would wait for. */
+const ANSWERED = [
+  'pay',
+  'payPix',
+  'refund',
+  'endAtBank',
+  'sendLtc',
+  'reorganiseLtc',
+  'creditLtcOf',
+  'importStore',
+];
 
 process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, request }) => {
   answers[name](request).then(

@@ -382,6 +382,7 @@ export async function createEmbeddedRuntime({
       controls,
       subaccounts,
       subscriptions,
+      store,
     },
     close: async () => undefined,
   };

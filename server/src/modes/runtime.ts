@@ -22,6 +22,7 @@ import type { SimulatedLitecoin } from '../rails/simulated/litecoin.ts';
 import type { SimulatedPix } from '../rails/simulated/pix.ts';
 import type { RefundControls } from '../refunds/model.ts';
 import type { TestPaymentControls } from '../sandbox/model.ts';
+import type { StoreControls } from '../store/model.ts';
 import type { OwnSubaccounts } from '../subaccounts/model.ts';
 import type {
   StoredCycle,
@@ -101,4 +102,6 @@ export interface EmbeddedServices {
   readonly controls: WalletControls & DisputeControls & TestPaymentControls;
   readonly subaccounts: OwnSubaccounts;
   readonly subscriptions: SubscriptionService<StoredSubscription, StoredCycle> & SubscriptionReceiver;
+  /** The operator's import of a store. */
+  readonly store: StoreControls;
 }
