@@ -38,6 +38,8 @@ export interface AuditedPixPayment {
   /** The bank's names of the credits that are recorded, and the number of those that were sent back. */
   credits: string[];
   returned: number;
+  /** The texts that were submitted as evidence in its disputes. */
+  evidence: string[];
   /** The transactions of Litecoin that the merchant has, sorted. */
   outputs: string[];
 }
@@ -118,6 +120,9 @@ const PIX_PAYMENTS = `
   ) as credits, (
     select count(*) from pix_credit c where c.payment_id = id and returned_at is not null
   ) as returned, (
+    select coalesce(jsonb_agg(submission->>'text'), '[]')
+    from dispute d, jsonb_array_elements(d.evidence) submission where d.resource_id = p.id
+  ) as evidence, (
     select coalesce(jsonb_agg(txid order by txid), '[]') from ltc_output o
     where o.payment_id = id and o.state = 'credited'
   ) as outputs
@@ -161,6 +166,7 @@ const MADE_WITH_A_KEY = `
   union all select 'createCharge', charge_id from charge
   union all select 'refund', refund_id from refund where not automatic
   union all select 'createDelivery', delivery_id from delivery
+  union all select 'submitDisputeEvidence', id from dispute cross join lateral jsonb_array_elements(evidence)
   union all select 'requestPayout', withdrawal_id from payout
   union all select 'requestSubaccountPayout', id from subaccount_payout
   union all select 'createSubscription', subscription_id from pix_subscription
@@ -331,6 +337,11 @@ function rules(instant: string): Record<string, string> {
         from posting where transaction_id like 'refund.%' group by 1
       ) posted using (transaction_id)
       where posted.amount is distinct from amount_cents`,
+
+    'a refund that the merchant has requested leaves no debt': `
+      select refund_id, p.amount from refund r join posting p on p.account_id = r.account_id
+        and p.environment = r.environment and p.transaction_id = 'refund.begun:' || refund_id
+      where not automatic and ledger_account = 'merchant_receivable'`,
 
     'no charge belongs to two payments': `
       select charge, count(*) from (
@@ -551,6 +562,12 @@ export function rulesOfPix(instant: string): Record<string, string> {
         (source, -amount_cents), ('merchant_subaccounts', amount_cents)
       ) line (name, amount)`,
     ),
+
+    'a share in percent of the net amount is rounded down to a centavo': `
+      select charge_id, amount_cents - fee_cents as net, split from charge
+        cross join lateral jsonb_array_elements(splits) split
+      where split ->> 'percent' is not null and (split ->> 'amountCents')::bigint
+        is distinct from floor((amount_cents - fee_cents) * (split ->> 'percent')::numeric / 100)`,
 
     'shares are never more than the net amount': `
       select id, amount_cents, fee_cents, shares from (${PIX_RESOURCES}) p where shares > amount_cents - fee_cents`,

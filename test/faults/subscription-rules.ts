@@ -1,3 +1,5 @@
+const OF_SAO_PAULO = "at time zone 'America/Sao_Paulo'";
+
 /** The rules of recurring PIX, each as a statement that finds what breaks it. */
 export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
   'a cycle is paid where it has its payment, of its amount, and nowhere else': `
@@ -23,10 +25,34 @@ export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
   'a cycle has at most four attempts': `
     select subscription_id, number, attempts from subscription_cycle where attempts > 4`,
 
+  // The last attempt is seven days after the first: 168 hours, 169 where the clocks change.
   'the bank debits a cycle at most four times, each on another day of a week': `
-    select split_part(id, '.', 1) as cycle, count(*), count(distinct due_at) as days, max(due_at) - min(due_at) as span
+    select split_part(id, '.', 1) as cycle, count(*), count(distinct (due_at ${OF_SAO_PAULO})::date) as days,
+      max(due_at) - min(due_at) as span
     from simulated_pix_debit where outcome <> 'canceled'
-    group by 1 having count(*) > 4 or count(distinct due_at) < count(*) or max(due_at) - min(due_at) > interval '170 hours'`,
+    group by 1 having count(*) > 4 or count(distinct (due_at ${OF_SAO_PAULO})::date) < count(*)
+      or max(due_at) - min(due_at) > interval '170 hours'`,
+
+  'due days are counted from the day of the authorisation, and never drift': `
+    select subscription_id, every, authorised_at, c.number, due_at from subscription_cycle c
+    join pix_subscription using (subscription_id)
+    where due_at ${OF_SAO_PAULO} is distinct from date_trunc('day', authorised_at ${OF_SAO_PAULO})
+      + (c.number - 1) * case every when 'weekly' then interval '7 days' when 'monthly' then interval '1 month'
+        when 'quarterly' then interval '3 months' when 'semiannual' then interval '6 months' else interval '1 year' end`,
+
+  'a cycle goes forward, and one that has ended stays as it is': `
+    select resource_id, version, before, cycle from (
+      select resource_id, version, cycle, lag(cycle) over (
+        partition by account_id, environment, resource_id, cycle -> 'number' order by version
+      ) as before
+      from (
+        select *, snapshot -> 'changedCycle' as cycle from event
+        where resource = 'subscription' and jsonb_typeof(snapshot -> 'changedCycle') = 'object'
+      ) shown
+    ) step
+    where (before ->> 'status' in ('paid', 'failed', 'canceled') and cycle <> before)
+      or (cycle ->> 'status' = 'scheduled' and before ->> 'status' <> 'scheduled')
+      or (cycle ->> 'attempts')::int < (before ->> 'attempts')::int`,
 
   // A cycle is first debited on its due day or later, so a later due day is the next cycle's.
   'the bank debits a cycle before the next one is due': `

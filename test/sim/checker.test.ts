@@ -45,6 +45,19 @@ describe('the checker finds a planted fault', () => {
     expect(await firstFailure(tamper)).toBeDefined();
   });
 
+  test.each([
+    [
+      'a cycle is debited twice on one day',
+      'the bank debits a cycle at most four times, each on another day of a week',
+    ],
+    ['a due day drifts', 'due days are counted from the day of the authorisation, and never drift'],
+    ['an update shows no attempt of a cycle', 'a cycle goes forward, and one that has ended stays as it is'],
+    ['a share is a centavo short', 'a share in percent of the net amount is rounded down to a centavo'],
+    ['a refund of the merchant leaves a debt', 'a refund that the merchant has requested leaves no debt'],
+  ])('The checker names the law that is broken: %s', async (fault, law) => {
+    expect(await firstFailure(PLANTED[fault]!, { isFound: (failure) => failure.law === law })).toBeDefined();
+  });
+
   test('A seed that fails fails again at the same step', async () => {
     const tamper = PLANTED['a key is forgotten']!;
     // Where the audit at the end alone has seen it, one after each pause sees it before.

@@ -286,6 +286,18 @@ async function leaveBooks({ database, rails, live: { accountId } }: World): Prom
     amount_cents: each.amountCents,
     status: each.outcome === 'complete' ? 'completed' : 'failed',
   }));
+  const pixDebits = [...rails.pix.debits.values()].map((debit) => ({
+    id: debit.id,
+    account_id: accountId,
+    txid: debit.txid,
+    amount_cents: debit.amountCents,
+    due_at: debit.dueAt,
+    outcome: debit.isRecalled ? 'canceled' : (debit.report?.status ?? 'open'),
+  }));
+  await raw`
+    insert into sim.pix_debits select *
+    from jsonb_populate_recordset(null::sim.pix_debits, ${JSON.stringify(pixDebits)}::jsonb)
+  `.execute(database.sql);
   await raw`
     insert into sim.ltc_outputs select *
     from jsonb_populate_recordset(null::sim.ltc_outputs, ${JSON.stringify(ltcOutputs)}::jsonb)

@@ -1,8 +1,11 @@
+import type { StoredCharge } from '../../server/src/charges/model.ts';
 import type { Change } from '../../server/src/commit/commit.ts';
 import type { PaidContent } from '../../server/src/deliveries/decisions.ts';
 import type { NewEvent } from '../../server/src/events/event.ts';
+import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import type { LedgerTransaction } from '../../server/src/ledger/postings.ts';
 import type { OwnPayout } from '../../server/src/payouts/model.ts';
+import type { StoredCycle } from '../../server/src/subscriptions/model.ts';
 import type { Tamper } from './world.ts';
 
 /** Faults as a program like this one could have them, each in what a decision writes, by what goes wrong. */
@@ -97,6 +100,36 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
       ? (writes.records ?? []).filter(({ collection }) => collection.name !== 'payment')
       : (writes.records ?? []),
   }),
+  'a cycle is debited twice on one day': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).map((change) =>
+      change.collection.name === 'subscription_cycle' ? attemptedOnDueDay(change) : change,
+    ),
+  }),
+  'a due day drifts': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).map((change) =>
+      change.collection.name === 'subscription_cycle' ? dueLater(change) : change,
+    ),
+  }),
+  'an update shows no attempt of a cycle': (writes) => ({
+    ...writes,
+    events: (writes.events ?? []).map((event) =>
+      event.resource === 'subscription' ? withoutAttempts(event) : event,
+    ),
+  }),
+  'a share is a centavo short': (writes) => ({
+    ...writes,
+    records: (writes.records ?? []).map((change) =>
+      change.collection.name === 'charge' ? withShortShares(change) : change,
+    ),
+  }),
+  'a refund of the merchant leaves a debt': (writes) => ({
+    ...writes,
+    transactions: (writes.transactions ?? []).map((transaction) =>
+      transaction.id.startsWith('refund.begun:') ? owed(transaction) : transaction,
+    ),
+  }),
   'a code is given away, and stays in stock': (writes) => ({
     ...writes,
     records: (writes.records ?? []).filter(
@@ -169,6 +202,49 @@ function pendingAgain({ collection, key, row }: Change): { change: Change; payou
   if (collection.name !== 'payout' || before.status !== 'completed') return null;
   const payout: OwnPayout = { ...before, status: 'pending', processedAt: null, version: before.version + 1 };
   return { change: { collection, key, row: payout }, payout };
+}
+
+/** Moves every retry of a cycle to its due day. */
+function attemptedOnDueDay(change: Change): Change {
+  const cycle = change.row as StoredCycle;
+  return cycle.status === 'retrying' ? { ...change, row: { ...cycle, nextAttemptAt: cycle.dueAt } } : change;
+}
+
+/** Moves the second cycle to the day after its due day. */
+function dueLater(change: Change): Change {
+  const cycle = change.row as StoredCycle;
+  if (cycle.number !== 2 || cycle.status !== 'scheduled') return change;
+  const dueAt = plusMs(cycle.dueAt, DAY_MS);
+  return { ...change, row: { ...cycle, dueAt, nextAttemptAt: dueAt } };
+}
+
+/** The end of a cycle, as if the bank had not been asked. */
+function withoutAttempts(event: Extract<NewEvent, { resource: 'subscription' }>): NewEvent {
+  const { changedCycle } = event.snapshot;
+  if (changedCycle?.status !== 'paid' && changedCycle?.status !== 'failed') return event;
+  return { ...event, snapshot: { ...event.snapshot, changedCycle: { ...changedCycle, attempts: 0 } } };
+}
+
+/** A new charge with shares in percent that are a centavo less than they should be. */
+function withShortShares(change: Change): Change {
+  const charge = change.row as StoredCharge;
+  if (charge.version > 1) return change;
+  const splits = charge.splits.map((split) =>
+    split.percent !== null && split.amountCents > 1
+      ? { ...split, amountCents: split.amountCents - 1 }
+      : split,
+  );
+  return { ...change, row: { ...charge, splits } };
+}
+
+/** A transaction that takes from what the merchant owes instead of its balance. */
+function owed({ lines, ...transaction }: LedgerTransaction): LedgerTransaction {
+  return {
+    ...transaction,
+    lines: lines.map((line) =>
+      line.account === 'merchant_balance' ? { ...line, account: 'merchant_receivable' } : line,
+    ),
+  };
 }
 
 /** Revoked content, as if it had not been revoked. */
