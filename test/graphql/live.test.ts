@@ -5,7 +5,7 @@ import { selectCursorKey } from '../../server/src/access/store.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
-import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { createPostgresDatabase, openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
@@ -220,8 +220,12 @@ describe('the credential of a socket', () => {
     ['one under another name', { payload: { token: `Bearer ${LIVE_KEY}` } }],
     ['headers that are a text', { payload: { headers: `authorization: Bearer ${LIVE_KEY}` } }],
     [
-      'an unknown key before a known one',
-      { payload: { authorization: 'Bearer x', Authorization: `Bearer ${LIVE_KEY}` } },
+      'an unknown key beside a known one',
+      { payload: { authorization: `Bearer ${LIVE_KEY}`, Authorization: 'Bearer x' } },
+    ],
+    [
+      'an unknown key in headers, beside a known one',
+      { payload: { authorization: `Bearer ${LIVE_KEY}`, headers: { authorization: 'Bearer x' } } },
     ],
   ])('a socket is closed with 4403 for this credential: %s', async (_, init) => {
     const socket = raw();
@@ -235,6 +239,11 @@ describe('the credential of a socket', () => {
     ['Authorization in the payload', { payload: { Authorization: known } }, {}],
     ['authorization in headers of the payload', { payload: { headers: { authorization: known } } }, {}],
     ['Authorization in headers of the payload', { payload: { headers: { Authorization: known } } }, {}],
+    [
+      'two places that hold the same credential',
+      { payload: { authorization: known, headers: { Authorization: known } } },
+      {},
+    ],
     ['a header of the upgrade', {}, { headers: { authorization: known } }],
     [
       'the payload, which goes before the header',
@@ -260,6 +269,13 @@ describe('the credential of a socket', () => {
   test('graphql-ws reports what is missing to a client without a credential', async () => {
     expect(await connectsAs({})).toBe(
       '4403 No credential: send { "authorization": "Bearer …" } as the payload of connection_init',
+    );
+  });
+
+  test('graphql-ws reports that two credentials differ', async () => {
+    const headers = { authorization: `Bearer ${TEST_KEY}` };
+    expect(await connectsAs({ connectionParams: { authorization: known, headers } })).toBe(
+      '4403 Two different credentials in the payload of connection_init: send one, as { "authorization": "Bearer …" }',
     );
   });
 

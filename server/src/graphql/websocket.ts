@@ -162,10 +162,12 @@ export function createGraphQLSockets({
 
   /** Returns whether the connection is accepted; for a credential that expires, the payload of `connection_ack`. */
   async function connect({ connectionParams, extra }: Connected): Promise<boolean | ConnectionAck> {
-    const authorization = credentialIn(connectionParams) ?? extra.presented.authorization;
+    const [inPayload = null, another] = credentialsIn(connectionParams);
+    const authorization = inPayload ?? extra.presented.authorization;
     extra.presented = { ...extra.presented, authorization };
     try {
       await contexts.admit(extra.presented);
+      if (another !== undefined) throw new UnauthenticatedError(TWO_CREDENTIALS);
       if (authorization === null) throw new UnauthenticatedError(NO_CREDENTIAL);
       extra.caller = await contexts.identify(extra.presented);
       callerOf(extra);
@@ -341,15 +343,16 @@ function credentialEnded(this: Connection, reason: PaymentError): void {
 
 const NO_CREDENTIAL = 'No credential: send { "authorization": "Bearer …" } as the payload of connection_init';
 
-/** Finds the credential among the places where clients put it: as a member of the payload, or of `headers` in it. */
-function credentialIn(payload: Readonly<Record<string, unknown>> | null | undefined): string | null {
-  const headers = payload?.headers;
-  for (const place of [payload, headers] as (Record<string, unknown> | null | undefined)[])
-    for (const name of ['authorization', 'Authorization']) {
-      const value = typeof place === 'object' ? place?.[name] : undefined;
-      if (typeof value === 'string') return value;
-    }
-  return null;
+const TWO_CREDENTIALS =
+  'Two different credentials in the payload of connection_init: send one, as { "authorization": "Bearer …" }';
+
+/** Finds the different credentials in the places where clients put one: as a member of the payload, or of `headers` in it. */
+function credentialsIn(payload: Readonly<Record<string, unknown>> | null | undefined): string[] {
+  const places = [payload, payload?.headers] as (Readonly<Record<string, unknown>> | null | undefined)[];
+  const values = places
+    .filter((place) => typeof place === 'object')
+    .flatMap((place) => [place?.authorization, place?.Authorization]);
+  return [...new Set(values.filter((value): value is string => typeof value === 'string' && value !== ''))];
 }
 
 /** Closes the socket with the reason, before the library closes it without one. */
