@@ -35,8 +35,7 @@ const STRUCTURE = new Set([
  * accepted, and to answer within what it answered. A member, an operation, a status of a refusal or a value of an answer's
  * enum may be added, as in GraphQL. A keyword that is not known here breaks where it differs.
  *
- * No package does this: openapi-diff 0.24 refuses OpenAPI 3.1, and api-smart-diff 1.0 lets the removal of an answer's
- * member pass.
+ * Decision 0106 says why no package does this.
  *
  * @param {Description} before @param {Description} after @returns {Change[]}
  */
