@@ -191,6 +191,12 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   it.each(['popup', 'tab'])('by card in a window of its own (%s) is paid', async (mode) => {
     const window = await openShop({ mode });
     const popup = await openCardPage(window);
+    await waitFor(() => popup.ask<string>("document.querySelector('#number') && document.readyState")).toBe(
+      'complete',
+    );
+    // On a touch screen the focus would open a keyboard over the amount.
+    const isFirstFocused = await popup.ask<boolean>("matchMedia('(pointer: fine)').matches");
+    expect(await popup.ask<string>('document.activeElement.id')).toBe(isFirstFocused ? 'number' : '');
     await payOn(popup, CARD.approved);
     await reaches(window, 'paid');
     await waitFor(() => popup.isClosed()).toBe(true);

@@ -91,6 +91,33 @@ describe('follow', () => {
     expect(reasons).toEqual(['first']);
   });
 
+  test('a failed reconcile ends follow and saves no cursor, so that the next run reconciles again', async () => {
+    const ids: string[] = [];
+    const { run, handled, reasons } = program();
+    const fails = () => Promise.reject(new Error('The database is away'));
+    await expect(run(1, { begun: fails })).rejects.toThrow('The database is away');
+    await run(1, { begun: async () => ids.push(await pay()) });
+    expect(reasons).toEqual(['first', 'first']);
+    expect(handled).toEqual(ids);
+  });
+
+  test('an abort ends follow while the server is away', async () => {
+    const left = new AbortController();
+    const causes: unknown[] = [];
+    await follow('payments', {
+      ...server,
+      endpoint: 'http://127.0.0.1:1',
+      signal: left.signal,
+      load: () => null,
+      save: () => expect.unreachable(),
+      reconcile: () => expect.unreachable(),
+      onUpdate: () => expect.unreachable(),
+      onRetry: (cause) => causes.push(cause) === 2 && left.abort(),
+      wait: () => Promise.resolve(),
+    });
+    expect(causes).toMatchObject([{ code: 'NETWORK' }, { code: 'NETWORK' }]);
+  });
+
   test('an expired cursor is reconciled, and what happens from then on follows', async () => {
     const cursorsFor = createCursors((await selectCursorKey(app.database.sql))!);
     const { run, handled, reasons, store } = program();
