@@ -87,7 +87,7 @@ export async function runDose(dose: Dose): Promise<Report> {
       await refuse(instances.endpoints, accounts[0]!.key);
       await measure('loaded');
 
-      const cutter = createCutter({ dose, random, accounts, specs, followers, writer });
+      const cutter = createCutter({ dose, random, accounts, specs, followers, writer, say });
       const steady = Math.round(dose.cuts * STEADY_SHARE);
       const quarter = Math.round(steady * QUARTER);
       await cutter.cut(quarter);
@@ -244,6 +244,7 @@ function createCutter({
   specs,
   followers,
   writer,
+  say,
 }: {
   dose: Size;
   random: Random;
@@ -251,6 +252,7 @@ function createCutter({
   specs: readonly FollowerSpec[];
   followers: Awaited<ReturnType<typeof startFollowers>>;
   writer: ReturnType<typeof createWriter>;
+  say: (text: string) => void;
 }) {
   const ofRole = (role: Role) => specs.filter(({ tenant }) => accounts[tenant]!.role === role);
   const candidates = { active: ofRole('active'), idle: ofRole('idle') };
@@ -260,6 +262,18 @@ function createCutter({
   const due: Cut[] = ['silence', 'refusal', 'end', 'reset', 'frame'];
   let late = 0;
   let silent = 0;
+  /** Whether instances are being restarted and killed. */
+  let isDisturbed = false;
+
+  /** Waits for one follower, and once more where instances were restarted or killed meanwhile. */
+  async function waitForOne({ number, client }: FollowerSpec, what: string, isThere: () => Promise<boolean>) {
+    for (let again = true; again; ) {
+      again = isDisturbed;
+      if (await isThere()) return;
+    }
+    late += 1;
+    say(`follower ${number} by ${client} is late: ${what}`);
+  }
 
   async function countSilent(outage: Promise<void>): Promise<void> {
     silent += 1;
@@ -305,17 +319,19 @@ function createCutter({
     // These two end with what the server sends next.
     if (how === 'frame') await writer.create(key, kindFor(spec));
     if (token) await writer.revoke(key, token);
-    if (!(await followers.isCut(number, PATIENCE_MS))) late += 1;
+    await waitForOne(spec, `its cut by ${how}`, () => followers.isCut(number, PATIENCE_MS));
     const resume = async () => {
       let last: string | null = null;
       if (role === 'active')
         for (let events = 1 + random.below(3); events > 0; events -= 1)
           last = await writer.create(key, kindFor(spec));
       await followers.restore(number);
-      const missing = await (last
-        ? followers.haveNot([[number, last]], PATIENCE_MS)
-        : followers.notConnected([number], PATIENCE_MS));
-      late += missing.length;
+      await waitForOne(spec, `its return after a cut by ${how}`, async () => {
+        const missing = await (last
+          ? followers.haveNot([[number, last]], PATIENCE_MS)
+          : followers.notConnected([number], PATIENCE_MS));
+        return missing.length === 0;
+      });
       busy.delete(number);
     };
     return { how, resume };
@@ -326,13 +342,13 @@ function createCutter({
     /** Cuts so many connections, and more until `during` is over. Resolves when all followers have come back. */
     async cut(count: number, during: Promise<void> = Promise.resolve()): Promise<void> {
       let left = count;
-      let isOver = false;
+      isDisturbed = true;
       const over = during.finally(() => {
-        isOver = true;
+        isDisturbed = false;
       });
       const outages: Promise<void>[] = [];
       const work = async () => {
-        while (left > 0 || !isOver) {
+        while (left > 0 || isDisturbed) {
           left -= 1;
           const one = await cutOne();
           if (!one) {
