@@ -107,6 +107,45 @@ test('A short response is sent as it is', async () => {
   }
 });
 
+/** Creates a product whose description has so many bytes, some of them the second ones of letters. */
+async function describeBy(bytes: number): Promise<string> {
+  const description = 'ã'.repeat(100) + 'x'.repeat(bytes - 200);
+  const { createProduct } = await app.live.request(
+    `mutation ($description: String) { createProduct(input: { name: "Caneca", priceCents: 4990, description: $description }) {
+      ... on ProductSuccess { product { productId } } } }`,
+    { description },
+  );
+  return createProduct.product.productId;
+}
+
+test.each<[string, (id: string) => [path: string, query?: string]]>([
+  // The first answers are Yoga's here too, and the later ones the fast path's.
+  ['of GraphQL', (id) => ['/graphql', `{ product(productId: "${id}") { description } }`]],
+  ['of REST', (id) => [`/v1/products/${id}`]],
+])('A response %s is compressed from 1,400 bytes on, and not with 1,399', async (_, requestOf) => {
+  const send = async (descriptionBytes: number) => {
+    const [path, query] = requestOf(await describeBy(descriptionBytes));
+    return (accepted?: string) => ask(path, accepted, query);
+  };
+  const { bytes: measured } = await (await send(1_000))();
+  const rest = measured.length - 1_000;
+  for (const [length, encodings] of [
+    [1_399, { br: undefined, gzip: undefined }],
+    [1_400, { br: 'br', gzip: 'gzip' }],
+  ] as const) {
+    const sized = await send(length - rest);
+    for (let time = 0; time < 4; time++) {
+      const whole = await sized();
+      expect(whole.bytes).toHaveLength(length);
+      for (const [accepted, encoding] of Object.entries(encodings)) {
+        const answer = await sized(accepted);
+        expect(answer.headers['content-encoding'], `${length} ${accepted}`).toBe(encoding);
+        expect(plain(answer)).toBe(plain(whole));
+      }
+    }
+  }
+});
+
 test('An event stream is sent event by event', async () => {
   const { headers, chunk } = await new Promise<{ headers: IncomingHttpHeaders; chunk: string }>(
     (resolve, reject) => {
