@@ -32,9 +32,7 @@ const partial = inFile('graphql/partial-results.test.ts');
 const RECIPE = inFile('live/recipes.test.ts')(
   'the recipe for %s shows each payment once, over a cut and a new token',
 );
-const RESUMED = live(
-  'each client misses nothing and gets nothing twice, over cuts, outages and the end of its token',
-);
+const RESUMED = live('%s misses nothing and gets nothing twice, over cuts, outages and the end of its token');
 
 /** The programs of the HTTP clients. */
 const HTTP = /** @type {const} */ ({
@@ -59,7 +57,7 @@ export const TABLES = [
   {
     title: 'Live status',
     about:
-      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it. `follow` of `@psa/checkout/server` has the key of the account.',
+      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it. `for await` is a loop over `live` of `@psa/checkout/live`; `follow` of\n`@psa/checkout/server` has the key of the account.',
     features: {
       'none missed, none doubled': (client) =>
         client === 'EventSource'
@@ -78,6 +76,7 @@ export const TABLES = [
       { name: 'Relay', npm: 'relay-runtime' },
       { name: 'EventSource', lacks: ['recipe'] },
       { name: 'no library' },
+      { name: 'for await', lacks: ['recipe'] },
       { name: 'follow', lacks: ['recipe'] },
     ],
   },

@@ -55,7 +55,7 @@ const RECIPES: Record<string, (page: Page) => Promise<() => unknown>> = {
     );
     return () => subscription.unsubscribe();
   },
-  async 'no client'(page) {
+  async 'no library'(page) {
     const left = new AbortController();
     const { followPayments } = await load(new URL('../widget/recipes/no-client.mjs', import.meta.url));
     const ended = followPayments({ ...page, signal: left.signal });
