@@ -69,6 +69,7 @@ export const TABLES = [
     },
     clients: [
       { name: 'graphql-ws', npm: 'graphql-ws' },
+      { name: 'graphql-ws 5', npm: 'graphql-ws-5', lacks: ['recipe'] },
       { name: 'graphql-sse', npm: 'graphql-sse', lacks: ['recipe'] },
       { name: 'Apollo Client', npm: '@apollo/client' },
       { name: 'Apollo Client 3', npm: 'apollo-client-3', lacks: ['recipe'] },

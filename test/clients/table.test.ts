@@ -31,6 +31,10 @@ test('a report changes the cells whose tests it has, and no other', () => {
       'a purchase in Firefox by card that ends declined can be tried again': false,
       'a purchase in WebKit by card that ends declined can be tried again': true,
     },
+    'live/resume.test.ts': {
+      'graphql-ws misses nothing and gets nothing twice, over cuts, outages and the end of its token': true,
+      'graphql-ws 5 misses nothing and gets nothing twice, over cuts, outages and the end of its token': false,
+    },
     'live/server.test.ts': { 'refuses a forged body': true, 'refuses an old one': false },
   };
   const before = {
@@ -42,6 +46,8 @@ test('a report changes the cells whose tests it has, and no other', () => {
     'gql.tada': { results: { 'strict types': 'passed' } },
     Firefox: { results: { declined: 'failed' } },
     WebKit: { version: '2.50.6', results: { declined: 'passed' } },
+    'graphql-ws': { results: { 'none missed, none doubled': 'passed' } },
+    'graphql-ws 5': { results: { 'none missed, none doubled': 'failed' } },
     '@psa/checkout/server': { results: { refuses: 'failed' } },
   });
 });

@@ -46,15 +46,8 @@ export const CLIENTS_BY_KEY: ReadonlySet<string> = new Set(['follow']);
 
 /** Each client, unmodified, with the wrapper of @psa/checkout/resume; the last three are ours. */
 export const CLIENTS: Record<string, Follower> = {
-  'graphql-ws': (following) => {
-    const { query, variables } = following;
-    const client = socket(following);
-    const leave = client.subscribe({ query, variables }, sinkOf(following));
-    return () => {
-      leave();
-      return client.dispose();
-    };
-  },
+  'graphql-ws': (following) => bySocket(following),
+  'graphql-ws 5': (following) => bySocket(following, createWsClient5 as never),
   'graphql-sse': (following) => {
     const { endpoint, getToken, query, variables, ...options } = following;
     const token = tokens(getToken);
@@ -203,6 +196,17 @@ export const CLIENTS: Record<string, Follower> = {
 function topicOf(query: string): { resource: string; topic: Topic; fields: string | undefined } {
   const [, resource = '', fields] = /\b(cardPayment|payment) \{([^}]*)\}/.exec(query) ?? [];
   return { resource, topic: resource === 'cardPayment' ? 'cardPayments' : 'payments', fields };
+}
+
+/** Follows by graphql-ws itself; `create` is that of another version. */
+function bySocket(following: Following, create = createWsClient): () => unknown {
+  const { query, variables } = following;
+  const client = socket(following, create);
+  const leave = client.subscribe({ query, variables }, sinkOf(following));
+  return () => {
+    leave();
+    return client.dispose();
+  };
 }
 
 /** A client of the socket; `create` is that of another version. */

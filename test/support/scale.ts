@@ -74,7 +74,7 @@ const SIZES = {
    * Payments that stock clients follow through cuts: three of four come with a cut of every connection. More would ask for
    * more than the 600 root fields that the tokens of an account have in a minute of the test's clock.
    */
-  RESUMED: [12, 100, 100, 100],
+  RESUMED: [12, 90, 90, 90],
   /** Followers of accounts in which payments are created all the time, at three instances. */
   DOSE_ACTIVE: [20, 20, 200, 2_000],
   /** Followers of accounts in which nothing happens, beside them. */

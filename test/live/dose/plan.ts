@@ -26,8 +26,11 @@ const FOLLOWERS_OF_ACTIVE = 250;
 const MOST_ACTIVE = 8;
 const FOLLOWERS_OF_IDLE = 500;
 const SHARERS_OF_TOKEN = 20;
-/** One of so many active followers has a token of the shortest life. */
-const SHORT_TOKENS = 10;
+/**
+ * One of so many active followers has a token of the shortest life. The number has no divisor in common with that of the
+ * clients, so that some followers by each client have one.
+ */
+const SHORT_TOKENS = 9;
 const SHORTEST_TOKEN_SECONDS = 60;
 const TOKEN_SECONDS = 86_400;
 const TOPICS: readonly TopicName[] = ['account', 'cardPayments', 'payments'];
@@ -51,7 +54,9 @@ export function planFollowers(
   const add = (role: Role, count: number) => {
     const tenants = accounts.flatMap((account, tenant) => (account.role === role ? [tenant] : []));
     for (let index = 0; index < count; index += 1) {
-      const tenant = tenants[index % tenants.length]!;
+      const round = Math.floor(index / clients.length);
+      // In each round another one: otherwise two accounts would share ten clients, five for each.
+      const tenant = tenants[(index + round) % tenants.length]!;
       const { key, after } = accounts[tenant]!;
       const number = specs.length;
       const isShared = role === 'idle';
@@ -65,7 +70,7 @@ export function planFollowers(
         key,
         after,
         isShared,
-        topic: role === 'slow' ? 'large' : topics[Math.floor(index / clients.length) % topics.length]!,
+        topic: role === 'slow' ? 'large' : topics[round % topics.length]!,
         tokenGroup: isShared ? `idle ${tenant} ${group}` : `own ${number}`,
         tokenSeconds:
           role === 'active' && index % SHORT_TOKENS === 0 ? SHORTEST_TOKEN_SECONDS : TOKEN_SECONDS,
