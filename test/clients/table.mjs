@@ -57,7 +57,7 @@ export const TABLES = [
   {
     title: 'Live status',
     about:
-      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it. `for await` is a loop over `live` of `@psa/checkout/live`; `follow` of\n`@psa/checkout/server` has the key of the account.',
+      'Subscriptions that miss nothing and get nothing twice, over cuts, outages and the end of a token. EventSource sends no\ncredential: a server of the page adds it. `for await` is a loop over `live` of `@psa/checkout/live`; `follow` of\n`@psa/checkout/server` has the key of the account. In Chromium: the built package, on a page of another origin.',
     features: {
       'none missed, none doubled': (client) =>
         client === 'EventSource'
@@ -65,20 +65,23 @@ export const TABLES = [
               'an EventSource comes back where it was, whatever ends its connection',
             )
           : RESUMED,
+      'in Chromium': inFile('live/in-chromium.test.ts')(
+        '%s in Chromium misses nothing and gets nothing twice, over cuts, outages and the end of its token',
+      ),
       recipe: RECIPE,
     },
     clients: [
       { name: 'graphql-ws', npm: 'graphql-ws' },
-      { name: 'graphql-ws 5', npm: 'graphql-ws-5', lacks: ['recipe'] },
-      { name: 'graphql-sse', npm: 'graphql-sse', lacks: ['recipe'] },
-      { name: 'Apollo Client', npm: '@apollo/client' },
-      { name: 'Apollo Client 3', npm: 'apollo-client-3', lacks: ['recipe'] },
-      { name: 'urql', npm: '@urql/core' },
-      { name: 'Relay', npm: 'relay-runtime' },
-      { name: 'EventSource', lacks: ['recipe'] },
+      { name: 'graphql-ws 5', npm: 'graphql-ws-5', lacks: ['in Chromium', 'recipe'] },
+      { name: 'graphql-sse', npm: 'graphql-sse', lacks: ['in Chromium', 'recipe'] },
+      { name: 'Apollo Client', npm: '@apollo/client', lacks: ['in Chromium'] },
+      { name: 'Apollo Client 3', npm: 'apollo-client-3', lacks: ['in Chromium', 'recipe'] },
+      { name: 'urql', npm: '@urql/core', lacks: ['in Chromium'] },
+      { name: 'Relay', npm: 'relay-runtime', lacks: ['in Chromium'] },
+      { name: 'EventSource', lacks: ['in Chromium', 'recipe'] },
       { name: 'no library' },
       { name: 'for await', lacks: ['recipe'] },
-      { name: 'follow', lacks: ['recipe'] },
+      { name: 'follow', lacks: ['in Chromium', 'recipe'] },
     ],
   },
   {

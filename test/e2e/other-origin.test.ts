@@ -1,6 +1,5 @@
-import { fileURLToPath } from 'node:url';
-import { build, type Rolldown } from 'vite';
 import { afterAll, beforeAll, expect, it } from 'vitest';
+import { bundle } from './bundle.ts';
 import { openShop } from './shop.ts';
 import { type Site, startSite } from './site.ts';
 
@@ -27,7 +26,7 @@ const shop = openShop();
 let site: Site;
 beforeAll(async () => {
   site = await startSite();
-  site.page = `<!doctype html><title>Painel</title><link rel="icon" href="data:,"><script type="module">${await bundle()}</script>`;
+  site.page = `<!doctype html><title>Painel</title><link rel="icon" href="data:,"><script type="module">${await bundle(APOLLO)}</script>`;
 });
 afterAll(() => site?.close());
 
@@ -58,26 +57,4 @@ async function dashboardToken(): Promise<string> {
     `mutation { createDashboardToken(input: { scopes: [WALLET] }) { ... on DashboardTokenSuccess { token } } }`,
   );
   return createDashboardToken.token;
-}
-
-/** Bundles the page's script as a shop's own build does. */
-async function bundle(): Promise<string> {
-  const entry = 'virtual:apollo';
-  const result = await build({
-    root: fileURLToPath(new URL('..', import.meta.url)),
-    configFile: false,
-    logLevel: 'error',
-    define: { 'globalThis.__DEV__': 'false' },
-    build: { write: false, minify: true, rolldownOptions: { input: entry } },
-    plugins: [
-      {
-        name: 'apollo',
-        resolveId: (id) =>
-          id === entry ? fileURLToPath(new URL('./apollo-page.js', import.meta.url)) : null,
-        load: (id) => (id.endsWith('/apollo-page.js') ? APOLLO : null),
-      },
-    ],
-  });
-  const [chunk] = (result as Rolldown.RolldownOutput).output;
-  return chunk.code.replaceAll('</script', '<\\/script');
 }

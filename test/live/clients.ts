@@ -39,7 +39,7 @@ export interface Following extends Omit<ResumeOptions, 'tokens'> {
 }
 
 /** Follows by a client as an application uses it; the result leaves. */
-type Follower = (following: Following) => () => unknown;
+export type Follower = (following: Following) => () => unknown;
 
 /** The clients that present the key of the account, and no token: nobody renews or revokes it. */
 export const CLIENTS_BY_KEY: ReadonlySet<string> = new Set(['follow']);

@@ -1,6 +1,6 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '../support/graphql.ts';
-import { CLIENTS, CLIENTS_BY_KEY, type Following } from './clients.ts';
+import { CLIENTS, CLIENTS_BY_KEY, type Follower, type Following } from './clients.ts';
 import { type Cutter, startCutter } from './cutter.ts';
 
 export interface Dose {
@@ -8,8 +8,10 @@ export interface Dose {
   endpoint: string;
   /** An unrestricted key. The kit creates payments with it, which nobody pays. */
   key: string;
-  /** The clients, by their names in `CLIENTS`. */
+  /** The clients, by their names in `followBy`. */
   clients: readonly string[];
+  /** Follows by each client; by default `CLIENTS`, which run in this process. */
+  followBy?: Readonly<Record<string, Follower>> | undefined;
   /** Payments that are created: each is one event. */
   payments: number;
   /** Followers by each client. */
@@ -148,7 +150,7 @@ export function waitFor(isUp: () => Promise<void>, sleep: typeof delay = delay) 
 
 /** An account and its followers by each client, behind the relay that cuts. */
 async function openAccount(
-  { endpoint, clients, followers, patienceMs = PATIENCE_MS, onError }: Dose,
+  { endpoint, clients, followBy = CLIENTS, followers, patienceMs = PATIENCE_MS, onError }: Dose,
   key: string,
   cutter: Cutter,
 ) {
@@ -160,7 +162,7 @@ async function openAccount(
       const minted: string[] = [];
       const received = recorder(patienceMs);
       const errors: unknown[] = [];
-      const leave = CLIENTS[client]!({
+      const leave = followBy[client]!({
         endpoint: cutter.endpoint,
         async getToken() {
           const { token, expiresAt } = (await direct.request(MINT)).createDashboardToken;
@@ -259,7 +261,7 @@ function misplacedIn(received: readonly string[], created: readonly string[]): n
 /** Whether a follower with an expired cursor learns of it, goes on from the cursor that it is given, and gets the error without one. */
 async function learnsOfGap(
   client: string,
-  { endpoint, key, patienceMs = PATIENCE_MS }: Dose,
+  { endpoint, key, followBy = CLIENTS, patienceMs = PATIENCE_MS }: Dose,
   expiredCursor: string,
 ): Promise<boolean> {
   const direct = createClient(endpoint, key);
@@ -268,7 +270,7 @@ async function learnsOfGap(
   let created = '';
   const begin = (options: Pick<Following, 'onGap'>) =>
     new Promise<unknown>((resolve) => {
-      const leave = CLIENTS[client]!({
+      const leave = followBy[client]!({
         endpoint,
         key,
         getToken: () => key,

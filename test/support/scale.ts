@@ -75,6 +75,8 @@ const SIZES = {
    * more than the 600 root fields that the tokens of an account have in a minute of the test's clock.
    */
   RESUMED: [12, 90, 90, 90],
+  /** Payouts that `<psa-payouts>` shows, each of them with a cut of its connection. */
+  CUT_PAYOUTS: [6, 24, 24, 24],
   /** Followers of accounts in which payments are created all the time, at three instances. */
   DOSE_ACTIVE: [20, 20, 200, 2_000],
   /** Followers of accounts in which nothing happens, beside them. */

@@ -105,6 +105,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
   'test/live/dose.test.ts': ['server', 'pgdata'],
+  'test/live/in-chromium.test.ts': ['package'],
   'test/live/recipes.test.ts': ['package'],
   'test/live/shop.test.ts': ['package'],
   'test/main.test.ts': ['widget'],
