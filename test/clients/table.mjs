@@ -87,12 +87,17 @@ export const TABLES = [
   {
     title: 'GraphQL over HTTP',
     about:
-      'Queries and mutations over `POST` and `GET`, documents by their hash, and results with a root field that has failed.',
+      'Queries and mutations over `POST` and `GET`, documents by their hash or identifier, and results with a root field that has failed.',
     features: {
       'audits of the specification': inFile('graphql/http.test.ts')(
         'The server passes this audit of GraphQL over HTTP: %s',
       ),
-      'persisted queries': documents('Apollo Client registers a query once, by GET: %s'),
+      'persisted queries': (client) =>
+        documents(
+          client === 'Relay'
+            ? 'Relay reads and follows by the identifiers of its manifest, where tokens run nothing else'
+            : `${client} registers a query once, by GET: %s`,
+        ),
       'partial results': (client) =>
         partial(
           client === 'Relay'
@@ -113,7 +118,12 @@ export const TABLES = [
       {
         name: 'Relay',
         npm: 'relay-runtime',
-        lacks: ['audits of the specification', 'persisted queries', 'bound token'],
+        lacks: ['audits of the specification', 'bound token'],
+      },
+      {
+        name: 'urql',
+        npm: '@urql/core',
+        lacks: ['audits of the specification', 'partial results', 'bound token'],
       },
     ],
   },

@@ -81,7 +81,7 @@ describe('stock clients', () => {
 
   test('Relay catches the error of one field with @catch, and throws it with @throwOnFieldError alone', async () => {
     const relay = new Environment({
-      network: Network.create(async ({ text }) => (await app.client(token).send(text)).body),
+      network: Network.create(async ({ text }) => (await app.client(token).send(text!)).body),
       store: new Store(new RecordSource()),
       relayFieldLogger: () => undefined,
     });

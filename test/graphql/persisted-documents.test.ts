@@ -4,11 +4,15 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ApolloClient, gql, HttpLink, InMemoryCache } from '@apollo/client';
 import { PersistedQueryLink } from '@apollo/client/link/persisted-queries';
+import { fetchExchange, Client as UrqlClient } from '@urql/core';
+import { persistedExchange } from '@urql/exchange-persisted';
 import { createClient as createSocket } from 'graphql-ws';
+import { Environment, fetchQuery, Network, Observable, RecordSource, Store } from 'relay-runtime';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import WebSocket from 'ws';
 import { readTrustedDocuments } from '../../server/src/graphql/trusted-manifest.ts';
 import { WIDGET_DOCUMENTS } from '../../server/src/graphql/widget-documents.ts';
+import { relaySubscribe, resumable } from '../../widget/src/live/resume.ts';
 import { documentOf, follow, TOPIC_NAMES } from '../../widget/src/server/follow.ts';
 import { MINT_DASHBOARD, mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { SALES_DOCUMENTS, sales } from '../../widget/src/server/sales.ts';
@@ -16,6 +20,7 @@ import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
+const md5 = (text: string) => createHash('md5').update(text).digest('hex');
 const hashed = (text: string) => ({ persistedQuery: { version: 1, sha256Hash: sha256(text) } });
 
 const TRUSTED = 'query Wallet { wallet { currency } }';
@@ -102,24 +107,29 @@ async function overSocket(sent: Sent, { key = LIVE_KEY, to = app } = {}) {
 }
 
 describe('automatic persisted queries', () => {
+  const headers = { authorization: `Bearer ${LIVE_KEY}` };
+
+  /** A `fetch` for a client that persists its queries, and the requests that it has sent. */
+  function recorded() {
+    const requests: { method: string; query: boolean; status: number }[] = [];
+    const send: typeof fetch = async (url, init) => {
+      const response = await fetch(url, init);
+      const method = init?.method ?? 'GET';
+      const query =
+        method === 'GET'
+          ? new URL(String(url)).searchParams.has('query')
+          : 'query' in JSON.parse(String(init?.body));
+      requests.push({ method, query, status: response.status });
+      return response;
+    };
+    return { requests, fetch: send };
+  }
+
   /** A client that persists its queries, and the requests that it has sent. */
   function apollo(options: { useGETForHashedQueries?: boolean } = {}) {
-    const requests: { method: string; query: boolean; status: number }[] = [];
+    const { requests, fetch } = recorded();
     const link = new PersistedQueryLink({ sha256, ...options }).concat(
-      new HttpLink({
-        uri: `${app.url}/graphql`,
-        headers: { authorization: `Bearer ${LIVE_KEY}` },
-        fetch: async (url, init) => {
-          const response = await fetch(url, init);
-          const method = init?.method ?? 'GET';
-          const query =
-            method === 'GET'
-              ? new URL(String(url)).searchParams.has('query')
-              : 'query' in JSON.parse(String(init?.body));
-          requests.push({ method, query, status: response.status });
-          return response;
-        },
-      }),
+      new HttpLink({ uri: `${app.url}/graphql`, headers, fetch }),
     );
     const client = new ApolloClient({ link, cache: new InMemoryCache() });
     const read = async (text: string, variables?: Record<string, string>) => {
@@ -147,6 +157,29 @@ describe('automatic persisted queries', () => {
       { method, query: false, status: 200 },
     ]);
     stop();
+  });
+
+  test.each([false, true])('urql registers a query once, by GET: %s', async (byGet) => {
+    const { requests, fetch } = recorded();
+    const client = new UrqlClient({
+      url: `${app.url}/graphql`,
+      preferGetMethod: false,
+      fetchOptions: { headers },
+      fetch,
+      exchanges: [persistedExchange({ preferGetForPersistedQueries: byGet }), fetchExchange],
+    });
+    const text = `query Urql${byGet}($code: String!) { cardPayment(orderCode: $code) { status } }`;
+    for (const code of ['a', 'b', 'c', 'c'])
+      expect(await client.query(text, { code }).toPromise()).toMatchObject({ data: { cardPayment: null } });
+    const method = byGet ? 'GET' : 'POST';
+    expect(requests).toEqual([
+      { method, query: false, status: 404 },
+      // The exchange sends the document as it has sent the hash.
+      { method, query: true, status: 200 },
+      { method, query: false, status: 200 },
+      { method, query: false, status: 200 },
+      { method, query: false, status: 200 },
+    ]);
   });
 
   test('the compiled path answers a hash with the same bytes', async () => {
@@ -311,6 +344,38 @@ describe('automatic persisted queries', () => {
   });
 });
 
+interface Changes {
+  data: { allCardPaymentUpdates: { cardPayment: { amountCents: number } } };
+}
+
+/** The artifact of the query `Wallet`, as Relay's compiler makes it where it persists documents: it has no text. */
+const WALLET_ARTIFACT = (() => {
+  const field = { alias: null, args: null, storageKey: null };
+  const currency = { ...field, kind: 'ScalarField', name: 'currency' };
+  const wallet = {
+    ...field,
+    kind: 'LinkedField',
+    name: 'wallet',
+    concreteType: 'Wallet',
+    plural: false,
+    selections: [currency],
+  };
+  const common = { argumentDefinitions: [], name: 'Wallet', selections: [wallet] };
+  return {
+    kind: 'Request',
+    fragment: { ...common, kind: 'Fragment', type: 'Query', abstractKey: null, metadata: null },
+    operation: { ...common, kind: 'Operation' },
+    params: {
+      id: md5(TRUSTED),
+      cacheID: md5(TRUSTED),
+      metadata: {},
+      name: 'Wallet',
+      operationKind: 'query',
+      text: null,
+    },
+  };
+})();
+
 describe('trusted documents', () => {
   const PSA_TRUSTED_DOCUMENTS = [
     manifest({
@@ -331,6 +396,54 @@ describe('trusted documents', () => {
     expect(await overSocket({ extensions: hashed(TRUSTED) }, { to })).toEqual({ data });
     // Anything else may run too.
     expect(await post({ query: UNTRUSTED }, { to })).toMatchObject({ status: 200, data: {} });
+  });
+
+  test('Relay reads and follows by the identifiers of its manifest, where tokens run nothing else', async () => {
+    const updates =
+      'subscription Changes($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { amountCents } } }';
+    const to = await start({
+      PSA_TRUSTED_DOCUMENTS: manifest({ [md5(TRUSTED)]: TRUSTED, [md5(updates)]: updates }),
+      PSA_TRUSTED_DOCUMENTS_ONLY: 'tokens',
+    });
+    const key = await addToken(to, { kind: 'dashboard', grant: { scopes: ['wallet', 'card_payments'] } });
+    const socket = createSocket({
+      url: `${to.url.replace(/^http/, 'ws')}/graphql`,
+      webSocketImpl: WebSocket,
+      retryAttempts: 0,
+      connectionParams: { authorization: `Bearer ${key}` },
+    });
+    const relay = new Environment({
+      network: Network.create(
+        ({ id }, variables) => post({ documentId: id, variables }, { to, key }),
+        relaySubscribe(resumable(socket), Observable),
+      ),
+      store: new Store(new RecordSource()),
+    });
+    expect(await post({ query: UNTRUSTED }, { to, key })).toEqual({ status: 403, errors: [REFUSED] });
+    expect(await fetchQuery(relay, WALLET_ARTIFACT, {}).toPromise()).toEqual(data);
+
+    const pay = (cents: number) =>
+      to.live.request(
+        `mutation { createCardPayment(input: { valueCents: ${cents} }) { ... on CardPaymentSuccess { replayed } } }`,
+      );
+    const { updatesCursor } = await to.live.request('{ updatesCursor }');
+    const amounts: unknown[] = [];
+    const operation = { id: md5(updates), text: null, name: 'Changes', operationKind: 'subscription' };
+    const { unsubscribe } = relay
+      .getNetwork()
+      .execute(operation, { after: updatesCursor }, {})
+      .subscribe({
+        next: (result) =>
+          amounts.push((result as Changes).data.allCardPaymentUpdates.cardPayment.amountCents),
+        error: (error) => amounts.push(error),
+      });
+    await pay(200);
+    await expect.poll(() => amounts).toEqual([200]);
+    socket.terminate();
+    await pay(300);
+    await expect.poll(() => amounts).toEqual([200, 300]);
+    unsubscribe();
+    await socket.dispose();
   });
 
   test('a server for trusted documents alone refuses any other, over each transport and on both paths', async () => {

@@ -5,14 +5,20 @@ declare module 'relay-runtime' {
       unsubscribe(): void;
     };
   }
+  interface Operation {
+    /** Null where the document is persisted: then it has an id. */
+    text: string | null;
+    id: string | null;
+    name: string;
+  }
   interface Executing {
     execute(operation: object, variables: object, cacheConfig: object): Source;
   }
   export const Observable: { from(source: object): Source };
   export const Network: {
     create(
-      fetch: (operation: { text: string; name: string }) => unknown,
-      subscribe?: (operation: { text: string; name: string }, variables: Record<string, unknown>) => Source,
+      fetch: (operation: Operation, variables: Record<string, unknown>) => unknown,
+      subscribe?: (operation: Operation, variables: Record<string, unknown>) => Source,
     ): Executing;
   };
   export class RecordSource {}
