@@ -3,7 +3,7 @@ import { posix } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
 import { type Document, readDocuments, readTree, repository } from './support/documents.ts';
-import { sizeAt } from './support/scale.ts';
+import { generatedAt, type Scale, type SizeName, sizeAt } from './support/scale.ts';
 
 // The links, commands, paths and GraphQL operations in documents. test/documents-run.test.ts runs the commands.
 
@@ -20,18 +20,125 @@ test('every relative link of a document leads to a file, and to a heading of it'
   expect(broken).toEqual([]);
 });
 
-test('server/docs/trust.md has the sizes of npm test', () => {
+/**
+ * The sizes in the rows of server/docs/trust.md: a test of the row, and phrases of its cells for `npm test` and for the full
+ * size. `{NAME}` is a size of that scale, `{medium:NAME}` one of `npm run test:all`, and `{path}` the cases that a file generates.
+ */
+const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
+  [
+    'test/faults/boundaries.test.ts',
+    ['{BOUNDARIES} drawn'],
+    ['each of 166 and 168 places {BOUNDARY_KILLS} times'],
+  ],
+  ['test/faults/kill.test.ts', ['{KILLS} on PostgreSQL'], ['{KILLS} on each']],
+  ['test/faults/cut.test.ts', ['{CUTS} on each side'], ['{CUTS} on each side']],
+  ['test/laws/concurrency.test.ts', ['64 at once'], ['64 × {ONE_KEY} on each']],
+  [
+    'test/payments/laws.test.ts',
+    ['{payments/laws} histories', '{ATTEMPTS} attempts'],
+    ['{payments/laws} histories', '{ATTEMPTS} attempts'],
+  ],
+  [
+    'test/charges/laws.test.ts',
+    ['{charges/laws} histories', '{charges/splitting} divisions'],
+    ['{charges/laws} histories', '{charges/splitting} divisions'],
+  ],
+  ['test/ltc/laws.test.ts', ['{ltc/laws} histories'], ['{ltc/laws} histories']],
+  ['test/subscriptions/laws.test.ts', ['{subscriptions/laws} histories'], ['{subscriptions/laws} histories']],
+  ['test/disputes/laws.test.ts', ['{disputes/laws} histories'], ['{disputes/laws} histories']],
+  ['test/store/model.test.ts', ['{store/model} texts'], ['{store/model} texts']],
+  ['test/attacks/expiry.test.ts', ['{EXPIRIES} orders of events'], ['{EXPIRIES} orders of events']],
+  ['test/attacks/receivers.test.ts', ['{HANGING_RECEIVERS} hang'], ['{HANGING_RECEIVERS} hang']],
+  [
+    'test/attacks/sockets.test.ts',
+    ['{SOCKETS} sockets', '{PAUSED} paused on each transport', '{PAUSED_EVENTS} events'],
+    [
+      ...['{SOCKETS} sockets', '{PAUSED} paused on each transport', '{PAUSED_EVENTS} events'],
+      ...['{INIT_MB} MB first message', '{SUBSCRIPTIONS} subscriptions on one'],
+    ],
+  ],
+  ['test/attacks/sockets.test.ts', ['{medium:UNREAD_STREAMS} streams'], ['{UNREAD_STREAMS} streams']],
+  [
+    'test/attacks/compiled.test.ts',
+    ['{DOCUMENTS} documents', '{SUBSCRIPTION_DOCUMENTS} subscriptions'],
+    ['{DOCUMENTS} documents', '{SUBSCRIPTION_DOCUMENTS} subscriptions'],
+  ],
+  ['test/attacks/graphql.test.ts', [], ['each {REFUSALS} times']],
+  ['test/attacks/memory.test.ts', [], ['{DISTINCT_REQUESTS}, of 20 kinds']],
+  [
+    'test/attacks/tokens.test.ts',
+    ['one of {PLACES_APART} places, one of {FACADE_PLACES_APART} at a facade'],
+    ['each place, at both'],
+  ],
+  ['test/attacks/slow.test.ts', ['{HALF_OPEN} half-open'], ['{HALF_OPEN} half-open']],
+  ['test/faults/stop.test.ts', ['{STOPS} on PostgreSQL'], ['{STOPS} on each']],
+  [
+    'test/db/lists.test.ts',
+    ['{db/lists} histories', '{LIST_ROWS} rows'],
+    ['{db/lists} histories', '{LIST_ROWS} rows'],
+  ],
+  ['test/card-payments/orders.test.ts', ['{ATTEMPTS} attempts'], []],
+  ['test/deliveries/laws.test.ts', ['{deliveries/laws} histories'], ['{deliveries/laws} histories']],
+  [
+    'test/payouts/remote-payouts.test.ts',
+    ['{payouts/remote-payouts} histories'],
+    ['{payouts/remote-payouts} histories'],
+  ],
+  [
+    'test/live/dose.test.ts',
+    ['{medium:DOSE_ACTIVE} active, {medium:DOSE_IDLE} idle and {medium:DOSE_CUTS} cuts'],
+    [
+      '{DOSE_ACTIVE} active, {DOSE_IDLE} idle, {DOSE_CUTS} cuts, {DOSE_RESTARTS} rolling restarts, {DOSE_KILLS} `kill',
+    ],
+  ],
+  ['test/sim/facade.test.ts', ['{STORIES} stories'], []],
+];
+
+test('server/docs/trust.md has the sizes of npm test, and the full ones', () => {
   const trust = read('server/docs/trust.md');
-  const numbersOf = (pattern: RegExp) => [...trust.matchAll(pattern)].map(([, number]) => Number(number));
-  const seeds = numbersOf(/(\d+) seeds and a tour/g);
+  const rows = trust.split('\n').map((line) => line.split(' | '));
+  // A phrase begins with a whole number or word, and ends with a word.
+  const has = (cell: string | undefined, phrase: string, of: Scale) =>
+    ` ${cell}`.includes(` ${fill(phrase, of)}`);
+  const wrong = SIZES_IN_ROWS.filter(
+    ([path, inSample, inFull]) =>
+      !rows.some(
+        ([, attackedBy, sample, full]) =>
+          attackedBy?.includes(path) &&
+          inSample.every((phrase) => has(sample, phrase, 'sample')) &&
+          inFull.every((phrase) => has(full, phrase, 'full')),
+      ),
+  );
+  expect(
+    wrong.map(([path, inSample, inFull]) => [
+      path,
+      ...[
+        ...inSample.map((phrase) => fill(phrase, 'sample')),
+        ...inFull.map((phrase) => fill(phrase, 'full')),
+      ],
+    ]),
+  ).toEqual([]);
+  const seeds = [...trust.matchAll(/(\d+) seeds and a tour/g)].map(([, number]) => Number(number));
   expect(seeds.length).toBeGreaterThan(2);
   expect(new Set(seeds)).toEqual(new Set([sizeAt('sample', 'SEEDS')]));
-  expect(numbersOf(/(\d+) stories of 2 to 4 invoices/g)).toEqual([sizeAt('sample', 'STORIES')]);
-  const followed = /three instances with (\d+) active, (\d+) idle and (\d+) cuts/.exec(trust)!.slice(1);
-  expect(followed.map(Number)).toEqual(
-    (['DOSE_ACTIVE', 'DOSE_IDLE', 'DOSE_CUTS'] as const).map((name) => sizeAt('medium', name)),
-  );
 });
+
+/** Fills in the sizes of a phrase, as a document writes them. */
+function fill(phrase: string, of: Scale): string {
+  return phrase.replace(/\{(?:(medium):)?([\w/-]+)\}/g, (_, medium: Scale | undefined, name: string) => {
+    const size = name.includes('/') ? generatedIn(name, of) : sizeAt(medium ?? of, name as SizeName);
+    return size.toLocaleString('en');
+  });
+}
+
+/** Counts the cases that a test file generates in all. */
+function generatedIn(path: string, of: Scale): number {
+  const calls = read(`test/${path}.test.ts`).matchAll(/generated\(([\d_]+)(?:, (\d+))?\)/g);
+  const counts = [...calls].map(([, max, part]) =>
+    generatedAt(of, Number(max!.replaceAll('_', '')), part ? Number(part) : undefined),
+  );
+  return counts.reduce((sum, count) => sum + count, 0);
+}
 
 test('the address that explains a mistake of a page leads to the chapter of each element', () => {
   const { url } = JSON.parse(read('widget/package.json')).repository;

@@ -13,7 +13,7 @@ import { SCOPES } from '../support/dashboard-scopes.ts';
 import { type Pair, startPair, startService } from '../support/pair.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { createRestClient } from '../support/rest.ts';
-import { firstInSample, runsAll, scale } from '../support/scale.ts';
+import { firstInSample, scale } from '../support/scale.ts';
 
 // Of every kind of credential what it does not open, and that nothing is done where it is refused. The two servers are
 // the service and a facade in front of it: a token that one has made is none of the other's.
@@ -179,8 +179,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
     let changed = 0;
     for (const [kind, credential] of Object.entries(before)) {
       const signs = [...credential];
-      // Of the facade's in fewer places: it is the same check.
-      const apart = server === app ? (runsAll() ? 1 : 16) : scale('PLACES_APART');
+      const apart = scale(server === app ? 'PLACES_APART' : 'FACADE_PLACES_APART');
       const others = signs.flatMap((sign, at) =>
         at % apart
           ? []

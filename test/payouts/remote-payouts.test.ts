@@ -24,7 +24,7 @@ import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { readAfter } from '../support/events.ts';
 import { startFacade } from '../support/facade.ts';
-import { runsAll } from '../support/scale.ts';
+import { generated } from '../support/scale.ts';
 import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
 
 const MINUTE = 60_000;
@@ -833,7 +833,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
           expect(facade.faults).toEqual([]);
         },
       ),
-      { numRuns: runsAll() ? 200 : 8 },
+      { numRuns: generated(200, 25) },
     );
   });
 

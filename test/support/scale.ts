@@ -1,5 +1,5 @@
 /** The scale of a run: `npm test`, `test:all`, `nightly -- attack`, `attack`. The runner sets `PSA_SCALE`. */
-type Scale = 'sample' | 'medium' | 'large' | 'full';
+export type Scale = 'sample' | 'medium' | 'large' | 'full';
 
 const SCALES: readonly Scale[] = ['sample', 'medium', 'large', 'full'];
 
@@ -38,8 +38,10 @@ const SIZES = {
   STORIES: [2, 100, 300, 1_000],
   /** Other tenants whose ids each tenant uses with tokens and restricted keys; with its own key it uses those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
-  /** The distance of the positions at which a facade's credential is altered. */
-  PLACES_APART: [33, 9, 3, 1],
+  /** The distance of the positions at which a credential is altered. */
+  PLACES_APART: [16, 1, 1, 1],
+  /** The distance of those of a facade's credential, where it is the same check. */
+  FACADE_PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [2, 12, 25, 100],
   /** WebSockets that are open at once. */
@@ -47,7 +49,7 @@ const SIZES = {
   /** Followers that read nothing, by each transport. */
   PAUSED: [2, 10, 50, 200],
   /** Event streams of one key that read nothing. */
-  UNREAD_STREAMS: [3, 100, 500, 2_000],
+  UNREAD_STREAMS: [0, 100, 500, 2_000],
   /** Events for the paused followers: a queue holds 256, and buffers on the way hold some more. */
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
@@ -95,14 +97,16 @@ const SIZES = {
   OUTAGE_MS: [12_000, 30_000, 30_000, 30_000],
 } as const satisfies Record<string, readonly [sample: number, medium: number, large: number, full: number]>;
 
+export type SizeName = keyof typeof SIZES;
+
 /** The size of a test in this run. */
-export function scale(name: keyof typeof SIZES): number {
+export function scale(name: SizeName): number {
   const own = process.env[`PSA_SCALE_${name}`];
   return own === undefined ? sizeAt(currentScale(), name) : Number(own);
 }
 
 /** The size of a test in a run of this scale. */
-export function sizeAt(of: Scale, name: keyof typeof SIZES): number {
+export function sizeAt(of: Scale, name: SizeName): number {
   return SIZES[name][SCALES.indexOf(of)]!;
 }
 
@@ -125,7 +129,12 @@ export function sampled<Case>(cases: readonly Case[], step: number): readonly Ca
  * where each case is a long history.
  */
 export function generated(max: number, part = 10): number {
-  return runsAll() ? max : Math.ceil(max / part);
+  return generatedAt(currentScale(), max, part);
+}
+
+/** The number of generated cases in a run of this scale. */
+export function generatedAt(of: Scale, max: number, part = 10): number {
+  return of === 'sample' ? Math.ceil(max / part) : max;
 }
 
 /** Selects the first of `cases` in `npm test`; all of them in `npm run test:all`. For variants of one case. */
