@@ -31,7 +31,7 @@ const { values, positionals } = parseArgs({
 
 type Part = (postgresUrl: string) => Promise<Row[] | Measured>;
 
-/** The rows measured by default: all that have a target, and the costs as things grow. */
+/** The rows measured by default: those of the document's first table, and the costs as things grow. */
 const PARTS: Record<string, Part> = {
   reads: measureReads,
   fanout: measureFanout,

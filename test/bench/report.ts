@@ -26,6 +26,12 @@ export interface Row {
 /** The target of the ratio; where there is none, of the figure itself. */
 export type Target = { atLeast: number } | { atMost: number };
 
+/**
+ * The target of a write whose floor sends the same statements, and nothing else: all that ours does beside them takes no longer
+ * than they do.
+ */
+export const HALF_OF_STATEMENTS: Target = { atLeast: 0.5 };
+
 /** Null where nothing was set. */
 export function isMet({ ratio, ours, target }: Row): boolean | null {
   if (!target) return null;
