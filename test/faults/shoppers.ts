@@ -286,7 +286,7 @@ function notAsAnswered(all: readonly Offered[], found: readonly { id: string }[]
     .map(({ id }) => id);
 }
 
-/** What each attempt has started, by its method. */
+/** The payments that each attempt has started, by method. */
 const USES = `
   select 'card' as method, order_code as id, key from checkout_use join idempotency on resource_id = order_code
   union all
