@@ -598,7 +598,7 @@ describe('invalid input', () => {
 
   test('A wrong DATABASE_URL is explained in one line, without its password', async () => {
     for (const DATABASE_URL of ['postgres://u:hidden@127.0.0.1:1/psa', 'mysql://u:hidden@db/psa']) {
-      const { code, stdout, stderr } = await psa({ DATABASE_URL }, 'keys', 'list');
+      const { code, stdout, stderr } = await psaProcess({ DATABASE_URL }, 'keys', 'list');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toMatch(/^DATABASE_URL[^\n]*\n$/);
       expect(stderr).not.toContain('hidden');

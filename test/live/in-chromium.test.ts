@@ -109,6 +109,8 @@ async function openPage() {
   const ran: Promise<unknown>[] = [];
   const run = (expression: string) => {
     const result = page.evaluate(expression);
+    // Its failure is reported by `end`.
+    result.catch(() => undefined);
     ran.push(result);
     return result;
   };

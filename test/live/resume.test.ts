@@ -1,20 +1,21 @@
-import { beforeAll, expect, test } from 'vitest';
+import { afterAll, beforeAll, expect, test } from 'vitest';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
-import { startApp } from '../support/app.ts';
+import { startApp, type TestApp } from '../support/app.ts';
 import { scale } from '../support/scale.ts';
 import { CLIENTS } from './clients.ts';
 import { conform, conforms, type Dose, type Findings } from './kit.ts';
 
 // All clients follow through the same cuts, outages and ends of tokens; each has a test of its own for what it has received.
 
+let app: TestApp;
 let dose: Dose;
 let findings: Findings[];
 const errors: [client: string, error: unknown][] = [];
 
 beforeAll(async () => {
-  const app = await startApp();
+  app = await startApp();
   const accountId = await addAccount(app);
   const cursorsFor = createCursors((await selectCursorKey(app.database.sql))!);
   const { encode } = cursorsFor({ accountId, environment: 'live' }, 'updates');
@@ -30,6 +31,8 @@ beforeAll(async () => {
     onError: (client, error) => errors.push([client, error]),
   };
   findings = await conform(dose);
+});
+afterAll(async () => {
   await app.close();
   expect(app.faults).toEqual([]);
 });

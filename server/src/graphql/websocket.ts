@@ -352,7 +352,7 @@ function credentialsIn(payload: Readonly<Record<string, unknown>> | null | undef
   const values = places
     .filter((place) => typeof place === 'object')
     .flatMap((place) => [place?.authorization, place?.Authorization]);
-  return [...new Set(values.filter((value): value is string => typeof value === 'string' && value !== ''))];
+  return [...new Set(values.filter((value) => typeof value === 'string'))];
 }
 
 /** Closes the socket with the reason, before the library closes it without one. */

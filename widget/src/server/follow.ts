@@ -84,7 +84,7 @@ export function documentOf(topic: Topic, fields?: string): string {
  * Follows all resources of a topic from where the last run has ended: over cuts, restarts of either side and expired
  * cursors. Each update is handled at least once: again after a crash before `save`. To handle it exactly once, store
  * `update.cursor` in the transaction of `onUpdate`. Ends at an abort; rejects where `onUpdate`, `save` or `reconcile` does,
- * and where the server refuses for good. A retryable `PsaError` of `reconcile` repeats it instead.
+ * and where the server refuses for good. A retryable `PsaError` of `reconcile`, or of the first `save`, repeats both instead.
  */
 export async function follow<Resource = Record<string, unknown>>(
   topic: Topic,
