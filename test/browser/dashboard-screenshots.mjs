@@ -1,5 +1,5 @@
-// Draws the dashboard and the simulator in their states, wide and narrow, light and dark, from a real server:
-//   node test/browser/dashboard-screenshots.mjs --out DIR
+// Draws the dashboard and the simulator in their states, and the dashboard and the shop of a facade, wide and narrow, light
+// and dark, from real servers:  node test/browser/dashboard-screenshots.mjs --out DIR
 import { mkdirSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { join } from 'node:path';
@@ -17,8 +17,10 @@ await ensureBuilt();
 register();
 const { createApp } = await import('../../server/src/app.ts');
 const { readConfig } = await import('../../server/src/config.ts');
+const { createSystemClock } = await import('../../server/src/kernel/clock.ts');
 const { createManualClock } = await import('../support/clock.ts');
 const { launchBrowser, openVisitor } = await import('../support/browser.ts');
+const { startDocumentUpstream } = await import('../support/document-upstream.ts');
 const { createClient } = await import('../support/graphql.ts');
 
 const KEY = 'ps_live_screenshots0123456789';
@@ -28,6 +30,13 @@ const LOOKS = /** @type {const} */ ([
   { name: '390-light', colorScheme: 'light', viewport: { width: 390, height: 844 } },
   { name: '390-dark', colorScheme: 'dark', viewport: { width: 390, height: 844 } },
 ]);
+const CARD = {
+  number: '4242424242424242',
+  holder: 'Maria da Silva',
+  expiryMonth: 12,
+  expiryYear: 2029,
+  securityCode: '123',
+};
 /** The payment of a product with content. */
 let bought = '';
 const HOUR_MS = 3_600_000;
@@ -36,17 +45,16 @@ const MINUTE_MS = 60_000;
 const browser = await launchBrowser('browser');
 try {
   for (const { name, ...look } of LOOKS) await drawAll(name, look);
+  await drawFacade();
 } finally {
   await browser.close();
 }
 
-/** @param {string} suffix @param {import('playwright-core').BrowserContextOptions} look */
-async function drawAll(suffix, look) {
-  // 7 in the morning in São Paulo.
-  const clock = createManualClock(new Date('2026-03-02T10:00:00.000Z'));
-  const app = await createApp({
+/** Starts a server with an account that has the key of the pictures. @param {Record<string, string>} environment @param {import('../../server/src/kernel/clock.ts').Clock} clock */
+function startServer(environment, clock) {
+  return createApp({
     config: {
-      ...readConfig({ PORT: '0', PSA_DATA_DIR: 'memory', PSA_BOOTSTRAP_LIVE_KEY: KEY }),
+      ...readConfig({ PORT: '0', PSA_DATA_DIR: 'memory', ...environment }),
       webhookPrivateAddresses: true,
     },
     clock,
@@ -55,22 +63,51 @@ async function drawAll(suffix, look) {
       throw error;
     },
   });
+}
+
+/** Starts a receiver of webhooks, whose address `/broken` fails. */
+async function startReceiver() {
   const receiver = createServer((request, response) => {
     response.writeHead(request.url === '/broken' ? 500 : 200).end();
   }).listen(0, '127.0.0.1');
   await new Promise((resolve) => receiver.once('listening', resolve));
+  return receiver;
+}
+
+/** Presses a control of a server's simulator. @param {import('../../server/src/app.ts').App} app @param {string} control @param {object} input */
+function simulate(app, control, input) {
+  return fetch(`${app.url}/simulator/${control}`, {
+    method: 'POST',
+    headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+    body: JSON.stringify(input),
+  });
+}
+
+/**
+ * Draws a page whole, or as much of it as the screen shows: a dialog stands in the middle of the screen.
+ * @param {Page} page @param {string} name @param {{ fullPage?: boolean }} [how]
+ */
+async function drawPage(page, name, { fullPage = true } = {}) {
+  await page.evaluate(() => scrollTo(0, 0));
+  await page.mouse.move(0, 0);
+  await page.screenshot({
+    path: join(options.out ?? '', `${name}.png`),
+    fullPage,
+    animations: 'disabled',
+  });
+}
+
+/** @param {string} suffix @param {import('playwright-core').BrowserContextOptions} look */
+async function drawAll(suffix, look) {
+  // 7 in the morning in São Paulo.
+  const clock = createManualClock(new Date('2026-03-02T10:00:00.000Z'));
+  const app = await startServer({ PSA_BOOTSTRAP_LIVE_KEY: KEY }, clock);
+  const receiver = await startReceiver();
   const visitor = await openVisitor(browser, look);
   const { page } = visitor;
-  /** @param {string} state */
-  const draw = async (state) => {
-    await page.evaluate(() => scrollTo(0, 0));
-    await page.mouse.move(0, 0);
-    await page.screenshot({
-      path: join(options.out ?? '', `${state}-${suffix}.png`),
-      fullPage: true,
-      animations: 'disabled',
-    });
-  };
+  const draw = (/** @type {string} */ state) => drawPage(page, `${state}-${suffix}`);
+  const drawDialog = (/** @type {string} */ state) =>
+    drawPage(page, `${state}-${suffix}`, { fullPage: false });
   try {
     await page.goto(`${app.url}/demo/dashboard`);
     await page.locator('[data-connection]').getByText('Ao vivo').waitFor();
@@ -85,10 +122,30 @@ async function drawAll(suffix, look) {
 
     await page.getByRole('button', { name: 'Enviar provas: disputa de R$ 189,00' }).click();
     await page.getByLabel('O que aconteceu').fill('O pedido foi entregue na portaria.');
-    await draw('dashboard-dispute');
+    await drawDialog('dashboard-dispute');
     await page.getByRole('button', { name: 'Enviar provas', exact: true }).click();
     await page.locator('#disputes').getByText('Em análise').nth(1).waitFor();
     await draw('dashboard-evidence');
+
+    const press = (/** @type {string} */ table, /** @type {string} */ name) =>
+      page.locator(`#${table}`).getByRole('button', { name, exact: true }).first().click();
+    const back = () => page.getByRole('button', { name: 'Voltar' }).click();
+    await press('card-payments', 'Estornar Rede de varanda e café');
+    await drawDialog('dashboard-refund');
+    await page.getByRole('dialog').getByLabel('Valor em reais').fill('999,00');
+    await page.getByRole('dialog').getByRole('button', { name: 'Estornar' }).click();
+    await page.getByText('É mais do que ainda pode ser estornado.').waitFor();
+    await drawDialog('dashboard-refund-error');
+    await back();
+    await press('pix-payments', 'Estornar Cesta da estação');
+    await drawDialog('dashboard-refund-pix');
+    await back();
+    await press('card-payments', 'Cancelar Café Vale Alto, 250 g');
+    await drawDialog('dashboard-cancel-payment');
+    await back();
+    await press('subscriptions', 'Cancelar Clube do café');
+    await drawDialog('dashboard-cancel-subscription');
+    await back();
 
     await page.getByLabel('Valor em reais').fill('9.999,99');
     await page.getByRole('button', { name: 'Pedir saque' }).click();
@@ -97,7 +154,7 @@ async function drawAll(suffix, look) {
     await page.getByLabel('Valor em reais').fill('80,00');
     await page.getByRole('button', { name: /demora@psa/ }).click();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
-    await draw('dashboard-confirmation');
+    await drawDialog('dashboard-confirmation');
     await page.getByRole('button', { name: 'Confirmar saque' }).click();
     await page.getByText(/Saque SAQ-.* pedido/).waitFor();
     await page.locator('#payouts tbody').getByText('Pendente').first().waitFor();
@@ -130,6 +187,106 @@ async function drawAll(suffix, look) {
 }
 
 /**
+ * Draws the dashboard and the shop of a facade in front of a service of the document alone: PIX, refunds, disputes and the other
+ * families are not offered.
+ */
+async function drawFacade() {
+  const clock = createSystemClock();
+  const service = await startDocumentUpstream({ clock });
+  // An array among them would be taken for the list of payouts.
+  service.extra = {};
+  const facade = await startServer(
+    {
+      PSA_DEMO: 'on',
+      PSA_UPSTREAM_URL: service.url,
+      PSA_UPSTREAM_LIVE_KEY: service.liveKey,
+      PSA_UPSTREAM_WEBHOOK_SECRET: service.webhookSecret,
+    },
+    clock,
+  );
+  service.webhookUrl = `${facade.url}/webhooks/psa`;
+  const receiver = await startReceiver();
+  try {
+    const drawAt = async (
+      /** @type {string} */ path,
+      /** @type {string} */ state,
+      /** @type {(page: Page) => Promise<void>} */ isShown,
+    ) => {
+      for (const { name: suffix, ...look } of LOOKS) {
+        const { page, context } = await openVisitor(browser, look);
+        await page.goto(`${facade.url}${path}`);
+        await isShown(page);
+        await drawPage(page, `${state}-${suffix}`);
+        await context.close();
+      }
+    };
+    // What the service does not offer is known only once it has been asked for.
+    const isComplete = (/** @type {Page} */ page) =>
+      page.locator('#store-products').waitFor({ state: 'detached' });
+    await drawAt('/demo/dashboard', 'facade-dashboard-empty', isComplete);
+    await sellAtFacade(service, facade, receiver);
+    await drawAt('/demo/dashboard', 'facade-dashboard-day', async (page) => {
+      await isComplete(page);
+      await page.locator('#payouts tbody').getByText('Negado').waitFor();
+      await page.locator('#card-payments tbody').getByText('Pago', { exact: true }).nth(1).waitFor();
+      await page.locator('#webhooks tbody').getByText('Entregue').first().waitFor();
+    });
+    await drawAt('/demo/', 'facade-shop', (page) =>
+      page.locator('psa-checkout#caneca [part=button][value=pix]').waitFor({ state: 'detached' }),
+    );
+  } finally {
+    await facade.close();
+    await service.close();
+    receiver.closeAllConnections();
+    receiver.close();
+  }
+}
+
+/**
+ * Sells by card and requests payouts at a facade, as a merchant's server does.
+ * @param {import('../support/document-upstream.ts').DocumentUpstream} service @param {import('../../server/src/app.ts').App} facade
+ * @param {import('node:http').Server} receiver
+ */
+async function sellAtFacade(service, facade, receiver) {
+  const live = createClient(`${facade.url}/graphql`, service.liveKey);
+  const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address());
+  service.live.balanceCents = 520_000;
+  const subaccountId = service.openSubaccount(60_000);
+  for (const [valueCents, description, name, isPaid] of /** @type {const} */ ([
+    [4_990, 'Caneca Serra', 'Luísa Prado', true],
+    [22_750, 'Rede de varanda e café', 'Nair Dutra', true],
+    [3_850, 'Café Vale Alto, 250 g', 'Rui Campos', false],
+  ])) {
+    const { createCardPayment } = await live.request(
+      'mutation($input:CreateCardPaymentInput!){createCardPayment(input:$input){...on CardPaymentSuccess{cardPayment{orderCode}}}}',
+      {
+        input: {
+          ...{ valueCents, description, customer: { name } },
+          callbackUrl: `http://127.0.0.1:${port}/webhooks`,
+        },
+      },
+    );
+    if (isPaid) await service.pay(createCardPayment.cardPayment.orderCode);
+  }
+  for (const [method, amountCents, destination] of /** @type {const} */ ([
+    ['PIX', 15_000, 'ana@psa.example'],
+    ['PIX', 8_000, 'nega@psa.example'],
+    ['PIX_TURBO', 32_000, '+5511987654321'],
+  ]))
+    await live.request('mutation($input:RequestPayoutInput!){requestPayout(input:$input){__typename}}', {
+      input: { method, amountCents, destination },
+    });
+  await live.request(
+    'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example"}){__typename}}',
+    { id: subaccountId },
+  );
+  const [, denied, completed] = service.live.withdrawals;
+  await service.deny(denied?.id ?? '');
+  await service.settle(completed?.id ?? '');
+  for (const { references } of service.live.subaccountPayouts) await service.settle(references[0] ?? '');
+}
+
+/**
  * Plays a shop's day: payments, charges, subscriptions, payouts, webhooks and disputes.
  * @param {import('../../server/src/app.ts').App} app
  * @param {import('../support/clock.ts').ManualClock} clock
@@ -138,12 +295,7 @@ async function drawAll(suffix, look) {
 async function liveADay(app, clock, receiver) {
   const live = createClient(`${app.url}/graphql`, KEY);
   const { port } = /** @type {import('node:net').AddressInfo} */ (receiver.address());
-  const post = (/** @type {string} */ path, /** @type {object} */ body) =>
-    fetch(`${app.url}${path}`, {
-      method: 'POST',
-      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
-      body: JSON.stringify(body),
-    });
+  const post = (/** @type {string} */ control, /** @type {object} */ body) => simulate(app, control, body);
   const pass = async (/** @type {number} */ ms) => {
     await app.work.settled();
     clock.advance(ms);
@@ -168,14 +320,7 @@ async function liveADay(app, clock, receiver) {
     );
     return createCardPayment.cardPayment.orderCode;
   };
-  const pay = (/** @type {string} */ orderCode) =>
-    app.embedded?.cardPayments.pay(orderCode, {
-      number: '4242424242424242',
-      holder: 'Maria da Silva',
-      expiryMonth: 12,
-      expiryYear: 2029,
-      securityCode: '123',
-    });
+  const pay = (/** @type {string} */ orderCode) => app.embedded?.cardPayments.pay(orderCode, CARD);
 
   const sellByPix = async (
     /** @type {number} */ valueCents,
@@ -189,7 +334,7 @@ async function liveADay(app, clock, receiver) {
     return createPayment.payment?.paymentId;
   };
   const payByPix = (/** @type {string} */ id, amountCents = undefined) =>
-    post('/simulator/pix/pay', { id, amountCents });
+    post('pix/pay', { id, amountCents });
   const refund = (/** @type {string} */ paymentId, amountCents = undefined) =>
     live.request('mutation($input:RefundPaymentInput!){refundPayment(input:$input){__typename}}', {
       input: { paymentId, amountCents },
@@ -235,7 +380,7 @@ async function liveADay(app, clock, receiver) {
     return createPayment.payment.ltc.address;
   };
   const payByLtc = (/** @type {string} */ address, /** @type {object} */ input) =>
-    post(`/simulator/ltc/${address}`, input);
+    post(`ltc/${address}`, input);
   const subscribe = async (
     /** @type {string} */ description,
     /** @type {string} */ interval,
@@ -247,22 +392,22 @@ async function liveADay(app, clock, receiver) {
       { input: { valueCents: 4_990, interval, description, customer: { name } } },
     );
     for (const step of steps)
-      await post(`/simulator/subscriptions/${createSubscription.subscription.subscriptionId}/${step}`, {});
+      await post(`subscriptions/${createSubscription.subscription.subscriptionId}/${step}`, {});
   };
 
   await live.request('mutation($url:Url!){configureWebhook(input:{url:$url}){__typename}}', {
     url: `http://127.0.0.1:${port}/webhooks`,
   });
   await sellContent();
-  await post('/simulator/store', {
+  await post('store', {
     products: [
       { id: 'caneca', name: 'Caneca de cerâmica', price: '49,90', available: true },
       { id: 'rede', name: 'Rede Varanda', price: 'R$ 1.234,56', available: true },
       { id: 'curso', name: 'Curso de jardinagem', price: 'sob consulta', available: false },
     ],
   });
-  await post('/simulator/credit', { amountCents: 520_000 });
-  await post('/simulator/credit', { litoshi: 75_000_000 });
+  await post('credit', { amountCents: 520_000 });
+  await post('credit', { litoshi: 75_000_000 });
   const { createSubaccount } = await live.request(
     'mutation{createSubaccount(input:{name:"Ateliê da Rê"}){...on SubaccountSuccess{subaccount{subaccountId}}}}',
   );
@@ -271,7 +416,7 @@ async function liveADay(app, clock, receiver) {
     'mutation($id:String!){transferToSubaccount(input:{subaccountId:$id,amountCents:60000}){__typename}}',
     { id: subaccountId },
   );
-  await post('/simulator/disputes', { amountCents: 4_990 });
+  await post('disputes', { amountCents: 4_990 });
   await pay(await sell(4_990, 'Caneca Serra', 'Luísa Prado'));
   await pass(HOUR_MS);
   await pay(await sell(18_900, 'Rede de varanda', 'João Meirelles'));
@@ -300,8 +445,8 @@ async function liveADay(app, clock, receiver) {
   await payByPix(claimed);
   const reviewed = await sell(37_800, 'Rede de varanda', 'Mara Lins');
   await pay(reviewed);
-  await post('/simulator/disputes', { id: claimed, amountCents: 18_900 });
-  await post('/simulator/disputes', { id: reviewed, amountCents: 12_000, reason: 'operational_error' });
+  await post('disputes', { id: claimed, amountCents: 18_900 });
+  await post('disputes', { id: reviewed, amountCents: 12_000, reason: 'operational_error' });
   const { disputes } = await live.request('{disputes(first:1){nodes{disputeId}}}');
   await live.request(
     'mutation($input:SubmitDisputeEvidenceInput!){submitDisputeEvidence(input:$input){__typename}}',

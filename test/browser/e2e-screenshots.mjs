@@ -17,6 +17,7 @@ register();
 const { createApp } = await import('../../server/src/app.ts');
 const { readConfig } = await import('../../server/src/config.ts');
 const { createManualClock } = await import('../support/clock.ts');
+const { txidOfCode } = await import('../../server/src/rails/simulated/pix.ts');
 const { CARD, launchBrowser, openVisitor, payOn, waitForAnimations } = await import('../support/browser.ts');
 const { PAGES, servePixPage } = await import('../payments/hosted-page.ts');
 
@@ -45,6 +46,7 @@ try {
     mkdirSync(options.out, { recursive: true });
     for (const look of LOOKS) {
       await drawStates(look, options.out);
+      await drawPix(look, options.out);
       await drawPayerPages(look, options.out);
     }
   }
@@ -115,25 +117,99 @@ async function drawStates({ name: suffix, ...look }, folder) {
   await context.close();
 }
 
+/** Draws the shop whose payer pays by PIX. @param {typeof LOOKS[number]} look @param {string} folder */
+async function drawPix({ name: suffix, ...look }, folder) {
+  const { page, context } = await openVisitor(browser, onScreen(look));
+  await context.grantPermissions(['clipboard-read', 'clipboard-write']);
+  const draw = (/** @type {string} */ state) => drawWhole(page, look, join(folder, `${state}-${suffix}.png`));
+  const start = async (/** @type {string} */ sku) => {
+    const checkout = page.locator(`psa-checkout#${sku}`);
+    await checkout.locator('[part=button][value=pix]').click();
+    const code = await checkout.locator('[part=code]').inputValue();
+    return { checkout, pay: () => payCode(code) };
+  };
+  await page.goto(`${app.url}/demo/`);
+  const mug = await start('caneca');
+  await mug.checkout.getByText('Aguardando o pagamento').first().waitFor();
+  await draw('shop-pix-pending');
+  await mug.checkout.locator('[part=copy-button]').click();
+  await draw('shop-pix-copied');
+  if (isPhone(look)) {
+    await mug.checkout.getByText('Mostrar o QR code').click();
+    await draw('shop-pix-qr');
+  }
+  await mug.pay();
+  await says(page, 'caneca', 'Pagamento confirmado');
+  await draw('shop-pix-paid');
+  await mug.pay();
+  await page.evaluate(() => dispatchEvent(new Event('visibilitychange')));
+  await mug.checkout.getByText(/Recebemos .* e devolvemos/).waitFor();
+  await draw('shop-pix-returned');
+
+  await start('rede');
+  await openWindow(page, button(page, 'rede'));
+  await says(page, 'rede', 'Reabrir a página de pagamento');
+  await draw('shop-pix-beside-card');
+
+  const coffee = await start('cafe');
+  clock.advance(SESSION_MS);
+  await says(page, 'cafe', 'O prazo para pagar terminou');
+  await draw('shop-pix-expired');
+  await coffee.pay();
+  await says(page, 'cafe', 'Confirmado depois do prazo');
+  await draw('shop-pix-paid-late');
+  await context.close();
+}
+
+/** Pays a code as the payer's bank does. @param {string} code */
+async function payCode(code) {
+  await app.embedded?.pix.pay({ txid: txidOfCode(code) ?? '' });
+  await app.work.settled();
+  clock.advance(1);
+  await app.work.settled();
+}
+
 /** The pages of payments by PIX and LTC, and of subscriptions. @param {typeof LOOKS[number]} look @param {string} folder */
 async function drawPayerPages({ name: suffix, ...look }, folder) {
-  const isPhone = look.viewport.width < 500;
-  const { page, context } = await openVisitor(browser, { ...look, hasTouch: isPhone, isMobile: isPhone });
+  const { page, context } = await openVisitor(browser, onScreen(look));
   for (const [name, state] of Object.entries(PAGES)) {
     const served = await servePixPage(state);
     try {
-      await page.setViewportSize(look.viewport);
       await page.goto(served.pageUrl);
-      await waitForAnimations(page);
-      // A picture of the full page is drawn as on a desk, with a mouse.
-      const height = await page.evaluate(() => document.documentElement.scrollHeight);
-      await page.setViewportSize({ ...look.viewport, height });
-      await page.screenshot({ path: join(folder, `page-${name}-${suffix}.png`) });
+      await drawWhole(page, look, join(folder, `page-${name}-${suffix}.png`));
     } finally {
       await served[Symbol.asyncDispose]();
     }
   }
   await context.close();
+}
+
+/** @param {Pick<typeof LOOKS[number], 'viewport'>} look */
+function isPhone({ viewport }) {
+  return viewport.width < 500;
+}
+
+/** The options of a context in which a narrow look is a phone's. @param {Omit<typeof LOOKS[number], 'name'>} look */
+function onScreen(look) {
+  return { ...look, hasTouch: isPhone(look), isMobile: isPhone(look) };
+}
+
+/**
+ * Draws a page whole: a phone's on a screen of its height, for a picture of the full page is drawn as on a desk, with a mouse.
+ * @param {Page} page @param {Omit<typeof LOOKS[number], 'name'>} look @param {string} path
+ */
+async function drawWhole(page, look, path) {
+  const { viewport } = look;
+  await page.evaluate(() => scrollTo(0, 0));
+  await waitForAnimations(page);
+  if (!isPhone(look)) {
+    await page.screenshot({ path, fullPage: true });
+    return;
+  }
+  const height = await page.evaluate(() => document.documentElement.scrollHeight);
+  await page.setViewportSize({ ...viewport, height });
+  await page.screenshot({ path });
+  await page.setViewportSize(viewport);
 }
 
 /** The shop with one payment paid and one pending. @param {string} file */

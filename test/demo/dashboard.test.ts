@@ -517,6 +517,7 @@ describe('the chart of the day', () => {
 
   test('an edge is named by the amount that is there, and by none where the half ends beyond it', () => {
     expect(chartScale(900, 900)).toMatchObject({ zero: 80, topCents: 1_000, bottomCents: 1_000 });
+    expect(chartScale(27_740, 15_000)).toMatchObject({ topCents: 50_000, bottomCents: 20_000 });
     expect(chartScale(1_000_000_000, 200_000)).toMatchObject({ topCents: 1_000_000_000, bottomCents: null });
     expect(chartScale(0, 0)).toMatchObject({ topCents: null, bottomCents: null });
   });
