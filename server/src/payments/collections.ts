@@ -12,6 +12,7 @@ import {
 import { pixDecisions } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
 import { paymentRules } from './decisions.ts';
+import { isDisputable, whyNotRefundable } from './methods.ts';
 import { isPaymentId, type StoredPayment } from './model.ts';
 import {
   type CheckoutUse,
@@ -89,11 +90,8 @@ export function refundablePayments(beneficiaries: Beneficiaries, content: Produc
     refunds: {
       ...refunds,
       decideRefundBegin(payment, request, state) {
-        if (payment.method === 'ltc')
-          throw new UnavailableError(
-            'NOT_REFUNDABLE',
-            'LTC cannot be sent back: it has no address of its payer',
-          );
+        const why = whyNotRefundable(payment.method);
+        if (why !== null) throw new UnavailableError('NOT_REFUNDABLE', why);
         return refunds.decideRefundBegin(payment, request, state);
       },
     },
@@ -105,7 +103,8 @@ const disputes = disputableOf(pixPayments, { title: 'Payment' });
 /** Payments, as disputes take from them. */
 export const disputablePayments: ReturnType<typeof disputableOf<StoredPayment>> = {
   ...disputes,
-  // No bank claims LTC back: none has sent it.
-  begin: (state, id, claim) =>
-    state.get(payments, id)?.method === 'ltc' ? null : disputes.begin(state, id, claim),
+  begin(state, id, claim) {
+    const payment = state.get(payments, id);
+    return payment && !isDisputable(payment.method) ? null : disputes.begin(state, id, claim);
+  },
 };

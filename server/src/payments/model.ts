@@ -9,29 +9,22 @@ import {
   startCheckoutInput,
 } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import { UnavailableError } from '../kernel/errors.ts';
 import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
-import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
 import type { LtcRequest, StoredLtcRequest } from '../ltc/model.ts';
 import {
-  assertPixEnabled,
-  notConfigured,
   type PixReads,
   type PixResource,
-  type AccountSettings as PixSettings,
   pixAmount,
   pixResourceFromJson,
   type StoredPixResource,
 } from '../pix/model.ts';
 import { productIdText } from '../products/model.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
-
-/** The methods of a payment of this family. */
-export const PAYMENT_METHODS = ['pix', 'ltc'] as const;
-export type PaymentMethod = (typeof PAYMENT_METHODS)[number];
+import { PAYMENT_METHODS, type PaymentMethod, whyNotRefundable } from './methods.ts';
 
 /** Names a payment: by the given 32 hex digits, else by random ones. */
 export function newPaymentId(digits: string | null): string {
@@ -92,9 +85,9 @@ export interface StoredPayment extends Payment, StoredPixResource {
   returnedCredits: StoredPixResource['returnedCredits'];
 }
 
-/** The amount that a refund may still take: LTC has no address to which it could be sent back. */
+/** The amount that a refund may still take. */
 export function refundableCentsOf(payment: Payment): Cents | null {
-  return payment.method === 'ltc' ? 0 : refundableCents(payment);
+  return whyNotRefundable(payment.method) === null ? refundableCents(payment) : 0;
 }
 
 /** Reads a snapshot back from JSON. Those of earlier versions are of PIX, and have no `ltc`. */
@@ -170,26 +163,4 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
   ): Promise<P>;
-}
-
-// ── Availability ────────────────────────────────────────────────────────────────────────────────
-
-/** The settings of an account that payments use. */
-export interface AccountSettings extends PixSettings {
-  ltcEnabled: boolean;
-}
-
-/** @throws UnavailableError where the account takes no payments by the method, or is asked with a test key */
-export function assertMethodAvailable(
-  method: PaymentMethod,
-  environment: Environment,
-  settings: AccountSettings,
-): void {
-  if (method === 'pix') {
-    assertPixEnabled(settings);
-    return;
-  }
-  if (environment === 'sandbox')
-    throw new UnavailableError('NOT_IN_SANDBOX', 'LTC payments are not available in sandbox');
-  if (!settings.ltcEnabled) throw notConfigured('LTC');
 }

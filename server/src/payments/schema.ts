@@ -34,12 +34,12 @@ import {
   pixFields,
   QrCode,
 } from '../pix/fields-schema.ts';
+import type { PaymentMethod } from './methods.ts';
 import {
   type CreatePaymentInput,
   createPaymentInput,
   type Payment,
   type PaymentFilter,
-  type PaymentMethod,
   refundableCentsOf,
   startPixCheckoutInput,
 } from './model.ts';

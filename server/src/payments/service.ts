@@ -15,13 +15,11 @@ import type { Bank } from '../rails/bank.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
 import { checkoutUses, ltcPayments, payments, pixPayments } from './collections.ts';
 import { decideCreate, decideCreateLtc, saleOf } from './decisions.ts';
+import { type AccountSettings, assertMethodAvailable, type PaymentMethod } from './methods.ts';
 import {
-  type AccountSettings,
-  assertMethodAvailable,
   type CreatePaymentInput,
   newPaymentId,
   type PaymentFilter,
-  type PaymentMethod,
   type PaymentService,
   type StoredPayment,
 } from './model.ts';
@@ -29,6 +27,21 @@ import { type CheckoutUse, paymentTable } from './store.ts';
 
 /** Accounts with the settings that payments use; the slice that owns accounts provides them. */
 export type AccountCollection = Collection<AccountSettings & { id: string; name: string }>;
+
+/** An amount, and the LTC that is worth as much. */
+interface Quote {
+  amountCents: number;
+  litoshi: number;
+}
+
+/** The creation of a payment by one method. */
+interface MethodCreation {
+  /** Gets from outside what the decision needs, which cannot wait. */
+  prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
+  decide(
+    ...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]
+  ): PixChange<StoredPayment> | LtcChange<StoredPayment>;
+}
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
 export function createPaymentService({
@@ -59,6 +72,7 @@ export function createPaymentService({
   onFault: (fault: unknown) => void;
 }): PaymentService<StoredPayment> {
   const methods = [pixOrderPayments, ...otherMethods];
+  const registers: Record<PaymentMethod, RegisterCode<StoredPayment>> = { pix: register, ltc: registerLtc };
   const reads = createPixReads<StoredPayment, PaymentMethod, PaymentFilter>({
     database,
     family: pixPayments,
@@ -74,17 +88,14 @@ export function createPaymentService({
     committer,
     family: pixPayments,
     operation: 'createPayment',
-    register: (tenant, payment) => (payment.ltc ? registerLtc : register)(tenant, payment),
+    register: (tenant, payment) => registers[payment.method](tenant, payment),
     hasCode: ({ ltc, brCode }) => (ltc ? ltc.address : brCode) !== null,
     toWrites: (change) =>
       'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOfPix(pixPayments, change),
   });
 
   /** Quotes the amount before the decision, which cannot wait for a quote. Null where there is none: a replayed key needs none. */
-  async function quote(
-    tenant: Tenant,
-    { valueCents, productId }: CreatePaymentInput,
-  ): Promise<{ amountCents: number; litoshi: number } | null> {
+  async function quote(tenant: Tenant, { valueCents, productId }: CreatePaymentInput): Promise<Quote | null> {
     if (tenant.environment === 'sandbox') return null;
     const [sold] = productId == null ? [] : await products.load(database.sql, tenant, [productId]);
     const amountCents = valueCents ?? sold?.product?.priceCents;
@@ -97,6 +108,18 @@ export function createPaymentService({
       },
     );
   }
+
+  const creations: Record<PaymentMethod, MethodCreation> = {
+    // It waits for nothing.
+    pix: { prepare: async () => null, decide: decideCreate },
+    ltc: {
+      prepare: quote,
+      decide(input, sale, creation, quoted) {
+        if (quoted?.amountCents !== sale.amountCents) throw noQuote();
+        return decideCreateLtc(input, sale, { ...creation, litoshi: quoted.litoshi });
+      },
+    },
+  };
 
   const start = createCheckoutStart<
     StoredPayment,
@@ -143,8 +166,8 @@ export function createPaymentService({
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input;
       const { environment } = tenant;
-      // A payment by PIX waits for nothing here.
-      const quoted = input.method === 'ltc' ? await quote(tenant, input) : null;
+      const method = creations[input.method];
+      const prepared = await method.prepare(tenant, input);
       const { resource, replayed: isReplay } = await create(tenant, {
         idempotencyKey,
         input,
@@ -167,9 +190,7 @@ export function createPaymentService({
             balances: state.balances,
             now: state.now,
           };
-          if (input.method === 'pix') return decideCreate(input, sale, creation);
-          if (quoted?.amountCents !== sale.amountCents) throw noQuote();
-          return decideCreateLtc(input, sale, { ...creation, litoshi: quoted.litoshi });
+          return method.decide(input, sale, creation, prepared);
         },
       });
       return { payment: resource, replayed: isReplay };

@@ -5,7 +5,8 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { StoredLtcRequest, UnmatchedLtc } from '../ltc/model.ts';
 import { pixColumnsOf, pixMembersOf } from '../pix/store.ts';
 import { pixTable } from '../pix/table-store.ts';
-import { isPaymentId, PAYMENT_METHODS, type PaymentMethod, type StoredPayment } from './model.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
+import { isPaymentId, type StoredPayment } from './model.ts';
 
 export const paymentTable = pixTable<StoredPayment, Selectable<Tables['payment']>, PaymentMethod>({
   table: 'payment',

@@ -1,7 +1,8 @@
 import { mergeUpstreamLtc, type UpstreamLtcRequest } from '../ltc/upstream-request.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
 import type { MergedPayment } from '../receiving/upstream-payment.ts';
-import type { Payment, PaymentMethod } from './model.ts';
+import type { PaymentMethod } from './methods.ts';
+import type { Payment } from './model.ts';
 
 /** A payment as the service shows it in a response or a webhook. Null: not shown. */
 export interface UpstreamPayment extends UpstreamPixResource {

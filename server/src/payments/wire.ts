@@ -15,13 +15,8 @@ import {
 } from '../pix/wire.ts';
 import { CONTENT_KINDS, DELIVERED_STATUSES, type DeliveredContent } from '../receiving/model.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
-import {
-  isAnyPaymentId,
-  PAYMENT_METHODS,
-  type Payment,
-  refundableCentsOf,
-  type StoredPayment,
-} from './model.ts';
+import { PAYMENT_METHODS } from './methods.ts';
+import { isAnyPaymentId, type Payment, refundableCentsOf, type StoredPayment } from './model.ts';
 import type { UpstreamPayment } from './upstream-payment.ts';
 
 // ── A payment in the REST interface (the document's 2.5) ────────────────────────────────────────
@@ -75,7 +70,7 @@ export function paymentToWire(
     ...pixToWire(payment, { id: payment.paymentId, refunds, publicUrl }),
     ...ltcToWire(payment.ltc),
     // An address is no code: the bank knows nothing of it.
-    ...(payment.method === 'ltc' && { txid: null }),
+    ...(payment.method !== 'pix' && { txid: null }),
     refundableCents: refundableCentsOf(payment)!,
     customer: withMaskedTaxId(payment.customer),
     delivered: delivered && [...delivered],

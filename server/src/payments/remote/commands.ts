@@ -1,5 +1,5 @@
 import type { SoldProduct } from '../../checkout/model.ts';
-import { behindChange, NotFoundError, UnavailableError } from '../../kernel/errors.ts';
+import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { notConfigured } from '../../pix/model.ts';
@@ -10,6 +10,7 @@ import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import { refusalOfCreation } from '../../upstream/responses.ts';
 import { assertCallbackUrl } from '../../webhooks/model.ts';
+import { assertInEnvironment } from '../methods.ts';
 import { type CreatePaymentInput, createPaymentInput, type Payment, paymentFromJson } from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';
 import { paymentFromWire } from '../wire.ts';
@@ -86,8 +87,7 @@ export function createPaymentRequests({
       assertTaken(facade, 'payments', WHAT);
       const input = { ...given, method: given.method ?? ('pix' as const) };
       assertCallbackUrl(input.callbackUrl, privateAddresses);
-      if (input.method === 'ltc' && tenant.environment === 'sandbox')
-        throw new UnavailableError('NOT_IN_SANDBOX', 'LTC payments are not available in sandbox');
+      assertInEnvironment(input.method, tenant.environment);
       const key = idempotencyKey ?? null;
       // A request that has begun stays as it was, whatever has happened to the product.
       const wanted =

@@ -1,7 +1,8 @@
 import { customerOf } from '../../checkout/model.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { contradictionOf } from '../../pix/upstream-resource.ts';
-import type { CreatePaymentInput, Payment, PaymentMethod } from '../model.ts';
+import type { PaymentMethod } from '../methods.ts';
+import type { CreatePaymentInput, Payment } from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';
 
 /** The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's own, which stays here; so does its `language`. */

@@ -2,14 +2,8 @@ import { createRemotePixReads } from '../../pix/remote/service.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import { notOffered } from '../../upstream/responses.ts';
-import {
-  isAnyPaymentId,
-  PAYMENT_METHODS,
-  type Payment,
-  type PaymentFilter,
-  type PaymentMethod,
-  type PaymentService,
-} from '../model.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../methods.ts';
+import { isAnyPaymentId, type Payment, type PaymentFilter, type PaymentService } from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';
 import { paymentEventFromWire, paymentFromWire } from '../wire.ts';
 import { createPaymentRequests, type PaymentRequestDependencies } from './commands.ts';
