@@ -50,7 +50,7 @@ try {
   await browser.close();
 }
 
-/** Starts a server with an account that has the key of the pictures. @param {Record<string, string>} environment @param {import('../../server/src/kernel/clock.ts').Clock} clock */
+/** Starts a server with its data in memory. An error that it reports ends the run. @param {Record<string, string>} environment @param {import('../../server/src/kernel/clock.ts').Clock} clock */
 function startServer(environment, clock) {
   return createApp({
     config: {
@@ -84,7 +84,7 @@ function simulate(app, control, input) {
 }
 
 /**
- * Draws a page whole, or as much of it as the screen shows: a dialog stands in the middle of the screen.
+ * Draws the whole page, or with `fullPage: false` the screen alone: a dialog is centred on the screen.
  * @param {Page} page @param {string} name @param {{ fullPage?: boolean }} [how]
  */
 async function drawPage(page, name, { fullPage = true } = {}) {
@@ -187,14 +187,12 @@ async function drawAll(suffix, look) {
 }
 
 /**
- * Draws the dashboard and the shop of a facade in front of a service of the document alone: PIX, refunds, disputes and the other
- * families are not offered.
+ * Draws the dashboard and the shop of a facade in front of a service that has only the endpoints of the document: PIX, refunds,
+ * disputes and the other families are not offered.
  */
 async function drawFacade() {
   const clock = createSystemClock();
   const service = await startDocumentUpstream({ clock });
-  // An array among them would be taken for the list of payouts.
-  service.extra = {};
   const facade = await startServer(
     {
       PSA_DEMO: 'on',
@@ -210,23 +208,23 @@ async function drawFacade() {
     const drawAt = async (
       /** @type {string} */ path,
       /** @type {string} */ state,
-      /** @type {(page: Page) => Promise<void>} */ isShown,
+      /** @type {(page: Page) => Promise<void>} */ waitUntilShown,
     ) => {
       for (const { name: suffix, ...look } of LOOKS) {
         const { page, context } = await openVisitor(browser, look);
         await page.goto(`${facade.url}${path}`);
-        await isShown(page);
+        await waitUntilShown(page);
         await drawPage(page, `${state}-${suffix}`);
         await context.close();
       }
     };
     // What the service does not offer is known only once it has been asked for.
-    const isComplete = (/** @type {Page} */ page) =>
+    const waitUntilComplete = (/** @type {Page} */ page) =>
       page.locator('#store-products').waitFor({ state: 'detached' });
-    await drawAt('/demo/dashboard', 'facade-dashboard-empty', isComplete);
+    await drawAt('/demo/dashboard', 'facade-dashboard-empty', waitUntilComplete);
     await sellAtFacade(service, facade, receiver);
     await drawAt('/demo/dashboard', 'facade-dashboard-day', async (page) => {
-      await isComplete(page);
+      await waitUntilComplete(page);
       await page.locator('#payouts tbody').getByText('Negado').waitFor();
       await page.locator('#card-payments tbody').getByText('Pago', { exact: true }).nth(1).waitFor();
       await page.locator('#webhooks tbody').getByText('Entregue').first().waitFor();
@@ -280,10 +278,17 @@ async function sellAtFacade(service, facade, receiver) {
     'mutation($id:String!){requestSubaccountPayout(input:{subaccountId:$id,amountCents:12500,pixKey:"re@psa.example"}){__typename}}',
     { id: subaccountId },
   );
-  const [, denied, completed] = service.live.withdrawals;
-  await service.deny(denied?.id ?? '');
-  await service.settle(completed?.id ?? '');
-  for (const { references } of service.live.subaccountPayouts) await service.settle(references[0] ?? '');
+  const payoutOf = (/** @type {number} */ amountCents) => {
+    const found = service.live.withdrawals.find((each) => each.amountCents === amountCents);
+    if (!found) throw new Error(`The service has no payout of ${amountCents} cents.`);
+    return found.id;
+  };
+  await service.deny(payoutOf(8_000));
+  await service.settle(payoutOf(32_000));
+  for (const { references } of service.live.subaccountPayouts) {
+    if (!references[0]) throw new Error('The service gave a payout of a subaccount no name.');
+    await service.settle(references[0]);
+  }
 }
 
 /**

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
-import { readWord } from '../../server/src/kernel/lenient-json.ts';
+import { readPage, readWord } from '../../server/src/kernel/lenient-json.ts';
 import { readPayout } from '../../server/src/payouts/wire.ts';
 import { readSubaccountPayout } from '../../server/src/subaccounts/wire.ts';
 
@@ -44,4 +44,20 @@ describe('a status that another service writes in its own way', () => {
 
 test('A value that is no word is read as null', () => {
   for (const value of [null, undefined, '', 7, {}, 'x'.repeat(51)]) expect(readWord(value)).toBeNull();
+});
+
+test.each([
+  ['the whole body', [{ id: 1 }], [{ id: 1 }]],
+  ['the only array', { itens: [7] }, [7]],
+  ['the member that is asked for', { avisos: [{ texto: 'a' }], payouts: [] }, []],
+  ['records behind texts', { etiquetas: ['a', 'b'], dados: [{ id: 1 }] }, [{ id: 1 }]],
+  ['records behind an empty array', { erros: [], dados: [{ id: 1 }] }, [{ id: 1 }]],
+  ['an empty array behind texts', { etiquetas: ['a', 'b'], dados: [] }, []],
+])('A page of a list is %s', (_name, json, items) => {
+  expect(readPage(json, 'payouts')?.items).toEqual(items);
+});
+
+test('An answer without an array is no page', () => {
+  for (const json of [null, 'a', {}, { total: 0, payouts: { id: 1 } }])
+    expect(readPage(json, 'payouts')).toBeNull();
 });

@@ -1034,6 +1034,17 @@ describe('in front of a service written from the document alone', () => {
     const big = await failure(request(facade, id, { amountCents: 10_000_000 }));
     expect(big).toMatchObject({ fields: [{ path: 'input' }] });
   });
+
+  test('the list of subaccounts, which the document does not name, is not offered by such a service', async () => {
+    const { facade } = await startDocument();
+    const { subaccounts, tenant } = facade;
+    const reads = [
+      () => subaccounts.list(tenant, { end: 'first', limit: 1 }),
+      () => subaccounts.listPage(tenant, { limit: 1, offset: 0 }),
+      () => subaccounts.count(tenant),
+    ];
+    for (const read of reads) expect(await failure(read())).toMatchObject({ code: 'NOT_OFFERED' });
+  });
 });
 
 async function failure(promise: Promise<unknown>): Promise<unknown> {

@@ -24,11 +24,17 @@ export interface JsonPage {
   total: number | null;
 }
 
-/** Reads a page: the array, preferably the member `name`, and the `total` beside it. */
+/**
+ * Reads a page: the array, and the `total` beside it. Among several arrays it is the member `name`, else the first one of
+ * records, else an empty one.
+ */
 export function readPage(json: unknown, name = ''): JsonPage | null {
   if (Array.isArray(json)) return { items: json, total: null };
   const record = readRecord(json);
-  const items = [record?.[name], ...Object.values(record ?? {})].find(Array.isArray);
+  const arrays = Object.values(record ?? {}).filter(Array.isArray);
+  const isOfRecords = (items: unknown[]) => items.length > 0 && items.every((item) => readRecord(item));
+  const likely = arrays.find(isOfRecords) ?? arrays.find(({ length }) => length === 0) ?? arrays[0];
+  const items = [record?.[name], likely].find(Array.isArray);
   return record && items ? { items, total: readCents(record.total) } : null;
 }
 

@@ -1,9 +1,8 @@
-import { UpstreamError } from '../kernel/errors.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import { createEndpoints, type Endpoint } from './endpoint-availability.ts';
-import { isSuccess, notOffered, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
+import { isSuccess, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
 import { createStableOffsetList, type OffsetPage } from './stable-list.ts';
 
 interface Scope {
@@ -53,14 +52,12 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     return { items, total: total ?? range.offset + items.length, isTotalKnown, at: read.at };
   }
 
+  const { inWords } = endpoint;
+  const needed = { endpoints: [endpoint], what: inWords.charAt(0).toUpperCase() + inWords.slice(1) };
+
   /** @throws UnavailableError where the service has shown that it has no such list, and what `read` throws */
-  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
-    const { inWords } = endpoint;
-    return withUpstreamErrors(read).catch((error: unknown) => {
-      const isMissing = endpoints.isMissing(environment, endpoint) && error instanceof UpstreamError;
-      throw isMissing ? notOffered(inWords.charAt(0).toUpperCase() + inWords.slice(1)) : error;
-    });
-  }
+  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
+    endpoints.assertOffered(environment, needed, withUpstreamErrors(read));
 
   return {
     endpoints,

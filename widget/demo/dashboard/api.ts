@@ -28,8 +28,8 @@ export interface DashboardApi {
   observeServerTime(instant: string): void;
   /** Runs a query. Rejects with a `RefusedError` where the server refuses it, or a part of it. */
   request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
-  /** Runs a query of several parts: those that failed are null. Rejects with a `RefusedError` where all of them did. */
-  requestParts<Data extends object>(query: string): Promise<Parts<Data>>;
+  /** Runs a query of several parts. Rejects with a `RefusedError` where all of them failed. */
+  requestParts<Data extends object>(query: string): Promise<PartialResult<Data>>;
   /**
    * Follows a stream from a cursor on and, after every interruption, from the last cursor seen.
    * @param onLost called once when the stream has ended and cannot be resumed
@@ -50,8 +50,18 @@ export interface DashboardApi {
 /** The root fields of a result: each may have failed alone, and is null then. */
 export type Parts<Data> = { [Name in keyof Data]: Data[Name] | null };
 
+export interface PartialResult<Data> {
+  parts: Parts<Data>;
+  /** The parts that the service behind this server does not offer. */
+  notOffered: ReadonlySet<unknown>;
+}
+
+/** The code of an error where the service behind this server does not offer what was asked for. */
+export const NOT_OFFERED = 'NOT_OFFERED';
+
 interface ResponseError {
   message: string;
+  path?: readonly (string | number)[];
   extensions?: { code?: string };
 }
 
@@ -192,7 +202,8 @@ export function openApi(
     async requestParts<Data extends object>(query: string) {
       const { data, errors, status } = await post(query);
       if (!data || Object.values(data).every((part) => part === null)) throw toRefusedError(errors, status);
-      return data as Parts<Data>;
+      const notOffered = errors.filter(({ extensions }) => extensions?.code === NOT_OFFERED);
+      return { parts: data as Parts<Data>, notOffered: new Set(notOffered.map(({ path }) => path?.[0])) };
     },
     subscribe(query, after, onUpdate, onLost) {
       // After a reconnect the client sends the same payload object again: updating it in place resumes the stream.

@@ -22,7 +22,7 @@ export function chartScale(largestInCents: number, largestOutCents: number): Cha
   const maxOutCents = roundUp(largestOutCents);
   const whole = maxInCents + maxOutCents;
   const share = whole === 0 ? 0.5 : maxInCents / whole;
-  // The margins are no part of the halves: so both reach their edge on one scale.
+  // The halves share the height without the margins, so one scale takes both largest amounts to their edges.
   const middle = MARGIN + share * (HEIGHT - 2 * MARGIN);
   const zero = Math.min(HEIGHT - MIN_HALF, Math.max(MIN_HALF, middle));
   const [up, down] = [zero - MARGIN, HEIGHT - zero - MARGIN];

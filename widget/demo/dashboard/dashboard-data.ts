@@ -1,7 +1,7 @@
 // The data that the dashboard shows: read once, then updated by subscriptions.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
-import { type Credentials, type DashboardApi, openApi, type Parts } from './api.ts';
+import { type Credentials, type DashboardApi, openApi, type PartialResult } from './api.ts';
 import { createLists } from './lists.ts';
 import { mergeRead, ReloadedList } from './loaded-list.ts';
 import {
@@ -22,6 +22,7 @@ import {
   type StoreProduct,
   SUBACCOUNT_NAMES,
   SUBSCRIPTIONS,
+  type SubaccountNames,
   type SubaccountPayout,
   type Subscription,
   type Wallet,
@@ -68,6 +69,7 @@ export class DashboardData implements ReactiveController {
   offersPix = true;
   offersCharges = true;
   offersDisputes = true;
+  offersSubaccounts = true;
   offersRefunds = true;
   offersSubscriptions = true;
   offersContents = true;
@@ -199,7 +201,7 @@ export class DashboardData implements ReactiveController {
     const disputes = await read<Page<Dispute>>('disputes', DISPUTES);
     const refunds = await read<object>('refunds', REFUNDS);
     const recurring = await read<Page<Subscription>>('subscriptions', SUBSCRIPTIONS);
-    const { updatesCursor } = start;
+    const { updatesCursor } = start.parts;
     if (updatesCursor === null) throw new Error('no cursor to follow from');
     if (api !== this.#api) return updatesCursor;
     this.#applyStart(start);
@@ -215,11 +217,11 @@ export class DashboardData implements ReactiveController {
     return updatesCursor;
   }
 
-  #applyStart(start: Parts<StartData>): void {
-    const { updatesCursor: _, ...parts } = start;
+  #applyStart({ parts: { updatesCursor: _, ...parts }, notOffered }: PartialResult<StartData>): void {
     for (const [part, value] of Object.entries(parts))
-      if (value === null) this.missing.add(part as Part);
+      if (value === null && !notOffered.has(part)) this.missing.add(part as Part);
       else this.missing.delete(part as Part);
+    this.offersSubaccounts = !notOffered.has('subaccounts');
     const { wallet, payouts, cardPayments, subaccounts, webhookDeliveries } = parts;
     if (wallet) this.wallet = wallet;
     if (payouts) this.payouts.addPage(payouts);
@@ -299,9 +301,7 @@ export class DashboardData implements ReactiveController {
 
   async #loadSubaccountNames(): Promise<void> {
     try {
-      const { subaccounts } = await this.#request<{
-        subaccounts: { nodes: { subaccountId: string; name: string | null }[] };
-      }>(SUBACCOUNT_NAMES);
+      const { subaccounts } = await this.#request<SubaccountNames>(SUBACCOUNT_NAMES);
       for (const { subaccountId, name } of subaccounts.nodes)
         this.subaccountNames.set(subaccountId, name ?? subaccountId);
       this.#host.requestUpdate();

@@ -274,21 +274,26 @@ export class DashboardApp extends LitElement {
       }
       ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
-        <live-table
-          id="subaccount-payouts"
-          class="card"
-          heading="Saques de subcontas"
-          .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
-          .rows=${newestFirst([...subaccountPayouts.values()], ({ createdAt }) => createdAt).map((payout) =>
-            subaccountPayoutRow(payout, {
-              now,
-              name: subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
-            }),
-          )}
-          .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}
-          .emptyText=${this.#emptyText('subaccounts', 'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.')}
-          ?loading=${loading}
-        ></live-table>
+        ${
+          this.#data.offersSubaccounts || subaccountPayouts.size > 0
+            ? html`<live-table
+              id="subaccount-payouts"
+              class="card"
+              heading="Saques de subcontas"
+              .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
+              .rows=${newestFirst([...subaccountPayouts.values()], ({ createdAt }) => createdAt).map(
+                (payout) =>
+                  subaccountPayoutRow(payout, {
+                    now,
+                    name: subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
+                  }),
+              )}
+              .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}
+              .emptyText=${this.#emptyText('subaccounts', 'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.')}
+              ?loading=${loading}
+            ></live-table>`
+            : nothing
+        }
         <live-table
           id="webhooks"
           class="card"

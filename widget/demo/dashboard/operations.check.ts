@@ -32,7 +32,7 @@ import {
   SUBACCOUNT_PAYOUT_UPDATES,
   SUBSCRIPTION_UPDATES,
   SUBSCRIPTIONS,
-  type Subaccount,
+  type SubaccountNames,
   type SubaccountPayout,
   type Subscription,
   WALLET_UPDATES,
@@ -80,7 +80,7 @@ export type Checks = [
   Fits<Present<ResultOf<typeof deliveries>>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
   Fits<Present<ResultOf<typeof contents>>['deliveries'], Page<ProductContent>>,
   Fits<Present<ResultOf<typeof store>>['storeProducts'], Page<StoreProduct>>,
-  Fits<Present<ResultOf<typeof names>>['subaccounts']['nodes'], Pick<Subaccount, 'subaccountId' | 'name'>[]>,
+  Fits<Present<ResultOf<typeof names>>, SubaccountNames>,
   Fits<ResultOf<typeof wallet>['walletUpdates']['wallet'], Wallet>,
   Fits<ResultOf<typeof payouts>['allPayoutUpdates']['payout'], Payout>,
   Fits<

@@ -295,6 +295,10 @@ export const SUBSCRIPTION_UPDATES =
 export const REFUND_UPDATES =
   `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{status failureReason of{__typename ...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
 
+export interface SubaccountNames {
+  subaccounts: { nodes: Pick<Subaccount, 'subaccountId' | 'name'>[] };
+}
+
 export interface StartData {
   updatesCursor: string;
   wallet: Wallet;

@@ -1,4 +1,4 @@
-import { type DashboardApi, RefusedError } from './api.ts';
+import { type DashboardApi, NOT_OFFERED, RefusedError } from './api.ts';
 import type { StartData } from './operations.ts';
 
 /** A part of the page that is read by itself, by the root field that it is read from. */
@@ -27,7 +27,7 @@ export async function readOffered<Value>(
     return value;
   } catch (error) {
     if (!(error instanceof RefusedError)) throw error;
-    const isOffered = error.code !== 'NOT_OFFERED';
+    const isOffered = error.code !== NOT_OFFERED;
     if (isOffered) missing.add(part);
     else missing.delete(part);
     return isOffered ? undefined : null;

@@ -1,5 +1,4 @@
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
-import { UpstreamError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Environment, type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { assertIdForm } from '../../pix/model.ts';
@@ -12,13 +11,7 @@ import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availabi
 import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
-import {
-  isSuccess,
-  notOffered,
-  refusalOf,
-  unreadable,
-  withUpstreamErrors,
-} from '../../upstream/responses.ts';
+import { isSuccess, refusalOf, unreadable, withUpstreamErrors } from '../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import { type DisputeService, isAnyDisputeId, isUndecided } from '../model.ts';
 import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
@@ -92,12 +85,12 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   }
 
   /** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
-  async function offered<Value>({ environment }: Tenant, read: Promise<Value>): Promise<Value> {
-    return withUpstreamErrors(read).catch((error: unknown) => {
-      const isMissing = [GET, LIST].some((endpoint) => endpoints.isMissing(environment, endpoint));
-      throw isMissing && error instanceof UpstreamError ? notOffered('Reading disputes') : error;
-    });
-  }
+  const offered = <Value>({ environment }: Tenant, read: Promise<Value>) =>
+    endpoints.assertOffered(
+      environment,
+      { endpoints: [GET, LIST], what: 'Reading disputes' },
+      withUpstreamErrors(read),
+    );
 
   /** Brings the mirror up to date, once for all that ask at the same time. */
   async function refreshList(tenant: Tenant, requester: Requester): Promise<void> {

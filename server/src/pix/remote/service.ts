@@ -1,5 +1,4 @@
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
-import { UpstreamError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Environment, type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../../receiving/model.ts';
@@ -10,7 +9,6 @@ import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../u
 import { countMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments, type PaymentFamily } from '../../upstream/payment-mirror.ts';
-import { notOffered } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertIdForm, type PixFilter, type PixReads, type PixResource } from '../model.ts';
 
@@ -97,12 +95,8 @@ export function createRemotePixReads<
   }
 
   /** Says that the service has no such family, where it has shown that. @throws UnavailableError, and what `read` throws */
-  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
-    return read.catch((error: unknown) => {
-      const isMissing = [get, all].some((endpoint) => endpoints.isMissing(environment, endpoint));
-      throw isMissing && error instanceof UpstreamError ? notOffered(`Looking ${lookup} up`) : error;
-    });
-  }
+  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
+    endpoints.assertOffered(environment, { endpoints: [get, all], what: `Looking ${lookup} up` }, read);
 
   async function list(tenant: Tenant, range: MirrorRange) {
     const allOf = { parent: kinds, status: [...PAYMENT_STATUSES, 'unknown'] };

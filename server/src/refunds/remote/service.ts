@@ -1,4 +1,3 @@
-import { UpstreamError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import {
@@ -11,7 +10,7 @@ import { assertTaken } from '../../upstream/families.ts';
 import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
-import { notOffered, withUpstreamErrors } from '../../upstream/responses.ts';
+import { withUpstreamErrors } from '../../upstream/responses.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import {
   isFinal,
@@ -60,12 +59,12 @@ export function createRemoteRefunds(
   const isTaken = facade.families.has('refunds');
 
   /** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
-  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
-    return withUpstreamErrors(read).catch((error: unknown) => {
-      const isMissing = endpoints.isMissing(environment, GET) && error instanceof UpstreamError;
-      throw isMissing ? notOffered('Looking a refund up') : error;
-    });
-  }
+  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
+    endpoints.assertOffered(
+      environment,
+      { endpoints: [GET], what: 'Looking a refund up' },
+      withUpstreamErrors(read),
+    );
 
   const rangeOf = ({ types, status }: RefundFilter) => ({ parent: types, status, period: {} });
 

@@ -143,6 +143,14 @@ export function createRemoteSubaccounts(
     isCacheable: () => true,
   });
 
+  /** Says that the service lists no subaccounts, where it has shown that. @throws UnavailableError, and what `read` throws */
+  const offered = <Value>({ environment }: Tenant, read: Promise<Value>) =>
+    endpoints.assertOffered(
+      environment,
+      { endpoints: [LIST], what: 'Listing subaccounts' },
+      withUpstreamErrors(read),
+    );
+
   // ── The port ──
 
   function serviceFor(requester: Requester): SubaccountService & SubaccountPayoutService {
@@ -201,11 +209,11 @@ export function createRemoteSubaccounts(
         throw notOffered(FOLLOWING);
       },
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
-      list: (tenant, range) => withUpstreamErrors(subaccountList.list({ tenant, requester }, range)),
+      list: (tenant, range) => offered(tenant, subaccountList.list({ tenant, requester }, range)),
       async listPage(tenant, window) {
-        return toOffsetPage(await withUpstreamErrors(subaccountPage({ tenant, requester }, window)));
+        return toOffsetPage(await offered(tenant, subaccountPage({ tenant, requester }, window)));
       },
-      count: (tenant) => withUpstreamErrors(subaccountList.count({ tenant, requester }, {})),
+      count: (tenant) => offered(tenant, subaccountList.count({ tenant, requester }, {})),
 
       async statement(tenant, subaccountId, range, filter) {
         if (!isSubaccountId(subaccountId)) return { items: [], more: false };

@@ -1,4 +1,3 @@
-import { UpstreamError } from '../../kernel/errors.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import { assertIdForm } from '../../pix/model.ts';
@@ -8,7 +7,6 @@ import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lis
 import { countMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
-import { notOffered } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import {
   isAnySubscriptionId,
@@ -72,12 +70,12 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
   }
 
   /** Says that the service has no subscriptions, where it has shown that. @throws UnavailableError, and what `read` throws */
-  async function offered<Value>(environment: Environment, read: Promise<Value>): Promise<Value> {
-    return read.catch((error: unknown) => {
-      const isMissing = [GET, FAMILY].some((endpoint) => endpoints.isMissing(environment, endpoint));
-      throw isMissing && error instanceof UpstreamError ? notOffered('Looking a subscription up') : error;
-    });
-  }
+  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
+    endpoints.assertOffered(
+      environment,
+      { endpoints: [GET, FAMILY], what: 'Looking a subscription up' },
+      read,
+    );
 
   async function list(
     tenant: Tenant,
