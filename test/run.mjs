@@ -8,7 +8,7 @@ import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../serv
 import { writeStamp } from '../server/scripts/stamp.mjs';
 import { findChanges } from './support/changes.mjs';
 import { ensureChromium } from './support/chromium.mjs';
-import { ensurePromtool, ensureProxies } from './support/debian.mjs';
+import { ensurePromtool, ensureProxies, ensureSystemd } from './support/debian.mjs';
 import { ensureEngines } from './support/engines.mjs';
 import { scanOutput } from './support/secrets.mjs';
 import { findTestFiles, isInSample } from './support/test-files.mjs';
@@ -103,6 +103,7 @@ const PROGRAMS = {
   engines: ensureEngines,
   proxies: ensureProxies,
   promtool: ensurePromtool,
+  systemd: ensureSystemd,
 };
 /** The parts that are built. */
 const BUILT = /** @type {const} */ (['server', 'pgdata', 'widget', 'package']);

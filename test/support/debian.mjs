@@ -1,4 +1,4 @@
-import { accessSync, constants, mkdtempSync, rmSync } from 'node:fs';
+import { accessSync, constants, existsSync, mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { root, run } from '../../server/scripts/progress.mjs';
@@ -53,11 +53,28 @@ export function ensurePromtool() {
   });
 }
 
+/** Finds systemd-analyze, or unpacks Debian's with the libraries that a small machine lacks. */
+export function ensureSystemd() {
+  const libraries = ['libsystemd-shared', 'libapparmor1', 'libip4tc2', 'libkmod2', 'libseccomp2'];
+  return ensureUnpacked('The test of the unit for systemd needs systemd-analyze', {
+    'systemd-analyze': { from: ['systemd', ...libraries], install: 'systemd' },
+  });
+}
+
+/** The folders of unpacked libraries, for the search path of the programs beside them. */
+export function unpackedLibraries() {
+  const libraries = join(UNPACKED, 'usr/lib');
+  const folders = existsSync(libraries) ? readdirSync(libraries, { withFileTypes: true }) : [];
+  return folders
+    .filter((each) => each.isDirectory())
+    .flatMap(({ name }) => [join(libraries, name), join(libraries, name, 'systemd')]);
+}
+
 /**
  * Finds programs, or unpacks Debian's packages of them. These are not installed: that would start services of this machine.
  *
  * @param {string} need a sentence for a person, without its end
- * @param {Record<string, { from: string, install: string }>} programs the package that is unpacked, and the one that a person installs
+ * @param {Record<string, { from: string | string[], install: string }>} programs the packages that are unpacked, and the one that a person installs
  * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
  */
 async function ensureUnpacked(need, programs) {

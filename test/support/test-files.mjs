@@ -14,7 +14,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  *
  * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component'} Project
  *
- * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies' | 'promtool'} Part something that is built or installed before a test runs
+ * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies' | 'promtool' | 'systemd'} Part something that is built or installed before a test runs
  *
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
@@ -54,6 +54,7 @@ const ONLY_IN_ALL = [
   'packages.test.ts',
   // Needs Prometheus' own tool; ops/dashboard compares the rules with the documents and the metrics.
   'ops/promtool.test.ts',
+  'ops/systemd.test.ts',
   // Installs code generators by npm; the gates compare the types that we generate ourselves.
   'clients/generators.test.ts',
   // Installs gateways by npm; graphql/federation shows what the server gives them.
@@ -113,6 +114,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/packages.test.ts': ['server', 'pgdata', 'widget', 'package'],
   'test/engines/webkit.ts': ['engines'],
   'test/ops/promtool.test.ts': ['promtool'],
+  'test/ops/systemd.test.ts': ['systemd'],
   'test/support/launch-options.ts': ['chromium'],
   'test/support/program.ts': ['server', 'pgdata'],
   'test/widget/package.test.ts': ['widget', 'package'],
