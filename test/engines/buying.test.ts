@@ -5,6 +5,7 @@ import { join } from 'node:path';
 import { PNG } from 'pngjs';
 import { afterAll, afterEach, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
+import { importMap, readHashes, scriptTag } from '../../widget/scripts/released.mjs';
 import { type ServiceFixture, startServiceFixture } from '../e2e/fixture.ts';
 import { pageWith, type Site, startSite } from '../e2e/site.ts';
 import { startCutter } from '../live/cutter.ts';
@@ -97,15 +98,25 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   }
 
   /** Opens a shop of another origin, whose element has an endpoint, a token and methods alone. */
-  async function openOtherShop(endpoint = `${fixture.url}/graphql`): Promise<EngineWindow> {
+  async function openOtherShop({
+    endpoint = `${fixture.url}/graphql`,
+    scripts = `<script type="module" src="${fixture.url}/widget/psa-checkout.js"></script>`,
+    amount = { fixedCents: 4990 },
+  }: {
+    endpoint?: string;
+    scripts?: string;
+    amount?: object;
+  } = {}): Promise<EngineWindow> {
     const { createCheckoutToken } = await fixture.live.request(
-      `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, description: "Caneca", methods: [PIX, CARD] }) {
-        ... on CheckoutTokenSuccess { token }
-      } }`,
+      `mutation ($amount: CheckoutAmountInput!) {
+        createCheckoutToken(input: { amount: $amount, description: "Caneca", methods: [PIX, CARD] }) {
+          ... on CheckoutTokenSuccess { token }
+        }
+      }`,
+      { amount },
     );
     const attributes = { endpoint, token: createCheckoutToken.token, methods: 'pix card' };
-    const script = `<script type="module" src="${fixture.url}/widget/psa-checkout.js"></script>`;
-    site.page = pageWith('psa-checkout', attributes, script);
+    site.page = pageWith('psa-checkout', attributes, scripts);
     const window = await engine.visit(site.url);
     windows.push(window);
     await shows(window, CARD_BUTTON);
@@ -234,7 +245,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   });
 
   it('that does not reach the server is paid once its endpoint is corrected', async () => {
-    const window = await openOtherShop(`http://127.0.0.1:${await freePort()}/graphql`);
+    const window = await openOtherShop({ endpoint: `http://127.0.0.1:${await freePort()}/graphql` });
     await press(window, PIX_BUTTON);
     await reaches(window, 'error');
     await keep(window, 'error');
@@ -252,7 +263,8 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
       await cutter.close();
       silent.close();
     });
-    const window = await openOtherShop(`http://127.0.0.1:${(silent.address() as AddressInfo).port}/graphql`);
+    const { port } = silent.address() as AddressInfo;
+    const window = await openOtherShop({ endpoint: `http://127.0.0.1:${port}/graphql` });
     await press(window, PIX_BUTTON);
     await reaches(window, 'creating');
     expect(await says(window)).toContain('Preparando');
@@ -331,11 +343,52 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     await payOn(await openCardPage(window), CARD.approved);
     await reaches(window, 'paid');
     const orderCode = await window.ask<string>(`${ELEMENT}.payment.orderCode`);
-    await refund(orderCode);
+    await refund('refundCardPayment(input: { orderCode: $id })', orderCode);
     await window.reload();
     await reaches(window, 'refunded');
     await keep(window, 'refunded');
   });
+
+  it('by PIX that is refunded says so', async () => {
+    const window = await openShop();
+    await press(window, PIX_BUTTON);
+    await pay(await showsCode(window));
+    await reaches(window, 'paid');
+    const paymentId = await window.ask<string>(`${ELEMENT}.payment.paymentId`);
+    await refund('refundPayment(input: { paymentId: $id })', paymentId);
+    await window.reload();
+    await reaches(window, 'refunded');
+  });
+
+  it('of a product with a code and a link shows both, also after a reload', async () => {
+    const productId = await offerCourse();
+    const window = await openOtherShop({ amount: { productId } });
+    await press(window, PIX_BUTTON);
+    await pay(await showsCode(window));
+    for (let time = 0; time < 2; time += 1) {
+      await waitFor(() => says(window)).toContain('O que você comprou');
+      const code = part('[part=delivered] textarea');
+      await waitFor(() => window.ask<string>(`${code}?.value`)).toBe('CURSO-7F3K');
+      expect(await window.ask<string>(`${part('a[href^=https]')}?.href`)).toBe(COURSE);
+      if (time === 0) await keep(window, 'delivered');
+      await window.reload();
+    }
+  });
+
+  it.each(Object.keys(readHashes()))(
+    'with version %s of the widget is paid by PIX and by card',
+    async (version) => {
+      const released = { element: 'psa-checkout', version, origin: fixture.url };
+      const scripts = importMap(released) + scriptTag(released);
+      const byPix = await openOtherShop({ scripts });
+      await press(byPix, PIX_BUTTON);
+      await pay(await showsCode(byPix));
+      await reaches(byPix, 'paid');
+      const byCard = await openOtherShop({ scripts });
+      await payOn(await openCardPage(byCard), CARD.approved);
+      await reaches(byCard, 'paid');
+    },
+  );
 
   it('that is paid after the way back to the button reaches the page', async () => {
     const window = await openShop();
@@ -384,13 +437,30 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   }
 });
 
-async function refund(orderCode: string): Promise<void> {
-  const { refundCardPayment } = await fixture.live.request(
-    'mutation ($orderCode: String!) { refundCardPayment(input: { orderCode: $orderCode }) { __typename } }',
-    { orderCode },
+async function refund(mutation: string, id: string): Promise<void> {
+  const { done } = await fixture.live.request(
+    `mutation ($id: String!) { done: ${mutation} { __typename } }`,
+    {
+      id,
+    },
   );
-  expect(refundCardPayment.__typename).toBe('RefundSuccess');
+  expect(done.__typename).toBe('RefundSuccess');
   await fixture.pass(1);
+}
+
+const COURSE = 'https://loja.example/curso';
+
+/** Creates a product that is delivered after its payment: a code and a link. */
+async function offerCourse(): Promise<string> {
+  const { live } = fixture;
+  const { createProduct } = await live.request(
+    'mutation { createProduct(input: { name: "Curso", priceCents: 4990 }) { ... on ProductSuccess { product { productId } } } }',
+  );
+  const { productId } = createProduct.product;
+  const deliver = 'mutation ($input: CreateDeliveryInput!) { createDelivery(input: $input) { __typename } }';
+  for (const content of [{ codes: ['CURSO-7F3K'] }, { link: COURSE }])
+    await live.request(deliver, { input: { productId, content } });
+  return productId;
 }
 
 function save(folder: string, name: string, picture: Buffer): void {
