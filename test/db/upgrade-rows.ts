@@ -4,7 +4,7 @@ import { LIVE_KEY } from '../support/app.ts';
 export const ACCOUNT = 'acc_00000000000000000000aaaa';
 export const TENANT = `'${ACCOUNT}', 'live'`;
 export const AT = `'2026-01-02T03:04:05Z'`;
-/** The due days of the cycles of a subscription that is authorised then: 00:00 in São Paulo. */
+/** The due days of the cycles of a subscription that is authorised at `AT`: each at 00:00 in São Paulo, a month apart. */
 const DUE = [`'2026-01-02T03:00:00Z'`, `'2026-02-02T03:00:00Z'`];
 /** Long after the tests: what is due then is not done by the server that finds it. */
 const LATER = `'2036-01-01T00:00:00Z'`;
@@ -294,7 +294,7 @@ export const DATA: Record<string, string> = {
         (${TENANT}, '${ROWS.subscription}', 1, ${DUE[0]}, 'paid', 4990, 1, null, false, '${ROWS.cyclePayment}', ${AT}),
         (${TENANT}, '${ROWS.subscription}', 2, ${DUE[1]}, 'retrying', 4990, 1, ${LATER}, false, null, null);
     insert into simulated_pix_debit (id, txid, amount_cents, due_at, happens_at, outcome, reason, end_to_end_id)
-      values ('${txidOf(ROWS.subscription)}.2.1', '${txidOf(ROWS.subscription)}', 4990, ${AT}, ${AT}, 'failed', 'balance', 'E9');
+      values ('${txidOf(ROWS.subscription)}.2.1', '${txidOf(ROWS.subscription)}', 4990, ${DUE[1]}, ${DUE[1]}, 'failed', 'balance', 'E9');
     ${key('createSubscription', ROWS.subscription)} ${task('subscription.instruct', ROWS.subscription)}
     ${['pending', 'authorized', 'past_due'].map((news, nth) => event(`subscription.${news}`, ROWS.subscription, nth + 2)).join('')}
     ${event('payment.paid', ROWS.cyclePayment, 2)}

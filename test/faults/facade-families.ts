@@ -11,14 +11,15 @@ import type { Facade } from './facades.ts';
 
 export const FAMILIES = 'payments,charges,subscriptions,deliveries,disputes,refunds';
 
-/** A request under a key, and the ids of what it has made, as its answers name them. */
+/** A request, and the ids of what it has made or changed, as its answers name them. */
 interface FamilyRequest {
   readonly name: string;
+  /** Its idempotency key; of a deletion, which has none, the path. */
   readonly key: string;
   /** The facade dies before the service has the request, or before it has the answer. */
   readonly when: 'before' | 'after';
   readonly mutation: string;
-  readonly input: object;
+  readonly variables: Record<string, unknown>;
   readonly idOf: (done: Done) => string | undefined;
   /** Finds the ids of what was made at the service. */
   readonly made: string;
@@ -29,6 +30,11 @@ interface FamilyRequest {
 type Done = any;
 
 const KEY = 'family:';
+
+function keyOf({ idempotencyKey, method, path }: Arrival): string | null {
+  return method === 'DELETE' ? path : idempotencyKey;
+}
+
 /** Refusals of a facade that has no request left, or that asks nothing for a moment: nothing was sent. */
 const COME_BACK = ['RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'];
 
@@ -47,8 +53,16 @@ export async function prepareFamilies({
 }) {
   const all: FamilyRequest[] = [];
   for (const [nth, when] of (['before', 'after'] as const).entries()) {
-    const add = (name: string, request: Pick<FamilyRequest, 'mutation' | 'input' | 'idOf' | 'made'>) =>
-      all.push({ name, key: `${KEY}${name}:${when}`, when, ids: new Set(), ...request });
+    type Wanted = Pick<FamilyRequest, 'mutation' | 'idOf' | 'made'>;
+    const add = (name: string, { input, ...request }: Wanted & { input: object }) => {
+      const key = `${KEY}${name}:${when}`;
+      const variables = { input: { ...input, idempotencyKey: key } };
+      all.push({ name, key, when, ids: new Set(), variables, ...request });
+    };
+    const addDeletion = (
+      name: string,
+      { path, ...request }: Wanted & Pick<FamilyRequest, 'variables'> & { path: string },
+    ) => all.push({ name, key: path, when, ids: new Set(), ...request });
     const valueCents = 40_010 + nth;
     for (const [method, value] of [
       ['PIX', valueCents],
@@ -76,8 +90,7 @@ export async function prepareFamilies({
       idOf: ({ subscription }) => subscription?.subscriptionId,
       made: `select subscription_id as id from pix_subscription where amount_cents = ${valueCents}`,
     });
-    const { done: offered } = await merchant.request(OFFER, { input: { name: when, priceCents: 100 } });
-    const { productId } = offered.product;
+    const productId = await offer(when);
     add('delivery', {
       mutation: DELIVER,
       input: { productId, content: { text: 'Obrigado' } },
@@ -101,10 +114,39 @@ export async function prepareFamilies({
       idOf: ({ dispute }) => dispute?.disputeId,
       made: `select id from dispute cross join lateral jsonb_array_elements(evidence) where id = '${disputeId}'`,
     });
+    const { done: subscribed } = await merchant.request(CREATE_SUBSCRIPTION, {
+      input: { valueCents: valueCents + 10, interval: 'MONTHLY' },
+    });
+    const { subscriptionId } = subscribed.subscription;
+    addDeletion('canceled subscription', {
+      path: `/v1/subscriptions/${subscriptionId}`,
+      mutation: CANCEL_SUBSCRIPTION,
+      variables: { subscriptionId },
+      idOf: ({ subscription }) => subscription?.subscriptionId,
+      made: `select snapshot ->> 'subscriptionId' as id from event
+        where kind = 'subscription.canceled' and snapshot ->> 'subscriptionId' = '${subscriptionId}'`,
+    });
+    const { done: delivered } = await merchant.request(DELIVER, {
+      input: { productId: await offer(`${when}, deleted`), content: { text: 'Até logo' } },
+    });
+    const { deliveryId } = delivered.delivery;
+    addDeletion('deleted delivery', {
+      path: `/v1/deliveries/${deliveryId}`,
+      mutation: DELETE_DELIVERY,
+      variables: { deliveryId },
+      // The answer to a second deletion.
+      idOf: ({ deliveryId: deleted, code }) => (code === 'NOT_FOUND' ? deliveryId : deleted),
+      made: `select delivery_id as id from delivery where delivery_id = '${deliveryId}' and deleted_at is not null`,
+    });
   }
 
   // In `npm test` every other one: of each family either.
   const requests = runsAll() ? all : all.filter(({ when }, nth) => (when === 'after') === (nth % 2 === 0));
+
+  async function offer(name: string): Promise<string> {
+    const { done } = await merchant.request(OFFER, { input: { name, priceCents: 100 } });
+    return done.product.productId;
+  }
 
   async function sell(valueCents: number, email: string): Promise<string> {
     const { done } = await merchant.request(CREATE_PAYMENT, { input: { valueCents, customer: { email } } });
@@ -116,12 +158,12 @@ export async function prepareFamilies({
   /** Sends a request until it is answered with what was made, or the facade dies. */
   async function send(request: FamilyRequest, facade: Facade): Promise<void> {
     const { live, isOver } = await facade.now();
-    const { mutation, input, key, idOf, ids, name } = request;
+    const { mutation, variables, idOf, ids, name } = request;
     await expect
       .poll(
         async () => {
           try {
-            const { done } = await live.request(mutation, { input: { ...input, idempotencyKey: key } });
+            const { done } = await live.request(mutation, variables);
             const id = idOf(done);
             if (id !== undefined) ids.add(id);
             else if (!COME_BACK.includes(done.code)) throw new Error(`${name}: ${JSON.stringify(done)}`);
@@ -136,6 +178,7 @@ export async function prepareFamilies({
       .toBe(true);
   }
 
+  const keys: ReadonlySet<string> = new Set(requests.map(({ key }) => key));
   /** The first request of each key hangs, so that its facade is killed while it waits. */
   const hanging = new Map(requests.map(({ key, when }) => [key, { kind: 'hang', when } satisfies Fault]));
 
@@ -146,8 +189,8 @@ export async function prepareFamilies({
      */
     planOf: (others: Plan): Plan => {
       return (arrival) => {
-        const { idempotencyKey: key } = arrival;
-        if (!key?.startsWith(KEY)) return hanging.size > 0 ? PASS : others(arrival);
+        const key = keyOf(arrival);
+        if (key === null || !keys.has(key)) return hanging.size > 0 ? PASS : others(arrival);
         const fault = hanging.get(key) ?? PASS;
         hanging.delete(key);
         return fault;
@@ -160,7 +203,7 @@ export async function prepareFamilies({
       const open = () =>
         requests
           .filter(({ key, when }) => {
-            const [arrival] = arrivals.filter(({ idempotencyKey }) => idempotencyKey === key);
+            const [arrival] = arrivals.filter((each) => keyOf(each) === key);
             return !arrival?.fault || (when === 'after' && arrival.upstreamStatus === null);
           })
           .map(({ key }) => key);
@@ -202,11 +245,19 @@ const CREATE_CHARGE = `mutation ($input: CreateChargeInput!) {
 const CREATE_SUBSCRIPTION = `mutation ($input: CreateSubscriptionInput!) {
   done: createSubscription(input: $input) { ... on PixSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED} }
 }`;
+const CANCEL_SUBSCRIPTION = `mutation ($subscriptionId: String!) {
+  done: cancelSubscription(subscriptionId: $subscriptionId) {
+    ... on PixSubscriptionSuccess { subscription { subscriptionId } } ${REFUSED}
+  }
+}`;
 const OFFER = `mutation ($input: CreateProductInput!) {
   done: createProduct(input: $input) { ... on ProductSuccess { product { productId } } ${REFUSED} }
 }`;
 const DELIVER = `mutation ($input: CreateDeliveryInput!) {
   done: createDelivery(input: $input) { ... on DeliverySuccess { delivery { deliveryId } } ${REFUSED} }
+}`;
+const DELETE_DELIVERY = `mutation ($deliveryId: String!) {
+  done: deleteDelivery(deliveryId: $deliveryId) { ... on DeleteDeliverySuccess { deliveryId } ${REFUSED} }
 }`;
 const REFUND = `mutation ($input: RefundPaymentInput!) {
   done: refundPayment(input: $input) { ... on RefundSuccess { refund { refundId } } ${REFUSED} }
