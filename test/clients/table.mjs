@@ -95,7 +95,7 @@ export const TABLES = [
       'persisted queries': (client) =>
         documents(
           client === 'Relay'
-            ? 'Relay reads and follows by the identifiers of its manifest, where tokens run nothing else'
+            ? 'Relay reads and follows by the identifiers of trusted documents, where tokens run nothing else'
             : `${client} registers a query once, by GET: %s`,
         ),
       'partial results': (client) =>

@@ -63,6 +63,9 @@ test('the clients of live status are those that the tests follow with', () => {
   const { clients } = TABLES.find(({ title }) => title === 'Live status')!;
   const names = clients.map(({ name }) => name).filter((name) => name !== 'EventSource');
   expect(names.sort()).toEqual(followed.map(([, quoted, plain]) => quoted ?? plain).sort());
+  const [, inChromium] = /^const CLIENTS = \[(.+)\];$/m.exec(read('live/in-chromium.test.ts'))!;
+  const drawn = clients.filter(({ lacks }) => !lacks?.includes('in Chromium')).map(({ name }) => `'${name}'`);
+  expect(drawn.join(', ')).toBe(inChromium);
 });
 
 test('the code generators are those that have a project', () => {

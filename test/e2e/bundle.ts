@@ -1,9 +1,10 @@
 import { fileURLToPath } from 'node:url';
 import { build, type Rolldown } from 'vite';
 
+/** No file has this path: the plugin gives its text. Its folder decides where packages are found. */
 const ENTRY = fileURLToPath(new URL('./page.js', import.meta.url));
 
-/** Bundles a page's script with the packages that it imports, as a shop's own build does; the result goes into its HTML. */
+/** Bundles a script with the packages that it imports, as a shop's build does. Returns the text of an inline script of type module. */
 export async function bundle(script: string): Promise<string> {
   const result = await build({
     root: fileURLToPath(new URL('..', import.meta.url)),

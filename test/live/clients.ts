@@ -198,7 +198,7 @@ function topicOf(query: string): { resource: string; topic: Topic; fields: strin
   return { resource, topic: resource === 'cardPayment' ? 'cardPayments' : 'payments', fields };
 }
 
-/** Follows by graphql-ws itself; `create` is that of another version. */
+/** Follows by graphql-ws without another library; `create` is `createClient` of the version under test. */
 function bySocket(following: Following, create = createWsClient): () => unknown {
   const { query, variables } = following;
   const client = socket(following, create);

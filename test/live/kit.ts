@@ -39,7 +39,7 @@ export interface Findings {
   silentGaps: number;
   /** Tokens that were asked for after the first; 0 of a client that presents the key. */
   renewals: number;
-  /** Connections that were cut, those of all clients. */
+  /** Connections of this client that were cut. */
   cuts: number;
 }
 
@@ -61,10 +61,15 @@ const PATIENCE_MS = 60_000;
  */
 export async function conform(dose: Dose): Promise<Findings[]> {
   const { endpoint, key, otherKey, clients, payments } = dose;
-  const cutter = await startCutter(endpoint);
-  const account = await openAccount(dose, key, cutter);
+  // One relay for each client, so that its own cuts are counted.
+  const cutters = new Map<string, Cutter>();
+  for (const client of clients) cutters.set(client, await startCutter(endpoint));
+  const each = (act: (cutter: Cutter) => void) => {
+    for (const cutter of cutters.values()) act(cutter);
+  };
+  const account = await openAccount(dose, key, cutters);
   const other =
-    otherKey === undefined ? null : await openAccount({ ...dose, followers: 1 }, otherKey, cutter);
+    otherKey === undefined ? null : await openAccount({ ...dose, followers: 1 }, otherKey, cutters);
   const create = async (times = 1) => {
     for (let index = 0; index < times; index += 1) {
       await account.create();
@@ -83,18 +88,20 @@ export async function conform(dose: Dose): Promise<Findings[]> {
       case 0:
         // In the middle of what the event sets off.
         await create();
-        cutter.cut('reset');
+        each((cutter) => cutter.cut('reset'));
         break;
       case 1:
-        cutter.cut('end');
+        each((cutter) => cutter.cut('end'));
         await create();
         break;
       case 2:
         // An outage with two events in it.
-        cutter.down();
-        cutter.cut('reset');
+        each((cutter) => {
+          cutter.down();
+          cutter.cut('reset');
+        });
         await create(Math.min(2, left));
-        cutter.up();
+        each((cutter) => cutter.up());
         break;
       default:
         await create();
@@ -119,10 +126,10 @@ export async function conform(dose: Dose): Promise<Findings[]> {
       missed: own.missed + (others?.missed ?? 0),
       errors: own.errors + (others?.errors ?? 0),
       silentGaps,
-      cuts: cutter.cuts,
+      cuts: cutters.get(client)!.cuts,
     });
   }
-  await cutter.close();
+  for (const cutter of cutters.values()) await cutter.close();
   return findings;
 }
 
@@ -148,17 +155,18 @@ export function waitFor(isUp: () => Promise<void>, sleep: typeof delay = delay) 
   };
 }
 
-/** An account and its followers by each client, behind the relay that cuts. */
+/** An account and its followers by each client, each behind the relay that cuts it. */
 async function openAccount(
   { endpoint, clients, followBy = CLIENTS, followers, patienceMs = PATIENCE_MS, onError }: Dose,
   key: string,
-  cutter: Cutter,
+  cutters: ReadonlyMap<string, Cutter>,
 ) {
   const direct = createClient(endpoint, key);
   const { updatesCursor } = await direct.request('{ updatesCursor }');
   const created: string[] = [];
-  const all = clients.flatMap((client) =>
-    Array.from({ length: followers }, () => {
+  const all = clients.flatMap((client) => {
+    const cutter = cutters.get(client)!;
+    return Array.from({ length: followers }, () => {
       const minted: string[] = [];
       const received = recorder(patienceMs);
       const errors: unknown[] = [];
@@ -182,8 +190,8 @@ async function openAccount(
         onComplete: () => received.end(),
       });
       return { client, minted, received, errors, leave };
-    }),
-  );
+    });
+  });
   return {
     created,
     async create() {

@@ -40,7 +40,7 @@ const SIZES = {
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the positions at which a credential is altered. */
   PLACES_APART: [16, 1, 1, 1],
-  /** The distance of those of a facade's credential, where it is the same check. */
+  /** The same at a facade, whose check is the same code. */
   FACADE_PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [2, 12, 25, 100],
@@ -73,8 +73,8 @@ const SIZES = {
   /** Requests of a well-behaved client beside the half-open ones. */
   BESIDE: [10, 20, 200, 3_000],
   /**
-   * Payments that stock clients follow through cuts: three of four come with a cut of every connection. More would ask for
-   * more than the 600 root fields that the tokens of an account have in a minute of the test's clock.
+   * Payments that stock clients follow through cuts: three of four come with a cut of every connection. With ten clients 90
+   * payments take 486 of the 600 root fields that the tokens of an account have in a minute of the test's clock.
    */
   RESUMED: [12, 90, 90, 90],
   /** Payouts that `<psa-payouts>` shows, each of them with a cut of its connection. */

@@ -27,8 +27,8 @@ const MOST_ACTIVE = 8;
 const FOLLOWERS_OF_IDLE = 500;
 const SHARERS_OF_TOKEN = 20;
 /**
- * One of so many active followers has a token of the shortest life. The number has no divisor in common with that of the
- * clients, so that some followers by each client have one.
+ * One of so many active followers has a token of the shortest life. The number and that of the clients have no common
+ * divisor: so there are such followers by each client, of those that take tokens, from 90 followers on.
  */
 const SHORT_TOKENS = 9;
 const SHORTEST_TOKEN_SECONDS = 60;
@@ -50,13 +50,15 @@ export function planFollowers(
   accounts: readonly { role: Role; key: string; after: string }[],
 ): FollowerSpec[] {
   const clients = Object.keys(CLIENTS);
+  if (clients.length % 3 === 0)
+    throw new Error(`SHORT_TOKENS reaches a third of ${clients.length} clients alone`);
   const specs: FollowerSpec[] = [];
   const add = (role: Role, count: number) => {
     const tenants = accounts.flatMap((account, tenant) => (account.role === role ? [tenant] : []));
     for (let index = 0; index < count; index += 1) {
       const round = Math.floor(index / clients.length);
-      // In each round another one: otherwise two accounts would share ten clients, five for each.
-      const tenant = tenants[(index + round) % tenants.length]!;
+      // Each round begins at another account. Otherwise, of two accounts, each would be followed by the same five of ten clients.
+      const tenant = tenants[((index % clients.length) + round) % tenants.length]!;
       const { key, after } = accounts[tenant]!;
       const number = specs.length;
       const isShared = role === 'idle';
