@@ -63,7 +63,7 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ['test/attacks/memory.test.ts', [], ['{DISTINCT_REQUESTS}, of 20 kinds']],
   [
     'test/attacks/tokens.test.ts',
-    ['one of {PLACES_APART} places, one of {FACADE_PLACES_APART} at a facade'],
+    ['each {PLACES_APART}th place at the service, each {FACADE_PLACES_APART}rd at a facade'],
     ['each place, at both'],
   ],
   ['test/attacks/slow.test.ts', ['{HALF_OPEN} half-open'], ['{HALF_OPEN} half-open']],
@@ -82,7 +82,10 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ],
   [
     'test/live/dose.test.ts',
-    ['{medium:DOSE_ACTIVE} active, {medium:DOSE_IDLE} idle and {medium:DOSE_CUTS} cuts'],
+    [
+      '{RESUMED} payments by each client',
+      '{medium:DOSE_ACTIVE} active, {medium:DOSE_IDLE} idle and {medium:DOSE_CUTS} cuts',
+    ],
     [
       '{DOSE_ACTIVE} active, {DOSE_IDLE} idle, {DOSE_CUTS} cuts, {DOSE_RESTARTS} rolling restarts, {DOSE_KILLS} `kill',
     ],
@@ -90,10 +93,10 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ['test/sim/facade.test.ts', ['{STORIES} stories'], []],
 ];
 
-test('server/docs/trust.md has the sizes of npm test, and the full ones', () => {
+test('the rows of server/docs/trust.md that are listed here have the sizes of npm test, and the full ones', () => {
   const trust = read('server/docs/trust.md');
   const rows = trust.split('\n').map((line) => line.split(' | '));
-  // A phrase begins with a whole number or word, and ends with a word.
+  // The space before a phrase makes its first number a whole one.
   const has = (cell: string | undefined, phrase: string, of: Scale) =>
     ` ${cell}`.includes(` ${fill(phrase, of)}`);
   const wrong = SIZES_IN_ROWS.filter(
@@ -114,6 +117,9 @@ test('server/docs/trust.md has the sizes of npm test, and the full ones', () => 
       ],
     ]),
   ).toEqual([]);
+  // Written in words, as what they are.
+  expect(sizeAt('full', 'PLACES_APART')).toBe(1);
+  expect(sizeAt('full', 'FACADE_PLACES_APART')).toBe(1);
   const seeds = [...trust.matchAll(/(\d+) seeds and a tour/g)].map(([, number]) => Number(number));
   expect(seeds.length).toBeGreaterThan(2);
   expect(new Set(seeds)).toEqual(new Set([sizeAt('sample', 'SEEDS')]));
@@ -129,8 +135,10 @@ function fill(phrase: string, of: Scale): string {
 
 /** Counts the cases that a test file generates in all. */
 function generatedIn(path: string, of: Scale): number {
-  const calls = read(`test/${path}.test.ts`).matchAll(/generated\(([\d_]+)(?:, (\d+))?\)/g);
-  const counts = [...calls].map(([, max, part]) =>
+  const file = read(`test/${path}.test.ts`);
+  const calls = [...file.matchAll(/generated\(([\d_]+)(?:, (\d+))?\)/g)];
+  expect(calls, path).toHaveLength([...file.matchAll(/\bgenerated\(/g)].length);
+  const counts = calls.map(([, max, part]) =>
     generatedAt(of, Number(max!.replaceAll('_', '')), part ? Number(part) : undefined),
   );
   return counts.reduce((sum, count) => sum + count, 0);

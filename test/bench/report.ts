@@ -27,10 +27,10 @@ export interface Row {
 export type Target = { atLeast: number } | { atMost: number };
 
 /**
- * The target of a write whose floor sends the same statements, and nothing else: all that ours does beside them takes no longer
- * than they do.
+ * The target of a write whose floor sends its statements, in the cycles without those of the queue. Everything else may take as
+ * long as these statements, and no longer.
  */
-export const HALF_OF_STATEMENTS: Target = { atLeast: 0.5 };
+export const AT_LEAST_HALF_OF_FLOOR: Target = { atLeast: 0.5 };
 
 /** Null where nothing was set. */
 export function isMet({ ratio, ours, target }: Row): boolean | null {

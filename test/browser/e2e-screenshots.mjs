@@ -119,7 +119,7 @@ async function drawStates({ name: suffix, ...look }, folder) {
 
 /** Draws the shop whose payer pays by PIX. @param {typeof LOOKS[number]} look @param {string} folder */
 async function drawPix({ name: suffix, ...look }, folder) {
-  const { page, context } = await openVisitor(browser, onScreen(look));
+  const { page, context } = await openVisitor(browser, contextOptionsOf(look));
   await context.grantPermissions(['clipboard-read', 'clipboard-write']);
   const draw = (/** @type {string} */ state) => drawWhole(page, look, join(folder, `${state}-${suffix}.png`));
   const start = async (/** @type {string} */ sku) => {
@@ -171,7 +171,7 @@ async function payCode(code) {
 
 /** The pages of payments by PIX and LTC, and of subscriptions. @param {typeof LOOKS[number]} look @param {string} folder */
 async function drawPayerPages({ name: suffix, ...look }, folder) {
-  const { page, context } = await openVisitor(browser, onScreen(look));
+  const { page, context } = await openVisitor(browser, contextOptionsOf(look));
   for (const [name, state] of Object.entries(PAGES)) {
     const served = await servePixPage(state);
     try {
@@ -190,12 +190,12 @@ function isPhone({ viewport }) {
 }
 
 /** The options of a context in which a narrow look is a phone's. @param {Omit<typeof LOOKS[number], 'name'>} look */
-function onScreen(look) {
+function contextOptionsOf(look) {
   return { ...look, hasTouch: isPhone(look), isMobile: isPhone(look) };
 }
 
 /**
- * Draws a page whole: a phone's on a screen of its height, for a picture of the full page is drawn as on a desk, with a mouse.
+ * Draws the whole page. For a phone the viewport is made as tall as the page: Playwright's `fullPage` would draw it without touch.
  * @param {Page} page @param {Omit<typeof LOOKS[number], 'name'>} look @param {string} path
  */
 async function drawWhole(page, look, path) {

@@ -1,5 +1,6 @@
 import { type IncomingHttpHeaders, request } from 'node:http';
 import { brotliDecompressSync, gunzipSync } from 'node:zlib';
+import { getIntrospectionQuery } from 'graphql';
 import { beforeAll, describe, expect, test } from 'vitest';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
@@ -107,7 +108,7 @@ test('A short response is sent as it is', async () => {
   }
 });
 
-/** Creates a product whose description has so many bytes, some of them the second ones of letters. */
+/** Creates a product whose description has this many bytes. 100 of its letters take two, so that a limit in characters fails. */
 async function describeBy(bytes: number): Promise<string> {
   const description = 'ã'.repeat(100) + 'x'.repeat(bytes - 200);
   const { createProduct } = await app.live.request(
@@ -119,7 +120,7 @@ async function describeBy(bytes: number): Promise<string> {
 }
 
 test.each<[string, (id: string) => [path: string, query?: string]]>([
-  // The first answers are Yoga's here too, and the later ones the fast path's.
+  // Of GraphQL: Yoga sends the first two answers to a query, and the fast path the later ones.
   ['of GraphQL', (id) => ['/graphql', `{ product(productId: "${id}") { description } }`]],
   ['of REST', (id) => [`/v1/products/${id}`]],
 ])('A response %s is compressed from 1,400 bytes on, and not with 1,399', async (_, requestOf) => {
@@ -128,12 +129,12 @@ test.each<[string, (id: string) => [path: string, query?: string]]>([
     return (accepted?: string) => ask(path, accepted, query);
   };
   const { bytes: measured } = await (await send(1_000))();
-  const rest = measured.length - 1_000;
+  const overhead = measured.length - 1_000;
   for (const [length, encodings] of [
     [1_399, { br: undefined, gzip: undefined }],
     [1_400, { br: 'br', gzip: 'gzip' }],
   ] as const) {
-    const sized = await send(length - rest);
+    const sized = await send(length - overhead);
     for (let time = 0; time < 4; time++) {
       const whole = await sized();
       expect(whole.bytes).toHaveLength(length);
@@ -144,6 +145,17 @@ test.each<[string, (id: string) => [path: string, query?: string]]>([
       }
     }
   }
+});
+
+test.each([
+  ['br', 8],
+  ['gzip', 7],
+])('The description of the schema, in %s, is smaller by a factor of %d', async (accepted, factor) => {
+  const whole = await ask('/graphql', undefined, getIntrospectionQuery());
+  const answer = await ask('/graphql', accepted, getIntrospectionQuery());
+  expect(answer.headers['content-encoding']).toBe(accepted);
+  expect(answer.bytes.length).toBeLessThan(whole.bytes.length / factor);
+  expect(plain(answer)).toBe(plain(whole));
 });
 
 test('An event stream is sent event by event', async () => {

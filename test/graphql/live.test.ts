@@ -227,6 +227,10 @@ describe('the credential of a socket', () => {
       'an unknown key in headers, beside a known one',
       { payload: { authorization: `Bearer ${LIVE_KEY}`, headers: { authorization: 'Bearer x' } } },
     ],
+    [
+      'an empty one, beside a known one in headers',
+      { payload: { authorization: '', headers: { authorization: `Bearer ${LIVE_KEY}` } } },
+    ],
   ])('a socket is closed with 4403 for this credential: %s', async (_, init) => {
     const socket = raw();
     socket.send({ type: 'connection_init', ...init });
@@ -270,6 +274,12 @@ describe('the credential of a socket', () => {
     expect(await connectsAs({})).toBe(
       '4403 No credential: send { "authorization": "Bearer …" } as the payload of connection_init',
     );
+  });
+
+  test('an empty credential in the payload is refused, and a header of the upgrade does not replace it', async () => {
+    const socket = raw({ headers: { authorization: known } });
+    socket.send({ type: 'connection_init', payload: { authorization: '' } });
+    expect((await socket.closed).code).toBe(4403);
   });
 
   test('graphql-ws reports that two credentials differ', async () => {

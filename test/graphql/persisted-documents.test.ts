@@ -19,7 +19,7 @@ import { SALES_DOCUMENTS, sales } from '../../widget/src/server/sales.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
-/** For a client that comes back on a busy machine. */
+/** The time in which a client reconnects, also on a busy machine. */
 const PATIENCE = { timeout: 20_000 };
 
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
@@ -177,7 +177,7 @@ describe('automatic persisted queries', () => {
     const method = byGet ? 'GET' : 'POST';
     expect(requests).toEqual([
       { method, query: false, status: 404 },
-      // The exchange sends the document as it has sent the hash.
+      // The exchange sends the document by the same method as the hash; Apollo Client always by POST.
       { method, query: true, status: 200 },
       { method, query: false, status: 200 },
       { method, query: false, status: 200 },
@@ -401,7 +401,7 @@ describe('trusted documents', () => {
     expect(await post({ query: UNTRUSTED }, { to })).toMatchObject({ status: 200, data: {} });
   });
 
-  test('Relay reads and follows by the identifiers of its manifest, where tokens run nothing else', async () => {
+  test('Relay reads and follows by the identifiers of trusted documents, where tokens run nothing else', async () => {
     const updates =
       'subscription Changes($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { amountCents } } }';
     const to = await start({

@@ -346,7 +346,10 @@ const NO_CREDENTIAL = 'No credential: send { "authorization": "Bearer …" } as 
 const TWO_CREDENTIALS =
   'Two different credentials in the payload of connection_init: send one, as { "authorization": "Bearer …" }';
 
-/** Finds the different credentials in the places where clients put one: as a member of the payload, or of `headers` in it. */
+/**
+ * Finds the different credentials in the places where clients put one: as a member of the payload, or of `headers` in it. An
+ * empty text is one: the client meant to send it.
+ */
 function credentialsIn(payload: Readonly<Record<string, unknown>> | null | undefined): string[] {
   const places = [payload, payload?.headers] as (Readonly<Record<string, unknown>> | null | undefined)[];
   const values = places
