@@ -1,8 +1,10 @@
 import type { Page } from 'playwright-core';
 import { beforeAll, describe, expect, it, vi } from 'vitest';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import { startServer } from '../support/app.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import { CARD, payOn, type Visitor } from '../support/browser.ts';
+import { startDocumentUpstream } from '../support/document-upstream.ts';
 import { runsAll } from '../support/scale.ts';
 import { simulate, startFacadeFixture } from './fixture.ts';
 import { checkoutOf, chooseMode, isLive, openPopup, openShop, productOf } from './shop.ts';
@@ -221,3 +223,37 @@ if (runsAll())
         .toMatchObject({ event: 'card_payment.paid', attempts: [{ responseStatus: 401 }] });
     });
   });
+
+describe('in front of a service that has only the endpoints of the document', () => {
+  async function start() {
+    const service = await startDocumentUpstream();
+    const app = await startServer({
+      environment: {
+        PSA_DEMO: 'on',
+        PSA_BOOTSTRAP_LIVE_KEY: '',
+        PSA_BOOTSTRAP_TEST_KEY: '',
+        PSA_UPSTREAM_URL: service.url,
+        PSA_UPSTREAM_LIVE_KEY: service.liveKey,
+        PSA_UPSTREAM_WEBHOOK_SECRET: service.webhookSecret,
+      },
+    });
+    return {
+      url: app.url,
+      faults: () => app.faults,
+      async close() {
+        await app.close();
+        await service.close();
+      },
+    };
+  }
+  const shop = openShop(start);
+
+  it('the dashboard leaves out what is not offered, and says of nothing that it could not be read', async () => {
+    const { page } = await shop.visit({}, '/demo/dashboard');
+    await isLive(page);
+    const parts = 'disputes subaccount-payouts contents store-products';
+    for (const part of parts.split(' ')) await page.locator(`#${part}`).waitFor({ state: 'detached' });
+    expect(await page.locator('[data-missing]').count()).toBe(0);
+    await page.locator('#webhooks .empty').waitFor();
+  });
+});

@@ -4,7 +4,10 @@ import { launchBrowser, openVisitor, type Visitor } from '../support/browser.ts'
 import { savePages } from '../support/screenshots.ts';
 import { type Fixture, startFixture } from './fixture.ts';
 
-export interface Shop<On extends Fixture = Fixture> {
+/** The members of a server that a shop needs. */
+type Served = Pick<Fixture, 'url' | 'faults' | 'close'>;
+
+export interface Shop<On extends Served = Fixture> {
   readonly fixture: On;
   /** Opens a visitor's page on the shop, or on `path`. Any problem in the visitor's browser fails the test. */
   visit(options?: BrowserContextOptions, path?: string): Promise<Visitor>;
@@ -12,9 +15,12 @@ export interface Shop<On extends Fixture = Fixture> {
 
 /** Opens the demo shop on real servers and a browser for the tests of a file or a `describe`. */
 export function openShop(): Shop;
-export function openShop<On extends Fixture>(start: () => Promise<On>, kind?: 'shell' | 'browser'): Shop<On>;
-export function openShop(start: () => Promise<Fixture> = startFixture, kind?: 'shell' | 'browser'): Shop {
-  let fixture: Fixture;
+export function openShop<On extends Served>(start: () => Promise<On>, kind?: 'shell' | 'browser'): Shop<On>;
+export function openShop(
+  start: () => Promise<Served> = startFixture,
+  kind?: 'shell' | 'browser',
+): Shop<Served> {
+  let fixture: Served;
   let browser: Browser;
   const visitors: Visitor[] = [];
 
