@@ -12,11 +12,10 @@ const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const files = findTestFiles();
 /** The files that the runner has chosen; Vitest started by hand takes all. */
 const chosen = process.env.PSA_TEST_FILES?.split(',') ?? files.map(({ path }) => path);
-const filesOf = (...projects: Project[]) =>
+const filesOf = (project: Project) =>
   files
-    .filter(({ path, project, isAlone }) => projects.includes(project) && !isAlone && chosen.includes(path))
+    .filter(({ path, ...file }) => file.project === project && chosen.includes(path))
     .map(({ path }) => path);
-const alone = files.filter(({ path, isAlone }) => isAlone && chosen.includes(path)).map(({ path }) => path);
 
 /**
  * Files that take longest. A file that begins last is waited for alone, and without a record of the last run Vitest
@@ -45,13 +44,13 @@ const LONGEST = [
 const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${name}.test.ts`));
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
-/** In this order: Vitest keeps a worker while the next file is in the same Vitest project. */
-const KINDS = ['alone', 'facade', 'programs', 'server', 'unit'];
+/** In this order: a worker is kept while the next file is of the same project. */
+const KINDS = ['facade', 'programs', 'server', 'unit'];
 
 class LongestFirst extends BaseSequencer {
   override async sort(specifications: TestSpecification[]): Promise<TestSpecification[]> {
     const kindOf = ({ moduleId, project }: TestSpecification) =>
-      KINDS.includes(project.name) ? project.name : projectOfFile(relative(here('.'), moduleId));
+      project.name === 'facade' ? project.name : projectOfFile(relative(here('.'), moduleId));
     const place = (specification: TestSpecification) => {
       const at = LONGEST.findIndex((name) => specification.moduleId.endsWith(`/${name}.test.ts`));
       return KINDS.indexOf(kindOf(specification)) * LONGEST.length * 2 + (at < 0 ? LONGEST.length : at);
@@ -131,8 +130,8 @@ const THROUGH_A_FACADE = ['outcomes', 'pages', 'paying', 'popup-blocked', 'resta
 
 /** Tests that share processes, and so what is loaded there. Those of `unit` and `page` alone wait for no database. */
 function inSharedProcesses(): TestProjectInlineConfiguration[] {
-  const withDatabase = filesOf('journey', 'programs', 'server');
-  const without = filesOf('page', 'unit');
+  const withDatabase = [...filesOf('journey'), ...filesOf('server')];
+  const without = [...filesOf('page'), ...filesOf('unit')];
   return inNode(
     'shared',
     [...withDatabase, ...without],
@@ -145,8 +144,8 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   const inPage = filesOf('component');
   return [
     ...inSharedProcesses(),
-    // What a program does ends with it, so only files that replace modules need a process of their own.
-    ...inNode('alone', alone, { ...onPostgres('service'), isolate: true }),
+    // A process for each: they look at what a process leaves behind.
+    ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
     ...(runsAll()
       ? inNode(
           'facade',

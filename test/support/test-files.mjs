@@ -3,11 +3,11 @@ import { root } from '../../server/scripts/progress.mjs';
 import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
 
 /**
- * The kind of a test file, by what it needs to run, and so how soon its result is known.
+ * The Vitest project of a test file, by what the file needs to run, and so how soon its result is known.
  *
  * - `unit`: nothing but Node
  * - `server`: a PostgreSQL; servers run in the test's own process
- * - `programs`: starts processes of its own, or replaces modules
+ * - `programs`: starts processes of its own, or replaces modules; it runs in a process that no other file shares
  * - `journey`: drives a browser over whole servers
  * - `page`: drives a browser over pages with the built element, against a fake server
  * - `component`: runs inside a page, with the elements' sources
@@ -19,7 +19,6 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
  * @property {Project} project
- * @property {boolean} isAlone whether it replaces modules, and so shares its process with no other file
  * @property {Set<Part>} parts
  * @property {string[]} reaches every file of the repository that it imports, directly or not, relative to the root
  */
@@ -151,13 +150,10 @@ export function isInSample({ path }) {
 function describeFile(path, graph) {
   const reaches = graph.reach(`test/${path}`);
   const parts = new Set(reaches.flatMap((file) => [...(NEEDS[file] ?? []), ...graph.builtPartsIn(file)]));
-  const loads = graph.load(`test/${path}`);
-  const project = projectOf(path, parts, loads, graph);
-  const isAlone =
-    project === 'programs' && loads.some((file) => isOwnCode(file) && graph.replacesModules(file));
+  const project = projectOf(path, parts, graph.load(`test/${path}`), graph);
   // Vitest itself starts the browser of these files.
   if (project === 'component') parts.add('chromium');
-  return { path, project, isAlone, parts, reaches };
+  return { path, project, parts, reaches };
 }
 
 /** @param {string} path @param {Set<Part>} parts @param {string[]} loads @param {ImportGraph} graph @returns {Project} */
@@ -165,8 +161,7 @@ function projectOf(path, parts, loads, graph) {
   if (/\.browser-test\.tsx?$/.test(path)) return 'component';
   if (/\.page-test\.ts$/.test(path)) return 'page';
   if (parts.has('chromium')) return 'journey';
-  if (loads.some((file) => isOwnCode(file) && (graph.startsProcesses(file) || graph.replacesModules(file))))
-    return 'programs';
+  if (loads.some((file) => isOwnCode(file) && graph.needsOwnProcess(file))) return 'programs';
   return loads.includes('test/support/templates.ts') ? 'server' : 'unit';
 }
 
@@ -179,7 +174,7 @@ function isOwnCode(file) {
 
 /** Creates the graph of imports between the repository's files. Each file is read once. */
 function createImportGraph() {
-  /** @type {Map<string, { imports: string[], loads: string[], replacesModules: boolean, startsProcesses: boolean, builtParts: Part[] }>} */
+  /** @type {Map<string, { imports: string[], loads: string[], needsOwnProcess: boolean, builtParts: Part[] }>} */
   const known = new Map();
 
   /** @param {string} file relative to the root */
@@ -194,8 +189,7 @@ function createImportGraph() {
       found = {
         imports: importsOf(text),
         loads: importsOf(text.replaceAll(TYPES_ONLY, '')),
-        replacesModules: /\bvi\.mock\(/.test(text),
-        startsProcesses: text.includes("'node:child_process'"),
+        needsOwnProcess: text.includes("'node:child_process'") || text.includes('vi.mock('),
         builtParts: [
           ...(text.includes('../server/dist') ? /** @type {Part[]} */ (['server', 'pgdata']) : []),
           ...(text.includes('../widget/dist') ? /** @type {Part[]} */ (['widget']) : []),
@@ -218,8 +212,7 @@ function createImportGraph() {
     reach: (start) => follow(start, 'imports'),
     /** The files that are loaded with a file: types are not. @param {string} start */
     load: (start) => follow(start, 'loads'),
-    replacesModules: (/** @type {string} */ file) => read(file).replacesModules,
-    startsProcesses: (/** @type {string} */ file) => read(file).startsProcesses,
+    needsOwnProcess: (/** @type {string} */ file) => read(file).needsOwnProcess,
     builtPartsIn: (/** @type {string} */ file) => (file.startsWith('test/') ? read(file).builtParts : []),
   };
 }
