@@ -117,7 +117,7 @@ test('the rows of server/docs/trust.md that are listed here have the sizes of np
       ],
     ]),
   ).toEqual([]);
-  // Written in words, as what they are.
+  // The document writes a distance of 1 as “each place”.
   expect(sizeAt('full', 'PLACES_APART')).toBe(1);
   expect(sizeAt('full', 'FACADE_PLACES_APART')).toBe(1);
   const seeds = [...trust.matchAll(/(\d+) seeds and a tour/g)].map(([, number]) => Number(number));

@@ -50,7 +50,7 @@ try {
   await browser.close();
 }
 
-/** Starts a server with its data in memory. An error that it reports ends the run. @param {Record<string, string>} environment @param {import('../../server/src/kernel/clock.ts').Clock} clock */
+/** Starts a server with its data in memory. It prints errors; a fatal one ends the run. @param {Record<string, string>} environment @param {import('../../server/src/kernel/clock.ts').Clock} clock */
 function startServer(environment, clock) {
   return createApp({
     config: {

@@ -14,14 +14,14 @@ export const FAMILIES = 'payments,charges,subscriptions,deliveries,disputes,refu
 /** A request, and the ids of what it has made or changed, as its answers name them. */
 interface FamilyRequest {
   readonly name: string;
-  /** Its idempotency key; of a deletion, which has none, the path. */
+  /** The idempotency key. For a deletion, which has none: the path. */
   readonly key: string;
   /** The facade dies before the service has the request, or before it has the answer. */
   readonly when: 'before' | 'after';
   readonly mutation: string;
   readonly variables: Record<string, unknown>;
   readonly idOf: (done: Done) => string | undefined;
-  /** Finds the ids of what was made at the service. */
+  /** Finds the ids of what was made or changed at the service. */
   readonly made: string;
   readonly ids: Set<string>;
 }
@@ -134,7 +134,7 @@ export async function prepareFamilies({
       path: `/v1/deliveries/${deliveryId}`,
       mutation: DELETE_DELIVERY,
       variables: { deliveryId },
-      // The answer to a second deletion.
+      // A second deletion is answered with NOT_FOUND.
       idOf: ({ deliveryId: deleted, code }) => (code === 'NOT_FOUND' ? deliveryId : deleted),
       made: `select delivery_id as id from delivery where delivery_id = '${deliveryId}' and deleted_at is not null`,
     });

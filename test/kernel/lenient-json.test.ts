@@ -50,6 +50,9 @@ test.each([
   ['the whole body', [{ id: 1 }], [{ id: 1 }]],
   ['the only array', { itens: [7] }, [7]],
   ['the member that is asked for', { avisos: [{ texto: 'a' }], payouts: [] }, []],
+  ['the member of a usual name', { data: [], links: [{ rel: 'self' }] }, []],
+  ['records and a null', { dados: [null, { id: 1 }], erros: [] }, [null, { id: 1 }]],
+  ['rows that are no records', { linhas: [[1]], avisos: [] }, [[1]]],
   ['records behind texts', { etiquetas: ['a', 'b'], dados: [{ id: 1 }] }, [{ id: 1 }]],
   ['records behind an empty array', { erros: [], dados: [{ id: 1 }] }, [{ id: 1 }]],
   ['an empty array behind texts', { etiquetas: ['a', 'b'], dados: [] }, []],
@@ -60,4 +63,8 @@ test.each([
 test('An answer without an array is no page', () => {
   for (const json of [null, 'a', {}, { total: 0, payouts: { id: 1 } }])
     expect(readPage(json, 'payouts')).toBeNull();
+});
+
+test('An answer with two lists of unknown names is no page', () => {
+  expect(readPage({ filtros: [{ nome: 'a' }], saques: [{ id: 1 }] }, 'payouts')).toBeNull();
 });

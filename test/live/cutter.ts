@@ -83,9 +83,11 @@ export async function startCutter(target: string): Promise<Cutter> {
     },
     cut(how) {
       for (const [client, { isChunked }] of open) {
+        // It has ended, and is closed in a moment.
+        if (!client.writable) continue;
         cuts += 1;
         if (how === 'reset') client.resetAndDestroy();
-        else if (client.writable) client.end(isChunked ? LAST_CHUNK : '');
+        else client.end(isChunked ? LAST_CHUNK : '');
       }
     },
     down() {

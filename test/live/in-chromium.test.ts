@@ -174,22 +174,22 @@ test('psa-payouts shows each change of each payout once, over cuts, outages and 
     <script type="module" src="${url}/widget/psa-payouts.js"></script>
     <script type="module">
       globalThis.tables = [...document.querySelectorAll('psa-payouts')];
-      for (const table of tables) {
+      for (const [nth, table] of tables.entries()) {
         table.changes = [];
         table.addEventListener('psa-payout-update', ({ detail: { payout } }) =>
           table.changes.push(payout.withdrawalId + ' ' + payout.status));
-        table.renewToken = mint;
+        table.renewToken = () => mint(nth);
       }
     </script>`;
   const visitor = await shop.visit({}, '/healthz');
   visitor.expectProblems(...EXPECTED_PROBLEMS);
   const { page } = visitor;
-  const minted: string[] = [];
-  await page.exposeFunction('mint', async () => {
+  const minted: string[][] = TRANSPORTS.map(() => []);
+  await page.exposeFunction('mint', async (nth: number) => {
     const { createDashboardToken } = await live.request(
       'mutation { createDashboardToken(input: { scopes: [PAYOUTS] }) { ... on DashboardTokenSuccess { token } } }',
     );
-    minted.push(createDashboardToken.token);
+    minted[nth]!.push(createDashboardToken.token);
     return createDashboardToken.token;
   });
   await page.goto(site.url);
@@ -218,7 +218,7 @@ test('psa-payouts shows each change of each payout once, over cuts, outages and 
     if (round % 3 === 2) cut('reset');
     for (const cutter of cutters) cutter.up();
     if (round === Math.ceil(count / 2))
-      for (const token of minted.slice())
+      for (const token of minted.flat())
         await live.request('mutation ($token: String!) { revokeToken(token: $token) { __typename } }', {
           token,
         });
@@ -255,9 +255,9 @@ test('psa-payouts shows each change of each payout once, over cuts, outages and 
     expect(drawn).toEqual(codes.slice(0, drawn.length));
   }
   // A table that had not come back yet had no connection to cut.
-  for (const cutter of cutters) expect(cutter.cuts).toBeGreaterThan(count / 2);
+  for (const cutter of cutters) expect(cutter.cuts).toBeGreaterThanOrEqual(count / 2);
   // Each table has renewed its token.
-  expect(minted.length).toBeGreaterThanOrEqual(2 * TRANSPORTS.length);
+  for (const tokens of minted) expect(tokens.length).toBeGreaterThan(1);
 });
 
 interface Row {

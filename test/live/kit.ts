@@ -91,6 +91,8 @@ export async function conform(dose: Dose): Promise<Findings[]> {
         each((cutter) => cutter.cut('reset'));
         break;
       case 1:
+        // After the reset of the round before, an orderly close needs an open connection again.
+        await arrived();
         each((cutter) => cutter.cut('end'));
         await create();
         break;

@@ -61,8 +61,8 @@ export function ensureSystemd() {
   });
 }
 
-/** The folders of unpacked libraries, for the search path of the programs beside them. */
-export function unpackedLibraries() {
+/** Lists the folders of unpacked libraries, for the search path of the programs beside them. */
+export function unpackedLibraryFolders() {
   const libraries = join(UNPACKED, 'usr/lib');
   const folders = existsSync(libraries) ? readdirSync(libraries, { withFileTypes: true }) : [];
   return folders

@@ -73,7 +73,7 @@ const SIZES = {
   /** Requests of a well-behaved client beside the half-open ones. */
   BESIDE: [10, 20, 200, 3_000],
   /**
-   * Payments that stock clients follow through cuts: three of four come with a cut of every connection. With ten clients 90
+   * Payments that stock clients follow through cuts. In three of four rounds every connection is cut. With ten clients 90
    * payments take 486 of the 600 root fields that the tokens of an account have in a minute of the test's clock.
    */
   RESUMED: [12, 90, 90, 90],

@@ -1,5 +1,13 @@
 import { expect, test } from 'vitest';
-import { isKeyConflict, isRefusedWith } from '../../server/src/upstream/responses.ts';
+import {
+  isKeyConflict,
+  isRefusedWith,
+  noEndpoint,
+  refusalOf,
+  toUpstreamError,
+  unreadable,
+  withNotOffered,
+} from '../../server/src/upstream/responses.ts';
 
 const answer = (error: string, code?: string) => ({
   body: { error },
@@ -22,4 +30,15 @@ test('A code is read before the words, and words alone where there is none', () 
   expect(isDisputed('This dispute is no reason', 'NOT_REFUNDABLE')).toBe(false);
   expect(isDisputed('This payment is disputed')).toBe(true);
   expect(isRefusedWith({ body: null, headers: {} }, 'DISPUTE_STATE', /disput/i)).toBe(false);
+});
+
+test('A read that found no endpoint is not offered; a refusal and an outage stay as they are', async () => {
+  const failing = (error: Error) => withNotOffered('Reading disputes', Promise.reject(error));
+  await expect(failing(noEndpoint('listing disputes'))).rejects.toMatchObject({
+    code: 'NOT_OFFERED',
+    message: 'Reading disputes is not offered by the payments service behind this server',
+  });
+  for (const error of [refusalOf({ status: 401, body: {} }), toUpstreamError(unreadable())])
+    await expect(failing(error)).rejects.toBe(error);
+  expect(await withNotOffered('Reading disputes', Promise.resolve(7))).toBe(7);
 });

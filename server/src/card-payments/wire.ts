@@ -181,7 +181,7 @@ export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
 export function cardPaymentsFromWire(
   body: unknown,
 ): { items: (UpstreamCardPayment & { said: JsonRecord })[]; length: number; total: number | null } | null {
-  const page = readPage(body);
+  const page = readPage(body, 'cardPayments');
   if (!page) return null;
   const items = page.items.flatMap((each) => {
     const [claim, said] = [cardPaymentFromWire(each), readRecord(each)];

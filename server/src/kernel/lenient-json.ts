@@ -24,18 +24,34 @@ export interface JsonPage {
   total: number | null;
 }
 
+/** The names that services give the array of a page. */
+const USUAL_NAMES = ['data', 'items', 'results', 'entries'];
+
 /**
- * Reads a page: the array, and the `total` beside it. Among several arrays it is the member `name`, else the first one of
- * records, else an empty one.
+ * Reads a page: the array of its items, and the `total` beside it. Among several arrays it is the one with a name of `names`, a usual
+ * name, or the only one that is not empty and holds more than texts and numbers. Null where there is none, or the choice is unclear:
+ * a list that is taken for empty would have a payment made again.
  */
-export function readPage(json: unknown, name = ''): JsonPage | null {
+export function readPage(json: unknown, ...names: string[]): JsonPage | null {
   if (Array.isArray(json)) return { items: json, total: null };
   const record = readRecord(json);
-  const arrays = Object.values(record ?? {}).filter(Array.isArray);
-  const isOfRecords = (items: unknown[]) => items.length > 0 && items.every((item) => readRecord(item));
-  const likely = arrays.find(isOfRecords) ?? arrays.find(({ length }) => length === 0) ?? arrays[0];
-  const items = [record?.[name], likely].find(Array.isArray);
+  const items = record && itemsIn(record, [...names, ...USUAL_NAMES]);
   return record && items ? { items, total: readCents(record.total) } : null;
+}
+
+function itemsIn(record: JsonRecord, names: string[]): unknown[] | null {
+  const named = names.map((name) => record[name]).find(Array.isArray);
+  if (named) return named;
+  const arrays = Object.values(record).filter(Array.isArray);
+  const others = arrays.filter((array) => !isOfLabels(array));
+  const filled = others.filter(({ length }) => length > 0);
+  if (filled.length > 1) return null;
+  return filled[0] ?? others[0] ?? arrays[0] ?? null;
+}
+
+/** Whether an array has nothing but texts, numbers and booleans. */
+function isOfLabels(array: readonly unknown[]): boolean {
+  return array.length > 0 && array.every((each) => each !== null && typeof each !== 'object');
 }
 
 /** Finds the first text of a form among the members; those whose names are `named` come first. */

@@ -19,7 +19,7 @@ interface MethodRules {
   isInSandbox: boolean;
   isEnabled: (settings: AccountSettings) => boolean;
   /** The reason for which a merchant cannot refund it; null where it goes back as a PIX. */
-  notRefundable: string | null;
+  notRefundableReason: string | null;
   /** Whether the payer's bank can claim the money back. */
   isDisputable: boolean;
 }
@@ -29,15 +29,15 @@ const METHODS: Readonly<Record<PaymentMethod, MethodRules>> = {
     label: 'PIX',
     isInSandbox: true,
     isEnabled: ({ pixEnabled }) => pixEnabled,
-    notRefundable: null,
+    notRefundableReason: null,
     isDisputable: true,
   },
   ltc: {
     label: 'LTC',
     isInSandbox: false,
     isEnabled: ({ ltcEnabled }) => ltcEnabled,
-    notRefundable: 'LTC cannot be sent back: it has no address of its payer',
-    // No bank has sent it.
+    notRefundableReason: 'LTC cannot be sent back: it has no address of its payer',
+    // No bank sent the money, so none can claim it back.
     isDisputable: false,
   },
 };
@@ -59,9 +59,9 @@ export function assertMethodAvailable(
   if (!METHODS[method].isEnabled(settings)) throw notConfigured(METHODS[method].label);
 }
 
-/** The reason for which a payment of the method cannot be refunded; null where it can, as far as the method is known. */
+/** The reason for which a payment by the method cannot be refunded. Null where the method permits refunds, or is unknown. */
 export function whyNotRefundable(method: PaymentMethod | 'unknown'): string | null {
-  return method === 'unknown' ? null : METHODS[method].notRefundable;
+  return method === 'unknown' ? null : METHODS[method].notRefundableReason;
 }
 
 export function isDisputable(method: PaymentMethod): boolean {

@@ -36,7 +36,7 @@ interface Quote {
 
 /** The creation of a payment by one method. */
 interface MethodCreation {
-  /** Gets from outside what the decision needs, which cannot wait. */
+  /** Gets what the decision needs from outside, before the decision: that cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(
     ...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]
@@ -166,8 +166,8 @@ export function createPaymentService({
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input;
       const { environment } = tenant;
-      const method = creations[input.method];
-      const prepared = await method.prepare(tenant, input);
+      const creationByMethod = creations[input.method];
+      const prepared = await creationByMethod.prepare(tenant, input);
       const { resource, replayed: isReplay } = await create(tenant, {
         idempotencyKey,
         input,
@@ -190,7 +190,7 @@ export function createPaymentService({
             balances: state.balances,
             now: state.now,
           };
-          return method.decide(input, sale, creation, prepared);
+          return creationByMethod.decide(input, sale, creation, prepared);
         },
       });
       return { payment: resource, replayed: isReplay };

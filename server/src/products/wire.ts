@@ -45,7 +45,7 @@ export function productFromWire(body: unknown): Product | null {
 
 /** Reads a page of the list and the total count; null if the response is no page. */
 export function productsFromWire(body: unknown): { items: (Product | null)[]; total: number | null } | null {
-  const page = readPage(body);
+  const page = readPage(body, 'products');
   return page && { items: page.items.map(productFromWire), total: page.total };
 }
 

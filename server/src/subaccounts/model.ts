@@ -289,6 +289,7 @@ export interface SubaccountService<
   assertAnnounced(): void;
   /** Finds subaccounts in the order of the ids, null where not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
+  /** @throws UnavailableError NOT_OFFERED, as the next two */
   list(tenant: Tenant, range: ListRange): Promise<PlacedRange<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
   count(tenant: Tenant): Promise<number>;

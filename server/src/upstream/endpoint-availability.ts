@@ -1,7 +1,6 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { UpstreamError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { isNotImplemented, noEndpoint, notOffered } from './responses.ts';
+import { isNotImplemented, noEndpoint } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
@@ -32,15 +31,6 @@ export interface Endpoints {
     endpoint: Endpoint,
     request: () => Promise<Answer>,
   ): Promise<Answer | null>;
-  /**
-   * Waits for a read by these endpoints, and reports where the service has shown that it has none of one of them. `what`
-   * begins a sentence: `Reading disputes`. @throws UnavailableError NOT_OFFERED, and what `read` throws
-   */
-  assertOffered<Value>(
-    environment: Environment,
-    needed: { endpoints: readonly Endpoint[]; what: string },
-    read: Promise<Value>,
-  ): Promise<Value>;
 }
 
 const MISSING_FOR_MS = 10 * 60_000;
@@ -77,12 +67,6 @@ export function createEndpoints(clock: Clock): Endpoints {
       const answer = await callIfSupported(environment, endpoint, request);
       if (answer === null) throw noEndpoint(endpoint.inWords);
       return answer;
-    },
-    assertOffered(environment, { endpoints, what }, read) {
-      return read.catch((error: unknown) => {
-        const isOneMissing = endpoints.some((endpoint) => isMissing(environment, endpoint));
-        throw isOneMissing && error instanceof UpstreamError ? notOffered(what) : error;
-      });
     },
   };
 }

@@ -1,8 +1,8 @@
 import type { Requester } from '../kernel/requester.ts';
-import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import { createEndpoints, type Endpoint } from './endpoint-availability.ts';
-import { isSuccess, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
+import { isSuccess, refusalOf, unreadable, withNotOffered, withUpstreamErrors } from './responses.ts';
 import { createStableOffsetList, type OffsetPage } from './stable-list.ts';
 
 interface Scope {
@@ -53,22 +53,20 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   }
 
   const { inWords } = endpoint;
-  const needed = { endpoints: [endpoint], what: inWords.charAt(0).toUpperCase() + inWords.slice(1) };
+  const what = inWords.charAt(0).toUpperCase() + inWords.slice(1);
 
   /** @throws UnavailableError where the service has shown that it has no such list, and what `read` throws */
-  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
-    endpoints.assertOffered(environment, needed, withUpstreamErrors(read));
+  const offered = <Value>(read: Promise<Value>) => withNotOffered(what, withUpstreamErrors(read));
 
   return {
     endpoints,
     find: (scope: Of, search: Parameters<typeof stableList.find>[1]) =>
-      offered(scope.tenant.environment, stableList.find(scope, search)),
-    list: (scope: Of, range: Parameters<typeof stableList.list>[1]) =>
-      offered(scope.tenant.environment, stableList.list(scope, range)),
+      offered(stableList.find(scope, search)),
+    list: (scope: Of, range: Parameters<typeof stableList.list>[1]) => offered(stableList.list(scope, range)),
     async page(scope: Of, range: { limit: number; offset: number }) {
-      const { items, total } = await offered(scope.tenant.environment, fetchPage(scope, range));
+      const { items, total } = await offered(fetchPage(scope, range));
       return { items: items.flatMap((item) => item ?? []), total };
     },
-    count: (scope: Of) => offered(scope.tenant.environment, stableList.count(scope, {})),
+    count: (scope: Of) => offered(stableList.count(scope, {})),
   };
 }

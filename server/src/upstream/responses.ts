@@ -130,8 +130,11 @@ export function isRefusedWith(
 }
 
 /** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
+/** The service has no such endpoint, as it has shown. */
+class MissingEndpointError extends UpstreamError {}
+
 export function noEndpoint(what: string): UpstreamError {
-  return new UpstreamError(`The payments service has no endpoint for ${what}`, REFUSED);
+  return new MissingEndpointError(`The payments service has no endpoint for ${what}`, REFUSED);
 }
 
 /** The refusal of what the service has no operation for, or none that is known; `what` begins a sentence: `Refunding`. */
@@ -140,6 +143,13 @@ export function notOffered(what: string): UnavailableError {
     'NOT_OFFERED',
     `${what} is not offered by the payments service behind this server`,
   );
+}
+
+/** Waits for a read, and calls what it is about not offered where it found no endpoint. @throws UnavailableError, and what `read` throws */
+export async function withNotOffered<Value>(what: string, read: Promise<Value>): Promise<Value> {
+  return read.catch((error: unknown) => {
+    throw error instanceof MissingEndpointError ? notOffered(what) : error;
+  });
 }
 
 // ── No answer ───────────────────────────────────────────────────────────────────────────────────

@@ -51,7 +51,9 @@ export function planFollowers(
 ): FollowerSpec[] {
   const clients = Object.keys(CLIENTS);
   if (clients.length % 3 === 0)
-    throw new Error(`SHORT_TOKENS reaches a third of ${clients.length} clients alone`);
+    throw new Error(
+      `Of ${clients.length} clients only some have short tokens: SHORT_TOKENS has a common divisor`,
+    );
   const specs: FollowerSpec[] = [];
   const add = (role: Role, count: number) => {
     const tenants = accounts.flatMap((account, tenant) => (account.role === role ? [tenant] : []));

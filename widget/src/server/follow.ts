@@ -84,8 +84,8 @@ export function documentOf(topic: Topic, fields?: string): string {
  * Follows all resources of a topic from where the last run has ended: over cuts, restarts of either side and expired
  * cursors. Each update is handled at least once: again after a crash before `save`. To handle it exactly once, store
  * `update.cursor` in the transaction of `onUpdate`. Ends at an abort; rejects where `onUpdate`, or the `save` after it, does,
- * and where the server refuses for good. Without a cursor it asks for one, and calls `reconcile` and `save`: a retryable
- * `PsaError` of the three repeats them, and any other error rejects.
+ * and where the server refuses for good. Without a cursor it asks for one, and calls `reconcile` and `save`: where one of the
+ * three fails with a retryable `PsaError`, all are repeated; any other error rejects.
  */
 export async function follow<Resource = Record<string, unknown>>(
   topic: Topic,

@@ -11,7 +11,13 @@ import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availabi
 import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
-import { isSuccess, refusalOf, unreadable, withUpstreamErrors } from '../../upstream/responses.ts';
+import {
+  isSuccess,
+  refusalOf,
+  unreadable,
+  withNotOffered,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import { type DisputeService, isAnyDisputeId, isUndecided } from '../model.ts';
 import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
@@ -85,20 +91,13 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   }
 
   /** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>({ environment }: Tenant, read: Promise<Value>) =>
-    endpoints.assertOffered(
-      environment,
-      { endpoints: [GET, LIST], what: 'Reading disputes' },
-      withUpstreamErrors(read),
-    );
+  const offered = <Value>(read: Promise<Value>) =>
+    withNotOffered('Reading disputes', withUpstreamErrors(read));
 
   /** Brings the mirror up to date, once for all that ask at the same time. */
   async function refreshList(tenant: Tenant, requester: Requester): Promise<void> {
     if (!isPossible(tenant.environment)) return;
-    await offered(
-      tenant,
-      shared(tenantKey(tenant), () => readList(tenant, requester)),
-    );
+    await offered(shared(tenantKey(tenant), () => readList(tenant, requester)));
   }
 
   async function list(tenant: Tenant, range: Omit<MirrorRange, 'period'>) {
@@ -117,11 +116,11 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       submitEvidence: requests.submitEvidence,
       async find(tenant, disputeId) {
         const found = lookups.findMany(tenant, [disputeId], requester);
-        return (await offered(tenant, found))[0] ?? null;
+        return (await offered(found))[0] ?? null;
       },
-      findMany: (tenant, disputeIds) => offered(tenant, lookups.findMany(tenant, disputeIds, requester)),
+      findMany: (tenant, disputeIds) => offered(lookups.findMany(tenant, disputeIds, requester)),
       async findWithVersion(tenant, disputeId) {
-        const found = await offered(tenant, lookups.findWithVersion(tenant, disputeId, requester));
+        const found = await offered(lookups.findWithVersion(tenant, disputeId, requester));
         return found && { version: found.version, dispute: found.payment };
       },
       // The service does not report which disputes a payment has.

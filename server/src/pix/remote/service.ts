@@ -1,6 +1,6 @@
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import type { Requester } from '../../kernel/requester.ts';
-import { type Environment, type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../../receiving/model.ts';
 import { pollInterval } from '../../receiving/poll-interval.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -9,6 +9,7 @@ import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../u
 import { countMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments, type PaymentFamily } from '../../upstream/payment-mirror.ts';
+import { withNotOffered } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertIdForm, type PixFilter, type PixReads, type PixResource } from '../model.ts';
 
@@ -95,8 +96,7 @@ export function createRemotePixReads<
   }
 
   /** Says that the service has no such family, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
-    endpoints.assertOffered(environment, { endpoints: [get, all], what: `Looking ${lookup} up` }, read);
+  const offered = <Value>(read: Promise<Value>) => withNotOffered(`Looking ${lookup} up`, read);
 
   async function list(tenant: Tenant, range: MirrorRange) {
     const allOf = { parent: kinds, status: [...PAYMENT_STATUSES, 'unknown'] };
@@ -117,11 +117,11 @@ export function createRemotePixReads<
       assertId: (id) => assertIdForm(idName, isId(id), idForm),
       async find(tenant, id) {
         const found = lookups.findMany(tenant, [id], requester);
-        return (await offered(tenant.environment, found))[0] ?? null;
+        return (await offered(found))[0] ?? null;
       },
-      findMany: (tenant, ids) => offered(tenant.environment, lookups.findMany(tenant, ids, requester)),
+      findMany: (tenant, ids) => offered(lookups.findMany(tenant, ids, requester)),
       async findWithVersion(tenant, id) {
-        const found = await offered(tenant.environment, lookups.findWithVersion(tenant, id, requester));
+        const found = await offered(lookups.findWithVersion(tenant, id, requester));
         return found && { version: found.version, resource: found.payment };
       },
       async list(tenant, { end, limit, after, before, ...filter }) {

@@ -1,5 +1,5 @@
 import type { Requester } from '../../kernel/requester.ts';
-import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
 import {
   type RemoteSlice,
   requestOptionsFor,
@@ -10,7 +10,7 @@ import { assertTaken } from '../../upstream/families.ts';
 import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
-import { withUpstreamErrors } from '../../upstream/responses.ts';
+import { withNotOffered, withUpstreamErrors } from '../../upstream/responses.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import {
   isFinal,
@@ -59,12 +59,8 @@ export function createRemoteRefunds(
   const isTaken = facade.families.has('refunds');
 
   /** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
-    endpoints.assertOffered(
-      environment,
-      { endpoints: [GET], what: 'Looking a refund up' },
-      withUpstreamErrors(read),
-    );
+  const offered = <Value>(read: Promise<Value>) =>
+    withNotOffered('Looking a refund up', withUpstreamErrors(read));
 
   const rangeOf = ({ types, status }: RefundFilter) => ({ parent: types, status, period: {} });
 
@@ -78,12 +74,10 @@ export function createRemoteRefunds(
           key === null
             ? lookups.findMany(tenant, [reference], requester).then(([refund]) => refund ?? null)
             : requests.findByKey(tenant, key, requestOptionsFor(requester));
-        return offered(tenant.environment, found);
+        return offered(found);
       },
       findMany: async (tenant, refundIds) =>
-        isTaken
-          ? offered(tenant.environment, lookups.findMany(tenant, refundIds, requester))
-          : refundIds.map(() => null),
+        isTaken ? offered(lookups.findMany(tenant, refundIds, requester)) : refundIds.map(() => null),
       // The payment has all that the service reports of them: its refundIds.
       ofResources: async (_, __, ids) => ids.map(() => null),
       async list(tenant, { end, limit, after, before, ...filter }) {

@@ -14,6 +14,7 @@ import {
   notOffered,
   refusalOf,
   unreadable,
+  withNotOffered,
   withUpstreamErrors,
 } from '../../upstream/responses.ts';
 import { createStableOffsetList, type OffsetPage } from '../../upstream/stable-list.ts';
@@ -110,7 +111,7 @@ export function createRemoteSubaccounts(
     const read = await get(tenant, endpoint, query, { requestOptions: requestOptionsFor(requester) });
     requester.onRead(read.at, read.stale);
     if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
-    const found = readPage(read.body);
+    const found = readPage(read.body, endpoint === LIST ? 'subaccounts' : 'entries');
     if (!found) throw unreadable();
     // Where the service gives no total, a full page counts as followed by one more item.
     const isLast = found.items.length < limit;
@@ -144,12 +145,8 @@ export function createRemoteSubaccounts(
   });
 
   /** Says that the service lists no subaccounts, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>({ environment }: Tenant, read: Promise<Value>) =>
-    endpoints.assertOffered(
-      environment,
-      { endpoints: [LIST], what: 'Listing subaccounts' },
-      withUpstreamErrors(read),
-    );
+  const offered = <Value>(read: Promise<Value>) =>
+    withNotOffered('Listing subaccounts', withUpstreamErrors(read));
 
   // ── The port ──
 
@@ -209,11 +206,11 @@ export function createRemoteSubaccounts(
         throw notOffered(FOLLOWING);
       },
       findMany: (tenant, ids) => Promise.all(ids.map((id) => find(tenant, id))),
-      list: (tenant, range) => offered(tenant, subaccountList.list({ tenant, requester }, range)),
+      list: (tenant, range) => offered(subaccountList.list({ tenant, requester }, range)),
       async listPage(tenant, window) {
-        return toOffsetPage(await offered(tenant, subaccountPage({ tenant, requester }, window)));
+        return toOffsetPage(await offered(subaccountPage({ tenant, requester }, window)));
       },
-      count: (tenant) => offered(tenant, subaccountList.count({ tenant, requester }, {})),
+      count: (tenant) => offered(subaccountList.count({ tenant, requester }, {})),
 
       async statement(tenant, subaccountId, range, filter) {
         if (!isSubaccountId(subaccountId)) return { items: [], more: false };

@@ -127,7 +127,7 @@ export function createTransferRequests({
         const answer = await endpoints.callIfSupported(environment, GET_STATEMENT, () =>
           upstream.get({ environment, path, requestOptions: { priority: 'query' } }),
         );
-        const page = answer && isSuccess(answer) ? readPage(answer.body) : null;
+        const page = answer && isSuccess(answer) ? readPage(answer.body, 'entries') : null;
         const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [];
         if (!page || items.includes(null)) return null;
         return { items: items as StatementEntry[], length: items.length, total: page.total };

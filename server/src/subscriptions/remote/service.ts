@@ -1,5 +1,5 @@
 import type { ListRange } from '../../kernel/list-range.ts';
-import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
 import { assertIdForm } from '../../pix/model.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
@@ -7,6 +7,7 @@ import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lis
 import { countMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
+import { withNotOffered } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import {
   isAnySubscriptionId,
@@ -70,12 +71,7 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
   }
 
   /** Says that the service has no subscriptions, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>(environment: Environment, read: Promise<Value>) =>
-    endpoints.assertOffered(
-      environment,
-      { endpoints: [GET, FAMILY], what: 'Looking a subscription up' },
-      read,
-    );
+  const offered = <Value>(read: Promise<Value>) => withNotOffered('Looking a subscription up', read);
 
   async function list(
     tenant: Tenant,
@@ -108,13 +104,11 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
       cancel: requests.cancel,
       async find(tenant, subscriptionId) {
         const found = lookups.findMany(tenant, [subscriptionId], requester);
-        return (await offered(tenant.environment, found))[0] ?? null;
+        return (await offered(found))[0] ?? null;
       },
-      findMany: (tenant, subscriptionIds) =>
-        offered(tenant.environment, lookups.findMany(tenant, subscriptionIds, requester)),
+      findMany: (tenant, subscriptionIds) => offered(lookups.findMany(tenant, subscriptionIds, requester)),
       async findWithVersion(tenant, subscriptionId) {
-        const { environment } = tenant;
-        const found = await offered(environment, lookups.findWithVersion(tenant, subscriptionId, requester));
+        const found = await offered(lookups.findWithVersion(tenant, subscriptionId, requester));
         return found && { version: found.version, subscription: found.payment };
       },
       async list(tenant, { limit, ...range }) {
