@@ -28,24 +28,27 @@ export interface JsonPage {
 const USUAL_NAMES = ['data', 'items', 'results', 'entries'];
 
 /**
- * Reads a page: the array of its items, and the `total` beside it. Among several arrays it is the one with a name of `names`, a usual
- * name, or the only one that is not empty and holds more than texts and numbers. Null where there is none, or the choice is unclear:
- * a list that is taken for empty would have a payment made again.
+ * Reads a page: the array of its items, and the `total` beside it. Among several arrays it is the one with a name of `names`, or the
+ * only one that is not empty and holds more than texts and numbers; of several such the one with a usual name. Null where there is
+ * none, or the choice is unclear: a list that is taken for empty would have a payment made again.
  */
 export function readPage(json: unknown, ...names: string[]): JsonPage | null {
   if (Array.isArray(json)) return { items: json, total: null };
   const record = readRecord(json);
-  const items = record && itemsIn(record, [...names, ...USUAL_NAMES]);
+  const items = record && (arrayOf(record, names) ?? likelyItems(record));
   return record && items ? { items, total: readCents(record.total) } : null;
 }
 
-function itemsIn(record: JsonRecord, names: string[]): unknown[] | null {
-  const named = names.map((name) => record[name]).find(Array.isArray);
-  if (named) return named;
+function arrayOf(record: JsonRecord, names: readonly string[]): unknown[] | null {
+  return names.map((name) => record[name]).find(Array.isArray) ?? null;
+}
+
+function likelyItems(record: JsonRecord): unknown[] | null {
   const arrays = Object.values(record).filter(Array.isArray);
   const others = arrays.filter((array) => !isOfLabels(array));
   const filled = others.filter(({ length }) => length > 0);
-  if (filled.length > 1) return null;
+  const usual = arrayOf(record, USUAL_NAMES);
+  if (filled.length > 1) return usual && filled.includes(usual) ? usual : null;
   return filled[0] ?? others[0] ?? arrays[0] ?? null;
 }
 
