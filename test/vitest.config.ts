@@ -172,6 +172,8 @@ export default defineConfig(async () => ({
     sequence: { sequencer: LongestFirst },
     // A failure that is seen once says what was there, and not `{ …(6) }`.
     chaiConfig: { truncateThreshold: 2_000 },
+    // For what never comes, like the other limits: Vitest's own second is too short beside three other workers.
+    expect: { poll: { timeout: 60_000 } },
     // One more than there are cores: many tests wait for another process, or for a browser.
     maxWorkers: availableParallelism() + 1,
     projects: await projects(),

@@ -235,7 +235,7 @@ test.each<[string, (endpoint: string, token: Tokens, fetch: typeof globalThis.fe
   });
   const leave = [1, 2].map(() => (client.subscribe as Subscribe)({ query: QUERY }, IGNORED));
   const sent = async (count: number) => {
-    await vi.waitFor(() => expect(requests).toHaveLength(count));
+    await expect.poll(() => requests).toHaveLength(count);
     return requests.map(({ token }) => token);
   };
   await sent(2);

@@ -441,7 +441,7 @@ describe('a token', () => {
     const { token } = await post<PayoutsWorld>('/world', { token: world.token, renew: true });
     element.renewToken = vi.fn(async () => token);
     await act(element, { expire: true });
-    await vi.waitFor(async () =>
+    await waitFor(async () =>
       expect((await readWorld({ ...world, token })).subscriptions.at(-1)).toMatchObject({
         token,
         after: 'u0',
@@ -528,7 +528,7 @@ describe('a token', () => {
     const { element } = await table({}, { token: 'wrong', renewToken }, 'error');
     expect(renewToken).toHaveBeenCalledOnce();
     button(element, 'retry-button').click();
-    await vi.waitFor(() => expect(renewToken).toHaveBeenCalledTimes(2));
+    await waitFor(() => expect(renewToken).toHaveBeenCalledTimes(2));
   });
 });
 
