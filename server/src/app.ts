@@ -8,6 +8,7 @@ import type { Database, Sql } from './db/database.ts';
 import type { Log } from './db/log.ts';
 import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
+import type { StartingPglite } from './db/pglite-backend.ts';
 import { followDatabaseTime } from './db/time.ts';
 import { createCredentialWatch } from './events/credential.ts';
 import { announcedTenant, announcement, createLogTailer, STREAM_CHANNEL } from './events/log-tailer.ts';
@@ -117,6 +118,7 @@ export async function createApp({
   clock: givenClock,
   log,
   onFatal,
+  pglite,
   databaseTime,
   testing = {},
 }: {
@@ -124,6 +126,8 @@ export async function createApp({
   clock: Clock;
   log: Log;
   onFatal: (error: Error) => void;
+  /** A PGlite that the caller has started, so that it starts while this module is loaded. It is closed with the server. */
+  pglite?: StartingPglite | undefined;
   /** Reads the time that all instances share. Without it `clock` is not adjusted, and a test can move it. */
   databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;
   testing?: Testing;
@@ -161,7 +165,7 @@ export async function createApp({
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
     const knownMigration = newestMigration(migrations);
-    const database = await open({ ...config, clock, log, onFatal, meter: metrics, knownMigration });
+    const database = await open({ ...config, clock, log, onFatal, pglite, meter: metrics, knownMigration });
     closing.push(() => database.close());
     // PGlite runs in this process, so its time is the machine's.
     if (databaseTime && database.engine === 'postgres') {

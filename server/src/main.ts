@@ -1,9 +1,10 @@
+import { existsSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { ModeError } from './access/mode.ts';
-import { type App, createApp } from './app.ts';
+import type { App } from './app.ts';
 import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config.ts';
-import { DataDirLockedError } from './db/lock.ts';
-import { selectTime } from './db/time.ts';
+import { DataDirLockedError, pgdataOf } from './db/lock.ts';
+import { type StartingPglite, startPglite } from './db/pglite-backend.ts';
 import { ManifestError } from './graphql/trusted-manifest.ts';
 import { PSA_COMMAND } from './kernel/assets.ts';
 import { createSystemClock } from './kernel/clock.ts';
@@ -20,16 +21,10 @@ const STOP_MS = 12_500;
 
 async function main(): Promise<void> {
   config = readConfig();
-  const app = await createApp({
-    config,
-    clock: createSystemClock(),
-    log,
-    databaseTime: selectTime,
-    onFatal(error) {
-      log.error({ err: error }, 'the database has failed; the server stops');
-      process.exit(1);
-    },
-  });
+  const pglite = await startDatabase(config);
+  const [{ createApp }, { selectTime }] = await Promise.all([import('./app.ts'), import('./db/time.ts')]);
+  const clock = createSystemClock();
+  const app = await createApp({ config, clock, log, databaseTime: selectTime, onFatal, pglite });
   const delay = config.drainMs + STOP_MS;
   closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'stopping after a fault');
@@ -39,6 +34,19 @@ async function main(): Promise<void> {
     await waitWithLimit(app.close());
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
+}
+
+/**
+ * Starts PGlite, where it has data: its worker starts while this thread loads the server, which takes as long. A
+ * first start waits until the server is sure that it can run, because one that cannot must leave no data.
+ */
+async function startDatabase({ databaseUrl, dataDir }: Config): Promise<StartingPglite | undefined> {
+  return databaseUrl || !existsSync(pgdataOf(dataDir)) ? undefined : startPglite({ dataDir, onFatal });
+}
+
+function onFatal(error: Error): never {
+  log.error({ err: error }, 'the database has failed; the server stops');
+  process.exit(1);
 }
 
 /** The limit on closing, which is shorter than STOP_MS. What was acknowledged is committed already. */

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import { inject } from 'vitest';
-import { type Backend, openPglite, startBackend } from '../../server/src/db/pglite.ts';
+import { openPglite } from '../../server/src/db/pglite.ts';
+import { type Backend, startBackend } from '../../server/src/db/pglite-backend.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { emptyTables, onFatal, readShape, silent } from './templates.ts';
 

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Database, DatabaseMeter } from './database.ts';
 import type { Log } from './log.ts';
 import { openPglite } from './pglite.ts';
+import type { StartingPglite } from './pglite-backend.ts';
 import { openPostgres } from './postgres.ts';
 
 export interface DatabaseOptions {
@@ -13,6 +14,8 @@ export interface DatabaseOptions {
   log: Log;
   /** Called once, when the database cannot continue: the process has to end. */
   onFatal: (error: Error) => void;
+  /** A PGlite that is starting, in place of a new one. */
+  pglite?: StartingPglite | undefined;
   meter?: DatabaseMeter;
   /** The number of the newest migration that this server knows. */
   knownMigration?: number | undefined;
@@ -22,7 +25,10 @@ export interface DatabaseOptions {
 export function openDatabase({
   databaseUrl,
   knownMigration,
+  pglite,
   ...options
 }: DatabaseOptions): Promise<Database> {
-  return databaseUrl ? openPostgres({ databaseUrl, knownMigration, ...options }) : openPglite(options);
+  return databaseUrl
+    ? openPostgres({ databaseUrl, knownMigration, ...options })
+    : openPglite({ ...options, pglite });
 }
