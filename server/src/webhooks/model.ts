@@ -85,6 +85,21 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
   'delivery.out_of_stock',
 ] as const;
 
+/** Lists names of events for a reader, those of one resource together: `refund.completed or .failed; charge.paid`. */
+export function listEvents(names: readonly string[]): string {
+  const kindsOf = new Map<string, string[]>();
+  for (const name of names) {
+    const [resource = '', kind = ''] = name.split('.');
+    kindsOf.set(resource, [...(kindsOf.get(resource) ?? []), kind]);
+  }
+  return [...kindsOf]
+    .map(([resource, kinds]) => {
+      const last = kinds.length > 1 ? ` or .${kinds.at(-1)}` : '';
+      return `${resource}.${kinds.slice(0, Math.max(1, kinds.length - 1)).join(', .')}${last}`;
+    })
+    .join('; ');
+}
+
 export type OptionalWebhookEvent = (typeof OPTIONAL_WEBHOOK_EVENTS)[number];
 
 /** A secret that was replaced: until an instant it signs beside the new one. */

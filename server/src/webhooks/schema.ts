@@ -11,7 +11,15 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import type { ConfiguredWebhook, OptionalWebhookEvent, WebhookAttempt, WebhookDelivery } from './model.ts';
+import {
+  type ConfiguredWebhook,
+  listEvents,
+  OPTIONAL_WEBHOOK_EVENTS,
+  type OptionalWebhookEvent,
+  WEBHOOK_EVENTS,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -58,8 +66,7 @@ builder.node(WebhookDeliveryRef, {
       description: 'The X-Webhook-Id header: the same on every attempt.',
     }),
     event: t.exposeString('event', {
-      description:
-        'card_payment.paid; payment.paid; charge.paid; refund.completed or .failed; withdrawal.requested, .completed or .denied, in sandbox withdrawal.test.… ; subaccount.payout, at each change of status; checkout_token.paused. Where the account has opted into them: card_payment.expired, .failed or .refunded; payment.expired, .failed or .refunded; charge.expired, .failed or .refunded; withdrawal.processing; dispute.opened, .updated or .closed; delivery.delivered or .out_of_stock.',
+      description: `${listEvents(WEBHOOK_EVENTS)}. Where the account has opted into them: ${listEvents(OPTIONAL_WEBHOOK_EVENTS)}. subaccount.payout is sent at each change of status. In sandbox some have .test. behind the resource, as withdrawal.test.completed.`,
     }),
     url: t.expose('url', { type: 'Url', description: 'The URL as it was when the event happened.' }),
     status: t.field({ type: WebhookDeliveryStatusEnum, resolve: ({ status }) => status }),
