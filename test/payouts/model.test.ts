@@ -12,6 +12,7 @@ import {
   type TransferOutcome,
 } from '../../server/src/payouts/decisions.ts';
 import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
+import { METHODS } from '../../server/src/payouts/methods/registry.ts';
 import {
   isFinal,
   isPayoutCode,
@@ -421,6 +422,27 @@ describe('what the bank says', () => {
     expect(() =>
       decideOutcome(request().payout, { outcome, environment: 'sandbox', balances: RICH, now: NOW }),
     ).toThrow(RangeError);
+  });
+});
+
+describe.each(PAYOUT_METHODS)('the destination of %s', (method) => {
+  const { mask, isPublic, inText } = METHODS[method].destination;
+  const destination = DESTINATIONS[method];
+
+  test('a mask hides two characters of it at least', () => {
+    const masked = mask(destination)!;
+    expect(masked).toMatch(/[*…]/);
+    expect(masked.replaceAll(/[*…]/g, '').length).toBeLessThanOrEqual(destination.length - 2);
+    expect(masked).not.toContain(destination);
+  });
+
+  test('it is taken out of the text of an error, unless a public ledger shows it', () => {
+    const text = `transfer to ${destination} refused`;
+    const shown = inText.reduce(
+      (left, [pattern, replacement]) => left.replaceAll(pattern, replacement),
+      text,
+    );
+    expect(shown.includes(destination)).toBe(isPublic);
   });
 });
 

@@ -51,7 +51,7 @@ import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/work/queue.ts';
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { createPostgresDatabase } from './database.ts';
+import { createPostgresDatabase, PATIENT_MS } from './database.ts';
 import { runsAll } from './scale.ts';
 import { wireSlices } from './slices.ts';
 import { silent } from './templates.ts';
@@ -238,7 +238,7 @@ export async function startTwoCores(options: { announces?: boolean } = {}): Prom
   const databaseUrl = await createPostgresDatabase();
   const clock = createManualClock();
   const [first, second] = await Promise.all(
-    [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })),
+    [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent, waitMs: PATIENT_MS })),
   );
   onTestFinished(async () => {
     await Promise.all([first!.close(), second!.close()]);

@@ -58,6 +58,9 @@ export function inThisRun<Of extends Record<Engine, unknown>>(byEngine: Of): [En
   return runsAll() ? all : all.filter(([engine]) => engine === DEFAULT_ENGINE);
 }
 
+/** The deadline of a statement where no test is about it: on a busy machine a server's own passes. */
+export const PATIENT_MS = 60_000;
+
 /** Opens a database of the default engine that no other test uses, with all migrations applied. */
 export function openFreshDatabase(
   clock: Clock = createSystemClock(),
@@ -78,7 +81,7 @@ async function openFreshPostgres(
   meter?: DatabaseMeter,
 ): Promise<Database> {
   const { url, release } = await takePostgres();
-  const database = await openPostgres({ databaseUrl: url, clock, log: silent, meter });
+  const database = await openPostgres({ databaseUrl: url, clock, log: silent, meter, waitMs: PATIENT_MS });
   return {
     ...database,
     async close() {
