@@ -1,5 +1,5 @@
 import type { ChildProcess } from 'node:child_process';
-import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -7,6 +7,7 @@ import { join } from 'node:path';
 import { afterEach, describe, expect, inject, test } from 'vitest';
 import { bootstrapRemote } from '../server/src/access/administration.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
+import { pathsIn } from '../server/src/db/data-folder.ts';
 import { lockDataDir } from '../server/src/db/lock.ts';
 import { openPostgres } from '../server/src/db/postgres.ts';
 import { createSystemClock } from '../server/src/kernel/clock.ts';
@@ -117,8 +118,36 @@ describe('the program', () => {
     expect(readdirSync(folder)).toEqual([]);
   });
 
+  test('A server that cannot run ends the PGlite that it has started, and its data is there for the next', async () => {
+    const PSA_DATA_DIR = temporaryFolder();
+    const first = run({ PSA_DATA_DIR });
+    await first.started;
+    first.child.kill('SIGINT');
+    expect(await first.exited).toBe(0);
+
+    const server = createServer();
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+    const { port } = server.address() as AddressInfo;
+    const refused = run({ PORT: String(port), PSA_DATA_DIR });
+    expect(await refused.exited).toBe(1);
+    expect(refused.output.stderr).toBe(
+      `Port ${port} is already in use: stop what uses it, or set PORT to another one\n`,
+    );
+    server.close();
+
+    const next = run({ PSA_DATA_DIR });
+    await next.started;
+    expect(next.output.stdout).not.toContain('ps_live_');
+    next.child.kill('SIGINT');
+    expect(await next.exited).toBe(0);
+  });
+
   test('A server stops at a data folder that another process has', async () => {
     const folder = temporaryFolder();
+    // With data PGlite is started first, and its lock is refused before the rest of the server is loaded.
+    const { pgdata } = pathsIn(folder);
+    mkdirSync(pgdata);
+    writeFileSync(join(pgdata, 'PG_VERSION'), '');
     const unlock = await lockDataDir(folder);
     expect(await failure({ PSA_DATA_DIR: folder })).toMatch(
       /is in use by another process[^\n]*PSA_DATA_DIR[^\n]*\n$/,

@@ -87,8 +87,6 @@ async function bundle() {
       sourcemap: true,
       sourcesContent: false,
       legalComments: 'external',
-      minifyWhitespace: true,
-      minifySyntax: true,
       plugins: [sourcesAloneInMap, graphiqlApart],
       // Wraps the bundle in a function, which load.ts calls as Node calls a CommonJS module.
       banner: { js: '(function (exports, require, module, __filename, __dirname, __url) {' },

@@ -126,7 +126,7 @@ export async function createApp({
   clock: Clock;
   log: Log;
   onFatal: (error: Error) => void;
-  /** A PGlite that the caller has started, so that it starts while this module is loaded. It is closed with the server. */
+  /** A PGlite that has started while this module was loaded. A server that has opened it closes it. */
   pglite?: StartingPglite | undefined;
   /** Reads the time that all instances share. Without it `clock` is not adjusted, and a test can move it. */
   databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;

@@ -1,9 +1,9 @@
-import { existsSync } from 'node:fs';
 import closeWithGrace from 'close-with-grace';
 import { ModeError } from './access/mode.ts';
 import type { App } from './app.ts';
 import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config.ts';
-import { DataDirLockedError, pgdataOf } from './db/lock.ts';
+import { isFilled } from './db/data-folder.ts';
+import { DataDirLockedError } from './db/lock.ts';
 import { type StartingPglite, startPglite } from './db/pglite-backend.ts';
 import { ManifestError } from './graphql/trusted-manifest.ts';
 import { PSA_COMMAND } from './kernel/assets.ts';
@@ -24,7 +24,11 @@ async function main(): Promise<void> {
   const pglite = await startDatabase(config);
   const [{ createApp }, { selectTime }] = await Promise.all([import('./app.ts'), import('./db/time.ts')]);
   const clock = createSystemClock();
-  const app = await createApp({ config, clock, log, databaseTime: selectTime, onFatal, pglite });
+  const options = { config, clock, log, databaseTime: selectTime, onFatal, pglite };
+  const app = await createApp(options).catch(async (error: unknown) => {
+    await (await pglite?.backend.catch(() => undefined))?.close();
+    throw error;
+  });
   const delay = config.drainMs + STOP_MS;
   closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'stopping after a fault');
@@ -37,11 +41,12 @@ async function main(): Promise<void> {
 }
 
 /**
- * Starts PGlite, where it has data: its worker starts while this thread loads the server, which takes as long. A
- * first start waits until the server is sure that it can run, because one that cannot must leave no data.
+ * Starts PGlite in its worker, while this thread loads the server: each takes about half a second. A first start waits until
+ * the server is sure that it can run, because one that cannot must leave no data.
  */
 async function startDatabase({ databaseUrl, dataDir }: Config): Promise<StartingPglite | undefined> {
-  return databaseUrl || !existsSync(pgdataOf(dataDir)) ? undefined : startPglite({ dataDir, onFatal });
+  if (databaseUrl || !isFilled(dataDir)) return undefined;
+  return startPglite({ dataDir, onFatal });
 }
 
 function onFatal(error: Error): never {

@@ -3,11 +3,6 @@ import { closeSync, constants, mkdirSync, openSync, realpathSync } from 'node:fs
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
-/** The path of PostgreSQL's own folder below the data folder. */
-export function pgdataOf(dataDir: string): string {
-  return join(dataDir, 'pgdata');
-}
-
 export class DataDirLockedError extends Error {
   override readonly name = 'DataDirLockedError';
 }

@@ -16,7 +16,7 @@ export interface BackendOptions {
   worker?: string | undefined;
 }
 
-/** A PGlite that is starting. It is an object, because an async function would wait for a promise that it returns. */
+/** A PGlite that is starting: an object, because an async function would wait for a promise that it returns. */
 export interface StartingPglite {
   /** Rejects with a `DataDirLockedError` when another process uses the folder. */
   backend: Promise<Backend>;
@@ -24,40 +24,39 @@ export interface StartingPglite {
 
 /**
  * Locks the folder and begins to start PGlite on it. It loads next to nothing, so that a server can call it first: once it
- * has resolved, the worker starts while the caller's thread is busy. Closing the backend releases the lock.
+ * has resolved, the worker starts while the caller's thread is busy. It never rejects: a server that has a second reason
+ * not to run, such as a port in use, reports that one.
  */
-export async function startPglite({
-  dataDir,
-  onFatal,
-  seed,
-  worker,
-}: BackendOptions): Promise<StartingPglite> {
-  const inMemory = dataDir === 'memory';
-  let unlock: (() => Promise<void>) | undefined;
-  const start = async (): Promise<Backend> => {
-    const input = { dataDir: inMemory ? null : dataDir, seed: seed ?? builtSeed() };
-    const started = await startBackend(worker ?? workerPath('pglite-worker'), input, onFatal);
+export async function startPglite(options: BackendOptions): Promise<StartingPglite> {
+  const { dataDir } = options;
+  const locked = dataDir === 'memory' ? undefined : lockDataDir(dataDir);
+  await locked?.catch(() => undefined);
+  const backend = startLocked(options, locked);
+  // A failure may come before anybody waits for the backend.
+  backend.catch(() => undefined);
+  return { backend };
+}
+
+/** Starts PGlite on a folder that is locked; closing it, or a failure, releases the lock. */
+async function startLocked(
+  { dataDir, onFatal, seed, worker }: BackendOptions,
+  locked: Promise<() => Promise<void>> | undefined,
+): Promise<Backend> {
+  const unlock = await locked;
+  const input = { dataDir: locked ? dataDir : null, seed: seed ?? builtSeed() };
+  try {
+    const backend = await startBackend(worker ?? workerPath('pglite-worker'), input, onFatal);
     return {
-      ...started,
+      ...backend,
       async close() {
-        await started.close();
+        await backend.close();
         await unlock?.();
       },
     };
-  };
-  let backend: Promise<Backend>;
-  try {
-    unlock = inMemory ? undefined : await lockDataDir(dataDir);
-    backend = start().catch(async (error: unknown) => {
-      await unlock?.();
-      throw error;
-    });
   } catch (error) {
-    backend = Promise.reject(error);
+    await unlock?.();
+    throw error;
   }
-  // The caller that waits for it reports a failure, which may come before that.
-  backend.catch(() => undefined);
-  return { backend };
 }
 
 /** The seed that the build makes; without one the first start runs initdb. */
@@ -72,6 +71,7 @@ export interface Backend {
   connect(): Duplex;
   flushes(): number;
   copyFiles(folder: string): Promise<void>;
+  /** Closing it again does nothing. */
   close(): Promise<void>;
 }
 
@@ -109,6 +109,7 @@ export function startBackend(
         if (refusal !== null) throw new Error(`The files could not be copied: ${refusal}`);
       },
       async close() {
+        if (state === 'closed') return;
         if (!failure) {
           await new Promise<void>((resolve) => {
             closed = resolve;

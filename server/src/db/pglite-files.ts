@@ -10,7 +10,7 @@ import {
 } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { NodeFS } from '@electric-sql/pglite/nodefs';
-import { pgdataOf } from './lock.ts';
+import { pathsIn } from './data-folder.ts';
 
 /**
  * PGlite's files in `folder`, made durable: PGlite itself has no fsync at all, and 4 of 4 simulated power cuts left a folder
@@ -58,8 +58,7 @@ const EIO = 29;
  * the folder is then emptied and filled again, since no client has seen a row of it. `markFilled` removes the mark.
  */
 export function prepareFolder(dataDir: string): { folder: string; isNew: boolean; markFilled: () => void } {
-  const folder = pgdataOf(dataDir);
-  const mark = join(dataDir, 'pgdata.unfinished');
+  const { pgdata: folder, mark } = pathsIn(dataDir);
   const markFilled = () => {
     flushTree(folder);
     rmSync(mark);

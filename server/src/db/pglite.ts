@@ -27,7 +27,7 @@ export interface Pglite extends Database {
  */
 export async function openPglite(options: PgliteOptions): Promise<Pglite> {
   const { dataDir, clock, log, meter } = options;
-  const backend = options.backend ?? (await (options.pglite ?? (await startPglite(options))).backend);
+  const backend = options.backend ?? (await takeBackend(options));
   const connections = openConnections(
     {
       user: 'postgres',
@@ -85,4 +85,10 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     await connections.close();
     await backend.close();
   }
+}
+
+/** Waits for the backend that is starting, or for a new one. */
+async function takeBackend({ pglite, ...options }: PgliteOptions): Promise<Backend> {
+  const { backend } = pglite ?? (await startPglite(options));
+  return backend;
 }
