@@ -37,7 +37,7 @@ export async function startPglite(options: BackendOptions): Promise<StartingPgli
   return { backend };
 }
 
-/** Starts PGlite on a folder that is locked; closing it, or a failure, releases the lock. */
+/** Starts PGlite on a folder that is locked; closing it, or a failure, releases the lock. Closing it again does nothing. */
 async function startLocked(
   { dataDir, onFatal, seed, worker }: BackendOptions,
   locked: Promise<() => Promise<void>> | undefined,
@@ -46,11 +46,16 @@ async function startLocked(
   const input = { dataDir: locked ? dataDir : null, seed: seed ?? builtSeed() };
   try {
     const backend = await startBackend(worker ?? workerPath('pglite-worker'), input, onFatal);
+    let closed: Promise<void> | undefined;
+    const close = async () => {
+      await backend.close();
+      await unlock?.();
+    };
     return {
       ...backend,
-      async close() {
-        await backend.close();
-        await unlock?.();
+      close() {
+        closed ??= close();
+        return closed;
       },
     };
   } catch (error) {
@@ -71,7 +76,6 @@ export interface Backend {
   connect(): Duplex;
   flushes(): number;
   copyFiles(folder: string): Promise<void>;
-  /** Closing it again does nothing. */
   close(): Promise<void>;
 }
 
@@ -109,7 +113,6 @@ export function startBackend(
         if (refusal !== null) throw new Error(`The files could not be copied: ${refusal}`);
       },
       async close() {
-        if (state === 'closed') return;
         if (!failure) {
           await new Promise<void>((resolve) => {
             closed = resolve;
