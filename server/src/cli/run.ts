@@ -1,5 +1,5 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
-import { join, resolve } from 'node:path';
+import { resolve } from 'node:path';
 import { sql as raw } from 'kysely';
 import { createAdministration, findManagedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
@@ -8,6 +8,7 @@ import { createTokenAdministration } from '../card-payments/tokens/service.ts';
 import { createCommitter } from '../commit/commit.ts';
 import { type Config, ConfigError, invocationDir, readConfig } from '../config.ts';
 import { BackupError } from '../db/backup.ts';
+import { pathsIn } from '../db/data-folder.ts';
 import type { Database } from '../db/database.ts';
 import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
@@ -181,7 +182,7 @@ async function performOperation(
     async () => {
       const answer = await callAdminSocket(folder, operation, input);
       if (answer) return answer;
-      if (!existsSync(join(folder, 'pgdata'))) throw new Refusal(neverStartedMessage(folder));
+      if (!existsSync(pathsIn(folder).pgdata)) throw new Refusal(neverStartedMessage(folder));
       return onDatabase();
     },
     { folder, clock: createSystemClock(), toError: (message) => new Refusal(message) },

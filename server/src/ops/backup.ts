@@ -24,6 +24,7 @@ import {
   restoreDatabase,
   saveDatabase,
 } from '../db/backup.ts';
+import { pathsIn } from '../db/data-folder.ts';
 import type { Database } from '../db/database.ts';
 import { DataDirLockedError, lockDataDir } from '../db/lock.ts';
 import type { Clock } from '../kernel/clock.ts';
@@ -69,7 +70,7 @@ export async function backUp(
       'PSA_DATA_DIR is memory: what such a server has cannot be saved; give it a folder, or a PostgreSQL',
     );
   const folder = resolve(config.dataDir);
-  if (!existsSync(join(folder, 'pgdata')))
+  if (!existsSync(pathsIn(folder).pgdata))
     throw new BackupError(`There is no database in ${folder}: no server has run on it yet`);
   return retryWhileLocked(
     async () => {
@@ -199,7 +200,7 @@ const COPY_FOLDER = '.psa-backup';
 /** The paths in the data folder to which the server copies its files: a data folder and the files in it. */
 export function copyFolder(dataDir: string): { folder: string; files: string } {
   const folder = join(realpathSync(dataDir), COPY_FOLDER, 'copy');
-  return { folder, files: join(folder, 'pgdata') };
+  return { folder, files: pathsIn(folder).pgdata };
 }
 
 /** Locks the folder of the copy for one backup at a time, and removes what a killed backup has left there. */
