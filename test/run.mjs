@@ -11,9 +11,11 @@ import { ensureChromium } from './support/chromium.mjs';
 import { ensurePromtool, ensureProxies, ensureSystemd } from './support/debian.mjs';
 import { ensureEngines } from './support/engines.mjs';
 import { scanOutput } from './support/secrets.mjs';
-import { findTestFiles, isInSample } from './support/test-files.mjs';
+import { BROWSER_PROJECTS, findTestFiles, isInNpmTest, isInSample } from './support/test-files.mjs';
 
-const USAGE = `Usage: npm test                        each behaviour once, and the fast gates
+const USAGE = `Usage: npm test                        each behaviour of the server once, a purchase of each kind, and the fast gates
+       npm run test:browser            the elements and all pages, in Chromium
+       npm run test:programs           the programs that an operator runs: commands, clusters, backups, faults
        npm test -- FILTER…             only files whose path has one of these in it, such as kernel/money
        npm run test:all [-- FILTER…]   everything: both databases, the facade, screenshots, recipes, larger sizes
        npm run test:unit               what needs nothing but Node
@@ -37,6 +39,7 @@ const WITH_VALUE = ['-t', '--testNamePattern', '--shard', '--bail', '--retry', '
  * @property {boolean} [watch]
  * @property {string[]} [options] for Vitest
  * @property {string[]} [gates] that run beside the tests
+ * @property {string} [leftOut] what a person should know that it does not run
  * @property {boolean} [isWhole] whether all of the project's tests are among them: then there must be logs of each kind
  */
 
@@ -54,6 +57,7 @@ export async function runTests({
   options = [],
   gates = [],
   isWhole,
+  leftOut,
 }) {
   const env = {
     PSA_TEST_FILES: files.map(({ path }) => path).join(),
@@ -76,6 +80,7 @@ export async function runTests({
     );
     if (!secrets.ok) report.failed += 1;
     printSeconds(report, childrenCpuMs() - cpuBefore, since(started));
+    if (leftOut) console.log(leftOut);
     return { ok: printSum(report) };
   } finally {
     rmSync(folder, { recursive: true, force: true });
@@ -245,7 +250,7 @@ function select(args) {
   const has = (/** @type {string} */ name) => args.includes(name);
   const optionOf = (/** @type {string} */ name) =>
     args.find((arg) => arg.startsWith(`${name}=`))?.slice(name.length + 1);
-  const projects = optionOf('--project')?.split(',');
+  const projects = has('--browser') ? BROWSER_PROJECTS : optionOf('--project')?.split(',');
   const files = findTestFiles().filter(({ project }) => projects?.includes(project) ?? true);
   const chosen = filters.length > 0 ? filterFiles(files, filters) : files;
   if (has('--unit')) return { files: chosen.filter(({ project }) => project === 'unit'), options };
@@ -256,15 +261,30 @@ function select(args) {
   const gatesFor = (/** @type {string[]} */ names) => (isWhole ? names : []);
   if (has('--all'))
     return { files: chosen, scale: 'medium', options, gates: gatesFor(Object.keys(allGates)), isWhole };
+  if (filters.length > 0) return { files: chosen, options };
+  if (projects) return { files: chosen.filter(isInSample), options };
   return {
-    files: filters.length > 0 ? chosen : chosen.filter(isInSample),
+    files: chosen.filter(isInNpmTest),
     options,
     gates: gatesFor(FAST_GATES),
     isWhole,
+    leftOut: leftOut(chosen),
   };
 }
 
-const OWN_OPTIONS = /^--(?:all|unit|changed|watch|since=.*|project=.*)$/;
+/** What `npm test` leaves out, by the command that runs it. @param {TestFile[]} files */
+function leftOut(files) {
+  const others = files.filter((file) => !isInNpmTest(file));
+  const inBrowser = others.filter((file) => isInSample(file) && BROWSER_PROJECTS.includes(file.project));
+  const ofPrograms = others.filter((file) => isInSample(file) && !BROWSER_PROJECTS.includes(file.project));
+  const rest = others.length - inBrowser.length - ofPrograms.length;
+  return (
+    `Left out: ${inBrowser.length} files in a browser (npm run test:browser), ${ofPrograms.length} of whole programs ` +
+    `(npm run test:programs), ${rest} more that npm run test:all runs, with larger sizes`
+  );
+}
+
+const OWN_OPTIONS = /^--(?:all|unit|browser|changed|watch|since=.*|project=.*)$/;
 
 if (isMain(import.meta.url)) {
   const args = process.argv.slice(2);

@@ -46,7 +46,9 @@ export function findChanges(files, since = 'HEAD') {
   const isSource = [...changed].some((file) => /^(?:server|widget)\//.test(file));
   const built = files.filter((file) => BUILT_PROJECTS.includes(file.project) && !chosen.includes(file));
   if (isSource && built.length > 0)
-    console.log(`Left out: ${built.length} files that run the built server or the built widget (npm test)`);
+    console.log(
+      `Left out: ${built.length} files that run the built server or the built widget (npm run check)`,
+    );
   const unreached = [...changed].filter(
     (path) =>
       !(READ_BY.some(([file]) => file.test(path)) || files.some(({ reaches }) => reaches.includes(path))),

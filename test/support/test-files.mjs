@@ -90,6 +90,36 @@ const ONLY_IN_ALL = [
 ];
 
 /**
+ * Projects whose tests drive browsers or start programs, which take seconds each. `npm test` runs one of each kind; `npm run
+ * test:browser` and `npm run test:programs` run the others too, and CI runs all three with each change.
+ */
+const SLOW_PROJECTS = ['programs', 'journey', 'page', 'component'];
+export const BROWSER_PROJECTS = ['journey', 'page', 'component'];
+
+/** The files of slow projects that `npm test` runs. */
+const ONE_OF_EACH = [
+  // A purchase by each way to pay, and over each transport.
+  'e2e/pix.test.ts',
+  'e2e/transports.test.ts',
+  // Each fault and attack, in its smallest size.
+  'attacks/graphql.test.ts',
+  'attacks/slow.test.ts',
+  'attacks/sockets.test.ts',
+  'faults/boundaries.test.ts',
+  'faults/cut.test.ts',
+  'faults/facade.test.ts',
+  'faults/kill.test.ts',
+  'faults/stop.test.ts',
+  'http/listen.test.ts',
+  // PGlite, and the program as an operator starts it.
+  'db/pglite.test.ts',
+  'main.test.ts',
+  // Milliseconds each.
+  'clients/table.test.ts',
+  'scripts/subjects.test.ts',
+];
+
+/**
  * The parts that files need beyond those in their text. A test file needs the parts of every file that it imports; one that
  * names `../server/dist` or `../widget/dist` needs what is built there.
  */
@@ -110,6 +140,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/live/recipes.test.ts': ['package'],
   'test/live/shop.test.ts': ['package'],
   'test/main.test.ts': ['widget'],
+  'test/refused-starts.test.ts': ['widget'],
   'test/cli/main.test.ts': ['server', 'pgdata'],
   'test/packages.test.ts': ['server', 'pgdata', 'widget', 'package'],
   'test/engines/webkit.ts': ['engines'],
@@ -142,9 +173,14 @@ export function projectOfFile(path) {
 /** @type {Map<string, Project> | undefined} */
 let projects;
 
-/** Whether `npm test` runs a file. @param {TestFile} file */
+/** Whether CI runs a file with each change, and not `npm run test:all` alone. @param {TestFile} file */
 export function isInSample({ path }) {
   return !ONLY_IN_ALL.includes(path);
+}
+
+/** Whether `npm test` runs a file. @param {TestFile} file */
+export function isInNpmTest(file) {
+  return isInSample(file) && (!SLOW_PROJECTS.includes(file.project) || ONE_OF_EACH.includes(file.path));
 }
 
 /** @param {string} path @param {ImportGraph} graph @returns {TestFile} */
