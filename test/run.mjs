@@ -272,7 +272,7 @@ function select(args) {
   };
 }
 
-/** What `npm test` leaves out, by the command that runs it. @param {TestFile[]} files */
+/** The number of files that `npm test` leaves out, by the command that runs them. @param {TestFile[]} files */
 function leftOut(files) {
   const others = files.filter((file) => !isInNpmTest(file));
   const inBrowser = others.filter((file) => isInSample(file) && BROWSER_PROJECTS.includes(file.project));

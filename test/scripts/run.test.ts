@@ -1,6 +1,7 @@
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../support/reporter.ts';
 import { ScriptsFixture } from '../support/scripts-fixture.ts';
+import { findTestFiles, ONE_OF_EACH, ONLY_IN_ALL } from '../support/test-files.mjs';
 
 /** Stands for Vitest: prints its arguments and variables, and reports the content of `test/report.json`. */
 const VITEST = `
@@ -105,17 +106,34 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
 /** A filter, with which no gate runs. */
 const NO_GATES = ['kernel/'];
 
-it('npm test runs each behaviour once beside the fast gates, and ends with the sum', async () => {
+it('npm test runs each behaviour of the server once beside the fast gates, says what it leaves out, and ends with the sum', async () => {
   const { code, output, files, scale, last } = await run();
 
   expect(last).toBe('42 passed, 0 failed');
   for (const gate of ['format and lint', 'types', 'generated files'])
     expect(output).toContain(`✓ ${gate} in `);
   expect({ files, scale }).toEqual({
-    files: 'kernel/money.test.ts,widget/for-everyone.page-test.ts',
+    files: 'kernel/money.test.ts',
     scale: 'sample',
   });
+  expect(output).toContain(
+    'Left out: 1 files in a browser (npm run test:browser), 0 of whole programs (npm run test:programs), 1 more that',
+  );
   expect(code).toBe(0);
+});
+
+it('npm run test:browser runs all browser tests but those of test:all', async () => {
+  fixture.program('chromium', '');
+
+  expect(await run(['--browser'])).toMatchObject({
+    files: 'widget/for-everyone.page-test.ts',
+    scale: 'sample',
+  });
+});
+
+it('Each file that npm test leaves out or takes by its name is a test file', () => {
+  const paths = findTestFiles().map(({ path }) => path);
+  expect([...ONLY_IN_ALL, ...ONE_OF_EACH].filter((path) => !paths.includes(path))).toEqual([]);
 });
 
 it('npm test prints tests, wall and CPU seconds by project', async () => {
@@ -259,7 +277,7 @@ describe('npm run test:changed', () => {
 
     expect(files).toBe('kernel/money.test.ts');
     expect(output).toContain('2 files changed since HEAD: 1 of 3 test files import or read them');
-    expect(output).toContain('Left out: 2 files that run the built server or the built widget (npm test)');
+    expect(output).toContain('Left out: 2 files that run the built server or the built widget (npm run check)');
     expect(output).toContain('Imported by no test: notes.txt');
   });
 

@@ -27,7 +27,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  * Files that show in another form what others show: screenshots, recipes, packages, benchmarks. `npm test` leaves them out,
  * unless a filter names them; `npm run test:all` runs them.
  */
-const ONLY_IN_ALL = [
+export const ONLY_IN_ALL = [
   // The linter's rules, and the scripts of the tests and the build, which every run of them tests too. CI runs these files
   // with each change.
   'architecture.test.ts',
@@ -97,7 +97,7 @@ const SLOW_PROJECTS = ['programs', 'journey', 'page', 'component'];
 export const BROWSER_PROJECTS = ['journey', 'page', 'component'];
 
 /** The files of slow projects that `npm test` runs. */
-const ONE_OF_EACH = [
+export const ONE_OF_EACH = [
   // A purchase by each way to pay, and over each transport.
   'e2e/pix.test.ts',
   'e2e/transports.test.ts',

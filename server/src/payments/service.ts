@@ -36,6 +36,10 @@ interface Quote {
 
 /** The creation of a payment by one method. */
 interface MethodCreation {
+  /** Gets what the payer pays to, from outside: a code or an address. */
+  register: RegisterCode<StoredPayment>;
+  /** Whether the payment has it. */
+  isRegistered(payment: StoredPayment): boolean;
   /** Gets what the decision needs from outside, before the decision: that cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(
@@ -72,7 +76,6 @@ export function createPaymentService({
   onFault: (fault: unknown) => void;
 }): PaymentService<StoredPayment> {
   const methods = [pixOrderPayments, ...otherMethods];
-  const registers: Record<PaymentMethod, RegisterCode<StoredPayment>> = { pix: register, ltc: registerLtc };
   const reads = createPixReads<StoredPayment, PaymentMethod, PaymentFilter>({
     database,
     family: pixPayments,
@@ -88,8 +91,8 @@ export function createPaymentService({
     committer,
     family: pixPayments,
     operation: 'createPayment',
-    register: (tenant, payment) => registers[payment.method](tenant, payment),
-    hasCode: ({ ltc, brCode }) => (ltc ? ltc.address : brCode) !== null,
+    register: (tenant, payment) => creations[payment.method].register(tenant, payment),
+    hasCode: (payment) => creations[payment.method].isRegistered(payment),
     toWrites: (change) =>
       'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOfPix(pixPayments, change),
   });
@@ -110,9 +113,16 @@ export function createPaymentService({
   }
 
   const creations: Record<PaymentMethod, MethodCreation> = {
-    // It waits for nothing.
-    pix: { prepare: async () => null, decide: decideCreate },
+    pix: {
+      register,
+      isRegistered: ({ brCode }) => brCode !== null,
+      // It waits for nothing.
+      prepare: async () => null,
+      decide: decideCreate,
+    },
     ltc: {
+      register: registerLtc,
+      isRegistered: ({ ltc }) => ltc?.address != null,
       prepare: quote,
       decide(input, sale, creation, quoted) {
         if (quoted?.amountCents !== sale.amountCents) throw noQuote();

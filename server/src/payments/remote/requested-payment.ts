@@ -50,12 +50,21 @@ export function bodyOf(
 export function contradictionOfPayment(claim: UpstreamPayment, wanted: WantedPayment): string | null {
   const { method, valueCents } = wanted;
   if ((claim.method ?? 'pix') !== method) return 'another method';
-  if (method === 'pix') return contradictionOf(claim, valueCents);
-  if (claim.amountCents !== valueCents) return 'another amount, or none';
-  const isOpen = claim.status === null || claim.status === 'pending' || claim.status === 'unknown';
-  const hasAddress = claim.ltc != null && claim.ltc.address !== null && claim.ltc.litoshi !== null;
-  return isOpen && !hasAddress ? 'no address and amount in LTC' : null;
+  return CONTRADICTIONS[method](claim, valueCents);
 }
+
+/** The contradictions of an answer, by the method of the request, which the answer has too. */
+const CONTRADICTIONS: Readonly<
+  Record<PaymentMethod, (claim: UpstreamPayment, valueCents: Cents) => string | null>
+> = {
+  pix: contradictionOf,
+  ltc(claim, valueCents) {
+    if (claim.amountCents !== valueCents) return 'another amount, or none';
+    const isOpen = claim.status === null || claim.status === 'pending' || claim.status === 'unknown';
+    const hasAddress = claim.ltc != null && claim.ltc.address !== null && claim.ltc.litoshi !== null;
+    return isOpen && !hasAddress ? 'no address and amount in LTC' : null;
+  },
+};
 
 /** A created payment: the request is more exact than the response, which masks the payer's CPF. */
 export function createdClaim(claim: UpstreamPayment, wanted: WantedPayment, at: Date): UpstreamPayment {
