@@ -277,7 +277,9 @@ describe('npm run test:changed', () => {
 
     expect(files).toBe('kernel/money.test.ts');
     expect(output).toContain('2 files changed since HEAD: 1 of 3 test files import or read them');
-    expect(output).toContain('Left out: 2 files that run the built server or the built widget (npm run check)');
+    expect(output).toContain(
+      'Left out: 2 files that run the built server or the built widget (npm run check)',
+    );
     expect(output).toContain('Imported by no test: notes.txt');
   });
 
