@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { createPostgresDatabase } from './support/database.ts';
-import { runInTest } from './support/program-in-test.ts';
+import { runInTest } from './support/test-program.ts';
 
 test('A server prints its address, prints new keys once, and stops cleanly on SIGINT', async () => {
   const DATABASE_URL = await createPostgresDatabase();

@@ -10,7 +10,7 @@ import { lockDataDir } from '../server/src/db/lock.ts';
 import { openPostgres } from '../server/src/db/postgres.ts';
 import { createSystemClock } from '../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from './support/database.ts';
-import { runInTest, temporaryFolder } from './support/program-in-test.ts';
+import { runInTest, temporaryFolder } from './support/test-program.ts';
 import { silent } from './support/templates.ts';
 
 test('A server stops at a wrong variable, in one line that names it', async () => {
