@@ -13,8 +13,8 @@ import { ensureEngines } from './support/engines.mjs';
 import { scanOutput } from './support/secrets.mjs';
 import { BROWSER_PROJECTS, findTestFiles, isInNpmTest, isInSample } from './support/test-files.mjs';
 
-const USAGE = `Usage: npm test                        each behaviour of the server once, a purchase of each kind, and the fast gates
-       npm run test:browser            the elements and all pages, in Chromium
+const USAGE = `Usage: npm test                        each behaviour once, a purchase of each kind, and the fast gates
+       npm run test:browser            the elements, the demo and all pages, in Chromium
        npm run test:programs           the programs that an operator runs: commands, clusters, backups, faults
        npm test -- FILTER…             only files whose path has one of these in it, such as kernel/money
        npm run test:all [-- FILTER…]   everything: both databases, the facade, screenshots, recipes, larger sizes

@@ -106,7 +106,7 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
 /** A filter, with which no gate runs. */
 const NO_GATES = ['kernel/'];
 
-it('npm test runs each behaviour of the server once beside the fast gates, says what it leaves out, and ends with the sum', async () => {
+it('npm test runs each behaviour once beside the fast gates, says what it leaves out, and ends with the sum', async () => {
   const { code, output, files, scale, last } = await run();
 
   expect(last).toBe('42 passed, 0 failed');

@@ -90,10 +90,10 @@ export const ONLY_IN_ALL = [
 ];
 
 /**
- * Projects whose tests drive browsers or start programs, which take seconds each. `npm test` runs one of each kind; `npm run
- * test:browser` and `npm run test:programs` run the others too, and CI runs all three with each change.
+ * Projects whose tests start programs, or drive a browser from outside, which takes seconds each. `npm test` runs one of each
+ * kind; `npm run test:browser` and `npm run test:programs` run the others too, and CI runs all three with each change.
  */
-const SLOW_PROJECTS = ['programs', 'journey', 'page', 'component'];
+const SLOW_PROJECTS = ['programs', 'journey', 'page'];
 export const BROWSER_PROJECTS = ['journey', 'page', 'component'];
 
 /** The files of slow projects that `npm test` runs. */
