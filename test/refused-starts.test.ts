@@ -10,8 +10,8 @@ import { lockDataDir } from '../server/src/db/lock.ts';
 import { openPostgres } from '../server/src/db/postgres.ts';
 import { createSystemClock } from '../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from './support/database.ts';
-import { runInTest, temporaryFolder } from './support/test-program.ts';
 import { silent } from './support/templates.ts';
+import { runInTest, temporaryFolder } from './support/test-program.ts';
 
 test('A server stops at a wrong variable, in one line that names it', async () => {
   expect(await failure({ PORT: 'x', DATABASE_URL: 'mysql://u:hidden@db/psa' })).toBe(

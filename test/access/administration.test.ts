@@ -5,7 +5,6 @@ import { type Administration, MAX_ACTIVE_KEYS } from '../../server/src/access/ke
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import {
   NotFoundError,
   UnauthenticatedError,
@@ -16,10 +15,9 @@ import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
-import { silent } from '../support/templates.ts';
 
 const administrationOf = ({ database, committer, clock }: Pick<Core, 'database' | 'committer' | 'clock'>) =>
   createAdministration({ database, committer, clock });
@@ -215,9 +213,7 @@ describe('on several instances', () => {
   test('An account has at most ten keys over several instances', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const databases = await Promise.all(
-      [1, 2, 3].map(() => openPostgres({ databaseUrl, clock, log: silent })),
-    );
+    const databases = await Promise.all([1, 2, 3].map(() => connectTo(databaseUrl, clock)));
     const instances = databases.map((database) =>
       createAdministration({
         database,
@@ -236,7 +232,7 @@ describe('on several instances', () => {
   test('A key that is revoked on one instance closes its connections on the other', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const openOne = () => openPostgres({ databaseUrl, clock, log: silent });
+    const openOne = () => connectTo(databaseUrl, clock);
     const apps: TestApp[] = [];
     for (let index = 0; index < 2; index += 1)
       apps.push(await startApp({ database: await openOne(), clock }));

@@ -5,16 +5,14 @@ import { bootstrap, createAccessService } from '../../server/src/access/service.
 import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
-import { silent } from '../support/templates.ts';
 
 const DAY = 86_400_000;
 
@@ -390,7 +388,7 @@ describe('two instances that start at once on one empty PostgreSQL', () => {
   test('Two instances that start at once create one account and one cursor key', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     const [one, two] = await Promise.all(
       databases.map((database) => bootstrap({ database, clock, name: 'Loja', keys: {} })),
     );

@@ -19,7 +19,7 @@ import { tenantKey } from '../../server/src/kernel/tenant.ts';
 import { snapshots } from '../../server/src/modes/snapshots.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openOlderAccount } from '../support/core.ts';
-import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { silent } from '../support/templates.ts';
 
@@ -239,7 +239,7 @@ describe('two instances that start at once in front of a service', () => {
   test('Two instances that start at once create one account, with each key once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     await start(databases[0]!, { live: OTHER });
     const keys = { live: LIVE, sandbox: SANDBOX };
     const [one, two] = await Promise.all(databases.map((database) => start(database, keys)));

@@ -6,9 +6,9 @@ import { sql } from 'kysely';
 import { inject, onTestFinished } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import type { OpenDatabase } from '../../server/src/ops/backup.ts';
+import { connectTo } from '../support/database.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
 /** Opens what the configuration names, as the command does; a new folder begins with empty tables, which saves seconds. */
@@ -16,7 +16,7 @@ export const open: OpenDatabase = ({ databaseUrl, dataDir }) => {
   const clock = createSystemClock();
   const { pglite } = inject('templates');
   return databaseUrl
-    ? openPostgres({ databaseUrl, clock, log: silent })
+    ? connectTo(databaseUrl, clock)
     : openPglite({ ...pglite, dataDir, clock, log: silent, onFatal });
 };
 

@@ -8,7 +8,6 @@ import type {
 } from '../../server/src/card-payments/model.ts';
 import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UnavailableError } from '../../server/src/kernel/errors.ts';
@@ -19,12 +18,11 @@ import { claimTasks, completeTask } from '../../server/src/work/store.ts';
 import { approved, approvedLate, approvedSoon, card, declined } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
-import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { readAfter } from '../support/events.ts';
 import { embedded } from '../support/port-fixture.ts';
 import { generated } from '../support/scale.ts';
-import { silent } from '../support/templates.ts';
 import { describePort } from './port.ts';
 
 const SECOND = 1_000;
@@ -645,7 +643,7 @@ describe('two instances on one PostgreSQL', () => {
   test('Two instances charge a payer who clicks on both once, and record it once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     onTestFinished(async () => {
       await Promise.all(databases.map((database) => database.close()));
     });

@@ -2,16 +2,14 @@ import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startCluster } from '../../server/scripts/cluster.mjs';
 import { type Database, INSTANCE_LOCK } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { audit } from '../faults/audit.ts';
 import type { ChildServer } from '../faults/child.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { runsAll } from '../support/scale.ts';
-import { silent } from '../support/templates.ts';
 import { startTcpBalancer } from './tcp-balancer.ts';
 
 const LIVE_KEY = 'ps_live_cluster0123456789';
@@ -26,7 +24,7 @@ const logged: string[] = [];
 
 beforeAll(async () => {
   const databaseUrl = await createPostgresDatabase();
-  database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+  database = await connectTo(databaseUrl, createSystemClock());
   cluster = await startCluster({
     count: 3,
     env: {

@@ -16,7 +16,6 @@ import {
   NoConnection,
   StatementInterrupted,
 } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { NewEvent, StoredEvent } from '../../server/src/events/event.ts';
 import { readHead } from '../../server/src/events/log.ts';
 import { IdempotencyError, NotFoundError } from '../../server/src/kernel/errors.ts';
@@ -26,10 +25,9 @@ import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
 import { readBalances } from '../../server/src/ledger/store.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openAccount } from '../support/core.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { readAfter } from '../support/events.ts';
-import { silent } from '../support/templates.ts';
 
 /** A counter that commands add to: something that each decision must see the last value of. */
 interface Counter {
@@ -486,7 +484,7 @@ describe('two instances on one PostgreSQL', () => {
   test('Two instances number every event in order without a gap, and a reader that follows misses none', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const [one, two] = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const [one, two] = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     await createCounters(one!);
     const tenant = await openAccount(one!);
     const committers = [one!, two!].map((database) =>
@@ -523,7 +521,7 @@ describe('two instances on one PostgreSQL', () => {
   test('Two instances give one effect to a key that 64 callers of both use at once', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     await createCounters(databases[0]!);
     const tenant = await openAccount(databases[0]!);
     const committers = databases.map((database) =>

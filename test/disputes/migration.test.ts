@@ -2,12 +2,10 @@ import { readdirSync } from 'node:fs';
 import { CompiledQuery } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import { migrate } from '../../server/src/db/migrate.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { countDisputes, selectDisputes, selectDisputesOf } from '../../server/src/disputes/store.ts';
 import { MIGRATIONS } from '../db/schema.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
-import { silent } from '../support/templates.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 
 const ACCOUNT = 'acc_00000000000000000000aaaa';
 const TENANT = { accountId: ACCOUNT, environment: 'live' } as const;
@@ -30,7 +28,7 @@ const BEFORE = `
 
 test('Disputes of the version before keep their payment, wait for the end of their time, and are counted', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
-  const database = await openPostgres({ databaseUrl, clock: createManualClock(), log: silent });
+  const database = await connectTo(databaseUrl, createManualClock());
   onTestFinished(() => database.close());
   await migrate(database, undefined, '0031_charges_online');
   for (const statement of BEFORE.split(';').filter((text) => text.trim() !== ''))

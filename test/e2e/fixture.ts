@@ -1,17 +1,15 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, inject } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { CARD } from '../support/browser.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { freePort } from '../support/free-port.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { configureWebhook } from '../support/pair.ts';
 import { type Program, runProgram } from '../support/program.ts';
-import { silent } from '../support/templates.ts';
 
 declare module 'vitest' {
   export interface ProvidedContext {
@@ -71,7 +69,7 @@ export async function startServiceFixture({ publicUrl, restarts }: Options = {})
     const app = await startApp({
       clock,
       log: createLog({ write: (line: string) => lines.push(line) }),
-      ...(databaseUrl && { database: await openPostgres({ databaseUrl, clock, log: silent }) }),
+      ...(databaseUrl && { database: await connectTo(databaseUrl, clock) }),
       ...(publicUrl && { environment: { PUBLIC_URL: publicUrl } }),
       config: { port },
     });
@@ -212,7 +210,7 @@ export async function startFacadeFixture({
 
 async function openServerProcess(environment: Record<string, string>): Promise<ServerProcess> {
   const databaseUrl = await createPostgresDatabase();
-  const database = await openPostgres({ databaseUrl, clock: createManualClock(), log: silent });
+  const database = await connectTo(databaseUrl, createManualClock());
   const port = Number(environment.PORT ?? (await freePort()));
   const url = `http://localhost:${port}`;
   const programs: Program[] = [];

@@ -1,15 +1,13 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
-import { silent } from '../support/templates.ts';
 
 const clock = createManualClock();
 const start = async (databaseUrl: string): Promise<TestApp> =>
-  startApp({ database: await openPostgres({ databaseUrl, clock, log: silent }), clock });
+  startApp({ database: await connectTo(databaseUrl, clock), clock });
 
 async function create(client: GraphQLClient): Promise<string> {
   const { createCardPayment } = await client.request(

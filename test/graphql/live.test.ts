@@ -2,17 +2,15 @@ import { createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
 import { selectCursorKey } from '../../server/src/access/store.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase, openFreshDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, openFreshDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { recordStatements } from '../support/statements.ts';
-import { silent } from '../support/templates.ts';
 
 const CARD = {
   number: '4242424242424242',
@@ -188,8 +186,7 @@ describe.each(['ws', 'sse'] as const)('over %s', (transport) => {
   test('a subscription continues at its cursor after the server has restarted', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const started = async () =>
-      startApp({ database: await openPostgres({ databaseUrl, clock, log: silent }), clock });
+    const started = async () => startApp({ database: await connectTo(databaseUrl, clock), clock });
     const before = await started();
     const orderCode = await create(before.live);
     const stream = before.live[transport](ONE, { orderCode });
@@ -536,7 +533,7 @@ describe('a socket', () => {
   test('the client library reconnects by itself, with the last cursor', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const open = () => connectTo(databaseUrl, clock);
     const before = await startApp({ database: await open(), clock });
     const orderCode = await create(before.live);
     const back = deferred();

@@ -1,11 +1,9 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { sampled } from '../support/scale.ts';
 import { setBackLog } from '../support/set-back.ts';
-import { silent } from '../support/templates.ts';
 
 const ALL =
   'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } } }';
@@ -20,7 +18,7 @@ beforeAll(async () => {
   const databaseUrl = await createPostgresDatabase();
   apps = [];
   for (let count = 0; count < 2; count += 1)
-    apps.push(await startApp({ database: await openPostgres({ databaseUrl, clock, log: silent }), clock }));
+    apps.push(await startApp({ database: await connectTo(databaseUrl, clock), clock }));
 });
 afterAll(async () => {
   for (const app of apps) {

@@ -2,16 +2,14 @@ import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Caller, Credential } from '../../server/src/access/model.ts';
 import { type Database, ReadOnlyDatabase } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { createRequestLimit } from '../../server/src/limits/requests.ts';
 import { createRootFieldLimits } from '../../server/src/limits/root-fields.ts';
 import { createWindows } from '../../server/src/limits/windows.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
 import { generated } from '../support/scale.ts';
 import { interceptStatements, recordStatements } from '../support/statements.ts';
-import { silent } from '../support/templates.ts';
 
 const HOUR = 3_600_000;
 
@@ -235,7 +233,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
   beforeAll(async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    databases = await Promise.all([1, 2, 3].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    databases = await Promise.all([1, 2, 3].map(() => connectTo(databaseUrl, clock)));
   });
   afterAll(() => Promise.all(databases.map((database) => database.close())));
 

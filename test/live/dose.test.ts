@@ -1,10 +1,8 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { chosenSeed } from '../faults/random.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { scale } from '../support/scale.ts';
-import { silent } from '../support/templates.ts';
 import { CLIENTS } from './clients.ts';
 import { INSTANCES, runDose } from './dose/dose.ts';
 import { isFlat } from './dose/oracle.ts';
@@ -27,7 +25,7 @@ test(
   `${SIZE.active} active and ${SIZE.idle} idle followers by unmodified clients miss nothing and get nothing twice, over ${SIZE.cuts} cuts, restarts and kills`,
   async () => {
     const databaseUrl = await createPostgresDatabase();
-    const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+    const database = await connectTo(databaseUrl, createSystemClock());
     onTestFinished(() => database.close());
     const report = await runDose({
       ...SIZE,

@@ -1,12 +1,10 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { type Pair, type Service, startPair, startService } from '../support/pair.ts';
-import { silent } from '../support/templates.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -72,7 +70,7 @@ describe('a facade of a service with PIX payments', () => {
 
   test('A payment is read with its code, and its followers get PAID by webhook, with a token and over a restart too', async () => {
     const databaseUrl = await createPostgresDatabase();
-    const pair = await start({ open: (clock) => openPostgres({ databaseUrl, clock, log: silent }) });
+    const pair = await start({ open: (clock) => connectTo(databaseUrl, clock) });
     const [paymentId, next] = [await create(pair), await create(pair)];
     const { payment } = await live(pair).request(FIND, { paymentId });
     expect(payment).toMatchObject({

@@ -1,6 +1,6 @@
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
-import { administrate, copyTemplate, silent } from '../support/templates.ts';
+import { connectTo } from '../support/database.ts';
+import { administrate, copyTemplate } from '../support/templates.ts';
 import { AT_ONCE, playStories } from './facade/stories.ts';
 import type { Failure } from './failure.ts';
 import { prepareForAudit } from './laws.ts';
@@ -52,7 +52,7 @@ async function playFacades(job: Job): Promise<void> {
 
 async function playHistories(job: Job): Promise<void> {
   const databaseUrl = await copyTemplate(postgresUrl, 'psa_template');
-  const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+  const database = await connectTo(databaseUrl, createSystemClock());
   await prepareForAudit(database);
   if (job.kind === 'replay') {
     const { history, failures } = await replaySeed({ database, ...job });

@@ -1,11 +1,9 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createShiftableClock } from '../../server/src/kernel/clock.ts';
 import { resumeSimulatedClock } from '../../server/src/rails/simulated/clock.ts';
 import { createManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { silent } from '../support/templates.ts';
 
 test('The simulated clock advances on every instance, and due tasks run there', async () => {
   const databaseUrl = await createPostgresDatabase();
@@ -20,7 +18,7 @@ test('The simulated clock advances on every instance, and due tasks run there', 
   expect((await open()).simulated.offsetMs()).toBe(3_600_000);
 
   async function open() {
-    const database = await openPostgres({ databaseUrl, clock: base, log: silent });
+    const database = await connectTo(databaseUrl, base);
     onTestFinished(() => database.close());
     const clock = createShiftableClock(base);
     const onFault = (fault: unknown) => expect.unreachable(String(fault));

@@ -8,7 +8,6 @@ import type { CheckoutTokenService } from '../../server/src/card-payments/tokens
 import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database, Sql } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { DeliveryService, StoredDelivery } from '../../server/src/deliveries/model.ts';
 import type { DisputeControls, DisputeService, StoredDispute } from '../../server/src/disputes/model.ts';
 import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
@@ -51,10 +50,9 @@ import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
 import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/work/queue.ts';
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
-import { createPostgresDatabase, PATIENT_MS } from './database.ts';
+import { connectTo, createPostgresDatabase } from './database.ts';
 import { runsAll } from './scale.ts';
 import { wireSlices } from './slices.ts';
-import { silent } from './templates.ts';
 
 /** The slices of a server, wired as the server does it, without HTTP. A test runs the work that is due itself. */
 export interface Core {
@@ -237,9 +235,7 @@ export async function openOlderAccount(db: Sql): Promise<Tenant> {
 export async function startTwoCores(options: { announces?: boolean } = {}): Promise<[Core, Core]> {
   const databaseUrl = await createPostgresDatabase();
   const clock = createManualClock();
-  const [first, second] = await Promise.all(
-    [0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent, waitMs: PATIENT_MS })),
-  );
+  const [first, second] = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
   onTestFinished(async () => {
     await Promise.all([first!.close(), second!.close()]);
   });

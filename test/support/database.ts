@@ -81,7 +81,7 @@ async function openFreshPostgres(
   meter?: DatabaseMeter,
 ): Promise<Database> {
   const { url, release } = await takePostgres();
-  const database = await openPostgres({ databaseUrl: url, clock, log: silent, meter, waitMs: PATIENT_MS });
+  const database = await connectTo(url, clock, meter);
   return {
     ...database,
     async close() {
@@ -89,6 +89,11 @@ async function openFreshPostgres(
       release();
     },
   };
+}
+
+/** Connects to a PostgreSQL database as one more instance. */
+export function connectTo(databaseUrl: string, clock: Clock, meter?: DatabaseMeter): Promise<Database> {
+  return openPostgres({ databaseUrl, clock, log: silent, meter, waitMs: PATIENT_MS });
 }
 
 /** Copies the migrated template, for tests that open the copy more than once. Returns its address. */

@@ -1,12 +1,10 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { GOOD_CARD } from '../card-payments/hosted-checkout.ts';
-import { createPostgresDatabase } from './database.ts';
+import { connectTo, createPostgresDatabase } from './database.ts';
 import { PASS } from './fault-proxy.ts';
 import { fund } from './funds.ts';
 import type { Stream } from './graphql.ts';
 import { type Pair, type Service, startPair, startService } from './pair.ts';
-import { silent } from './templates.ts';
 
 const SECOND = 1_000;
 
@@ -131,7 +129,7 @@ describe('a service and a facade in front of it', () => {
 
   test('two facades over one PostgreSQL are one: what one hears, the subscribers of the other receive', async () => {
     const databaseUrl = await createPostgresDatabase();
-    const pair = await start({ open: (clock) => openPostgres({ databaseUrl, clock, log: silent }) });
+    const pair = await start({ open: (clock) => connectTo(databaseUrl, clock) });
     const other = await pair.another();
     const page = pair.facade.client(await checkoutToken(pair));
     const input = { attemptId: 'b'.repeat(22) };

@@ -4,7 +4,6 @@ import type { HostedCheckout } from '../../server/src/card-payments/hosted-check
 import type { CardPaymentService } from '../../server/src/card-payments/model.ts';
 import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import type { DisputeControls } from '../../server/src/disputes/model.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import type { PaymentsService } from '../../server/src/graphql/context.ts';
@@ -21,10 +20,10 @@ import type { SubscriptionService } from '../../server/src/subscriptions/model.t
 import type { WalletControls } from '../../server/src/wallet/model.ts';
 import type { ManualClock } from './clock.ts';
 import { type Core, startCore } from './core.ts';
+import { connectTo } from './database.ts';
 import { readAfter } from './events.ts';
 import { type Pair, type Service, startPair, startService } from './pair.ts';
 import { takePostgres } from './postgres-pool.ts';
-import { silent } from './templates.ts';
 
 type Resource = StoredEvent['resource'];
 
@@ -97,7 +96,7 @@ export function describeRemote(tests: (start: StartPortFixture) => void): void {
         service: await started,
         account,
         requestsPerMinute: 100_000,
-        open: (clock) => openPostgres({ databaseUrl, clock, log: silent }),
+        open: (clock) => connectTo(databaseUrl, clock),
       });
       onTestFinished(async () => {
         await pair.close();

@@ -1,14 +1,12 @@
 import { expect, onTestFinished, test } from 'vitest';
 import { oldestAccount } from '../../server/src/access/store.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { fund } from '../support/funds.ts';
 import { startReceiver } from '../support/receiver.ts';
-import { silent } from '../support/templates.ts';
 
 const MINUTE = 60_000;
 
@@ -31,7 +29,7 @@ async function startTwo() {
   const right = createManualClock();
   const ahead = createManualClock(plusMs(right.now(), MINUTE));
   const start = async (clock: ManualClock): Promise<TestApp> => {
-    const database = await openPostgres({ databaseUrl, clock, log: silent });
+    const database = await connectTo(databaseUrl, clock);
     const app = await startApp({ database, clock, databaseTime: async () => right.now() });
     onTestFinished(async () => {
       await app.close();

@@ -1,7 +1,6 @@
 import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, INSTANCE_LOCK, StatementInterrupted } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createWorkQueue, RetryLater, type TaskHandler } from '../../server/src/work/queue.ts';
@@ -15,10 +14,9 @@ import {
   type Task,
 } from '../../server/src/work/store.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
-import { createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { interceptStatements, recordStatements, wrapStatements } from '../support/statements.ts';
-import { silent } from '../support/templates.ts';
 
 const TENANT: Tenant = { accountId: 'acc_work', environment: 'live' };
 const SECOND = 1_000;
@@ -484,7 +482,7 @@ describe('two instances on one PostgreSQL', () => {
   test('An instance inherits tasks of a dead one within seconds, and of a slow one when their leases end', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const open = () => connectTo(databaseUrl, clock);
     const [gone, slow, heir] = await Promise.all([open(), open(), open()]);
     onTestFinished(async () => {
       await Promise.all([slow, heir].map((database) => database.close()));
@@ -520,7 +518,7 @@ describe('two instances on one PostgreSQL', () => {
   test('An instance without its lock connection keeps a task while it renews the lease', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const open = () => openPostgres({ databaseUrl, clock, log: silent });
+    const open = () => connectTo(databaseUrl, clock);
     const [alone, heir] = await Promise.all([open(), open()]);
     onTestFinished(async () => {
       await Promise.all([alone, heir].map((database) => database.close()));
@@ -544,7 +542,7 @@ describe('two instances on one PostgreSQL', () => {
   test('A renewal does not wait for a task that is being changed, which would be a deadlock', async () => {
     const clock = createManualClock();
     const databaseUrl = await createPostgresDatabase();
-    const database = await openPostgres({ databaseUrl, clock, log: silent });
+    const database = await connectTo(databaseUrl, clock);
     onTestFinished(() => database.close());
     await scheduleTasks(database.sql, TENANT, [at(clock, 0, 'changing'), at(clock, 0, 'still')]);
     const leasedUntil = plusMs(clock.now(), LEASE_MS);
@@ -569,7 +567,7 @@ describe('two instances on one PostgreSQL', () => {
   test('Two instances share the tasks, and do none twice', async () => {
     const databaseUrl = await createPostgresDatabase();
     const clock = createManualClock();
-    const databases = await Promise.all([0, 1].map(() => openPostgres({ databaseUrl, clock, log: silent })));
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
     onTestFinished(async () => {
       await Promise.all(databases.map((database) => database.close()));
     });

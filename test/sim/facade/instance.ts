@@ -2,8 +2,8 @@ import { type App, createApp } from '../../../server/src/app.ts';
 import { readConfig } from '../../../server/src/config.ts';
 import { type Database, NoConnection } from '../../../server/src/db/database.ts';
 import type { Log } from '../../../server/src/db/log.ts';
-import { openPostgres } from '../../../server/src/db/postgres.ts';
 import type { ManualClock } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
 import { createClient, type GraphQLClient } from '../../support/graphql.ts';
 import { type Statements, watchStatements } from '../../support/statements.ts';
 import { silent } from '../../support/templates.ts';
@@ -54,7 +54,7 @@ export async function startInstance({
       if (!isDead) onFault(`${message}: ${(fields as { err?: Error }).err?.stack ?? JSON.stringify(fields)}`);
     },
   };
-  const opened = await openPostgres({ databaseUrl, clock, log: silent });
+  const opened = await connectTo(databaseUrl, clock);
   const { database, statements } = watchStatements(mortal(opened, () => isDead));
   const config = readConfig({
     PORT: '0',

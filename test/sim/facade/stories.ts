@@ -1,7 +1,7 @@
-import { openPostgres } from '../../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';
+import { connectTo } from '../../support/database.ts';
 import { keepConnections } from '../../support/kept-connections.ts';
-import { emptyTables, silent } from '../../support/templates.ts';
+import { emptyTables } from '../../support/templates.ts';
 import type { Failure } from '../failure.ts';
 import { startServiceHost } from './service.ts';
 import { type FacadeTamper, playStory, type Story } from './story.ts';
@@ -41,7 +41,7 @@ export async function playStories({
     keepConnections(databaseUrl);
     for (let seed = left.pop(); seed !== undefined; seed = left.pop()) {
       if (untilBroken && failures.length > 0) return;
-      const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+      const database = await connectTo(databaseUrl, createSystemClock());
       await emptyTables(database.sql);
       await database.close();
       const story = await playStory({ seed, databaseUrl, host, tamper, steps });
