@@ -30,8 +30,15 @@ function countHosts(rawHeaders: readonly string[]): number {
   return count;
 }
 
+/**
+ * A path that a proxy may read as another one: `//x/metrics`, whose first part is a host here, a `\` for a `/`, and `..`. A rule
+ * of the proxy by the path would not hold. Browsers and clients send none of them.
+ */
+const AMBIGUOUS_PATH = /^\/\/|^[^?#]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?#]|$))/i;
+
 function parseUrl(url: string): URL {
-  if (!URL.canParse(url, 'http://localhost')) throw new HttpError(400, 'Malformed URL');
+  if (AMBIGUOUS_PATH.test(url) || !URL.canParse(url, 'http://localhost'))
+    throw new HttpError(400, 'Malformed URL');
   const parsed = new URL(url, 'http://localhost');
   if (url.length <= MAX_CACHED_LENGTH) urls.set(url, parsed);
   return parsed;

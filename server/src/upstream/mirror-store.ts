@@ -189,7 +189,7 @@ export async function selectInDoubt(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-): Promise<MirroredRow[]> {
+): Promise<{ place: number; observed: MirroredRow }[]> {
   const rows = await observedOf(sql, tenant, resource)
     .selectAll('observed')
     .where('final', '=', false)
@@ -197,7 +197,7 @@ export async function selectInDoubt(
     .orderBy('number', 'desc')
     .limit(1_000)
     .execute();
-  return rows.map(toMirrored);
+  return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
 /** Selects the resources with this hash of their whole input that were first seen after a place, oldest first. */

@@ -11,6 +11,8 @@ type Headers = Readonly<Record<string, string>>;
 const DEFAULT_PAUSE_MS = 5_000;
 /** The shortest pause: a wrong 0 would repeat requests without end. */
 const MIN_PAUSE_MS = 1_000;
+/** The longest pause: after a wrong year nobody would look for the outcome of a request. */
+const MAX_PAUSE_MS = 60 * 60_000;
 
 /**
  * Reads a 429. The document (section 8) does not show its form, so the usual headers are read as far as they are there.
@@ -18,11 +20,14 @@ const MIN_PAUSE_MS = 1_000;
  */
 export function readRefusal(headers: Headers, { now, windowMs }: { now: Date; windowMs: number }): Refusal {
   const namedMs = retryAfterMs(headers, now);
-  const ms = Math.max(MIN_PAUSE_MS, namedMs ?? resetMs(headers, windowMs) ?? DEFAULT_PAUSE_MS);
+  const ms = bounded(namedMs ?? resetMs(headers, windowMs) ?? DEFAULT_PAUSE_MS);
   const remaining = numberOf(headers['ratelimit-remaining']);
-  if (remaining !== null && remaining > 0)
-    return { scope: 'operation', ms: Math.max(MIN_PAUSE_MS, namedMs ?? windowMs) };
+  if (remaining !== null && remaining > 0) return { scope: 'operation', ms: bounded(namedMs ?? windowMs) };
   return { scope: ms > windowMs ? 'operation' : 'window', ms };
+}
+
+function bounded(ms: number): number {
+  return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ms));
 }
 
 /** The time until the window has room, where an answer says that it is used up; null where it does not. */

@@ -2,6 +2,7 @@ import type { Clock } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { isSuccess } from './responses.ts';
 import {
   type RequestOptions,
   UPSTREAM_PRIORITIES,
@@ -33,7 +34,7 @@ export interface Reads {
   /**
    * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for `maxAgeMs`.
    * Where the budget is spent or the service fails, the last known answer is returned with `stale: true`, if there is
-   * one. Answers are shared: they must not be changed.
+   * one and it is no refusal. Answers are shared: they must not be changed.
    * @throws RateLimitError, UpstreamFault
    */
   get(environment: Environment, path: `/v1/${string}`, options: ReadOptions): Promise<Read>;
@@ -152,7 +153,8 @@ export function createReads({
           // The shared request had no slot; one of a more important class may get one.
           if (hadNoSlot && shared && rank(requestOptions.priority) < rank(shared.priority)) continue;
           const lastKnown = hadNoSlot || error instanceof UpstreamFault ? cache.get(key) : null;
-          if (!lastKnown) throw error;
+          // That there was no such resource then says nothing about now.
+          if (!lastKnown || !isSuccess(lastKnown)) throw error;
           return toRead(lastKnown, 'stale');
         }
       }

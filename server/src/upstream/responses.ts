@@ -33,6 +33,14 @@ export function messageOf(body: unknown, { secret = '' }: { secret?: string } = 
 }
 
 /**
+ * Whether the service says that there is no such resource: with a message (the document's section 7), which the page of a
+ * proxy in front of it has not.
+ */
+export function isDenied({ status, body }: Refusal): boolean {
+  return status === 404 && messageOf(body) !== null;
+}
+
+/**
  * The statuses after which certainly nothing was done. 408, a 3xx and unregistered ones (a proxy's 499) do not say so.
  */
 const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([

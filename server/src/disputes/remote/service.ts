@@ -11,6 +11,7 @@ import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availabi
 import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
+import type { Read } from '../../upstream/reads.ts';
 import {
   isSuccess,
   refusalOf,
@@ -60,7 +61,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     pollInterval: ({ status }) => (isUndecided(status) || status === 'unknown' ? POLL_MS : null),
   });
   const requests = createDisputeRequests({ ...facade, mirror });
-  const shared = createCoalescedReads<void>();
+  const shared = createCoalescedReads<readonly Pick<Read, 'at' | 'stale'>[]>();
 
   /** @throws UpstreamError (there is no such endpoint), RateLimitError, UpstreamFault */
   function readPage(
@@ -74,20 +75,22 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     );
   }
 
-  /** Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. */
-  async function readList(tenant: Tenant, requester: Requester): Promise<void> {
+  /** Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. Returns its reads. */
+  async function readList(tenant: Tenant, requester: Requester) {
+    const listReads: Read[] = [];
     const found: { claim: NonNullable<ReturnType<typeof disputeFromWire>>; at: Date }[] = [];
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const read = await readPage(tenant, page, requestOptionsFor(requester));
       if (!isSuccess(read)) throw refusalOf(read);
       const list = disputesFromWire(read.body);
       if (!list) throw unreadable();
-      requester.onRead(read.at, read.stale);
+      listReads.push(read);
       for (const claim of list.items) if (claim) found.push({ claim, at: read.at });
       if (list.items.length < LARGEST_PAGE) break;
     }
     for (const { claim, at } of found.reverse())
       await mirror.record(tenant, await mirror.find(tenant, claim.disputeId), claim, at);
+    return listReads;
   }
 
   /** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
@@ -97,7 +100,8 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   /** Brings the mirror up to date, once for all that ask at the same time. */
   async function refreshList(tenant: Tenant, requester: Requester): Promise<void> {
     if (!isPossible(tenant.environment)) return;
-    await offered(shared(tenantKey(tenant), () => readList(tenant, requester)));
+    const listReads = await offered(shared(tenantKey(tenant), () => readList(tenant, requester)));
+    for (const { at, stale } of listReads) requester.onRead(at, stale);
   }
 
   async function list(tenant: Tenant, range: Omit<MirrorRange, 'period'>) {

@@ -31,8 +31,8 @@ export interface MirroredPayouts {
   findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, MirroredRow>>;
   /** Finds a payout by its id or withdrawal id, with the version of the tenant's log that the state holds for. */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: Payout } | null>;
-  /** Lists the payouts that the service may not have made, newest first. */
-  inDoubt(tenant: Tenant): Promise<Payout[]>;
+  /** Lists the payouts that the service may not have made, with their rows of the mirror, newest first. */
+  inDoubt(tenant: Tenant): Promise<{ row: number; payout: Payout }[]>;
   /** Adds to ids of payouts the withdrawal ids of the requests among them whose payout has been identified. */
   withdrawalsOf(tenant: Tenant, ids: readonly string[]): Promise<string[]>;
 }
@@ -109,7 +109,8 @@ export function mirrorPayouts({
     },
 
     async inDoubt(tenant) {
-      return (await selectInDoubt(database.sql, tenant, 'payout')).map(payoutIn);
+      const rows = await selectInDoubt(database.sql, tenant, 'payout');
+      return rows.map(({ place, observed }) => ({ row: place, payout: payoutIn(observed) }));
     },
 
     async withdrawalsOf(tenant, ids) {

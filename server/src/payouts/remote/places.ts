@@ -1,12 +1,11 @@
 import { ValidationError } from '../../kernel/errors.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
-import type { Payout } from '../model.ts';
 
 // Places of payouts in a list whose first payouts are in doubt. The rest is the service's list, or a part of the mirror.
 
-/** The place of a payout in doubt: below 0, the newest lowest. The places in the service's list are ranks, from 1. */
-export function placeOfDoubt(payout: Payout): number {
-  return -payout.requestedAt!.getTime();
+/** The place of a payout in doubt by its row of the mirror: below 0, the newest lowest. The places in the service's list are ranks, from 1. */
+export function placeOfDoubt(row: number): number {
+  return -row;
 }
 
 /** Whether a place comes after another in the list, newest first. */

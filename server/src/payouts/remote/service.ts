@@ -200,8 +200,8 @@ export function createRemotePayouts(
   ): Promise<{ place: number; payout: Payout }[]> {
     const { wants } = stableFilter(filter);
     return (await mirror.inDoubt(tenant))
-      .filter((payout) => wants?.(payout) ?? true)
-      .map((payout) => ({ place: placeOfDoubt(payout), payout }))
+      .filter(({ payout }) => wants?.(payout) ?? true)
+      .map(({ row, payout }) => ({ place: placeOfDoubt(row), payout }))
       .filter(
         ({ place }) =>
           (after === undefined || isBehind(place, after)) &&

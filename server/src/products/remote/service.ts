@@ -1,4 +1,5 @@
 import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../kernel/errors.ts';
+import { readRecord } from '../../kernel/lenient-json.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
@@ -10,6 +11,7 @@ import {
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import type { Read } from '../../upstream/reads.ts';
 import {
+  assertConclusive,
   invalidInput,
   isSuccess,
   messageOf,
@@ -59,15 +61,17 @@ export function createRemoteProducts({
   let supportsLookup = false;
 
   /** @throws PaymentError, UpstreamFault */
-  function write(
+  async function write(
     endpoint: Endpoint,
     request: Omit<UpstreamRequest, 'requestOptions'>,
   ): Promise<UpstreamAnswer> {
     const { environment } = request;
     const requestOptions = { priority: 'query', waitMs: WAIT_MS } as const;
-    return endpoints
+    const answer = await endpoints
       .ask(environment, endpoint, () => upstream.send({ ...request, requestOptions }))
       .finally(() => reads.forget(environment));
+    assertConclusive(answer);
+    return answer;
   }
 
   /** @throws RateLimitError, UpstreamFault */
@@ -170,6 +174,8 @@ export function createRemoteProducts({
         const answer = await withUpstreamErrors(
           write(DELETE, { environment, method: 'DELETE', path: `/v1/products/${id}` }),
         );
+        if (isSuccess(answer) && readRecord(answer.body)?.deleted === false)
+          throw toUpstreamError(unreadable());
         if (isSuccess(answer)) return;
         if (answer.status === 404) throw new NotFoundError('Product not found');
         if (answer.status === 400) throw invalidInput(messageOf(answer.body), { path: 'productId' });

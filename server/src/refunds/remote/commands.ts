@@ -17,12 +17,14 @@ import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
   invalidInput,
+  isDenied,
   isKeyConflict,
   isRefusedWith,
   isSuccess,
   keyUsed,
   messageOf,
   refusalOf,
+  unreadable,
 } from '../../upstream/responses.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
@@ -84,17 +86,22 @@ export function createRefundRequests({
     money: { lookUp, lookupReference: ({ key }) => referenceOfKey(key) },
   });
 
-  /** Asks the service for the refund of a key; null where it has none. @throws RateLimitError, UpstreamFault, PaymentError */
+  /**
+   * Asks the service for the refund of a key; null where it says that it has none.
+   * @throws RateLimitError, UpstreamFault, PaymentError
+   */
   async function ask({ environment }: Tenant, key: string, requestOptions: RequestOptions) {
     const at = clock.now();
     const path = `/v1/refunds/${referenceOfKey(key)}` as const;
     const answer = await endpoints.ask(environment, endpoint, () =>
       upstream.get({ environment, path, requestOptions }),
     );
-    if (answer.status === 404) return null;
-    if (!isSuccess(answer)) throw refusalOf(answer);
-    const claim = refundFromWire(answer.body);
-    return claim && { claim, at };
+    if (isDenied(answer)) return null;
+    if (answer.status !== 404 && !isSuccess(answer)) throw refusalOf(answer);
+    const claim = isSuccess(answer) ? refundFromWire(answer.body) : null;
+    // Neither a refund nor a denial, so the request may have been done.
+    if (!claim) throw unreadable(String(answer.status));
+    return { claim, at };
   }
 
   async function lookUp(tenant: Tenant, intent: Intent): Promise<LookupResult> {

@@ -3,6 +3,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
+  assertConclusive,
   invalidInput,
   isSuccess,
   keyUsed,
@@ -79,15 +80,20 @@ export function createSubaccountWith({ post }: Sender) {
     tenant: Tenant,
     input: CreateSubaccountInput,
   ): Promise<{ subaccount: Subaccount; replayed: boolean }> => {
-    const answer = await post(tenant, POST, '/v1/subaccounts', input).catch((error: unknown) => {
-      if (!(error instanceof UpstreamFault)) throw error;
-      if (error.reached === 'no') throw toUpstreamError(error);
-      // Repeated with an externalId the request returns the same subaccount; without one it creates a second.
-      throw new UpstreamError(error.message, {
-        retryable: input.externalId != null,
-        moneyMayHaveMoved: false,
+    const answer = await post(tenant, POST, '/v1/subaccounts', input)
+      .then((given) => {
+        assertConclusive(given);
+        return given;
+      })
+      .catch((error: unknown) => {
+        if (!(error instanceof UpstreamFault)) throw error;
+        if (error.reached === 'no') throw toUpstreamError(error);
+        // Repeated with an externalId the request returns the same subaccount; without one it creates a second.
+        throw new UpstreamError(error.message, {
+          retryable: input.externalId != null,
+          moneyMayHaveMoved: false,
+        });
       });
-    });
     if (isSuccess(answer)) {
       const subaccount = readSubaccount(answer.body);
       if (!subaccount)
