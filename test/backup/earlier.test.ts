@@ -51,13 +51,19 @@ function createPixBank(clock: ManualClock) {
   const asked: string[] = [];
   /** Whether it leaves open what becomes of a return. */
   const returnsAre = { undecided: false };
+  /** The credits that are given back, by the ids of the returns. */
+  const returned = new Map<string, string>();
+  const returnIdsOf = ({ endToEndId }: PixCredit) =>
+    [...returned].flatMap(([id, railChargeId]) => (railChargeId === endToEndId ? [id] : []));
   const rail: PixRail = {
     register: async ({ txid }) => ({ status: 'registered', brCode: `00020126${txid}` }),
-    creditsOf: async (txid) => [credits.get(txid) ?? []].flat(),
-    async refund({ id, amountCents }) {
+    creditsOf: async (txid) =>
+      [credits.get(txid) ?? []].flat().map((credit) => ({ ...credit, returnIds: returnIdsOf(credit) })),
+    async refund({ id, railChargeId, amountCents }) {
       asked.push(id);
       if (returnsAre.undecided) return { status: 'pending', settlesAt: null };
       returns.set(id, returns.get(id) ?? amountCents);
+      returned.set(id, railChargeId);
       return { status: 'completed', endToEndId: `D-${id}` };
     },
     async schedule(debit) {
@@ -242,6 +248,49 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     expect([...new Set(asked)].sort()).toEqual([...returns.keys()].sort());
     expect([returns.size, [...debits.keys()]]).toEqual([2, [cycle]]);
     expect(await books(second)).toEqual(before);
+    expect([first.faults, second.faults]).toEqual([[], []]);
+  });
+
+  test('A restored server credits no money that its bank has sent back, in whatever order it looks', async () => {
+    const clock = createManualClock();
+    const { rail, pay, returns } = createPixBank(clock);
+    const source = await openFresh();
+    const first = await startCore({ database: source, clock, pix: () => rail });
+    const { tenant } = first;
+    const newPayment = async () => {
+      await first.pass(60_000);
+      const { payment } = await first.payments.create(tenant, { valueCents: 5_000, externalId: '42' });
+      return payment.paymentId;
+    };
+    const older = await newPayment();
+    const newer = await newPayment();
+    const recurring = { valueCents: 700, interval: 'weekly' } as const;
+    const { subscriptionId } = (await first.subscriptions.create(tenant, recurring)).subscription;
+    const text = await backUp(source, clock.now());
+    for (const id of [newer, older]) {
+      await first.pass(60_000);
+      pay(id, 5_000);
+      await first.payments.receive(tenant, id);
+    }
+    await first.subscriptions.cancel(tenant, subscriptionId);
+    pay(subscriptionId, 700);
+    await first.subscriptions.receive(tenant, subscriptionId);
+    await first.work.settled();
+    const sentBack = [`E-${older}.0`, `E-${subscriptionId}.0`].sort();
+    expect([...returns.keys()].sort()).toEqual(sentBack);
+
+    const second = await startCore({
+      database: await restore(text, await openFresh()),
+      tenant,
+      clock: createManualClock(clock.now()),
+      pix: () => rail,
+    });
+    await second.pass(2 * DAY_MS);
+    expect([...returns.keys()].sort()).toEqual(sentBack);
+    const statuses = (await second.payments.findMany(tenant, [older, newer])).map((found) => found!.status);
+    expect(statuses).toEqual(['expired', 'paid']);
+    expect(await second.subscriptions.find(tenant, subscriptionId)).toMatchObject({ status: 'expired' });
+    expect(await second.balances()).toMatchObject({ merchant_balance: 5_000, pix_received: -5_000 });
     expect([first.faults, second.faults]).toEqual([[], []]);
   });
 });

@@ -68,11 +68,20 @@ describe('an answer of the rail', () => {
     expect(decideEnd(ended, { status: 'failed', reason: 'Não' }, LATER)).toBeNull();
   });
 
-  test('A refund that the payer must get is sent again a day later, under a new id', () => {
+  test('A refund that the payer must get is sent again a day later, under a new id that follows from the old one', () => {
     const failed = decideEnd(NEW, { status: 'failed', reason: 'Não' }, LATER)!;
-    expect(decideRepeat(failed, { refundId: 'ref_2', now: LATER })).toEqual({
-      refund: { ...NEW, refundId: 'ref_2', createdAt: LATER },
-      sendAt: plusMs(LATER, DAY_MS),
+    const { refund, sendAt } = decideRepeat(failed, LATER);
+    expect(refund).toEqual({
+      ...NEW,
+      refundId: expect.stringMatching(/^ref_[0-9a-f]{24}$/),
+      createdAt: LATER,
     });
+    expect(sendAt).toEqual(plusMs(LATER, DAY_MS));
+    // A rail that has sent it before a backup was restored sends nothing twice.
+    expect(decideRepeat(failed, plusMs(LATER, 1)).refund.refundId).toBe(refund.refundId);
+    const again = decideEnd(refund, { status: 'failed', reason: 'Não' }, LATER)!;
+    expect(
+      new Set([NEW, refund, decideRepeat(again, LATER).refund].map(({ refundId }) => refundId)).size,
+    ).toBe(3);
   });
 });

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { startApp, type TestApp } from '../support/app.ts';
+import { sendRaw } from '../support/raw-http.ts';
 
 let app: TestApp;
 beforeAll(async () => {
@@ -32,6 +33,19 @@ describe('a request', () => {
       );
     expect(body.errors[0].message).toContain('$input');
     expect(JSON.stringify(body).length).toBeLessThan(JSON.stringify(variables).length);
+  });
+
+  test.each([
+    '//x/metrics',
+    '///x/metrics',
+    '/x\\..\\metrics',
+    '/\\x/metrics',
+    '/x/../metrics',
+    '/x/%2e%2E/metrics',
+  ])('A path that a proxy may read as another one is refused: %s', async (path) => {
+    const answer = await sendRaw(app.port, `GET ${path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\n\r\n`);
+    expect(answer).toMatch(/^HTTP\/1\.1 400 /);
+    expect(answer).not.toContain('process_cpu');
   });
 
   test('The page of GraphiQL cannot be shown in a frame', async () => {

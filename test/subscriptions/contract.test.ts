@@ -235,6 +235,38 @@ describeOnDatabase('Subscriptions', (open) => {
     expect((await cyclesOf(core, canceled)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
   });
 
+  test('A cycle whose payer has ended the subscription in time ends with it, though the service learns it late', async () => {
+    const core = await startCore({ database });
+    const created = await create(core, {});
+    await authorise(core, created);
+    const due = (await find(core, created)).nextDueAt!;
+    await core.pass(due.getTime() - core.clock.ms() - 3 * HOUR);
+    // One minute before 22:00 in São Paulo, the notification arrives one minute after it.
+    core.clock.jumpTo(plusMs(due, -2 * HOUR - 60_000));
+    await core.pix.endByPayer(txidOf(created.subscriptionId));
+    core.clock.jumpTo(plusMs(due, -2 * HOUR + 60_000));
+    await core.pass(3 * DAY_MS);
+    expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
+    expect(await core.balances()).toMatchObject({ merchant_balance: AMOUNT });
+  });
+
+  test('A subscription that has ended at the bank, and not by its payer, ends before its next debit', async () => {
+    const core = await startCore({ database });
+    const created = await create(core, {});
+    await authorise(core, created);
+    await core.pix.cancelRecurrence(txidOf(created.subscriptionId));
+    await core.pass(70 * DAY_MS);
+    expect(await find(core, created)).toMatchObject({ status: 'canceled', nextDueAt: null });
+    expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
+    expect(
+      await core.database.sql
+        .selectFrom('task')
+        .select('kind')
+        .where('account_id', '=', core.tenant.accountId)
+        .execute(),
+    ).toEqual([]);
+  });
+
   test('The payment of a cycle is refunded as any', async () => {
     const core = await startCore({ database });
     const created = await create(core, { endsAfterCycles: 2, interval: 'weekly' });

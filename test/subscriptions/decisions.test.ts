@@ -368,6 +368,12 @@ describe('a cancellation', () => {
     const kept = cancel(SENT, evening);
     expect([kept.resource.cycle, kept.cycles, kept.shown]).toEqual([SENT, [], null]);
     expect(kept.tasks).toEqual([{ ...END, at: evening }, lookUp]);
+    // The bank had learnt it before, and has recalled the attempt.
+    const learnt = decideCancel({ ...ACTIVE, cycle: SENT }, 'payer', evening, plusMs(evening, -1))!;
+    expect(learnt.resource).toMatchObject({
+      canceledAt: evening,
+      cycle: { status: 'canceled', sent: false },
+    });
     // What was never sent ends, however late it is.
     expect(cancel(SECOND, evening).resource.cycle).toMatchObject({ status: 'canceled' });
   });

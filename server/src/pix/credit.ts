@@ -7,6 +7,8 @@ export interface ArrivedCredit {
   endToEndId: string;
   amountCents: Cents;
   at: Date;
+  /** The ids under which the bank has sent it back, or a part of it. */
+  returnIds?: readonly string[];
 }
 
 /** The outcome of a return at the bank. */

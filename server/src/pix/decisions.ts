@@ -144,6 +144,11 @@ export function wasAnnounced({ version }: Pick<CodedResource, 'version'>): boole
   return version > 1;
 }
 
+/** Whether this service has sent the whole credit back by itself before, which a restored backup does not know. */
+export function wasSentBack({ endToEndId, returnIds = [] }: ArrivedCredit): boolean {
+  return returnIds.some((id) => id.startsWith(`${endToEndId}.`));
+}
+
 /** The rail's name of the current try to send a credit back: a new one for each that the bank has refused. */
 export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): string {
   return `${endToEndId}.${failedReturns}`;
@@ -353,7 +358,9 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       if (isKnown) return null;
       const { endToEndId, amountCents, at } = credit;
       const id = rules.idOf(resource);
-      const cause = causeOfReturn(resource, { amountCents, isOrderClosed });
+      const cause =
+        causeOfReturn(resource, { amountCents, isOrderClosed }) ??
+        (wasSentBack(credit) ? 'not_payable' : null);
       if (cause !== null) return beginReturn(resource, creditOf(id, credit, cause), now);
       const known = { endToEndId, paidAt: at, paidLate: at >= resource.expiresAt };
       return step(resource, known, 'paid', {

@@ -31,7 +31,10 @@ const ReturnCauseEnum = builder.enumType('ReturnCause', {
   values: {
     ALREADY_PAID: { value: 'already_paid', description: 'The payment had been paid before.' },
     AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'The amount is not that of the payment.' },
-    NOT_PAYABLE: { value: 'not_payable', description: 'The payment has failed.' },
+    NOT_PAYABLE: {
+      value: 'not_payable',
+      description: 'The payment has failed, or the money was sent back before a backup was restored.',
+    },
     PAID_ELSEWHERE: {
       value: 'paid_elsewhere',
       description: 'Another payment of the same checkout attempt or order was paid first.',

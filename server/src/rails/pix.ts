@@ -57,6 +57,8 @@ export interface PixCredit {
   amountCents: Cents;
   /** The time at which the payer's bank sent it. */
   at: Date;
+  /** The ids under which this server has sent it back, or a part of it. */
+  returnIds?: readonly string[];
 }
 
 /**

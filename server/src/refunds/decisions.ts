@@ -1,4 +1,5 @@
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import { deterministicId } from '../kernel/ids.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isFinal, type RefundedResource, type StoredRefund } from './model.ts';
 
@@ -62,11 +63,12 @@ export function decideEnd(
   };
 }
 
-/** The refund that follows a failed one which the payer must get, and the instant at which it is sent. */
-export function decideRepeat(
-  failed: StoredRefund,
-  { refundId, now }: { refundId: string; now: Date },
-): { refund: StoredRefund; sendAt: Date } {
+/**
+ * The refund that follows a failed one which the payer must get, and the instant at which it is sent. Its id follows from
+ * that of the failed one: after a restored backup it is the same refund to the rail.
+ */
+export function decideRepeat(failed: StoredRefund, now: Date): { refund: StoredRefund; sendAt: Date } {
+  const refundId = `ref_${deterministicId(24, 'repeat', failed.refundId)}`;
   const { resource, amountCents, reason, isAutomatic, railChargeId } = failed;
   return {
     refund: newRefund({ refundId, resource, amountCents, reason, isAutomatic, railChargeId, now }),

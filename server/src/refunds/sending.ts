@@ -18,7 +18,7 @@ import {
   type RefundedType,
   type RefundTask,
 } from './model.ts';
-import { newRefundId, type RefundSources } from './service.ts';
+import type { RefundSources } from './service.ts';
 import { selectRefunds } from './store.ts';
 
 /** The claims on a resource, which wait for the end of its refunds. */
@@ -100,7 +100,7 @@ export function createRefundSending({
             });
             const all = joined(writes, writesOf(ended, refund.status, details));
             if (mustRepeat) {
-              const next = decideRepeat(ended, { refundId: newRefundId(), now: state.now });
+              const next = decideRepeat(ended, state.now);
               return {
                 outcome: { outcome: status },
                 writes: joined(all, writesOf(next.refund, null, details, next.sendAt)),

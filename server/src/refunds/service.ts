@@ -138,7 +138,7 @@ export function createRefundService({
   };
 }
 
-export function newRefundId(): string {
+function newRefundId(): string {
   return `ref_${objectId()}`;
 }
 

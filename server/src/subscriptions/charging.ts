@@ -123,7 +123,9 @@ export function createSubscriptionCharging({
     const { debits, endedByPayerAt } = await rail.recurrenceOf(txidOf(id));
     for (const report of await unrecorded(tenant, id, debits)) await record(tenant, id, report);
     if (endedByPayerAt !== null)
-      await advance(tenant, id, (subscription, { now }) => decideCancel(subscription, 'payer', now));
+      await advance(tenant, id, (subscription, { now }) =>
+        decideCancel(subscription, 'payer', now, endedByPayerAt),
+      );
     return select(tenant, id);
   }
 
@@ -134,8 +136,11 @@ export function createSubscriptionCharging({
     const attempt = subscription && attemptToSend(subscription, clock.now(), { isEarly });
     if (!attempt) return subscription;
     const answer = await rail.schedule({ ...attempt, txid: txidOf(id) });
-    // The payer has ended it, which the bank reports by itself.
-    if (answer === 'ended') return receive(tenant, id);
+    if (answer === 'ended') {
+      await receive(tenant, id);
+      // Nothing will be debited any more. Where the payer has not ended it, a merchant has, before a backup was restored.
+      return advance(tenant, id, (current, { now }) => decideCancel(current, 'payer', now));
+    }
     return advance(tenant, id, (current) => decideSent(current, attempt));
   }
 

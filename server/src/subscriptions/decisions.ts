@@ -3,12 +3,14 @@ import { UnavailableError } from '../kernel/errors.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
+import type { ArrivedCredit } from '../pix/credit.ts';
 import {
   beginReturn,
   type CodeDecisions,
   creditOf,
   decideRegisterAgain,
   decideReturn,
+  wasSentBack,
 } from '../pix/decisions.ts';
 import type { AccountSettings } from '../pix/model.ts';
 import { fitsBalance, type ReturnCause } from '../receiving/model.ts';
@@ -96,12 +98,13 @@ function endPending(
 /** The reason for which an authorisation's money is sent back; null where it is accepted. */
 function causeAgainst(
   { status, amountCents, expiresAt, authorisedAt }: StoredSubscription,
-  credit: { amountCents: number; at: Date },
+  credit: ArrivedCredit,
 ): ReturnCause | null {
   if (status !== 'pending') return authorisedAt ? 'already_paid' : 'not_payable';
   // An obligation that goes on does not begin late.
   if (credit.at >= expiresAt) return 'not_payable';
-  return credit.amountCents === amountCents ? null : 'amount_mismatch';
+  if (credit.amountCents !== amountCents) return 'amount_mismatch';
+  return wasSentBack(credit) ? 'not_payable' : null;
 }
 
 /** The decisions about the code of a subscription, and the money that comes by it. */
@@ -146,19 +149,20 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
 
 /**
  * Cancels a subscription; null where it has ended. An open cycle ends with it, except where the bank can no longer recall its
- * attempt: if that is paid, it is paid.
+ * attempt: if that is paid, it is paid. `endedAt` is the time at which the bank learnt it, which may lie before `now`.
  */
 export function decideCancel(
   subscription: StoredSubscription,
   cancelReason: Exclude<CancelReason, 'unpaid'>,
   now: Date,
+  endedAt: Date = now,
 ): SubscriptionChange | null {
   const { status, cycle: open } = subscription;
   const canceled = { status: 'canceled', cancelReason, canceledAt: now } as const;
   if (status === 'pending') return endPending(subscription, canceled, now);
   if (!isLive(status)) return null;
   const cycle: StoredCycle | null =
-    open && isOpen(open) && !isPastRecall(open, now)
+    open && isOpen(open) && !isPastRecall(open, endedAt)
       ? { ...open, status: 'canceled', nextAttemptAt: null, sent: false }
       : open;
   const hasChanged = cycle !== null && cycle !== open;

@@ -1,4 +1,4 @@
-import type { Selectable } from 'kysely';
+import { sql as raw, type Selectable } from 'kysely';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { brCode, parseBrCode } from '../../kernel/br-code.ts';
@@ -213,7 +213,13 @@ export function createSimulatedPix({
   async function selectCredits(txid: string, by: Date): Promise<PixCredit[]> {
     const rows = await database.sql
       .selectFrom('simulated_pix_credit')
-      .selectAll()
+      .selectAll('simulated_pix_credit')
+      .select(
+        raw<string[]>`array(
+          select id from simulated_pix_return
+          where end_to_end_id = simulated_pix_credit.end_to_end_id and status = 'completed'
+        )`.as('return_ids'),
+      )
       .where('txid', '=', txid)
       .where('debit_id', 'is', null)
       .where('arrives_at', '<=', by)
@@ -224,6 +230,7 @@ export function createSimulatedPix({
       endToEndId: row.end_to_end_id,
       amountCents: row.amount_cents,
       at: row.arrives_at,
+      returnIds: row.return_ids,
     }));
   }
 

@@ -1,0 +1,209 @@
+import { beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
+import { createRemoteDisputes } from '../../server/src/disputes/remote/service.ts';
+import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
+import { createRemotePayments } from '../../server/src/payments/remote/service.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
+import { createRemoteProducts } from '../../server/src/products/remote/service.ts';
+import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
+import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote/service.ts';
+import { readRefusal, secondsOf } from '../../server/src/upstream/rate-limits.ts';
+import { openFreshDatabase } from '../support/database.ts';
+import { startFacade, type TestFacade } from '../support/facade.ts';
+import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
+
+// Answers that say less than they seem to: the page of a proxy, a body of another version, an answer of an hour ago.
+
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshDatabase();
+});
+
+const MINUTE_MS = 60_000;
+const HEX = '0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
+const readWallet = () => Promise.reject(new Error('no wallet is read here'));
+const requesterOf = (onRead: Requester['onRead'] = () => undefined): Requester => ({
+  priority: 'merchant',
+  subject: null,
+  onRead,
+});
+/** The page of a proxy in front of the service, whose HTML the client reads as null. */
+const proxyPage = () => ({ status: 404, body: null });
+
+async function pass(facade: TestFacade, minutes: number): Promise<void> {
+  for (let minute = 0; minute < minutes; minute += 1) {
+    facade.clock.advance(MINUTE_MS);
+    await facade.work.settled();
+  }
+}
+
+async function start() {
+  const script = createScriptedService();
+  const facade = await startFacade({ database, upstream: script.upstream, families: ['refunds'] });
+  return { script, facade, tenant: facade.tenant };
+}
+
+describe('a request whose outcome is unknown', () => {
+  test('A 404 page of a proxy does not deny a payout of a subaccount, and the message of the service does', async () => {
+    const { script, facade, tenant } = await start();
+    const remote = createRemoteSubaccounts({ ...facade, readWallet });
+    Object.assign(facade.requests, remote.requests);
+    const port = remote.serviceFor(requesterOf());
+    const subaccountId = `sacc_${'a'.repeat(32)}`;
+    script.on('POST', '/v1/subaccounts/', () => timeout());
+    script.on('GET', '/v1/subaccounts/', proxyPage);
+    const input = { subaccountId, amountCents: 5_000, pixKey: 'ana@example.com', idempotencyKey: 'k1' };
+    await port.requestPayout(tenant, input);
+    await pass(facade, 20);
+    const find = () => port.findPayout(tenant, subaccountId, 'saq_idem_k1');
+    expect(await find()).toMatchObject({ status: 'processing' });
+    expect(await facade.intents.unresolved(tenant, 9)).toHaveLength(1);
+
+    script.on('GET', '/v1/subaccounts/', () => refused(404, 'Payout not found'));
+    await pass(facade, 60);
+    expect(await find()).toMatchObject({ status: 'failed', reversed: true });
+  });
+
+  const RIGHT = {
+    refundId: `ref_${HEX.slice(8)}`,
+    status: 'processing',
+    amountCents: 990,
+    paymentId: `psa_${HEX}`,
+  };
+
+  async function requestRefund() {
+    const started = await start();
+    const slice = createRemoteRefunds({ ...started.facade, readWallet });
+    Object.assign(started.facade.requests, slice.requests);
+    const port = slice.serviceFor(requesterOf());
+    started.script.on('POST', '/v1/payments/', () => timeout());
+    const request = () =>
+      port.request(
+        started.tenant,
+        { type: 'payment', id: RIGHT.paymentId },
+        { amountCents: 990, idempotencyKey: 'k1' },
+      );
+    return { ...started, port, request };
+  }
+
+  test.each([
+    ['an empty body', () => ok(null)],
+    ['a body of another version', () => ok({ refund: { id: RIGHT.refundId, state: 'done' } })],
+    ['the page of a proxy', proxyPage],
+  ])('%s does not say that a refund was not made', async (_, answer) => {
+    const { script, facade, tenant, port, request } = await requestRefund();
+    script.on('GET', '/v1/refunds/', answer);
+    await expect(request()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+    await expect(port.find(tenant, 'ref_idem_k1')).rejects.toThrow(/payments service/);
+    await pass(facade, 20);
+    expect(await facade.intents.unresolved(tenant, 9)).toHaveLength(1);
+
+    script.on('GET', '/v1/refunds/', () => ok(RIGHT));
+    await pass(facade, 60);
+    expect(await facade.intents.unresolved(tenant, 9)).toEqual([]);
+    expect(await port.find(tenant, 'ref_idem_k1')).toMatchObject({ refundId: RIGHT.refundId });
+  });
+
+  test('A Retry-After of years delays its lookup by an hour', async () => {
+    const { script, facade, tenant, request } = await requestRefund();
+    const { ms } = readRefusal({ 'retry-after': '999999999' }, { now: new Date(), windowMs: MINUTE_MS });
+    script.on('GET', '/v1/refunds/', () => new RateLimitError('requests', secondsOf(ms)));
+    await expect(request()).rejects.toMatchObject({ moneyMayHaveMoved: true });
+    await pass(facade, 2);
+    script.on('GET', '/v1/refunds/', () => ok(RIGHT));
+    await pass(facade, 60);
+    expect(await facade.intents.unresolved(tenant, 9)).toEqual([]);
+  });
+
+  test('Payouts in doubt of one instant have places of their own, so that each is on one page', async () => {
+    const { script, facade, tenant } = await start();
+    const remote = createRemotePayouts({ ...facade, readWallet });
+    Object.assign(facade.requests, remote.requests);
+    const port = remote.serviceFor(requesterOf());
+    script.on('POST', '/v1/payouts', () => timeout());
+    script.on('GET', '/v1/payouts', () => ok({ payouts: [], total: 0 }));
+    const keys = ['d1', 'd2', 'd3'];
+    await Promise.all(
+      keys.map((idempotencyKey) =>
+        port.request(tenant, {
+          method: 'pix',
+          amountCents: 1_000,
+          destination: `${idempotencyKey}@a.example`,
+          idempotencyKey,
+        }),
+      ),
+    );
+    for (const end of ['first', 'last'] as const) {
+      const seen: string[] = [];
+      let bound = {};
+      for (let more = true; more; ) {
+        const page = await port.list(tenant, { end, limit: 1, ...bound });
+        seen.push(...page.items.map(({ payout }) => payout!.requestId!));
+        more = page.more;
+        const { place } = page.items[0]!;
+        bound = end === 'first' ? { after: place } : { before: place };
+      }
+      expect(new Set(seen).size, end).toBe(keys.length);
+      expect(seen, end).toHaveLength(keys.length);
+    }
+    expect(await port.count(tenant, {})).toBe(keys.length);
+  });
+});
+
+describe('an answer from before', () => {
+  test('That there was no such payment an hour ago says nothing about now', async () => {
+    const { script, facade, tenant } = await start();
+    const payments = createRemotePayments({
+      ...facade,
+      callbackUrl: null,
+      findProduct: async () => null,
+      privateAddresses: false,
+    }).serviceFor(requesterOf());
+    script.on('GET', '/v1/payments', () => ok({ payments: [], total: 0 }));
+    script.on('GET', '/v1/payments/', () => refused(404, 'Payment not found'));
+    expect(await payments.find(tenant, `psa_${HEX}`)).toBeNull();
+    script.on('GET', '/v1/payments/', () => timeout());
+    facade.clock.advance(3_600_000);
+    await expect(payments.find(tenant, `psa_${HEX}`)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
+  test('Each of several lists of disputes that share a read says how old it is', async () => {
+    const { script, facade, tenant } = await start();
+    const slice = createRemoteDisputes(facade);
+    script.on('GET', '/v1/disputes', () => ok({ disputes: [], total: 0 }));
+    const told: string[] = [];
+    const list = (name: string) =>
+      slice
+        .serviceFor(requesterOf((_, stale) => told.push(`${name} ${stale ? 'stale' : 'fresh'}`)))
+        .list(tenant, { end: 'first', limit: 5 });
+    await list('first');
+    script.on('GET', '/v1/disputes', () => timeout());
+    facade.clock.advance(3_600_000);
+    await Promise.all(['a', 'b', 'c'].map(list));
+    expect(told.sort()).toEqual(['a stale', 'b stale', 'c stale', 'first fresh']);
+  });
+});
+
+describe('a change that may not have been made', () => {
+  test.each([
+    ['a message', { error: 'Product not found' }],
+    ['that nothing was deleted', { deleted: false }],
+  ])('A product is not taken for deleted where a success says %s', async (_, body) => {
+    const { script, facade, tenant } = await start();
+    const products = createRemoteProducts(facade).serviceFor(requesterOf());
+    script.on('DELETE', '/v1/products/', () => ok(body));
+    await expect(products.delete(tenant, 'a'.repeat(24))).rejects.toThrow(/payments service/);
+    script.on('DELETE', '/v1/products/', () => ok({ deleted: true }));
+    await products.delete(tenant, 'a'.repeat(24));
+  });
+
+  test('An unregistered status does not say that a subaccount was refused', async () => {
+    const { script, facade, tenant } = await start();
+    const port = createRemoteSubaccounts({ ...facade, readWallet }).serviceFor(requesterOf());
+    script.on('POST', '/v1/subaccounts', () => ({ status: 499, body: null }));
+    await expect(port.create(tenant, { name: 'Ana', externalId: '42' })).rejects.toMatchObject({
+      retryable: true,
+    });
+  });
+});
