@@ -172,16 +172,16 @@ describe('an answer from before', () => {
     const { script, facade, tenant } = await start();
     const slice = createRemoteDisputes(facade);
     script.on('GET', '/v1/disputes', () => ok({ disputes: [], total: 0 }));
-    const told: string[] = [];
+    const ages: string[] = [];
     const list = (name: string) =>
       slice
-        .serviceFor(requesterOf((_, stale) => told.push(`${name} ${stale ? 'stale' : 'fresh'}`)))
+        .serviceFor(requesterOf((_, stale) => ages.push(`${name} ${stale ? 'stale' : 'fresh'}`)))
         .list(tenant, { end: 'first', limit: 5 });
     await list('first');
     script.on('GET', '/v1/disputes', () => timeout());
     facade.clock.advance(3_600_000);
     await Promise.all(['a', 'b', 'c'].map(list));
-    expect(told.sort()).toEqual(['a stale', 'b stale', 'c stale', 'first fresh']);
+    expect(ages.sort()).toEqual(['a stale', 'b stale', 'c stale', 'first fresh']);
   });
 });
 
