@@ -240,15 +240,21 @@ describe('over GraphQL', () => {
 });
 
 describe('over REST', () => {
-  test('A refund with an amount in reais is refused, and does not refund the whole payment', async () => {
-    const { client, rest } = await merchant();
-    const orderCode = await sell(client);
-    expect(await rest.post(`/card-payments/${orderCode}/refunds`, { amount: 23.45 })).toMatchObject({
-      status: 400,
-      body: { error: 'amount: must be left out: the amount is amountCents, in cents' },
-    });
-    expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
-  });
+  test.each([
+    ['amount', 23.45],
+    ['valueCents', 2345],
+  ])(
+    'A refund whose amount is called %s is refused, and does not refund the whole payment',
+    async (name, value) => {
+      const { client, rest } = await merchant();
+      const orderCode = await sell(client);
+      expect(await rest.post(`/card-payments/${orderCode}/refunds`, { [name]: value })).toMatchObject({
+        status: 400,
+        body: { error: `${name}: must be left out: the amount is amountCents, in cents` },
+      });
+      expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
+    },
+  );
 
   test('A refund is requested and looked up, and its payment shows it', async () => {
     const { client, rest } = await merchant();

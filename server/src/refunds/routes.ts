@@ -8,10 +8,13 @@ import { refundToWire, refundWire } from './wire.ts';
 
 const TAG = 'Refunds';
 
-/** The body of a refund. It refuses `amount`, the name of amounts in reais in other routes: ignored, it would refund the whole payment. */
-const body = refundInput.extend({
-  amount: z.never('must be left out: the amount is amountCents, in cents').optional(),
-});
+const MISNAMED = z.never('must be left out: the amount is amountCents, in cents').optional();
+/** The body of a refund. It refuses the names that amounts have in other routes: ignored, they would refund the whole payment. */
+const body = refundInput.extend({ amount: MISNAMED, valueCents: MISNAMED });
+
+function inputOf({ amount: _, valueCents: __, ...input }: z.output<typeof body>) {
+  return input;
+}
 
 const REFUND_ERRORS = {
   400: 'More than is refundable, or more than can be withdrawn',
@@ -36,9 +39,9 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: REFUND_ERRORS,
-      async handle({ caller, params, body: { amount: _, ...input } }) {
+      async handle({ caller, params, body: given }) {
         const resource = { type: 'card_payment', id: params.orderCode } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, inputOf(given));
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),
@@ -56,9 +59,9 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: REFUND_ERRORS,
-      async handle({ caller, params, body: { amount: _, ...input } }) {
+      async handle({ caller, params, body: given }) {
         const resource = { type: 'payment', id: params.id } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, inputOf(given));
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),
@@ -76,9 +79,9 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: REFUND_ERRORS,
-      async handle({ caller, params, body: { amount: _, ...input } }) {
+      async handle({ caller, params, body: given }) {
         const resource = { type: 'charge', id: params.id } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, input);
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, inputOf(given));
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),
