@@ -581,6 +581,7 @@ function restOperations(ids: Ids): Operation[] {
       orderCode: { field: idOf(ids, 'paidCard') },
       ...REFUND,
       amount: ABSENT,
+      valueCents: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cartao' } },
     }),
     post('/payments', {
@@ -605,6 +606,7 @@ function restOperations(ids: Ids): Operation[] {
       id: { field: idOf(ids, 'payment') },
       ...REFUND,
       amount: ABSENT,
+      valueCents: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
     }),
     post('/charges', { ...CHARGE, language: LANGUAGE, idempotencyKey: REST_KEY }),
@@ -616,6 +618,7 @@ function restOperations(ids: Ids): Operation[] {
       id: { field: idOf(ids, 'charge') },
       ...REFUND,
       amount: ABSENT,
+      valueCents: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
     }),
     post('/disputes/{id}/evidence', {
