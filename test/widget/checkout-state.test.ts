@@ -83,6 +83,10 @@ describe('the state of a checkout', () => {
     expect(pickNewer(payment('PAID', 9), second)).toBe(second);
   });
 
+  it('a start forgets the payment before it', () => {
+    expect(reduce(afterAnswers(payment('EXPIRED', 9)), { type: 'started' })).toEqual({ phase: 'creating' });
+  });
+
   it('an error does not hide a result', () => {
     const error = { code: 'network', message: '', retryable: true } as const;
     const paid = afterAnswers(payment('PAID', 2));

@@ -576,6 +576,17 @@ describe('renewToken', () => {
     expect(JSON.stringify(requests.mock.calls)).not.toContain('456789abcdef');
   });
 
+  it('a token of another product that the page sets later does not show the payment of the fresh one', async () => {
+    const { element: other, scenario: second } = await checkout();
+    other.remove();
+    const { element } = await expired();
+    await element.start();
+    await change(element, 'PAID');
+    element.token = second.token;
+    await element.updateComplete;
+    expect([element.phase, element.resumeKey]).toEqual(['idle', undefined]);
+  });
+
   it('a token that the page sets meanwhile is kept', async () => {
     const { element } = await expired();
     element.renewToken = async () => {

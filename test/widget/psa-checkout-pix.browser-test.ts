@@ -16,6 +16,7 @@ import {
   place,
   readScenario,
   settledLook,
+  url,
 } from './component.ts';
 import type { Scenario } from './fake-server.ts';
 import { waitFor } from './patience.ts';
@@ -110,6 +111,11 @@ describe('the methods', () => {
       await waitFor(() => expect(offered(element)).toEqual(expected));
     },
   );
+
+  it.each([null, undefined, ''])('methods that are %j offer the card', async (methods) => {
+    const { element } = await checkout({}, { methods });
+    expect(buttons(element).map(({ value }) => value)).toEqual(['card']);
+  });
 
   it('the label of the page is that of a lone button, and the name of a group of two', async () => {
     const { element } = await checkout({}, { methods: 'pix' });
@@ -229,7 +235,7 @@ describe('a PIX', () => {
     const { element } = await open();
     const failed = event(element, 'psa-error');
     await act(element, { values: { pix: { copyPaste: 7 } } });
-    expect((await failed).detail.code).toBe('protocol');
+    expect((await failed).detail).toMatchObject({ code: 'protocol', retryable: true });
   });
 
   it('its countdown is spoken at five minutes, at one, and at the end, where the server is asked', async () => {
@@ -399,6 +405,35 @@ describe('several payments of one attempt', () => {
     const paid = event(element, 'psa-paid');
     await act(element, { orderCode: pix, values: { status: 'PAID' } });
     expect((await paid).detail.payment.paymentId).toBe(pix);
+  });
+
+  it('a PIX chosen after a cancelled card is found again, although the address names the card', async () => {
+    const { element, scenario } = await pixCheckout();
+    await element.start('card');
+    history.replaceState(null, '', `?psa_order_code=${element.payment?.orderCode}&psa_cancelled=1`);
+    await element.start('pix');
+    const id = paymentIdOf(element);
+    element.remove();
+    const again = await place(scenario.token, { methods: 'pix card' });
+    await waitFor(() => expect(again.phase).toBe('pending'));
+    expect(paymentIdOf(again)).toBe(id);
+  });
+
+  it.each([
+    ['another method', 'card'],
+    ['a new code', 'pix'],
+  ] as const)('a refused start of %s does not lose the payment before', async (_, method) => {
+    const { element, scenario } = await pixCheckout();
+    await element.start('pix');
+    const orderCode = paymentIdOf(element);
+    if (method === 'pix') await change(element, 'EXPIRED');
+    const body = JSON.stringify({ token: scenario.token, start: { status: 503 } });
+    await fetch(`${url}/scenario`, { method: 'POST', body });
+    await element.start(method);
+    expect([element.phase, element.error?.code]).toEqual(['error', 'server']);
+    const paid = event(element, 'psa-paid');
+    await act(element, { orderCode, values: { status: 'PAID' } });
+    expect((await paid).detail.payment.paymentId).toBe(orderCode);
   });
 
   it('a reload finds the PIX again, and follows it', async () => {

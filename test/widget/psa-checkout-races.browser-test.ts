@@ -211,6 +211,17 @@ describe('reset() in a listener', () => {
     },
   );
 
+  it('reset() in a listener of the phase creating starts nothing', async () => {
+    const { element, scenario } = await checkout();
+    element.addEventListener(
+      'psa-phase-change',
+      ({ detail }) => detail.phase === 'creating' && element.reset(),
+    );
+    await element.start();
+    expect(element.phase).toBe('idle');
+    expect(await starts(scenario)).toEqual([]);
+  });
+
   it('reset() closes the window of a pending payment', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
@@ -249,6 +260,37 @@ describe('an expired token', () => {
     const [first, second] = await starts(scenario);
     expect(second).toBe(first);
     await change(element, 'PAID');
+  });
+
+  it('a fresh payment token does not announce the same status of the same payment again', async () => {
+    const { element } = await checkout();
+    await element.start();
+    await change(element, 'PAID');
+    const { orderCode = '' } = element.payment ?? {};
+    element.remove();
+    const other = document.createElement('psa-checkout');
+    Object.assign(other, { endpoint: `${url}/graphql`, orderCode, paymentToken: `pay-${orderCode}` });
+    const paid = vi.fn();
+    other.addEventListener('psa-paid', paid);
+    document.body.append(other);
+    await event(other, 'psa-paid');
+    await act(other, { endToken: true });
+    other.paymentToken = `pay-${orderCode}-again`;
+    await other.updateComplete;
+    await other.refresh();
+    expect(paid).toHaveBeenCalledOnce();
+  });
+
+  it('an expired payment has no retry button where there is no checkout token', async () => {
+    const { element } = await checkout();
+    await element.start();
+    await change(element, 'EXPIRED');
+    expect(part(element, 'retry-button')).not.toBeNull();
+    element.token = undefined;
+    element.orderCode = element.payment?.orderCode;
+    await waitFor(() => expect(element.phase).toBe('expired'));
+    await element.updateComplete;
+    expect(part(element, 'retry-button')).toBeNull();
   });
 
   it('an expired payment token without a checkout token is final until the page sets another one', async () => {
@@ -428,6 +470,24 @@ describe('removed and moved elements', () => {
     await late.updateComplete;
     expect(phases).toEqual([]);
     expect(scenario.token).not.toBe(second.token);
+  });
+
+  it('an element that waits for its token does not adopt the payment that the address names', async () => {
+    const { element } = await checkout();
+    await element.start();
+    await change(element, 'PAID');
+    history.replaceState(null, '', `?psa_order_code=${element.payment?.orderCode}`);
+    const { element: other, scenario: second } = await checkout();
+    other.remove();
+    const late = document.createElement('psa-checkout');
+    late.endpoint = `${url}/graphql`;
+    const phases: string[] = [];
+    late.addEventListener('psa-phase-change', ({ detail }: CustomEventInit) => phases.push(detail.phase));
+    document.body.append(late);
+    await late.updateComplete;
+    late.token = second.token;
+    await late.updateComplete;
+    expect(phases).toEqual([]);
   });
 
   it('a page whose address names an unknown payment shows no other one', async () => {

@@ -164,6 +164,16 @@ describe('the payment page', () => {
     await element.start();
     expect((await leaving).detail.url).toBe(`${element.payment?.checkoutUrl}?lang=pt-BR`);
   });
+
+  it('the page can prevent the redirect by the link as well', async () => {
+    const { element } = await checkout({}, { mode: 'redirect' });
+    await element.start();
+    await element.updateComplete;
+    const leaving = event(element, 'psa-before-redirect');
+    const click = new MouseEvent('click', { bubbles: true, cancelable: true });
+    expect(part(element, 'link')?.dispatchEvent(click)).toBe(false);
+    expect((await leaving).detail.payment).toEqual(element.payment);
+  });
 });
 
 describe('following', () => {

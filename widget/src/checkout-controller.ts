@@ -9,13 +9,9 @@ import { CurrentVisit, needsNewAttempt, nextPayment } from './current-visit.ts';
 import { type Delivered, readDelivered } from './delivered-content.ts';
 import { followAccess } from './following.ts';
 import { type CheckoutMethod, readMethods } from './methods.ts';
-import type {
-  CardPaymentStatus,
-  CheckoutPayment,
-  DeliveredContent,
-  StartCheckoutInput,
-} from './operations.ts';
+import type { CheckoutPayment, DeliveredContent, StartCheckoutInput } from './operations.ts';
 import { createPaymentPage } from './payment-page.ts';
+import type { PaymentOptions } from './request.ts';
 import { attemptId, keyOf, methodOf, newVisit, type PaymentAccess, type Visit } from './storage.ts';
 
 /** Phases in which a payment exists or is being created, so that a click creates none. */
@@ -39,8 +35,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #refreshing: Promise<void> | undefined;
   /** The methods that the token takes, in the server's words; undefined until it has answered, null where it does not report them. */
   #allowed: string[] | null | undefined;
-  /** The status of the last event that this page received. */
-  #lastEventStatus: CardPaymentStatus | undefined;
+  /** The payment of the last event about a status: no status of one payment is announced twice in a row. */
+  #announced: CheckoutPayment | undefined;
 
   constructor(host: CheckoutHost) {
     super(host);
@@ -70,7 +66,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
 
   /** The methods that the payer can choose, in the order of the attribute. */
   get methods(): CheckoutMethod[] {
-    const named = [...new Set(this.host.methods.match(/\b(pix|card)\b/g))] as CheckoutMethod[];
+    const named = [...new Set((this.host.methods || 'card').match(/\b(pix|card)\b/g))] as CheckoutMethod[];
     return named.filter((method) => this.#allowed?.includes(method.toUpperCase()) ?? true);
   }
 
@@ -95,7 +91,6 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (!this.#visits.restore(this.host)) return;
     const { visit, cancelled } = this.#visits;
     this.#stopFollowing();
-    this.#lastEventStatus = undefined;
     this.countdown.set();
     this.method = visit?.orderCode ? methodOf(visit.orderCode) : undefined;
     this.apply({ type: 'reset' });
@@ -143,19 +138,14 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Starts a new attempt after an expiry or a failure, and repeats the same one after an error. Must be called in a click. */
   async retry(): Promise<void> {
     const { phase, payment, error } = this.state;
-    if (
-      error &&
-      !(error.code === 'unauthorized' && error.retryable) &&
-      this.#visits.visit?.orderCode &&
-      (!payment || isFollowable(payment))
-    ) {
+    if (error && !(error.code === 'unauthorized' && error.retryable) && this.#visits.visit?.orderCode) {
       if (payment) this.apply({ type: 'answered', payment });
       else {
         this.apply({ type: 'reset' });
         this.resuming = true;
       }
       this.#resume();
-    } else if (/error|expired|failed/.test(phase)) await this.start(this.method);
+    } else if (phase !== 'idle') await this.start(this.method);
   }
 
   /**
@@ -173,7 +163,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.page.close();
     this.#visits.forget(payment);
     this.countdown.set();
-    this.#lastEventStatus = this.method = undefined;
+    this.method = undefined;
     this.resuming = false;
     this.apply({ type: 'reset' });
     this.#resume();
@@ -200,16 +190,17 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.#stopFollowing();
     const opened = method === 'pix' ? undefined : this.page.open();
     this.countdown.set();
-    this.#lastEventStatus = undefined;
-    this.#setMethod(method);
-    this.apply({ type: 'started' });
     this.#creating = new AbortController();
     const { signal } = this.#creating;
+    this.#setMethod(method);
+    // The page may reset the element in its listener.
+    if (!signal.aborted) this.apply({ type: 'started' });
     try {
       const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
-        const options = { endpoint, token, method, input, signal, host, visit, isOver: isDecided(phase) };
+        const given = { endpoint, token, method, input, signal, host, visit, visits: this.#visits };
+        const options = { ...given, isOver: isDecided(phase) };
         const { payment, paymentToken, token: used = token } = await startCheckout(options);
         visit = { ...visit, orderCode: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
         // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
@@ -226,7 +217,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         else opened?.close();
         break;
       }
-      if (this.state.phase === 'pending') void this.#follow();
+      if (!isDecided(this.state.phase)) void this.#follow();
     } catch (error) {
       opened?.close();
       if (signal.aborted) return;
@@ -236,24 +227,24 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       // Cleared before the event: the page may retry in its listener.
       this.#creating = this.#starting = undefined;
       this.fail(refusal);
+      // The payment before, of another method or expired, may still be paid.
+      this.#resume();
     }
   }
 
   #resume(): void {
-    const { payment } = this.state;
-    if (this.#starting || this.state.error) return;
-    void (!payment || isFollowable(payment) ? this.#follow() : this.refresh());
+    const { payment, error } = this.state;
+    if (this.#starting) return;
+    void (error || !payment || isFollowable(payment) ? this.#follow() : this.refresh());
   }
 
   async #refreshOnce(): Promise<void> {
-    const { visit } = this.#visits;
-    const endpoint = this.#endpoint();
-    if (!visit?.orderCode || !visit.paymentToken || !endpoint) return;
-    const { orderCode, paymentToken: token } = visit;
+    const options = this.#options();
+    if (!options) return;
+    const { orderCode } = options;
     try {
       const { readPayment } = await this.load();
-      const method = methodOf(orderCode);
-      const payment = await readPayment({ endpoint, token, method, orderCode });
+      const payment = await readPayment(options);
       if (this.#isCurrent(orderCode)) this.#applyAnswer(payment);
     } catch (thrown) {
       const error = asCheckoutError(thrown);
@@ -261,11 +252,12 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     }
   }
 
-  /** Follows the payment of the visit and those before it, until the next call. */
+  /** Follows the payment of the visit and those before it, until the next call; after an error those before it alone. */
   async #follow(): Promise<void> {
     this.#stopFollowing();
     const { visit = {} as Visit } = this.#visits;
-    const { orderCode, paymentToken, earlier = [] } = visit;
+    const { orderCode, earlier = [] } = visit;
+    const paymentToken = this.state.error ? undefined : visit.paymentToken;
     const others = earlier.filter((access) => access.orderCode !== orderCode);
     const endpoint = this.#endpoint();
     if (!(paymentToken || others[0]) || !endpoint || !this.host.isConnected) return;
@@ -310,7 +302,6 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const { visit } = this.#visits;
     if (payment.status !== 'PAID' || !visit) return;
     this.#visits.save({ ...visit, ...access, earlier: undefined });
-    this.#lastEventStatus = undefined;
     this.#setMethod(methodOf(idOf(payment)));
     this.#applyAnswer(payment);
   }
@@ -339,10 +330,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (payment !== answer) return;
     this.#visits.save({ ...(this.#visits.visit ?? newVisit()), payment });
     this.countdown.set(payment.expiresInSeconds);
-    this.host.requestUpdate();
-    const previous = this.#lastEventStatus;
+    const announced = this.#announced;
+    const previous = announced && idOf(announced) === idOf(payment) ? announced.status : undefined;
     if (previous !== payment.status) {
-      this.#lastEventStatus = payment.status;
+      this.#announced = payment;
       this.emit('psa-status-change', { payment, status: payment.status, previous });
       if (isDecided(phase)) this.emit(`psa-${phase}`, { payment });
     }
@@ -352,8 +343,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   async #readDelivered(): Promise<void> {
-    const { visit = {} } = this.#visits;
-    const delivered = await readDelivered(this.chunks, visit, this.#endpoint(), this.#delivered);
+    const options = this.#options();
+    const delivered = options && (await readDelivered(this.chunks, options, this.#delivered));
     if (delivered?.orderCode === this.#visits.visit?.orderCode) this.#delivered = delivered;
     this.host.requestUpdate();
   }
@@ -364,12 +355,19 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
    */
   #failFollowing(error: CheckoutError): void {
     this.#stopFollowing();
-    const { token } = this.host;
+    const startedBy = keyOf(String(this.host.token));
     const retryable =
-      error.code === 'unauthorized' &&
-      Boolean(token) &&
-      this.#visits.visit?.startedBy === keyOf(token as string);
+      error.retryable || (error.code === 'unauthorized' && this.#visits.visit?.startedBy === startedBy);
     this.fail({ ...error, retryable });
+  }
+
+  /** The options of a request about the payment; undefined while there is none. */
+  #options(): PaymentOptions | undefined {
+    const { orderCode, paymentToken: token } = this.#visits.visit ?? {};
+    const endpoint = this.#endpoint();
+    return orderCode && token && endpoint
+      ? { endpoint, token, method: methodOf(orderCode), orderCode }
+      : undefined;
   }
 
   /** The endpoint as an absolute URL. The page at successUrl need not name it: the visit has it stored. */
@@ -384,10 +382,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     // An open connection keeps the page out of the back/forward cache in some browsers, and dies in it in others.
     if (type === 'pagehide') this.#stopFollowing();
     else if (type === 'offline') this.#following && this.connect(type);
-    else if (!(document.hidden || this.#starting || this.state.error)) {
+    else if (!(document.hidden || this.#starting)) {
       if (type === 'online' || !/^(live|connecting)/.test(connection)) this.#resume();
       // A connection that opens brings the state itself.
-      if (connection !== 'connecting') void this.refresh();
+      if (connection !== 'connecting' && !this.state.error) void this.refresh();
       this.countdown.tick();
     }
   };

@@ -2,13 +2,11 @@ import type { CheckoutError, CheckoutErrorCode } from './checkout-state.ts';
 
 /** An error that the element finds itself. */
 export function failure(code: CheckoutErrorCode, message: string): CheckoutError {
-  return { code, message, retryable: code === 'aborted' };
+  return { code, message, retryable: /aborted|network/.test(code) };
 }
 
 /** Converts a thrown value: request.ts throws a CheckoutError; anything else is a chunk that did not load. */
 export function asCheckoutError(thrown: unknown): CheckoutError {
   const error = thrown as CheckoutError;
-  return error.retryable !== undefined
-    ? error
-    : { code: 'network', message: String(thrown), retryable: true };
+  return error.retryable === undefined ? failure('network', String(thrown)) : error;
 }

@@ -77,7 +77,7 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
     case 'blocked':
       return { ...state, blocked: true };
     case 'opened':
-      return state.blocked || state.cancelled ? { ...state, blocked: false, cancelled: false } : state;
+      return { ...state, blocked: false, cancelled: false };
     case 'cancelled':
       // The page's address still contains `psa_cancelled` after a later payment.
       return isDecided(state.phase) ? state : { ...state, cancelled: true };

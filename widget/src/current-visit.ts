@@ -17,26 +17,33 @@ export class CurrentVisit {
   visit: Visit | undefined;
   /** Whether the payer came back by the cancel link of this visit's payment. */
   cancelled: boolean | undefined;
-  #key = '';
+  /** The keys of fresh tokens: a token that replaces an expired one keeps the place of that. */
+  readonly keys: Record<string, string> = {};
+  key = '';
 
   /** Finds the visit by the attributes, the page's address or this tab's storage; returns whether it is another one. */
   restore({ orderCode, paymentToken, endpoint, resumeKey, token }: CheckoutHost): boolean {
-    const ownKey = resumeKey || (token ? keyOf(token) : undefined);
+    const ownKey = resumeKey || this.keys[String(token)] || (token && keyOf(token));
     const address = new URLSearchParams(location.search);
     const returnedOrderCode = address.get('psa_order_code');
-    const previousKey = this.#key;
-    // An element with an endpoint and no token receives its token later.
-    this.#key = ownKey ?? orderCode ?? (endpoint ? '' : (lastKey() ?? ''));
-    let visit = loadVisit(this.#key);
+    const previousKey = this.key;
+    // An element with an endpoint and no token receives its token later: no other product's payment is its own.
+    this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));
+    let visit = loadVisit(this.key);
     if (orderCode) {
       if (visit?.orderCode !== orderCode) visit = findVisit(orderCode);
       if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
-    } else if (returnedOrderCode) {
+    } else if (returnedOrderCode && (ownKey || !endpoint)) {
       const found = findVisit(returnedOrderCode, ownKey);
-      // Both visits may exist: after a retry in this tab the address still names the previous payment.
-      if (found && !(visit?.base === found.base && visit.attempt > found.attempt)) {
+      // Both visits may exist: after a retry in this tab, or another method, the address still names the previous payment.
+      const isNewer =
+        found &&
+        visit?.base === found.base &&
+        (visit.attempt > found.attempt ||
+          (visit.orderCode && visit.earlier?.some((each) => each.orderCode === returnedOrderCode)));
+      if (found && !isNewer) {
         visit = found;
-        this.#key = found.key;
+        this.key = found.key;
       } else if (!found && !ownKey && visit?.orderCode !== returnedOrderCode) {
         // The address names a payment that is unknown here: the receipt of another one would mislead.
         visit = undefined;
@@ -44,7 +51,7 @@ export class CurrentVisit {
     }
     if (
       this.visit &&
-      previousKey === this.#key &&
+      previousKey === this.key &&
       visit?.orderCode === this.visit.orderCode &&
       visit?.paymentToken === this.visit.paymentToken
     )
@@ -56,7 +63,7 @@ export class CurrentVisit {
 
   /** Returns the visit for a click: another attempt after an outcome or with another amount, another payment by another method. */
   next(method: string, valueCents: number | undefined): Visit {
-    const visit = this.visit ?? loadVisit(this.#key) ?? newVisit();
+    const visit = this.visit ?? loadVisit(this.key) ?? newVisit();
     if (
       (visit.payment && needsNewAttempt(visit.payment)) ||
       (visit.valueCents !== undefined && visit.valueCents !== valueCents)
@@ -67,17 +74,17 @@ export class CurrentVisit {
 
   save(visit: Visit): void {
     this.visit = visit;
-    if (this.#key) saveVisit(this.#key, visit);
+    if (this.key) saveVisit(this.key, visit);
   }
 
   /** Forgets the visit. Where its payment is open the next click finds it again, by the same attempt. */
   forget(payment: CheckoutPayment | undefined): void {
     const { visit } = this;
-    forgetVisit(this.#key);
+    forgetVisit(this.key);
     this.visit = undefined;
-    if (visit && payment?.status !== 'PAID' && payment?.status !== 'REFUNDED') {
+    if (visit && !/PAID|REF/.test(String(payment?.status))) {
       this.visit = nextPayment(visit, visit.payment && needsNewAttempt(visit.payment) ? 1 : 0);
-      saveVisit(this.#key, this.visit);
+      saveVisit(this.key, this.visit);
     }
   }
 }

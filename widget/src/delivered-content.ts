@@ -1,6 +1,6 @@
 import type { Chunks } from './chunks.ts';
 import type { DeliveredContent } from './operations.ts';
-import { methodOf, type Visit } from './storage.ts';
+import type { PaymentOptions } from './request.ts';
 
 /** The content that a payment has delivered. */
 export interface Delivered {
@@ -14,16 +14,14 @@ export interface Delivered {
  */
 export async function readDelivered(
   chunks: Chunks,
-  { orderCode, paymentToken: token }: Partial<Visit>,
-  endpoint: string | undefined,
+  options: PaymentOptions,
   known: Delivered | undefined,
 ): Promise<Delivered | undefined> {
-  const isComplete = () => !known!.items.some(({ status }) => status === 'PENDING');
-  if (!orderCode || !token || !endpoint || (known?.orderCode === orderCode && isComplete())) return known;
+  const { orderCode, method } = options;
+  if (known?.orderCode === orderCode && !known.items.some(({ status }) => status === 'PENDING')) return known;
   try {
-    const method = methodOf(orderCode);
     const chunk = await chunks.load(method);
-    const items = await chunk.readDelivered({ endpoint, token, method, orderCode });
+    const items = await chunk.readDelivered(options);
     if (items[0]) await chunks.loadDelivered(chunk);
     return { orderCode, items };
   } catch {

@@ -4,5 +4,5 @@ export type Locale = 'pt-BR' | 'en' | 'es';
 export function resolveLocale(element: HTMLElement, locale: string | undefined): Locale {
   const nearest = element.closest<HTMLElement>('[lang]')?.lang || document.documentElement.lang;
   const language = (locale || nearest || navigator.language).toLowerCase();
-  return language.startsWith('en') ? 'en' : language.startsWith('es') ? 'es' : 'pt-BR';
+  return (/^e[ns]/.exec(language)?.[0] ?? 'pt-BR') as Locale;
 }

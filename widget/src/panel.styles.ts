@@ -94,8 +94,7 @@ export const styles = css`
   @media (forced-colors: none) {
     .paid .facts {
       padding-block-end: 0.5rem;
-      border-end-start-radius: 0;
-      border-end-end-radius: 0;
+      border-radius: var(--_radius) var(--_radius) 0 0;
       mask: conic-gradient(from -45deg at bottom, #0000, #000 1deg 89deg, #0000 90deg) 50%/0.75rem;
     }
   }

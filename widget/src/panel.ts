@@ -1,6 +1,6 @@
 import type { html as Html, LitElement, TemplateResult } from 'lit';
 import type { CheckoutState } from './checkout-state.ts';
-import type { CheckoutPayment } from './operations.ts';
+import type { CheckoutPayment, Payment } from './operations.ts';
 import { styles } from './panel.styles.ts';
 import type { PanelView } from './views.ts';
 
@@ -15,9 +15,15 @@ export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { state, text, connection, pix, methods, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
-  const mayRenew = phase === 'expired' || phase === 'failed';
-  const money = (cents: number) => formatMoney(view.locale, payment?.currency, cents);
-  const retry = mayRenew || error?.retryable;
+  const mayRenew = /expired|failed/.test(phase);
+  const money = (cents: number) =>
+    new Intl.NumberFormat(view.locale, {
+      style: 'currency',
+      currency: payment?.currency ?? 'BRL',
+      currencyDisplay: 'narrowSymbol',
+    }).format(cents / 100);
+  // Without a checkout token there is nothing to start.
+  const retry = mayRenew ? methods[0] : error?.retryable;
   return html`
     <div part="hint" class="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
@@ -65,7 +71,7 @@ function hint({ state, text, pix }: PanelView): string {
   if (error) {
     const { code, retryAfterSeconds = 60 } = error;
     const kind = /timeout/.test(code) ? 'network' : /unknown|aborted/.test(code) ? 'server' : 'contact';
-    return (text(code) || text(kind)).replace('{seconds}', String(retryAfterSeconds));
+    return text(text(code) ? code : kind).replace('{seconds}', String(retryAfterSeconds));
   }
   if (cancelled) return text('cancelledHint');
   if (pix && payment && phase === 'pending') return text(pix.hint(payment));
@@ -88,7 +94,7 @@ function facts(
       ${
         payee
           ? html`<div><dt>${text('payee')}</dt><dd>${payee}</dd></div>`
-          : html`<div><dt>${text('order')}</dt><dd><small>${payment.__typename === 'Payment' ? payment.paymentId : payment.orderCode}</small></dd></div>`
+          : html`<div><dt>${text('order')}</dt><dd><small>${payment.orderCode ?? (payment as Payment).paymentId}</small></dd></div>`
       }
       ${at ? html`<div><dt>${text('time')}</dt><dd>${formatInstant(at, locale)}</dd></div>` : ''}
       ${
@@ -112,14 +118,6 @@ function link(html: typeof Html, { state, text, url, target, onLink }: PanelView
   return html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
     ><span>${label}${target === '_top' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`}</span></a
   >`;
-}
-
-function formatMoney(locale: string | undefined, currency = 'BRL', cents = 0): string {
-  return new Intl.NumberFormat(locale, {
-    style: 'currency',
-    currency,
-    currencyDisplay: 'narrowSymbol',
-  }).format(cents / 100);
 }
 
 /**

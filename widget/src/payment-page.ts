@@ -18,22 +18,26 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   /** Opens an empty window, or none where the page itself navigates; must be called in a click. */
   const open = () => {
     const mode = resolveMode(host.mode);
-    return mode === 'redirect' ? undefined : openWindow(mode, host, host.openingText);
+    if (mode !== 'redirect') return openWindow(mode, host, host.openingText);
   };
   const opened = () => {
     model.apply({ type: 'opened' });
     model.emit('psa-checkout-open', { payment: model.state.payment });
   };
 
+  const leaves = () => resolveMode(host.mode) === 'redirect';
+  /** Announces that the page is left; returns whether the page has prevented it. */
+  const stays = (): boolean =>
+    leaves() && !model.emit('psa-before-redirect', { url: safe(), payment: model.state.payment }, true);
+
   /** Shows the payment page in the window that the click has opened, unless it was blocked. */
   const show = (empty: PaymentWindow | undefined): void => {
     const { payment } = model.state;
     const url = safe();
-    const leaves = resolveMode(host.mode) === 'redirect';
     if (!url) {
       empty?.close();
       model.fail(failure('unsafe_url', 'checkoutUrl is not https'));
-    } else if (leaves && !model.emit('psa-before-redirect', { url, payment }, true)) {
+    } else if (stays()) {
       return;
     } else if (empty) {
       shown = empty;
@@ -43,7 +47,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
         refresh();
       });
       opened();
-    } else if (!leaves || !window.open(url, '_top')) {
+    } else if (!leaves() || !window.open(url, '_top')) {
       // The payment page refuses to be framed, so the whole page navigates.
       model.apply({ type: 'blocked' });
       model.emit('psa-popup-blocked', { url, payment });
@@ -59,7 +63,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     },
     /** Handles a click on the link: focuses a popup that is still open, else lets the link open, which no blocker stops. */
     onLink(event: Event): void {
-      if (shown?.focus()) event.preventDefault();
+      if (shown?.focus() || stays()) event.preventDefault();
       else opened();
     },
     close(): void {

@@ -37,7 +37,10 @@ export const styles = css`
     stroke-linejoin: round;
   }
   [part~='base'] {
+    --_tone: var(--_primary);
     all: initial;
+    position: relative;
+    border-radius: var(--_radius);
     box-sizing: border-box;
     display: block;
     color-scheme: inherit;
@@ -55,11 +58,6 @@ export const styles = css`
     overflow: hidden;
     clip-path: inset(50%);
     white-space: nowrap;
-  }
-  [part~='base'] {
-    --_tone: var(--_primary);
-    position: relative;
-    border-radius: var(--_radius);
   }
   [part~='panel'] {
     display: grid;

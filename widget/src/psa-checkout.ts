@@ -317,12 +317,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #renderButtons(): TemplateResult | '' {
     // The page at successUrl has no product to sell, and may have no payment to follow.
     if (!this.token && !this.endpoint) return '';
-    return methodButtons(this, this.#checkout, (name) => this.#text(name));
+    return methodButtons(this, this.#checkout, this.#text);
   }
 
   #renderPanel(): TemplateResult {
-    const { chunks, content, state, connection, countdown } = this.#checkout;
-    const { page, method, methods } = this.#checkout;
+    const { chunks, content, state, connection, countdown, page, method, methods } = this.#checkout;
     const { payment: chunk, pix, delivered } = chunks;
     const onRetry = () => this.retry();
     if (!chunk) {
@@ -339,11 +338,11 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       state,
       connection,
       locale: this.#language?.locale,
-      text: (name) => this.#text(name),
+      text: this.#text,
       seconds: countdown.seconds(),
       url: page.safe(),
       pix: method === 'pix' ? pix : undefined,
-      delivered: content[0] && delivered?.render(html, content, (name) => this.#text(name)),
+      delivered: content[0] && delivered?.render(html, content, this.#text),
       methods: this.token ? methods : [],
       onStart: (method) => this.start(method),
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
@@ -357,7 +356,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return this.renderRoot?.querySelector<HTMLElement>('[part]');
   }
 
-  #text(name: keyof Labels): string {
+  #text = (name: keyof Labels): string => {
     const { chunks, method } = this.#checkout;
     const { payment: chunk, pix, delivered } = chunks;
     const language = this.#language;
@@ -368,7 +367,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       ...this.labels,
     };
     return texts[name] ?? '';
-  }
+  };
 }
 
 declare global {

@@ -146,7 +146,7 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
     headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: JSON.stringify({ query, variables }),
     credentials: 'omit',
-    signal: signal ?? null,
+    signal: signal as AbortSignal,
   });
 }
 
@@ -166,10 +166,8 @@ export function toCheckoutError({ message, extensions }: GraphqlError): Checkout
 /** Runs one GraphQL operation. Throws a CheckoutError. */
 export async function request<T>(options: DocumentOptions): Promise<T> {
   try {
-    const signal = AbortSignal.any([
-      AbortSignal.timeout(TIMEOUT_MS),
-      ...(options.signal ? [options.signal] : []),
-    ]);
+    const timeout = AbortSignal.timeout(TIMEOUT_MS);
+    const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
     const response = await post({ ...options, signal }, 'application/json');
     // A proxy's HTML page is converted by its status below.
     const result = (await response.json().catch((error) => {

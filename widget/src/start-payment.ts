@@ -6,7 +6,6 @@ import type { Visit } from './storage.ts';
 /** The element, as far as its token can be replaced. */
 interface TokenHost {
   token?: string | undefined;
-  resumeKey?: string | undefined;
   renewToken?: (() => Promise<string> | string) | undefined;
   readonly updateComplete: Promise<boolean>;
 }
@@ -17,6 +16,8 @@ type StartOptions = Parameters<typeof startCheckout>[0] & {
   visit?: Visit;
   /** Whether the payment before has expired or failed. */
   isOver?: boolean;
+  /** The visits of the element: under the fresh token what the tab has stored keeps its place. */
+  visits?: { readonly key: string; readonly keys: Record<string, string> };
 };
 
 interface Started {
@@ -30,7 +31,13 @@ interface Started {
  * Creates a payment. Where the token is refused, the page is asked for a fresh one, once; not while a payment of the visit
  * is open: a fresh token would start a second one beside it. Throws a CheckoutError, and what `renewToken` throws.
  */
-export async function startPayment({ host, visit, isOver, ...options }: StartOptions): Promise<Started> {
+export async function startPayment({
+  host,
+  visit,
+  isOver,
+  visits,
+  ...options
+}: StartOptions): Promise<Started> {
   try {
     return await startCheckout(options);
   } catch (refusal) {
@@ -39,12 +46,11 @@ export async function startPayment({ host, visit, isOver, ...options }: StartOpt
       const fresh = await host?.renewToken?.();
       // The page may have set another token meanwhile.
       if (fresh && host?.token === options.token) {
-        // What the tab has stored stays under the name that the first token has given it.
-        host.resumeKey ||= visit?.startedBy;
         host.token = fresh;
         // The element takes a secret key out again.
         await host.updateComplete;
         const { token } = host;
+        if (visits) visits.keys[String(token)] = visits.key;
         if (token && !options.signal?.aborted)
           return { ...(await startCheckout({ ...options, token })), token };
       }

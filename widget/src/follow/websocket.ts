@@ -16,14 +16,14 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     const send = (message: object) => socket.send(JSON.stringify(message));
     const end = (errors?: FollowEnd) => {
       clearTimeout(watchdog);
-      signal.removeEventListener('abort', disconnect);
       socket.onmessage = socket.onclose = null;
       socket.close(1000);
       resolve(errors);
     };
     const disconnect = () => end();
     let watchdog = setTimeout(disconnect, OPEN_MS);
-    signal.addEventListener('abort', disconnect);
+    // Of the sockets of one signal the last one alone is open.
+    signal.onabort = disconnect;
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
     // 44xx are the protocol's own close codes; after any other (1013: too slow) the caller reconnects.
     socket.onclose = ({ code, reason }) =>
