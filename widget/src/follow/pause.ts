@@ -1,11 +1,11 @@
-/** Waits; an abort ends the wait early, of several on one signal the last one. */
+/** Waits; an abort ends the wait early. The timer may outlive it, and then does nothing. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     const done = () => {
-      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
       resolve();
     };
-    const timer = setTimeout(done, ms);
-    signal.onabort = done;
+    setTimeout(done, ms);
+    signal.addEventListener('abort', done);
   });
 }

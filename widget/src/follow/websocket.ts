@@ -22,7 +22,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     };
     const disconnect = () => end();
     let watchdog = setTimeout(disconnect, OPEN_MS);
-    // Of the sockets of one signal the last one alone is open.
+    // A signal has one open socket at a time, and nothing else sets its handler.
     signal.onabort = disconnect;
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
     // 44xx are the protocol's own close codes; after any other (1013: too slow) the caller reconnects.
