@@ -330,6 +330,52 @@ describe('the hosted page in a browser', () => {
   });
 });
 
+describe('the hosted page while the server does not answer', () => {
+  it('a form whose response never comes can be sent again, once the server says that it waits for a card', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.clock.install();
+    // A response without content leaves the page as it is, as a press of Stop does.
+    let sent = 0;
+    await page.route(served.pageUrl, (route) => {
+      if (route.request().method() !== 'POST' || ++sent > 1) return route.continue();
+      return route.fulfill({ status: 204 });
+    });
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    await pay(page);
+    await page.getByText('Processando…').waitFor();
+    await page.clock.fastForward(12_000);
+    await page.clock.fastForward(1_000);
+    await page.getByRole('button', { name: /^Pagar/ }).waitFor();
+    expect(await page.locator('[aria-busy], [aria-disabled]').count()).toBe(0);
+    await pay(page);
+    await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
+    expect(served.state.charged).toHaveLength(1);
+  });
+
+  it('a page at the end of its time asks less and less often while the server fails', async () => {
+    await using served = await servePage({
+      payment: aPayment({ expiresAt: new Date(NOW.getTime() + 1_000) }),
+    });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.clock.install();
+    let asked = 0;
+    await page.route(`${served.pageUrl}/status`, (route) => {
+      asked++;
+      return route.fulfill({ status: 503 });
+    });
+    await page.goto(served.pageUrl);
+    for (let second = 0; second < 30; second++) {
+      await page.clock.runFor(1_000);
+    }
+    expect(asked).toBeGreaterThan(3);
+    expect(asked).toBeLessThan(12);
+  });
+});
+
 describe('the hosted page without JavaScript', () => {
   it('without JavaScript the hosted page shows invalid fields and declines, and pays', async () => {
     await using served = await servePage({ answer: decline });

@@ -266,6 +266,14 @@ describe('paying', () => {
     expect(served.state.charged).toEqual([]);
   });
 
+  it('The status of a payment whose order was paid elsewhere says so, as its page does', async () => {
+    await using served = await servePage({ paidElsewhere: true });
+    const response = await get(`${served.pageUrl}/status`);
+    expect(await response.json()).toMatchObject({ status: 'pending', state: 'paid_elsewhere' });
+    served.state.payment = aPayment({ status: 'paid', paidAt: NOW });
+    expect(await (await get(`${served.pageUrl}/status`)).json()).toMatchObject({ state: 'paid' });
+  });
+
   it('The page of a payment that was paid itself is a receipt, whatever else was paid', async () => {
     const payment = aPayment({ status: 'paid', paidAt: NOW });
     await using served = await servePage({ payment, paidElsewhere: true });

@@ -77,6 +77,7 @@ function startForm() {
   }
 
   let isSent = false;
+  const follow = () => location.replace(`${location.pathname}?seguir=1${named && `&${named}`}`);
   form.addEventListener('submit', (event) => {
     if (isSent) return event.preventDefault();
     const wrong = Object.values(fields).filter((field) =>
@@ -89,13 +90,18 @@ function startForm() {
     }
     isSent = true;
     rememberPaying();
-    showBusy(form);
-    const follow = () => location.replace(`${location.pathname}?seguir=1${named && `&${named}`}`);
+    const release = showBusy(form);
     // The shop's address may redirect elsewhere, which Chromium's form-action does not let a form do: the card
     // has been charged, so the script leads the payer on.
     document.addEventListener('securitypolicyviolation', follow);
-    // The response was lost: the server knows the status of the payment.
-    setTimeout(() => pollUntil(({ state }) => state !== 'form', follow), 12_000);
+    // The response was lost, or the payer has stopped the page: the server knows the status of the payment. Where it still
+    // waits for a card, the form can be sent again; a form that has reached it charges once, however often it is sent.
+    const proceed = (/** @type {Status} */ { state }) => {
+      if (state !== 'form') return follow();
+      isSent = false;
+      release();
+    };
+    setTimeout(() => pollUntil(() => true, proceed), 12_000);
   });
 
   const close = /** @type {HTMLButtonElement | null} */ (form.querySelector('[data-close]'));
@@ -148,13 +154,19 @@ function showError(field, message) {
   return message !== '';
 }
 
-/** @param {HTMLFormElement} form */
+/** Returns what shows the form as it was. @param {HTMLFormElement} form */
 function showBusy(form) {
   const button = /** @type {HTMLElement} */ (form.querySelector('[type=submit]'));
   const label = /** @type {HTMLElement} */ (button.querySelector('[data-label]'));
+  const text = label.textContent;
   button.setAttribute('aria-disabled', 'true');
   label.textContent = button.dataset.busy ?? '';
   form.setAttribute('aria-busy', 'true');
+  return () => {
+    button.removeAttribute('aria-disabled');
+    label.textContent = text;
+    form.removeAttribute('aria-busy');
+  };
 }
 
 // ── The PIX code ────────────────────────────────────────────────────────────────────────────────
@@ -239,6 +251,9 @@ function startCountdown() {
   let endsAt = performance.now() + Number(countdown.dataset.seconds) * 1000;
   let last = Number(countdown.dataset.seconds) + 1;
   let isAsking = false;
+  // The page asks at the end of the time, soon at first and then less often: the server may be down.
+  let askAt = 0;
+  let delayMs = 1_000;
 
   function show() {
     const seconds = Math.max(0, Math.ceil((endsAt - performance.now()) / 1000));
@@ -251,7 +266,12 @@ function startCountdown() {
       if (last > limit && seconds <= limit && seconds > limit - 5)
         note.textContent = note.dataset[name] ?? '';
     last = seconds;
-    if (seconds === 0) void ask('status');
+    if (seconds > 0) delayMs = 1_000;
+    else if (performance.now() >= askAt) {
+      askAt = performance.now() + delayMs;
+      delayMs = Math.min(delayMs * 1.3, 8_000);
+      void ask('status');
+    }
   }
 
   /** @param {string} address */
@@ -290,12 +310,12 @@ function isChanged({ state, version }) {
 
 /**
  * Asks for the state, soon at first and then less often, and only while somebody can see the page.
- * @param {(news: Status) => boolean} isReached @param {() => void} then
+ * @param {(news: Status) => boolean} isReached @param {(news: Status) => void} then
  */
 function pollUntil(isReached, then, delayMs = 1_000) {
   setTimeout(async () => {
     const news = document.visibilityState === 'visible' ? await status('status') : null;
-    if (news && isReached(news)) then();
+    if (news && isReached(news)) then(news);
     else pollUntil(isReached, then, Math.min(delayMs * 1.3, 8_000));
   }, delayMs);
 }

@@ -50,6 +50,12 @@ export function createCheckoutRoutes({
   });
   const ownOrigin = new URL(publicUrl).origin;
 
+  /** The state that the page shows: no card is taken for an order that another payment has paid. */
+  function stateOf({ payment, paidElsewhere }: Opened) {
+    const state = pageState(payment, clock.now());
+    return state === 'form' && paidElsewhere ? 'paid_elsewhere' : state;
+  }
+
   /** @throws HttpError 404, RateLimitError */
   function open(context: RequestContext): Promise<Opened> {
     return pages.open(context, async (orderCode) => {
@@ -69,14 +75,13 @@ export function createCheckoutRoutes({
     const { response, url } = context;
     const order = await open(context);
     const site = siteOf(context, order);
-    const state = pageState(order.payment, clock.now());
+    const state = stateOf(order);
     // A payer who has bought content reads it first.
     if (state === 'paid' && order.delivered.length === 0 && url.searchParams.has('seguir')) {
       const next = returnUrl(order.payment.successUrl, { psa_order_code: order.payment.orderCode });
       if (next !== null) return redirect(response, next);
     }
-    const shown = state === 'form' && order.paidElsewhere ? 'paid_elsewhere' : state;
-    const body = shown === 'form' ? formPage(site, order, null) : statusPage(site, order, shown);
+    const body = state === 'form' ? formPage(site, order, null) : statusPage(site, order, state);
     sendPage(response, 200, body, { ...order.payment, language: site.language });
   }
 
@@ -142,8 +147,8 @@ export function createCheckoutRoutes({
   }
 
   async function status(context: RequestContext): Promise<object> {
-    const { payment, secondsLeft } = await open(context);
-    return { status: payment.status, state: pageState(payment, clock.now()), secondsLeft };
+    const order = await open(context);
+    return { status: order.payment.status, state: stateOf(order), secondsLeft: order.secondsLeft };
   }
 
   return [
