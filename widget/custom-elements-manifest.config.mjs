@@ -29,7 +29,9 @@ export default {
           for (const { declaration } of part.exports ?? []) declaration.module = built;
           for (const declaration of part.declarations ?? [])
             declaration.members = declaration.members?.filter(
-              ({ privacy = 'public', static: shared }) => privacy === 'public' && !shared,
+              ({ name: member, privacy = 'public', static: shared }) =>
+                // Methods of every element, whose types alone are declared.
+                privacy === 'public' && !shared && !member.endsWith('EventListener'),
             );
           const { name: type } = part.declarations.find(({ customElement }) => customElement);
           customElementsManifest.modules.push({

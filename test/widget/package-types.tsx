@@ -46,6 +46,10 @@ export const unknown = <psa-checkout amount={1} />;
 
 const table: PsaPayouts | null = document.querySelector('psa-payouts');
 export const amounts = table?.payouts.map(({ amountCents }: Payout) => amountCents);
+table?.addEventListener('psa-phase-change', ({ detail }) => detail.phase === 'ready');
+// @ts-expect-error a phase of the other element
+table?.addEventListener('psa-phase-change', ({ detail }) => detail.phase === 'paid');
+table?.addEventListener('click', ({ clientX }) => clientX);
 table?.addEventListener('psa-payout-select', ({ detail }) => detail.payout.withdrawalId?.length);
 export const list = (
   <psa-payouts

@@ -15,6 +15,13 @@ export interface PsaPayoutsEventMap {
   'psa-error': PsaCheckoutEventMap['psa-error'];
 }
 
+/** The listeners of the element itself: `psa-phase-change` has other phases than the event of `<psa-checkout>`. */
+export type ListenerMethod = <Name extends keyof PsaPayoutsEventMap>(
+  type: Name,
+  listener: (event: PsaPayoutsEventMap[Name]) => unknown,
+  options?: boolean | AddEventListenerOptions,
+) => void;
+
 declare global {
   // They bubble, so that any element may listen. Events of both elements are declared with the other one.
   interface HTMLElementEventMap extends Omit<PsaPayoutsEventMap, keyof PsaCheckoutEventMap> {}

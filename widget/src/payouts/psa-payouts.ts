@@ -6,6 +6,7 @@ import { explain, hasSecret } from '../mistakes.ts';
 import { Announcer } from './announcer.ts';
 import { columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
+import type { ListenerMethod } from './events.ts';
 import type { Texts } from './locales/texts.ts';
 import { countOfPayouts, noPayouts, problem, SKELETON } from './messages.ts';
 import { narrowStyles } from './narrow.styles.ts';
@@ -115,6 +116,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   declare labels: Partial<Texts> | undefined;
   /** Returns a new token when the old one has expired. */
   declare renewToken: (() => Promise<string> | string) | undefined;
+  declare addEventListener: ListenerMethod & LitElement['addEventListener'];
+  declare removeEventListener: ListenerMethod & LitElement['removeEventListener'];
 
   /** @internal The filter and the order, as read from `statuses` and `sort`. */
   view: PayoutView = { statuses: [], sort: '-requested' };
