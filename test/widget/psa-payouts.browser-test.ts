@@ -289,6 +289,18 @@ describe('a filter', () => {
     const pressed = [...element.shadowRoot!.querySelectorAll('[part=filter][aria-pressed=true]')];
     expect(pressed.map((each) => each.textContent?.trim())).toEqual(['Concluído', 'Negado']);
   });
+
+  it.each([
+    ['its attribute is removed', (element: PsaPayouts) => element.removeAttribute('statuses')],
+    ['its property is undefined', (element: PsaPayouts) => Object.assign(element, { statuses: undefined })],
+  ])('a filter ends where %s', async (_, remove) => {
+    const { element } = await table({ count: 0 });
+    element.setAttribute('statuses', 'DENIED');
+    await shows(() => text(element, 'empty'), 'Nenhum saque com este estado.');
+    remove(element);
+    await element.updateComplete;
+    await shows(() => text(element, 'empty'), 'Nenhum saque ainda.');
+  });
 });
 
 describe('the keyboard', () => {
@@ -382,6 +394,24 @@ describe('the connection', () => {
     expect((await readWorld(world)).subscriptions.map(({ after }) => after)).toEqual(['u0', 'u1']);
   });
 
+  it('a table that polls after a restart is live again, with the updates in between', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    vi.spyOn(Math, 'random').mockReturnValue(0.5);
+    try {
+      const { element, world } = await table({ count: 3, ws: 'refuse', sse: 'refuse' });
+      expect(element.connection).toBe('polling');
+      await post('/world', { token: world.token, ws: 'ok', sse: 'ok' });
+      const heard = event(element, 'psa-connection-change');
+      await act(element, { add: {} });
+      await vi.advanceTimersByTimeAsync(60_000);
+      await shows(() => element.connection, 'live');
+      expect((await heard).detail).toEqual({ connection: 'live', transport: 'ws' });
+      await shows(() => codes(element)[0], 'SAQ-000004');
+    } finally {
+      vi.useRealTimers();
+    }
+  });
+
   it('the list is loaded again where the cursor has expired', async () => {
     const { element, world } = await table({ count: 3 });
     await post('/world', { token: world.token, forgotten: true });
@@ -434,6 +464,65 @@ describe('a token', () => {
     element.retry();
     await shows(() => element.phase, 'ready', 5_000);
     expect(renewToken).toHaveBeenCalledTimes(2);
+  });
+
+  it('the first token is asked for once although the page is shown meanwhile', async () => {
+    const { token } = await post<PayoutsWorld>('/world', { count: 3 });
+    const late = lateToken();
+    const renewToken = vi.fn(late.renewToken);
+    const { element } = await table({}, { token: undefined, renewToken }, 'loading');
+    await late.asked;
+    dispatchEvent(new PageTransitionEvent('pageshow'));
+    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
+    late.give(token);
+    await shows(() => element.phase, 'ready');
+    expect(renewToken).toHaveBeenCalledOnce();
+    expect((await post<PayoutsWorld>('/world', { token })).queries).toHaveLength(1);
+  });
+
+  it('a page out of the back/forward cache asks for the first token again', async () => {
+    const { token } = await post<PayoutsWorld>('/world', { count: 3 });
+    const lost = lateToken();
+    const renewToken = vi.fn(async () => token).mockImplementationOnce(lost.renewToken);
+    const { element } = await table({}, { token: undefined, renewToken }, 'loading');
+    await lost.asked;
+    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
+    await shows(() => element.phase, 'ready');
+    expect(renewToken).toHaveBeenCalledTimes(2);
+  });
+
+  it('a late first token does not replace one that the page has set meanwhile', async () => {
+    const first = await post<PayoutsWorld>('/world', { count: 3 });
+    const other = await post<PayoutsWorld>('/world', { count: 1 });
+    const late = lateToken();
+    const { element } = await table({}, { token: undefined, renewToken: late.renewToken }, 'loading');
+    await late.asked;
+    element.token = other.token;
+    await shows(() => element.connection, 'live');
+    late.give(first.token);
+    await frame();
+    await element.updateComplete;
+    expect(element.token).toBe(other.token);
+    expect(codes(element)).toEqual(['SAQ-000001']);
+  });
+
+  it('a late first token does not sign a user in who has signed out meanwhile', async () => {
+    const first = await post<PayoutsWorld>('/world', { count: 3 });
+    const late = lateToken();
+    const { element } = await table({}, { token: undefined, renewToken: late.renewToken }, 'loading');
+    await late.asked;
+    element.renewToken = undefined;
+    await shows(() => element.phase, 'idle');
+    const next = lateToken();
+    element.renewToken = next.renewToken;
+    await next.asked;
+    late.give(first.token);
+    await frame();
+    expect(element.token).toBeUndefined();
+    const other = await post<PayoutsWorld>('/world', { count: 1 });
+    next.give(other.token);
+    await shows(() => codes(element), ['SAQ-000001']);
+    expect((await readWorld(first)).queries).toHaveLength(0);
   });
 
   it('an expired token is renewed by renewToken, and the stream resumes', async () => {
@@ -625,6 +714,23 @@ async function table(
   await element.updateComplete;
   await frame();
   return { element, world };
+}
+
+/** A token that the page fetches until the test gives it. */
+function lateToken() {
+  let give: (token: string) => void = () => undefined;
+  let ask: () => void = () => undefined;
+  const token = new Promise<string>((resolve) => {
+    give = resolve;
+  });
+  const asked = new Promise<void>((resolve) => {
+    ask = resolve;
+  });
+  const renewToken = () => {
+    ask();
+    return token;
+  };
+  return { renewToken, asked, give };
 }
 
 function act(element: PsaPayouts, what: Omit<PayoutsAct, 'token'>): Promise<unknown> {

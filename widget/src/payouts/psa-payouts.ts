@@ -298,7 +298,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
             </thead>
             <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#onClick}></tbody>
           </table>
-          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noPayouts(this.#texts, this.statuses.length > 0) : ''}
+          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noPayouts(this.#texts, this.view.statuses.length > 0) : ''}
         </div>
         <div part="footer" class="footer"><bdi>${countOfPayouts(this.#texts, this.#data, waiting)}</bdi></div>
         <div class="sr" role="status" data-announcement>${this.#announcer.sentence}</div>
