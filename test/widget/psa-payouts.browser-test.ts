@@ -394,24 +394,6 @@ describe('the connection', () => {
     expect((await readWorld(world)).subscriptions.map(({ after }) => after)).toEqual(['u0', 'u1']);
   });
 
-  it('a table that polls after a restart is live again, with the updates in between', async () => {
-    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
-    vi.spyOn(Math, 'random').mockReturnValue(0.5);
-    try {
-      const { element, world } = await table({ count: 3, ws: 'refuse', sse: 'refuse' });
-      expect(element.connection).toBe('polling');
-      await post('/world', { token: world.token, ws: 'ok', sse: 'ok' });
-      const heard = event(element, 'psa-connection-change');
-      await act(element, { add: {} });
-      await vi.advanceTimersByTimeAsync(60_000);
-      await shows(() => element.connection, 'live');
-      expect((await heard).detail).toEqual({ connection: 'live', transport: 'ws' });
-      await shows(() => codes(element)[0], 'SAQ-000004');
-    } finally {
-      vi.useRealTimers();
-    }
-  });
-
   it('the list is loaded again where the cursor has expired', async () => {
     const { element, world } = await table({ count: 3 });
     await post('/world', { token: world.token, forgotten: true });
@@ -463,31 +445,6 @@ describe('a token', () => {
     expect(element.error).toMatchObject({ code: 'network', retryable: true });
     element.retry();
     await shows(() => element.phase, 'ready', 5_000);
-    expect(renewToken).toHaveBeenCalledTimes(2);
-  });
-
-  it('the first token is asked for once although the page is shown meanwhile', async () => {
-    const { token } = await post<PayoutsWorld>('/world', { count: 3 });
-    const late = lateToken();
-    const renewToken = vi.fn(late.renewToken);
-    const { element } = await table({}, { token: undefined, renewToken }, 'loading');
-    await late.asked;
-    dispatchEvent(new PageTransitionEvent('pageshow'));
-    document.dispatchEvent(new Event('visibilitychange', { bubbles: true }));
-    late.give(token);
-    await shows(() => element.phase, 'ready');
-    expect(renewToken).toHaveBeenCalledOnce();
-    expect((await post<PayoutsWorld>('/world', { token })).queries).toHaveLength(1);
-  });
-
-  it('a page out of the back/forward cache asks for the first token again', async () => {
-    const { token } = await post<PayoutsWorld>('/world', { count: 3 });
-    const lost = lateToken();
-    const renewToken = vi.fn(async () => token).mockImplementationOnce(lost.renewToken);
-    const { element } = await table({}, { token: undefined, renewToken }, 'loading');
-    await lost.asked;
-    dispatchEvent(new PageTransitionEvent('pageshow', { persisted: true }));
-    await shows(() => element.phase, 'ready');
     expect(renewToken).toHaveBeenCalledTimes(2);
   });
 

@@ -1,11 +1,7 @@
-/** Waits; an abort ends the wait early. The timer may outlive it, and then does nothing. */
-export function pause(ms: number, signal: AbortSignal): Promise<void> {
+/** Waits; an abort ends the wait early. Nothing else may wait on the signal, whose one handler it takes. */
+export function pause(ms: number, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
-    const done = () => {
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    setTimeout(done, ms);
-    signal.addEventListener('abort', done);
+    setTimeout(resolve, ms);
+    signal.onabort = resolve;
   });
 }

@@ -22,7 +22,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
     };
     const disconnect = () => end();
     let watchdog = setTimeout(disconnect, OPEN_MS);
-    // A signal has one open socket at a time, and nothing else sets its handler.
+    // A signal has one socket or one pause at a time.
     signal.onabort = disconnect;
     socket.onopen = () => send({ type: 'connection_init', payload: { authorization: `Bearer ${token}` } });
     // 44xx are the protocol's own close codes; after any other (1013: too slow) the caller reconnects.

@@ -1,7 +1,7 @@
 import type { ReactiveController } from 'lit';
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
 import { follow } from '../follow/follow.ts';
-import { pause, spread } from '../follow/pause.ts';
+import { pause } from '../follow/pause.ts';
 import type { Transport } from '../follow/transport.ts';
 import { explain, explainIfIdle, hasSecret } from '../mistakes.ts';
 import { request } from '../request.ts';
@@ -75,7 +75,6 @@ export class PayoutsController implements ReactiveController {
   reload(): void {
     this.list = createPayoutList();
     this.phase = 'idle';
-    this.#tokens.forget();
     this.restart();
   }
 
@@ -93,7 +92,6 @@ export class PayoutsController implements ReactiveController {
     if (!this.#endpoint || !(token || renewToken) || hasSecret(this.#host)) {
       // The rows must not stay visible after the token was removed.
       this.#loading?.abort();
-      this.#tokens.forget();
       this.#cursor = undefined;
       this.list = createPayoutList();
       this.#setConnection('idle');
@@ -192,7 +190,7 @@ export class PayoutsController implements ReactiveController {
       this.#setConnection('idle');
       this.#setPhase('error', error);
       if (!error.retryable) return;
-      const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** misses) * spread();
+      const waitMs = Math.min(MAX_RETRY_MS, RETRY_MS * 2 ** misses) * (0.75 + Math.random() / 2);
       await pause((error.retryAfterSeconds ?? 0) * 1000 || waitMs, signal);
     }
   }
@@ -380,10 +378,8 @@ export class PayoutsController implements ReactiveController {
   }
 
   /** Resumes when the page is visible or online again: sockets and timers may have died unnoticed. */
-  #wake = ({ type, persisted }: Event & { persisted?: boolean }): void => {
-    // A page that loads is shown after its elements have started; one that the browser has kept may have lost its requests.
-    if (this.phase === 'idle' || persisted === false) return;
-    if (persisted) this.#tokens.forget();
+  #wake = ({ type }: Event): void => {
+    if (this.phase === 'idle') return;
     if (type === 'offline') this.#setConnection(type);
     else if (!document.hidden && (type !== 'visibilitychange' || this.connection !== 'live')) this.resume();
   };

@@ -13,8 +13,6 @@ export class TokenRenewal {
   #renewal: { token: string | undefined; done: Promise<void> } | undefined;
   /** A renewed token that has not been accepted yet: if it is refused, another renewal would not help. */
   #untested: string | undefined;
-  /** The first token, while the page fetches it. */
-  #first: Promise<string | undefined> | undefined;
 
   constructor(host: TokenHost, onExpired: () => void) {
     this.#host = host;
@@ -26,27 +24,13 @@ export class TokenRenewal {
     this.#untested = undefined;
   }
 
-  /** Forgets a first token that the page is still fetching: it may be another account's, or of a user who has signed out. */
-  forget(): void {
-    this.#first = undefined;
-  }
-
-  /**
-   * Asks the page for the first token, once at a time; returns whether the page has set other properties, so that another
-   * run begins. Throws a CheckoutError.
-   */
+  /** Asks the page for the first token; returns whether the element has one now. Throws a CheckoutError. */
   async obtain(): Promise<boolean> {
     const host = this.#host;
-    this.#first ??= this.#ask();
-    const first = this.#first;
-    try {
-      const token = await first;
-      // The page may have set a token meanwhile, or removed `renewToken`.
-      if (this.#first === first && host.renewToken) host.token ||= token;
-    } finally {
-      if (this.#first === first) this.forget();
-    }
-    return Boolean(host.token || !host.renewToken);
+    const token = await this.#ask();
+    // The page may have set a token meanwhile, or removed `renewToken`: its user has signed out.
+    if (host.renewToken) host.token ||= token;
+    return Boolean(host.token);
   }
 
   /** Renews a refused token; returns whether the element has another one now. Throws a CheckoutError. */
