@@ -27,9 +27,10 @@ export class TokenRenewal {
   /** Asks the page for the first token; returns whether the element has one now. Throws a CheckoutError. */
   async obtain(): Promise<boolean> {
     const host = this.#host;
+    const { renewToken } = host;
     const token = await this.#ask();
-    // The page may have set a token meanwhile, or removed `renewToken`: its user has signed out.
-    if (host.renewToken) host.token ||= token;
+    // The page may have set a token meanwhile. Where it has another `renewToken`, or none, its user may have signed out.
+    if (host.renewToken === renewToken) host.token ||= token;
     return Boolean(host.token);
   }
 
