@@ -37,9 +37,9 @@ async function openPage(options: BrowserContextOptions) {
   return { context, page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Stops the page's clock, which then moves by `runFor` alone. */
+/** Stops the page's clock, which then moves by `runFor` alone. It runs until then, and can be stopped at no time before. */
 async function stopClock(page: Page, time = NOW): Promise<void> {
-  await page.clock.install({ time });
+  await page.clock.install({ time: time.getTime() - 3_600_000 });
   await page.clock.pauseAt(time);
 }
 
