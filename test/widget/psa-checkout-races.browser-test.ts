@@ -454,41 +454,30 @@ describe('removed and moved elements', () => {
     expect(await starts(scenario)).toHaveLength(1);
   });
 
-  it('an element without a token does not adopt another product’s payment', async () => {
-    const { element, scenario } = await checkout();
-    await element.start();
-    await change(element, 'PAID');
-    const { element: other, scenario: second } = await checkout();
-    other.remove();
-    const late = document.createElement('psa-checkout');
-    late.endpoint = `${url}/graphql`;
-    const phases: string[] = [];
-    late.addEventListener('psa-phase-change', ({ detail }: CustomEventInit) => phases.push(detail.phase));
-    document.body.append(late);
-    await late.updateComplete;
-    late.token = second.token;
-    await late.updateComplete;
-    expect(phases).toEqual([]);
-    expect(scenario.token).not.toBe(second.token);
-  });
-
-  it('an element that waits for its token does not adopt the payment that the address names', async () => {
-    const { element } = await checkout();
-    await element.start();
-    await change(element, 'PAID');
-    history.replaceState(null, '', `?psa_order_code=${element.payment?.orderCode}`);
-    const { element: other, scenario: second } = await checkout();
-    other.remove();
-    const late = document.createElement('psa-checkout');
-    late.endpoint = `${url}/graphql`;
-    const phases: string[] = [];
-    late.addEventListener('psa-phase-change', ({ detail }: CustomEventInit) => phases.push(detail.phase));
-    document.body.append(late);
-    await late.updateComplete;
-    late.token = second.token;
-    await late.updateComplete;
-    expect(phases).toEqual([]);
-  });
+  it.each([
+    ['paid in this tab', false],
+    ['that the address names', true],
+  ])(
+    'an element that waits for its token does not adopt the payment of another product %s',
+    async (_, isNamed) => {
+      const { element, scenario } = await checkout();
+      await element.start();
+      await change(element, 'PAID');
+      if (isNamed) history.replaceState(null, '', `?psa_order_code=${element.payment?.orderCode}`);
+      const { element: other, scenario: second } = await checkout();
+      other.remove();
+      const late = document.createElement('psa-checkout');
+      late.endpoint = `${url}/graphql`;
+      const phases: string[] = [];
+      late.addEventListener('psa-phase-change', ({ detail }: CustomEventInit) => phases.push(detail.phase));
+      document.body.append(late);
+      await late.updateComplete;
+      late.token = second.token;
+      await late.updateComplete;
+      expect(phases).toEqual([]);
+      expect(scenario.token).not.toBe(second.token);
+    },
+  );
 
   it('a page whose address names an unknown payment shows no other one', async () => {
     const { element } = await checkout();

@@ -138,7 +138,7 @@ export function createSubscriptionCharging({
     const answer = await rail.schedule({ ...attempt, txid: txidOf(id) });
     if (answer === 'ended') {
       await receive(tenant, id);
-      // Nothing will be debited any more. Where the payer has not ended it, a merchant has, before a backup was restored.
+      // The bank debits nothing more, even where it names no payer: a merchant may have canceled it before a backup was restored.
       return advance(tenant, id, (current, { now }) => decideCancel(current, 'payer', now));
     }
     return advance(tenant, id, (current) => decideSent(current, attempt));

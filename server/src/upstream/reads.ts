@@ -153,7 +153,7 @@ export function createReads({
           // The shared request had no slot; one of a more important class may get one.
           if (hadNoSlot && shared && rank(requestOptions.priority) < rank(shared.priority)) continue;
           const lastKnown = hadNoSlot || error instanceof UpstreamFault ? cache.get(key) : null;
-          // That there was no such resource then says nothing about now.
+          // A refusal of then says nothing about now: the resource may exist by now.
           if (!lastKnown || !isSuccess(lastKnown)) throw error;
           return toRead(lastKnown, 'stale');
         }

@@ -36,7 +36,7 @@ export function messageOf(body: unknown, { secret = '' }: { secret?: string } = 
  * Whether the service says that there is no such resource: with a message (the document's section 7), which the page of a
  * proxy in front of it has not.
  */
-export function isDenied({ status, body }: Refusal): boolean {
+export function saysNotFound({ status, body }: Refusal): boolean {
   return status === 404 && messageOf(body) !== null;
 }
 

@@ -17,13 +17,13 @@ import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
   invalidInput,
-  isDenied,
   isKeyConflict,
   isRefusedWith,
   isSuccess,
   keyUsed,
   messageOf,
   refusalOf,
+  saysNotFound,
   unreadable,
 } from '../../upstream/responses.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
@@ -96,7 +96,7 @@ export function createRefundRequests({
     const answer = await endpoints.ask(environment, endpoint, () =>
       upstream.get({ environment, path, requestOptions }),
     );
-    if (isDenied(answer)) return null;
+    if (saysNotFound(answer)) return null;
     if (answer.status !== 404 && !isSuccess(answer)) throw refusalOf(answer);
     const claim = isSuccess(answer) ? refundFromWire(answer.body) : null;
     // Neither a refund nor a denial, so the request may have been done.

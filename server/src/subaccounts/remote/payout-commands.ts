@@ -11,7 +11,7 @@ import {
 } from '../../upstream/intents/operations.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
-import { assertConclusive, isDenied, isSuccess } from '../../upstream/responses.ts';
+import { assertConclusive, isSuccess, saysNotFound } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { RequestPayoutInput, SubaccountPayout } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
@@ -136,7 +136,7 @@ export function createPayoutRequests({
           provisional: isJustRequested(shown),
         };
       }
-      isUnclear ||= !answer || !isDenied(answer);
+      isUnclear ||= !answer || !saysNotFound(answer);
     }
     return isUnclear ? 'unclear' : 'not_there';
   }
