@@ -2,13 +2,7 @@ import { sql } from 'kysely';
 import pg from 'pg';
 import { afterEach, beforeEach, expect, inject, test } from 'vitest';
 import { openConnections } from '../../server/src/db/connections.ts';
-import {
-  CommitOutcomeUnknown,
-  type Database,
-  NoConnection,
-  ReadOnlyDatabase,
-  StatementInterrupted,
-} from '../../server/src/db/database.ts';
+import { CommitOutcomeUnknown, type Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
@@ -31,16 +25,8 @@ afterEach(async () => {
   await network.close();
 });
 
-async function open({
-  clock = createSystemClock(),
-  log = silent,
-  waitMs,
-}: {
-  clock?: Clock;
-  log?: Log;
-  waitMs?: number;
-} = {}) {
-  const database = await openPostgres({ databaseUrl: network.url, clock, log, waitMs });
+async function open({ clock = createSystemClock(), log = silent }: { clock?: Clock; log?: Log } = {}) {
+  const database = await openPostgres({ databaseUrl: network.url, clock, log });
   opened.push(database);
   return database;
 }
@@ -218,118 +204,6 @@ test('PostgreSQL has the deadlines too, so that no transaction of a lost machine
   expect(rows).toEqual([{ given: '4s 5s 5000 UTC off' }]);
 });
 
-/** Long enough for what is answered, and soon over for what is not. */
-const WAIT_MS = 1_000;
-const insert = (text: string) => sql`insert into note values (${text})`;
-
-test('A connection without an answer is closed with the idle ones, and the next statements use new ones', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  await createNotes(database);
-  // Two at once, which both rest then.
-  await database.transaction(() => sql`select 1`.execute(database.sql));
-  expect(database.connections()).toEqual({ inUse: 0, idle: 2, waiting: 0 });
-  network.silence();
-  const read = sql`select text from note`.execute(database.sql);
-  await expect(read).rejects.toBeInstanceOf(StatementInterrupted);
-  await database.transaction((tx) => insert('made').execute(tx));
-  expect(await notes()).toEqual(['made']);
-});
-
-test('A single statement that nobody answers has an unknown outcome', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  await createNotes(database);
-  network.onRequest = (chunk) => (chunk.includes('insert') ? 'silence-after' : 'pass');
-  await expect(insert('made').execute(database.sql)).rejects.toBeInstanceOf(CommitOutcomeUnknown);
-  expect(await notes()).toEqual(['made']);
-});
-
-test.each([
-  ['silence-before', []],
-  ['silence-after', ['made']],
-] as const)('The outcome of a COMMIT without an answer is unknown: %s', async (verdict, made) => {
-  const database = await open({ waitMs: WAIT_MS });
-  await createNotes(database);
-  network.onRequest = (chunk) => (isCommit(chunk) ? verdict : 'pass');
-  const work = database.transaction((tx) => insert('made').execute(tx));
-  await expect(work).rejects.toBeInstanceOf(CommitOutcomeUnknown);
-  expect(await notes()).toEqual(made);
-});
-
-test('PostgreSQL ends the session of a silent connection, which frees its locks', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  await createNotes(database);
-  await insert('locked').execute(database.sql);
-  const work = database.transaction(async (tx) => {
-    await sql`update note set text = 'lost'`.execute(tx);
-    network.silence();
-    await sql`select 1`.execute(tx);
-  });
-  await expect(work).rejects.toBeInstanceOf(StatementInterrupted);
-  await sql`update note set text = 'free'`.execute(database.sql);
-  expect(await notes()).toEqual(['free']);
-});
-
-test('A statement that PostgreSQL cancels counts as interrupted, and keeps its connection', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  const process = sql<{ pid: number }>`select pg_backend_pid() as pid`;
-  const before = await process.execute(database.sql);
-  const late = sql`select pg_sleep(60)`.execute(database.sql);
-  await expect(late).rejects.toThrow('canceling statement due to statement timeout');
-  await expect(late).rejects.toBeInstanceOf(StatementInterrupted);
-  expect((await process.execute(database.sql)).rows).toEqual(before.rows);
-});
-
-test('Maintenance has no deadline for its statements', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  const { rows } = await database.maintenance(({ sql: connection }) =>
-    sql`show statement_timeout`.execute(connection),
-  );
-  expect(rows).toEqual([{ statement_timeout: '0' }]);
-});
-
-test('The database waits for a new connection no longer than for an answer', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  network.swallows = true;
-  network.cut();
-  await expect.poll(() => database.connections().idle).toBe(0);
-  await expect(sql`select 1`.execute(database.sql)).rejects.toBeInstanceOf(NoConnection);
-  network.swallows = false;
-  await sql`select 1`.execute(database.sql);
-});
-
-test('A silent listening connection is replaced, and every listener is notified to look again', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  const again = deferred();
-  const news = deferred<string>();
-  await database.listen('events', (payload) => (payload === '' ? again.resolve() : news.resolve(payload)));
-  network.silence();
-  await again.promise;
-  await database.notify('events', 'stream 7');
-  expect(await news.promise).toBe('stream 7');
-});
-
-test('A notification uses another connection when the listening one is silent', async () => {
-  const [here, there] = await Promise.all([open(), open({ waitMs: WAIT_MS })]);
-  const heard = deferred<string>();
-  await here.listen('events', heard.resolve);
-  await there.listen('others', () => undefined);
-  network.onRequest = (chunk) =>
-    chunk.includes('pg_notify') && chunk.includes('Pnotify') ? 'silence-before' : 'pass';
-  await there.notify('events', 'hello');
-  expect(await heard.promise).toBe('hello');
-});
-
-test('The database closes although the server does not answer', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  await database.listen('events', () => undefined);
-  network.swallows = true;
-  network.silence();
-  const read = sql`select 1`.execute(database.sql);
-  const closed = database.close();
-  await expect(read).rejects.toBeInstanceOf(StatementInterrupted);
-  await closed;
-});
-
 test('The trial write works as a user without any special right', async () => {
   const role = `plain_${Math.random().toString(36).slice(2)}`;
   await administrate(url, `create role ${role} login`);
@@ -339,23 +213,4 @@ test('The trial write works as a user without any special right', async () => {
   const database = await openPostgres({ databaseUrl: address.href, clock, log: silent });
   opened.push(database);
   expect(await database.takesWrites()).toBe(true);
-});
-
-test('The database reports whether it takes writes, and serves reads while it takes none', async () => {
-  const database = await open({ waitMs: WAIT_MS });
-  await createNotes(database);
-  expect(await database.takesWrites()).toBe(true);
-  network.silence();
-  await expect(database.takesWrites()).rejects.toThrow();
-  expect(await database.takesWrites()).toBe(true);
-
-  const name = new URL(url).pathname.slice(1);
-  await administrate(
-    inject('templates').postgresUrl,
-    `alter database ${name} set default_transaction_read_only = on`,
-  );
-  network.cut();
-  await expect.poll(() => database.takesWrites().catch(() => null)).toBe(false);
-  await expect(insert('never').execute(database.sql)).rejects.toBeInstanceOf(ReadOnlyDatabase);
-  expect((await sql`select text from note`.execute(database.sql)).rows).toEqual([]);
 });
