@@ -225,7 +225,7 @@ describe('in front of a service', () => {
     expect(upstream).toEqual({
       url: 'https://api.example',
       keys: { live },
-      webhookSecrets: [],
+      webhookSecrets: { live: [], sandbox: [] },
       families: [],
       requestsPerMinute: 120,
       windowMs: 60_000,
@@ -243,6 +243,15 @@ describe('in front of a service', () => {
     expect(readConfig(withTestKey).upstream?.keys).toEqual({ sandbox });
   });
 
+  test('The sandbox may have secrets of its own for its webhooks', () => {
+    const secretsWith = (variables: Record<string, string>) =>
+      readConfig({ ...remote, ...variables }).upstream?.webhookSecrets;
+    expect(
+      secretsWith({ PSA_UPSTREAM_WEBHOOK_SECRET: 'one', PSA_UPSTREAM_TEST_WEBHOOK_SECRET: 'two, three' }),
+    ).toEqual({ live: ['one'], sandbox: ['two', 'three'] });
+    expect(secretsWith({ PSA_UPSTREAM_TEST_WEBHOOK_SECRET: 'two' })).toEqual({ live: [], sandbox: ['two'] });
+  });
+
   test('The variables of the environment set the configuration in front of a service', () => {
     const { upstream, dataDir, demo } = readConfig({
       ...remote,
@@ -256,7 +265,7 @@ describe('in front of a service', () => {
     expect(upstream).toEqual({
       url: 'https://api.example',
       keys: { live, sandbox },
-      webhookSecrets: ['whsec_old=', 'new secret'],
+      webhookSecrets: { live: ['whsec_old=', 'new secret'], sandbox: ['whsec_old=', 'new secret'] },
       families: ['payments', 'store', 'refunds'],
       requestsPerMinute: 60,
       windowMs: 60_000,

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { REQUESTS_A_MINUTE } from './access/model.ts';
+import type { Environment as TenantEnvironment } from './kernel/tenant.ts';
 import type { UpstreamFamily } from './kernel/upstream-family.ts';
 import { environment, isLoopback, LOOPBACK } from './variables.ts';
 
@@ -9,8 +10,8 @@ export interface UpstreamConfig {
   url: string;
   /** The merchant's keys at the service, one of them at least; they are this server's own keys too. */
   keys: { live?: string; sandbox?: string };
-  /** Several during a rotation; without any, every webhook is refused. */
-  webhookSecrets: string[];
+  /** Several during a rotation. Without any, every webhook of the environment is refused. */
+  webhookSecrets: Readonly<Record<TenantEnvironment, readonly string[]>>;
   /** The families whose requests it takes in the form of this project's own service. */
   families: UpstreamFamily[];
   /** The limit of requests to the service in any 60 seconds, over both environments and all instances. */
@@ -150,6 +151,7 @@ const UPSTREAM_ONLY = [
   'PSA_UPSTREAM_LIVE_KEY',
   'PSA_UPSTREAM_TEST_KEY',
   'PSA_UPSTREAM_WEBHOOK_SECRET',
+  'PSA_UPSTREAM_TEST_WEBHOOK_SECRET',
   'PSA_UPSTREAM_FAMILIES',
   'PSA_UPSTREAM_LIMIT',
 ] as const;
@@ -163,7 +165,10 @@ function toUpstreamConfig(data: Environment): UpstreamConfig | null {
       ...(data.PSA_UPSTREAM_LIVE_KEY !== undefined && { live: data.PSA_UPSTREAM_LIVE_KEY }),
       ...(data.PSA_UPSTREAM_TEST_KEY !== undefined && { sandbox: data.PSA_UPSTREAM_TEST_KEY }),
     },
-    webhookSecrets: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
+    webhookSecrets: {
+      live: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
+      sandbox: data.PSA_UPSTREAM_TEST_WEBHOOK_SECRET ?? data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
+    },
     families: data.PSA_UPSTREAM_FAMILIES ?? [],
     requestsPerMinute: data.PSA_UPSTREAM_LIMIT ?? REQUESTS_A_MINUTE,
     windowMs: 60_000,

@@ -90,7 +90,7 @@ function greeting({ url, demo, firstKeys }: App): string {
 }
 
 /** The greeting of a server in front of a service. It shows no keys: the user has configured them. */
-function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: UpstreamConfig): string {
+function remoteGreeting({ url, demo }: App, { url: service, keys, webhookSecrets }: UpstreamConfig): string {
   const lines = ['', `PSA is running at ${url}, in front of ${new URL(service).origin}`, ''];
   if (demo) lines.push(`  Demo shop   ${url}/demo`, `  Dashboard   ${url}/demo/dashboard`);
   lines.push(
@@ -99,7 +99,10 @@ function remoteGreeting({ url, demo }: App, { url: service, webhookSecrets }: Up
     '',
     'Its API keys are those of your account at the service, as configured.',
   );
-  if (webhookSecrets.length === 0)
+  const lacksSecrets = (['live', 'sandbox'] as const).some(
+    (environment) => keys[environment] !== undefined && webhookSecrets[environment].length === 0,
+  );
+  if (lacksSecrets)
     lines.push(
       'Warning: without PSA_UPSTREAM_WEBHOOK_SECRET webhooks are refused; what has changed is learned by polling alone.',
     );

@@ -237,8 +237,13 @@ export const environment = z.object({
   }),
   PSA_UPSTREAM_WEBHOOK_SECRET: secrets.optional().register(documentation, {
     group: 'Remote mode',
-    meaning: 'verifies the webhooks of the service; several while rotating, and for live and sandbox',
+    meaning: 'verifies the webhooks of the service; several while rotating',
     unset: 'webhooks are refused',
+  }),
+  PSA_UPSTREAM_TEST_WEBHOOK_SECRET: secrets.optional().register(documentation, {
+    group: 'Remote mode',
+    meaning: 'verifies those of the sandbox, and no others: who has it alone can report no sale as paid',
+    unset: 'the one above verifies them too',
   }),
   PSA_UPSTREAM_FAMILIES: families.optional().register(documentation, {
     group: 'Remote mode',

@@ -63,6 +63,29 @@ describe('a signature', () => {
     expect(await receiving.count('observed')).toBe(3);
   });
 
+  test('A secret of one environment signs no webhook of the other one', async () => {
+    const receiving = await startReceiving({ database, sandboxSecrets: ['of the sandbox', ''] });
+    const post = (id: string, fields: object, secret: string) => {
+      const event = JSON.stringify(withdrawal(id, 'pending', fields));
+      return receiving.post({
+        body: event,
+        headers: { 'x-webhook-signature': sign(event, secret).digest('hex') },
+      });
+    };
+    expect(await post('a', {}, 'of the sandbox')).toEqual(REFUSED);
+    expect(await post('b', { sandbox: true }, SECRET)).toEqual(REFUSED);
+    expect(await post('c', { sandbox: true }, '')).toEqual(REFUSED);
+    expect(await receiving.count('received_webhook')).toBe(0);
+    expect(await post('d', {}, SECRET)).toEqual(TAKEN);
+    expect(await post('e', { sandbox: true }, 'of the sandbox')).toEqual(TAKEN);
+    expect(await receiving.published()).toEqual(['live payout.pending d', 'sandbox payout.pending e']);
+    expect(receiving.faults.map(String)).toEqual([
+      'Error: A webhook was refused: one of live is signed with a secret of the other environment',
+      'Error: A webhook was refused: one of sandbox is signed with a secret of the other environment',
+      'Error: A webhook was refused: none of the configured secrets has signed it',
+    ]);
+  });
+
   test.each([
     ['none', null],
     ['an empty one', ''],

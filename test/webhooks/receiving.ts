@@ -53,6 +53,7 @@ export async function startReceiving({
   clock = createManualClock(),
   tenant: given,
   secrets = [SECRET],
+  sandboxSecrets = secrets,
   privateAddresses = true,
   publicUrl = 'https://facade.example',
   refresh = async () => undefined,
@@ -63,6 +64,8 @@ export async function startReceiving({
   /** Another instance's. */
   tenant?: Tenant;
   secrets?: readonly string[];
+  /** Those of the sandbox, where they are not the same. */
+  sandboxSecrets?: readonly string[];
   privateAddresses?: boolean;
   publicUrl?: string;
   refresh?: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
@@ -87,7 +90,7 @@ export async function startReceiving({
     database,
     committer,
     clock,
-    secrets,
+    secrets: { live: secrets, sandbox: sandboxSecrets },
     publicUrl,
     tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
     claimReaders: [readCardClaim, readPaymentClaim, readPayoutClaim],

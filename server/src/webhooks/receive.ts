@@ -37,6 +37,7 @@ const FAULT_LOG_INTERVAL_MS = 60 * 60_000;
 
 /** A verified webhook of the service. */
 interface Message {
+  environment: Environment;
   /** The X-Webhook-Id, or the body's hash where there is none. */
   webhookId: string;
   bodyHash: string;
@@ -66,8 +67,8 @@ export function createReceiver({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** Any of them verifies a webhook; with none, every webhook is refused. */
-  secrets: readonly string[];
+  /** Any of an environment's verifies its webhooks; with none, they are refused. */
+  secrets: Readonly<Record<Environment, readonly string[]>>;
   /** The URL of this server: a webhook is not relayed back to it. */
   publicUrl: string;
   /** Returns null where the configuration has no key for the environment: its webhooks are ignored. */
@@ -87,7 +88,11 @@ export function createReceiver({
   onFault: (fault: unknown) => void;
 }): Receiver {
   // With an empty secret anybody can sign.
-  const secrets = configured.filter((secret) => secret !== '');
+  const isNotEmpty = (secret: string) => secret !== '';
+  const secrets = {
+    live: configured.live.filter(isNotEmpty),
+    sandbox: configured.sandbox.filter(isNotEmpty),
+  };
   const loggedAt = new Map<string, Date>();
   const ownUrl = new URL(publicUrl + RECEIVE_PATH);
 
@@ -99,30 +104,42 @@ export function createReceiver({
     onFault(new Error(message));
   }
 
+  /** @throws HttpError 401 */
+  function refuseSignature(why: string): never {
+    logFault(`A webhook was refused: ${why}`);
+    throw new HttpError(401, 'Invalid webhook signature');
+  }
+
   /** @throws HttpError 503, 413, 401, 400 */
   async function verify(request: IncomingMessage): Promise<Message> {
-    if (secrets.length === 0) {
+    if (secrets.live.length + secrets.sandbox.length === 0) {
       logFault('A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set');
       throw new HttpError(503, 'Webhooks are not configured');
     }
     const bytes = await readBytes(request, BODY_LIMIT_BYTES);
-    if (!isSignedWith(secrets, bytes, headerOf(request, 'x-webhook-signature') ?? '')) {
-      logFault('A webhook was refused: none of PSA_UPSTREAM_WEBHOOK_SECRET has signed it');
-      throw new HttpError(401, 'Invalid webhook signature');
-    }
+    const signature = headerOf(request, 'x-webhook-signature') ?? '';
+    const isSigned = {
+      live: isSignedWith(secrets.live, bytes, signature),
+      sandbox: isSignedWith(secrets.sandbox, bytes, signature),
+    };
+    // Nothing is read from a body that neither has signed.
+    if (!isSigned.live && !isSigned.sandbox) refuseSignature('none of the configured secrets has signed it');
     // The body is stored as text and may be relayed: one that text cannot hold byte for byte is refused.
     if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not UTF-8');
     const body = bytes.toString('utf8');
     const bodyHash = createHash('sha256').update(bytes).digest('hex');
     const id = headerOf(request, 'x-webhook-id') ?? '';
     const webhookId = isWebhookId(id) ? id : bodyHash;
-    return { webhookId, bodyHash, body, headers: request.headers, payload: parsePayload(body) };
+    const payload = parsePayload(body);
+    const environment = environmentOf(payload);
+    if (!isSigned[environment])
+      refuseSignature(`one of ${environment} is signed with a secret of the other environment`);
+    return { environment, webhookId, bodyHash, body, headers: request.headers, payload };
   }
 
   /** Applies a webhook and all that follows from it in one transaction; one that was received before does nothing. */
   async function apply(message: Message): Promise<void> {
-    const { webhookId, bodyHash, payload } = message;
-    const environment = environmentOf(payload);
+    const { environment, webhookId, bodyHash, payload } = message;
     const tenant = tenantOf(environment);
     if (!tenant) return logFault(`Webhooks of ${environment} are passed over: there is no key for it`);
     const claim = readClaim(claimReaders, payload);
