@@ -23,7 +23,7 @@ interface Line {
   url: string;
   /** Opens the database through the network, with an empty table `note`. */
   open: () => Promise<Database>;
-  /** What the table `note` has, read past the network. */
+  /** Reads the texts of the table `note`, past the network. */
   notes: () => Promise<string[]>;
 }
 

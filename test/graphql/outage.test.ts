@@ -15,7 +15,7 @@ beforeEach(async () => {
   url = await createPostgresDatabase();
   network = await startFaultyNetwork(url);
   const clock = createManualClock();
-  const database = await openPostgres({ databaseUrl: network.url, clock, log: silent, waitMs: 1_000 });
+  const database = await openPostgres({ databaseUrl: network.url, clock, log: silent });
   app = await startApp({ clock, database, environment: { PSA_FAST_PATH: 'on' } });
   await app.controls.credit({ accountId: await account(), environment: 'live' }, 100_000);
 });

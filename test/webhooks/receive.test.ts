@@ -65,7 +65,7 @@ describe('a signature', () => {
 
   test('A secret of one environment signs no webhook of the other one', async () => {
     const receiving = await startReceiving({ database, sandboxSecrets: ['of the sandbox', ''] });
-    const post = (id: string, fields: object, secret: string) => {
+    const post = (id: string, fields: { sandbox?: boolean }, secret: string) => {
       const event = JSON.stringify(withdrawal(id, 'pending', fields));
       return receiving.post({
         body: event,

@@ -21,6 +21,8 @@ export interface PostgresOptions {
   meter?: DatabaseMeter | undefined;
   /** The number of the newest migration that this server knows. */
   knownMigration?: number | undefined;
+  /** Replaces `WAIT_MS` in a test: most are not about it, and share the machine with others. */
+  waitMs?: number | undefined;
 }
 
 /** Connects to a PostgreSQL server. Throws when it cannot be reached. */
@@ -30,16 +32,17 @@ export async function openPostgres({
   log,
   meter,
   knownMigration = newestMigration(),
+  waitMs = WAIT_MS,
 }: PostgresOptions): Promise<Database> {
   const config: pg.ClientConfig = {
     connectionString: databaseUrl,
     application_name: 'psa',
-    connectionTimeoutMillis: WAIT_MS * CONNECT_SHARE,
+    connectionTimeoutMillis: waitMs * CONNECT_SHARE,
     // Notices a server that has vanished, even where no statement waits for a response.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
-  const timed = { ...config, query_timeout: WAIT_MS };
+  const timed = { ...config, query_timeout: waitMs };
   const open = (pool: pg.PoolConfig, session: string) =>
     openConnections(
       {
@@ -50,10 +53,11 @@ export async function openPostgres({
       },
       { clock, log, meter },
     );
-  const connections = open({ ...timed, max: 10 }, SESSION + sessionDeadlines(WAIT_MS));
+  const connections = open({ ...timed, max: 10 }, SESSION + sessionDeadlines(waitMs));
+  const probeMs = Math.min(waitMs, PROBE_MS);
   const probe = open(
-    { ...config, connectionTimeoutMillis: PROBE_MS, query_timeout: PROBE_MS, max: 1 },
-    SESSION + sessionDeadlines(PROBE_MS),
+    { ...config, connectionTimeoutMillis: probeMs, query_timeout: probeMs, max: 1 },
+    SESSION + sessionDeadlines(probeMs),
   );
   const instance = newInstanceId();
   const createClient = () => new pg.Client({ ...timed, pipeline: true });
@@ -66,7 +70,7 @@ export async function openPostgres({
     locks,
     clock,
     log,
-    checkMs: WAIT_MS / CHECKS,
+    checkMs: waitMs / CHECKS,
     onTimeout: connections.closeIdle,
   });
   try {
@@ -135,11 +139,11 @@ function sessionDeadlines(waitMs: number): string {
     set tcp_user_timeout to ${waitMs}; set tcp_keepalives_idle to 10; set tcp_keepalives_interval to 5`;
 }
 
-/** The share of `WAIT_MS` that a connection may take to open: callers that wait for one in vain fail the sooner. */
+/** The share of `waitMs` that a connection may take to open: callers that wait for one in vain fail the sooner. */
 const CONNECT_SHARE = 0.6;
-/** The share of `WAIT_MS` after which PostgreSQL cancels a statement: its error keeps the connection, its silence does not. */
+/** The share of `waitMs` after which PostgreSQL cancels a statement: its error keeps the connection, its silence does not. */
 const STATEMENT_SHARE = 0.8;
-/** The number of checks of the listening connection within `WAIT_MS`. */
+/** The number of checks of the listening connection within `waitMs`. */
 const CHECKS = 5;
 /**
  * The deadline of the write that probes whether there can be any, on a connection of its own: the result is needed within a
