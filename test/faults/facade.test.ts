@@ -112,10 +112,12 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   post.deliverTo(facades);
 
   const subaccounts: string[] = [];
+  // What the test needs is asked of the patient one: on a busy machine the service may take longer than the other waits.
+  const { live: prepared } = await mortal.now();
   for (let index = 0; index < SUBACCOUNTS; index++) {
-    const { done } = await (await steady.now()).live.request(OPEN, { input: { name: `customer ${index}` } });
+    const { done } = await prepared.request(OPEN, { input: { name: `customer ${index}` } });
     subaccounts.push(done.subaccount.subaccountId);
-    const { done: given } = await (await mortal.now()).live.request(GIVE, {
+    const { done: given } = await prepared.request(GIVE, {
       input: { subaccountId: subaccounts.at(-1), amountCents: 500_000_000, idempotencyKey: `first:${index}` },
     });
     expect(given.subaccount, JSON.stringify(given)).toBeDefined();
@@ -323,7 +325,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
     .filter((fault) => !IS_OLD.test(fault))
     .map((fault) => fault.split('\n')[0]!);
   say(`logged by the facades: ${counted(logged)}`);
-  const others = logged.filter((line) => !line.includes('none of PSA_UPSTREAM_WEBHOOK_SECRET'));
+  const others = logged.filter((line) => !line.includes('none of the configured secrets'));
   expect([...others, ...service.faults], message).toEqual([]);
 });
 
