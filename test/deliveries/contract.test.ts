@@ -235,6 +235,29 @@ describeOnDatabase('deliveries', (open) => {
     expect(await givenTo(core, waiting)).toEqual([delivered('codes', 'BBBB-2222')]);
   });
 
+  test('Payments that wait for a code are served after their product was deleted, and nothing else is added to it', async () => {
+    const core = await start();
+    const { productId, deliveryId } = await stock(core, { codes: ['AAAA-1111'] });
+    await buyByPix(core, productId);
+    const [byPix, byCard] = [await buyByPix(core, productId), await buyByCard(core, productId)];
+    await core.products.delete(core.tenant, productId);
+    const notFound = new NotFoundError('Product not found');
+    await expect(deliver(core, productId, { text: 'Olá' })).rejects.toEqual(notFound);
+    const stranger = await start();
+    await expect(deliver(stranger, productId, { codes: ['BBBB-2222'] })).rejects.toEqual(notFound);
+
+    expect(await deliver(core, productId, { codes: ['BBBB-2222'] })).toMatchObject({
+      deliveryId,
+      remainingCount: 0,
+    });
+    expect(await givenTo(core, byPix)).toEqual([delivered('codes', 'BBBB-2222')]);
+    // Its stock may be deleted as well.
+    await core.deliveries.delete(core.tenant, deliveryId);
+    await deliver(core, productId, { codes: ['CCCC-3333'] });
+    expect(await givenTo(core, byCard)).toEqual([delivered('codes', 'CCCC-3333')]);
+    await expect(deliver(core, productId, { codes: ['DDDD-4444'] })).rejects.toEqual(notFound);
+  });
+
   test('A code that the product has or had is refused by its place, and nothing is added', async () => {
     const core = await start();
     const { productId } = await stock(core, { codes: ['AAAA-1111', 'BBBB-2222'] });

@@ -75,14 +75,17 @@ export function createDeliveryService({
           const before = idempotencyKey == null ? null : replayed(state, CREATE, idempotencyKey, inputHash);
           if (before !== null)
             return { outcome: { delivery: state.need(deliveries, before), replayed: true } };
-          if (!state.get(products, productId)?.product) throw new NotFoundError('Product not found');
+          const waiting = content.kind === 'codes' ? waitingFor(state, productId, added.length) : [];
+          // Payers who paid before their product was deleted still get a code.
+          if (!state.get(products, productId)?.product && waiting.length === 0)
+            throw new NotFoundError('Product not found');
           const { delivery, ...change } = decideCreate(content, {
             deliveryId,
             productId,
             now: state.now,
             deliveries: deliveriesOf(state, productId),
             known: (hash) => isKnown(state, productId, hash),
-            waiting: content.kind === 'codes' ? waitingFor(state, productId, added.length) : [],
+            waiting,
           });
           const writes = writesOf(state, productId, change);
           if (idempotencyKey != null)
