@@ -3,6 +3,7 @@ import { beforeAll, expect, test } from 'vitest';
 import { otherCardPaymentsOf, readWithOtherPayments } from '../../server/src/card-payments/collections.ts';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { selectByExternalIds, selectPaidOfOrder } from '../../server/src/card-payments/store.ts';
+import type { CheckoutMethod } from '../../server/src/checkout/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { selectPaidByExternalIds } from '../../server/src/upstream/mirror-store.ts';
@@ -102,6 +103,23 @@ describeOnDatabase('orders', (open) => {
     expect(await statuses(core, codes)).toEqual(['paid', 'paid', 'paid', 'paid']);
   });
 
+  test('A token of an order starts by either method after another payment of that order was canceled and returned', async () => {
+    const core = await startCore({ database });
+    const canceled = await create(core, '1042');
+    await core.cardPayments.pay(canceled, approvedSoon());
+    await core.cardPayments.cancel(core.tenant, canceled);
+    const token = await mint(core, '1042', ['card', 'pix']);
+    const start = (slice: 'cardPayments' | 'payments') =>
+      core[slice].startCheckout(core.tenant, token, { attemptId: newAttemptId() });
+    expect(await start('payments')).toMatchObject({ status: 'pending' });
+    await core.pass(5_000);
+    expect(await statuses(core, [canceled])).toEqual(['refunded']);
+    expect(await start('payments')).toMatchObject({ status: 'pending' });
+    const { orderCode } = (await start('cardPayments')) as StoredCardPayment;
+    await core.cardPayments.cancel(core.tenant, orderCode);
+    await expect(start('payments')).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+  });
+
   test('A repeated key gives the payment of its order, and another order under it is refused', async () => {
     const core = await startCore({ database });
     const input = { valueCents: 4990, externalId: '1042', idempotencyKey: 'k-1' };
@@ -189,8 +207,8 @@ async function create({ cardPayments, tenant }: Core, externalId: string | null)
   return (await cardPayments.create(tenant, { valueCents: 4990, externalId })).payment.orderCode;
 }
 
-async function mint(core: Core, externalId: string) {
-  const input = { amount: { fixedCents: 4990 }, externalId };
+async function mint(core: Core, externalId: string, methods?: CheckoutMethod[]) {
+  const input = { amount: { fixedCents: 4990 }, externalId, methods };
   const { token } = await core.checkoutTokens.create(core.tenant, null, input);
   const { credential } = await core.access.authenticate(`Bearer ${token}`);
   if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');

@@ -61,8 +61,8 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   paymentMethods: readonly Pick<OrderPayments, 'read' | 'paymentsOf'>[];
   /** @throws UnavailableError where the account takes no payments by this method */
   assertAvailable(tenant: Tenant, account: Account): void;
-  /** @throws UnavailableError where another payment of the order keeps the token from starting one */
-  assertStartable?(paymentsOfOrder: readonly OrderPayment[]): void;
+  /** @throws UnavailableError where another payment of the same attempt keeps the token from starting one */
+  assertStartable?(paymentsOfAttempt: readonly OrderPayment[]): void;
   /** Makes the payment. */
   decide(start: CheckoutStart<Account>): { payment: P; writes: Writes & { records: Change[] } };
 }
@@ -116,7 +116,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const valueCents = checkoutAmount(grant, input.valueCents);
         const paymentsOfOrder = paymentMethods.flatMap((method) => method.paymentsOf(state, order));
         if (paymentsOfOrder.some(closesOrder)) throw orderPaid();
-        rules.assertStartable?.(paymentsOfOrder);
+        rules.assertStartable?.(paymentsOfOrder.filter((each) => each.checkoutAttempt === checkoutAttempt));
         const idempotencyKey = { operation, key: attemptId, inputHash };
         if (last && joins(last, valueCents))
           return {

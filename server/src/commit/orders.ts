@@ -16,6 +16,8 @@ export interface OrderPayment {
   readonly status: string;
   readonly paidAt: Date | null;
   readonly canceledAt: Date | null;
+  /** The checkout attempt that started it. Left out by a method whose payments cannot be canceled. */
+  readonly checkoutAttempt?: string | null;
 }
 
 /** The payments of orders by one method. The slice that owns the method provides them to the slices of the others. */

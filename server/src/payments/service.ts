@@ -146,8 +146,8 @@ export function createPaymentService({
       newId: () => newPaymentId(null),
       paymentMethods: methods,
       assertAvailable: ({ environment }, account) => assertMethodAvailable('pix', environment, account),
-      assertStartable(paymentsOfOrder) {
-        for (const payment of paymentsOfOrder) assertNotCanceled(payment);
+      assertStartable(paymentsOfAttempt) {
+        for (const payment of paymentsOfAttempt) assertNotCanceled(payment);
       },
       decide({ tenant, id, grant, valueCents, customer, productId, checkoutAttempt, account, state }) {
         const change = decideCreate(
