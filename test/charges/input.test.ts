@@ -56,7 +56,7 @@ const REFUSED: [title: string, input: Case, rest: string, graphql?: string][] = 
   ['a negative percentage', { splits: [{ percent: '-1' }] }, 'splits.0.percent', 'splits.0.share.percent'],
   ['neither', { splits: [{}] }, 'splits.0.amountCents', 'splits.0.share'],
   ['both', { splits: [{ amountCents: 10, percent: '1' }] }, 'splits.0.amountCents', 'splits.0.share'],
-  ['a share of 0 cents', { splits: [{ percent: '0.01' }] }, 'splits.0.percent'],
+  ['a share of 0 cents', { splits: [{ percent: '0.01' }] }, 'splits.0.percent', 'splits.0.share.percent'],
   [
     'a fixed share of 0',
     { splits: [{ amountCents: 0 }] },

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { checkoutDetails } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
+import { ValidationError } from '../kernel/errors.ts';
 import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
@@ -213,6 +214,17 @@ export type CreateChargeInput = z.infer<typeof createChargeInput>;
 export function flatInput(input: z.infer<typeof createChargeGraphqlInput>): CreateChargeInput {
   const { splits, ...rest } = input;
   return { ...rest, splits: splits?.map((each) => ({ subaccountId: each.subaccountId, ...each.share })) };
+}
+
+/** The same refusal with the path of a share as the GraphQL interface has it; any other error as it is. */
+export function nestedPaths(error: unknown): unknown {
+  if (!(error instanceof ValidationError)) return error;
+  return new ValidationError(
+    error.fields.map(({ path, message }) => ({
+      path: path.replace(/^(input\.splits\.\d+)\.(?=amountCents$|percent$)/, '$1.share.'),
+      message,
+    })),
+  );
 }
 
 /**

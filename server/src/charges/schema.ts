@@ -29,6 +29,7 @@ import {
   type ChargeSplit,
   createChargeGraphqlInput,
   flatInput,
+  nestedPaths,
   ownerAmountOf,
 } from './model.ts';
 
@@ -267,7 +268,11 @@ builder.mutationField('createCharge', (t) =>
       ],
     },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
-      services.charges.create(tenant, flatInput(input as Parameters<typeof flatInput>[0])),
+      services.charges
+        .create(tenant, flatInput(input as Parameters<typeof flatInput>[0]))
+        .catch((error: unknown) => {
+          throw nestedPaths(error);
+        }),
     ),
   }),
 );
