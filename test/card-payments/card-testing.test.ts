@@ -1,4 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { accounts } from '../../server/src/access/collections.ts';
+import { createCharging } from '../../server/src/card-payments/charging.ts';
+import type { AttemptOutcome } from '../../server/src/card-payments/model.ts';
+import { NoConnection } from '../../server/src/db/database.ts';
+import { productContent } from '../../server/src/deliveries/collections.ts';
+import { returnOfCardPayment } from '../../server/src/modes/families.ts';
+import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { card } from '../support/cards.ts';
@@ -316,4 +323,27 @@ describe('pauseToken', () => {
     expect((await app.client(token).request(PAUSE, { token })).pauseToken.code).toBe('PERMISSION_DENIED');
     expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
   });
+});
+
+test('A card whose charge could not be recorded never reached the acquirer, and is not counted as declined', async () => {
+  const { start } = await shop();
+  const { orderCode } = (await start(visitor())).cardPayment;
+  const outcomes: AttemptOutcome[] = [];
+  const charging = createCharging({
+    database: app.database,
+    committer: { change: () => Promise.reject(new NoConnection('no connection')), idle: async () => undefined },
+    guard: {
+      peek: async () => null,
+      admit: async () => null,
+      record: async (_, outcome) => void outcomes.push(outcome),
+    },
+    acquirer: createSimulatedAcquirer({ database: app.database, clock: app.clock }),
+    accounts,
+    otherMethods: [],
+    content: productContent,
+    returnOf: returnOfCardPayment,
+    onFault: () => undefined,
+  });
+  await expect(charging.pay(orderCode, card(APPROVED), visitor())).rejects.toBeInstanceOf(NoConnection);
+  expect(outcomes).toEqual(['unused']);
 });

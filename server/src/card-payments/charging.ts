@@ -178,7 +178,11 @@ export function createCharging({
                 now: state.now,
               })
             : 'not_payable',
-      );
+      ).catch(async (error: unknown) => {
+        // The acquirer was not asked: an outage of the database is no declined card.
+        await count(attempt, 'unused');
+        throw error;
+      });
       if (refusal !== null) {
         await count(attempt, 'unused');
         return { kind: refusal, payment: charging };
