@@ -120,6 +120,29 @@ describeOnDatabase('orders', (open) => {
     await expect(start('payments')).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
   });
 
+  test('A page that names nothing of its customer leaves that of the token', async () => {
+    const core = await startCore({ database });
+    const named = { name: 'Ana', externalId: 'c-7' };
+    const input = {
+      amount: { fixedCents: 4990 },
+      methods: ['card', 'pix'] as CheckoutMethod[],
+      customer: named,
+    };
+    const { token } = await core.checkoutTokens.create(core.tenant, null, { ...input, reusable: true });
+    const { credential } = await core.access.authenticate(`Bearer ${token}`);
+    if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
+    for (const slice of ['cardPayments', 'payments'] as const)
+      for (const [customer, kept] of [
+        [{}, named],
+        [{ name: null, email: null }, named],
+        [{ name: 'Bia' }, { name: 'Bia' }],
+      ] as const) {
+        const start = { attemptId: newAttemptId(), customer };
+        const started = await core[slice].startCheckout(core.tenant, credential, start);
+        expect(started.customer).toEqual(kept);
+      }
+  });
+
   test('A repeated key gives the payment of its order, and another order under it is refused', async () => {
     const core = await startCore({ database });
     const input = { valueCents: 4990, externalId: '1042', idempotencyKey: 'k-1' };

@@ -18,6 +18,7 @@ import {
   checkoutAmount,
   checkoutAttemptOf,
   closesOrder,
+  customerOf,
   grantAtStart,
   grantOfOpen,
   isOpen,
@@ -124,7 +125,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
             writes: { records: [remember({ ...idempotencyKey, resourceId: idOf(last) })] },
           };
         assertTokenFree(last);
-        const customer = input.customer ?? grant.customer;
+        const customer = customerOf(input.customer) ?? grant.customer;
         const { payment, writes } = rules.decide({
           tenant,
           id,

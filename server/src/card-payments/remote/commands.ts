@@ -2,6 +2,7 @@ import {
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
   checkoutAmount,
+  customerOf,
   grantAtStart,
   orderTokenOf,
   type SoldProduct,
@@ -296,7 +297,7 @@ async function wantedOf(
   return toWanted({
     ...known,
     valueCents: checkoutAmount(known, valueCents),
-    customer: customer ?? known.customer,
+    customer: customerOf(customer) ?? known.customer,
   });
 }
 
