@@ -1,8 +1,12 @@
 import { createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
+import { createAdministration } from '../../server/src/access/administration.ts';
+import { firstTenant } from '../../server/src/access/service.ts';
 import { selectCursorKey } from '../../server/src/access/store.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -27,6 +31,8 @@ const ONE = `subscription ($orderCode: String!, $after: String) {
 const ALL = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor previousStatus cardPayment { orderCode status version } }
 }`;
+const CREATE =
+  'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }';
 const CURSOR = '{ updatesCursor }';
 
 let app: TestApp;
@@ -50,11 +56,11 @@ const raw = (options?: Parameters<typeof openRawSocket>[1], url = app.url) => {
   return socket;
 };
 async function create(client: GraphQLClient = app.live): Promise<string> {
-  const { createCardPayment } = await client.request(
-    'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
-  );
+  const { createCardPayment } = await client.request(CREATE);
   return createCardPayment.cardPayment.orderCode;
 }
+const countPayments = async (): Promise<number> =>
+  (await app.live.request('{ cardPayments { totalCount } }')).cardPayments.totalCount;
 const cursorOf = async (client: GraphQLClient = app.live): Promise<string> =>
   (await client.request(CURSOR)).updatesCursor;
 
@@ -379,6 +385,31 @@ describe('the credential of a socket', () => {
       extensions: { code: 'UNAUTHENTICATED' },
     });
     expect((await stream.next()).done).toBe(true);
+  });
+
+  test('a client that does not answer the close of its revoked key changes nothing more', async () => {
+    const { database, clock } = app;
+    const onCommit = ({ accountId, environment }: Tenant) =>
+      void database.notify('psa_stream', `${accountId}/${environment}`);
+    const committer = createCommitter({ database, clock, onCommit });
+    const administration = createAdministration({ database, committer, clock });
+    const { key, secret } = await administration.createKey({
+      ...(await firstTenant(database.sql)),
+      permissions: [],
+      name: null,
+    });
+    const [stays, leaves] = [raw(), raw()];
+    for (const socket of [stays, leaves]) await socket.init(secret);
+    // It does not read the frame that closes it, and goes on sending.
+    stays.socket.pause();
+    await administration.revokeKey({ id: key.id });
+    expect((await leaves.closed).code).toBe(4403);
+    const before = await countPayments();
+    stays.send({ id: 'a', type: 'subscribe', payload: { query: CREATE } });
+    stays.socket.resume();
+    expect((await stays.closed).code).toBe(4403);
+    await create();
+    expect(await countPayments()).toBe(before + 1);
   });
 
   test('a socket without connection_init is closed with 4408 after the deadline', async () => {

@@ -251,6 +251,8 @@ export function createGraphQLSockets({
     );
 
     socket.on('message', (data: RawData) => {
+      // Messages still arrive until the client answers the close: one of an ended credential must change nothing.
+      if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount >= MAX_UNSENT_BYTES) socket.pause();
       onMessage(data.toString()).catch((fault: unknown) => {
         if (socket.readyState !== socket.OPEN) return;
