@@ -1,4 +1,5 @@
 import { createHmac } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
@@ -479,6 +480,22 @@ describeOnDatabase('webhooks', (open) => {
       expect(await listed(core)).toMatchObject([{ status: 'delivered', attempts: 4 }]);
       await core.pass(24 * HOUR);
       expect(receiver.received).toHaveLength(4);
+    });
+
+    test('A redelivery that is requested during the last attempt is sent when that attempt has failed', async () => {
+      const { core, receiver } = await configured((response) => response.writeHead(500).end());
+      await paid(core);
+      await core.pass(2 * HOUR);
+      const webhookId = await onlyId(core);
+      const held = deferred<ServerResponse>();
+      receiver.answer = (response) => held.resolve(response);
+      core.clock.advance(8 * HOUR);
+      const response = await held.promise;
+      expect(await core.webhooks.redeliver(core.tenant, webhookId)).toMatchObject({ attempts: 6 });
+      receiver.answer = (later) => later.end();
+      response.writeHead(500).end();
+      await core.work.settled();
+      expect(await listed(core)).toMatchObject([{ status: 'delivered', attempts: 8 }]);
     });
 
     test('A webhook shows its last 50 attempts', async () => {

@@ -6,7 +6,14 @@ import { withSpan } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
 import { statusEvents } from './events.ts';
-import { decideAttempt, heldBackUntil, isHeldBack, signingSecrets, type WebhookAttempt } from './model.ts';
+import {
+  decideAttempt,
+  heldBackUntil,
+  isHeldBack,
+  signingSecrets,
+  type WebhookAttempt,
+  type WebhookDelivery,
+} from './model.ts';
 import type { Send } from './sender.ts';
 import { signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
@@ -64,7 +71,11 @@ export function createWebhookDelivery({
   }
 
   /** Records an attempt, schedules the next, and wakes the delivery that has waited for this one. */
-  function recordAttempt(tenant: Tenant, webhookId: string, attempt: WebhookAttempt): Promise<void> {
+  function recordAttempt(
+    tenant: Tenant,
+    { webhookId, nextAttemptAt: dueAt }: WebhookDelivery,
+    attempt: WebhookAttempt,
+  ): Promise<void> {
     const randomNumber = random();
     return committer.change({
       tenant,
@@ -81,6 +92,7 @@ export function createWebhookDelivery({
           delivered: attempt.error === null,
           now: state.now,
           random: randomNumber,
+          dueAt,
         });
         const { next } = state.need(neighbours, webhookId);
         const following = delivery.status !== 'pending' && next ? state.get(deliveries, next) : null;
@@ -136,7 +148,7 @@ export function createWebhookDelivery({
         );
         const durationMs = clock.ms() - at.getTime();
         onAttempt?.(error === null, durationMs);
-        await recordAttempt(task, task.key, { at, responseStatus, error, durationMs });
+        await recordAttempt(task, delivery, { at, responseStatus, error, durationMs });
       },
     },
   };

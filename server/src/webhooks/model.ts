@@ -263,10 +263,18 @@ const HOLD_BACK_MS = 30 * SECOND;
 /** The number of last attempts that a delivery shows: it may be redelivered without end. */
 export const SHOWN_ATTEMPTS = 50;
 
-/** Decides a delivery's state after an attempt. `random` lies from 0 up to 1. */
+/**
+ * Decides a delivery's state after an attempt. `random` lies from 0 up to 1. `dueAt`: the instant for which the attempt was
+ * due, by which a redelivery is noticed that was requested while it was made.
+ */
 export function decideAttempt(
   delivery: WebhookDelivery,
-  { delivered, now, random }: { delivered: boolean; now: Date; random: number },
+  {
+    delivered,
+    now,
+    random,
+    dueAt = delivery.nextAttemptAt,
+  }: { delivered: boolean; now: Date; random: number; dueAt?: Date | null },
 ): WebhookDelivery {
   const next = { ...delivery, attempts: delivery.attempts + 1 };
   // Another attempt has settled the delivery meanwhile: this one is recorded and changes nothing.
@@ -274,6 +282,7 @@ export function decideAttempt(
   if (delivered) return { ...next, status: 'delivered', nextAttemptAt: null };
   const waitMs = BACKOFF_MS[delivery.failures];
   const failures = delivery.failures + 1;
+  if (delivery.nextAttemptAt?.getTime() !== dueAt?.getTime()) return { ...next, failures };
   if (waitMs === undefined) return { ...next, failures, status: 'exhausted', nextAttemptAt: null };
   return { ...next, failures, nextAttemptAt: plusMs(now, Math.round(waitMs * (1 + JITTER * random))) };
 }
