@@ -5,11 +5,11 @@ import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { plusMs } from '../../server/src/kernel/clock.ts';
+import { createOffsetClock, plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
-import { createManualClock } from '../support/clock.ts';
+import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { type Core, type CoreOptions, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
@@ -283,6 +283,26 @@ describeOnDatabase('webhooks', (open) => {
         },
       ]);
       expect(delivery!.nextAttemptAt).toEqual(plusMs(payment.paidAt!, 10 * SECOND));
+    });
+
+    test('A webhook is sent once where the clock is set back during its attempt', async () => {
+      const base = createManualClock();
+      const shared = createOffsetClock(base);
+      const { core, receiver } = await configured(
+        (response) => {
+          shared.setOffset(-50);
+          response.end();
+        },
+        undefined,
+        { ...base, ...shared },
+      );
+      await paid(core);
+      await core.work.settled();
+      base.advance(MINUTE);
+      await core.work.settled();
+      expect(await listed(core)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+      expect(receiver.received).toHaveLength(1);
+      expect(await attempts(core, await onlyId(core))).toMatchObject([{ error: null, durationMs: 0 }]);
     });
 
     test('A webhook to a receiver that is down is not lost', async () => {
@@ -614,8 +634,8 @@ describeOnDatabase('webhooks', (open) => {
     });
   });
 
-  async function configured(answer?: Receiver['answer'], given?: Receiver) {
-    const core = await start();
+  async function configured(answer?: Receiver['answer'], given?: Receiver, clock?: ManualClock) {
+    const core = await start(clock && { clock });
     const receiver = given ?? (await startReceiver(answer));
     const { secret } = await core.webhooks.configure(core.tenant, { url: receiver.url });
     return { core, receiver, secret };

@@ -146,7 +146,8 @@ export function createWebhookDelivery({
           },
           'client',
         );
-        const durationMs = clock.ms() - at.getTime();
+        // Below zero where the clock was set back meanwhile: the database refuses that, and the attempt would be repeated.
+        const durationMs = Math.max(0, clock.ms() - at.getTime());
         onAttempt?.(error === null, durationMs);
         await recordAttempt(task, delivery, { at, responseStatus, error, durationMs });
       },
