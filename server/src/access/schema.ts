@@ -172,7 +172,8 @@ const DashboardTokenSuccess = successType<{ token: string; expiresAt: Date }>(
 
 const RevokeTokenSuccess = successType<{ revoked: boolean }>('RevokeTokenSuccess', (t) => ({
   revoked: t.exposeBoolean('revoked', {
-    description: 'Always true, also for a token that had been revoked or had expired before.',
+    description:
+      'Always true, also for a token that had expired before. One that had been revoked before gives NotFoundError.',
   }),
 }));
 
