@@ -5,6 +5,7 @@ import { BlockList, isIPv6, type LookupFunction } from 'node:net';
 import { RequestFilteringHttpsAgent } from 'request-filtering-agent';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { ATTEMPT_TIMEOUT_MS, mayBeCalled } from './model.ts';
+import { createPublicLookup } from './resolver.ts';
 
 export interface SendResult {
   /** The HTTP status of the answer; null where none came. */
@@ -33,7 +34,7 @@ const CONNECTION_CLOSED = 'the connection was closed before the answer was compl
 export function createSender({
   clock,
   privateAddresses,
-  lookup = dnsLookup as LookupFunction,
+  lookup = privateAddresses ? (dnsLookup as LookupFunction) : createPublicLookup(),
 }: {
   clock: Clock;
   privateAddresses: boolean;
@@ -102,7 +103,7 @@ function describeError(error: Error & { code?: string }): string {
   // The agent's refusals have no code of their own.
   if (code === RESERVED_CODE || error.message.includes('is not allowed. Because')) return NOT_PUBLIC;
   if (code === 'ECONNREFUSED') return 'the connection was refused';
-  if (code === 'ENOTFOUND' || code === 'EAI_AGAIN') return 'the name of the host could not be resolved';
+  if (UNRESOLVED.has(code)) return 'the name of the host could not be resolved';
   if (code === 'ECONNRESET' || code === 'EPIPE') return CONNECTION_CLOSED;
   if (/^(EHOSTUNREACH|ENETUNREACH|ETIMEDOUT|EADDRNOTAVAIL)$/.test(code))
     return 'the host could not be reached';
@@ -111,6 +112,19 @@ function describeError(error: Error & { code?: string }): string {
   if (code.startsWith('HPE_')) return 'the answer was not HTTP';
   return code ? `the request failed (${code})` : 'the request failed';
 }
+
+/** The codes of names without an address, from the operating system and from the name servers. */
+const UNRESOLVED = new Set([
+  'ENOTFOUND',
+  'EAI_AGAIN',
+  'ENODATA',
+  'ETIMEOUT',
+  'ESERVFAIL',
+  'EREFUSED',
+  'EFORMERR',
+  'EBADRESP',
+  'EBADNAME',
+]);
 
 const RESERVED_CODE = 'RESERVED_ADDRESS';
 /**
