@@ -463,6 +463,41 @@ describe('a socket', () => {
     await broken.close();
   });
 
+  test.each([
+    ['a condition that is true', 'subscription { walletUpdates @skip(if: true) { cursor } }'],
+    [
+      'a condition that is a variable',
+      'subscription ($is: Boolean!) { walletUpdates @include(if: $is) { cursor } }',
+    ],
+    [
+      'a condition in a fragment',
+      'subscription ($is: Boolean!) { ...A } fragment A on Subscription { ...B @skip(if: $is) ...A } fragment B on Subscription { walletUpdates { cursor } }',
+    ],
+    [
+      'fields that exclude each other',
+      'subscription ($is: Boolean!) { ... { a: walletUpdates @skip(if: $is) { cursor } } b: walletUpdates @include(if: $is) { cursor } }',
+    ],
+  ])('a subscription whose root has %s is refused, over HTTP and on a socket that goes on', async (_, query) => {
+    const message = 'A subscription may not have @skip or @include at its root';
+    const variables = { is: true };
+    await expect(app.live.sse(query, variables).data()).rejects.toThrow(message);
+    const socket = raw();
+    await socket.init(LIVE_KEY);
+    socket.send({ id: 'a', type: 'subscribe', payload: { query, variables } });
+    expect((await socket.next()).payload).toContainEqual(
+      expect.objectContaining({ message, extensions: { code: 'BAD_USER_INPUT' } }),
+    );
+    socket.send({ id: 'b', type: 'subscribe', payload: { query: '{ wallet { currency } }' } });
+    expect((await socket.next()).payload.data).toEqual({ wallet: { currency: 'BRL' } });
+  });
+
+  test('conditions below the root of a subscription are those of each update', async () => {
+    const query = 'subscription ($is: Boolean!) { walletUpdates { cursor @skip(if: $is) occurredAt @include(if: $is) } }';
+    const updates = app.live.sse(query, { is: true });
+    expect(Object.keys((await updates.data()).walletUpdates)).toEqual(['occurredAt']);
+    await updates.close();
+  });
+
   test('a socket refuses introspection to a browser’s token', async () => {
     const socket = raw();
     await socket.init(await addToken(app, { kind: 'payment', grant: { orderCode: 'PSC-1' } }));

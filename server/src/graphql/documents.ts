@@ -1,8 +1,20 @@
-import type { DocumentNode, GraphQLError, ParseOptions, Source } from 'graphql';
+import {
+  type DirectiveNode,
+  type DocumentNode,
+  GraphQLError,
+  GraphQLIncludeDirective,
+  GraphQLSkipDirective,
+  Kind,
+  OperationTypeNode,
+  type ParseOptions,
+  type SelectionSetNode,
+  type Source,
+} from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { parseDocument, refuseTooLarge } from './limits.ts';
 import { findPlaces } from './literals.ts';
+import { type Fragments, fragmentsOf } from './selections.ts';
 
 /** The limit on all cached documents together. */
 const CACHE_BYTES = 8_000_000;
@@ -43,6 +55,7 @@ export function documentsPlugin(): Plugin {
       if (valid.has(document)) return setResult([]);
       // Before the rules of GraphQL: some of them compare each field with each other.
       const refused = refuseTooLarge(document);
+      if (refused.length === 0) refused.push(...refuseConditions(document));
       if (refused.length > 0) return setResult(refused);
       return ({ valid: isValid, result }) => {
         if (!isValid) return findPlaces(document, result as GraphQLError[]);
@@ -52,6 +65,40 @@ export function documentsPlugin(): Plugin {
     },
   };
 }
+
+/**
+ * Refuses `@skip` and `@include` at the root of a subscription, as the specification does: a stream has one field, whatever the
+ * variables are. The rule of graphql throws at a condition that is a variable, and its execution where no field is left.
+ */
+function refuseConditions(document: DocumentNode): GraphQLError[] {
+  const fragments = fragmentsOf(document);
+  return document.definitions.flatMap((definition) => {
+    if (definition.kind !== Kind.OPERATION_DEFINITION) return [];
+    if (definition.operation !== OperationTypeNode.SUBSCRIPTION) return [];
+    const nodes = rootConditions(definition.selectionSet, fragments, new Set());
+    if (nodes.length === 0) return [];
+    return [new GraphQLError('A subscription may not have @skip or @include at its root', { nodes })];
+  });
+}
+
+function rootConditions(
+  { selections }: SelectionSetNode,
+  fragments: Fragments,
+  visited: Set<string>,
+): DirectiveNode[] {
+  return selections.flatMap((selection) => {
+    const own = (selection.directives ?? []).filter(({ name }) => CONDITIONS.has(name.value));
+    if (selection.kind === Kind.FIELD) return own;
+    if (selection.kind === Kind.INLINE_FRAGMENT)
+      return [...own, ...rootConditions(selection.selectionSet, fragments, visited)];
+    const fragment = fragments[selection.name.value];
+    if (!fragment || visited.has(selection.name.value)) return own;
+    visited.add(selection.name.value);
+    return [...own, ...rootConditions(fragment.selectionSet, fragments, visited)];
+  });
+}
+
+const CONDITIONS: ReadonlySet<string> = new Set([GraphQLSkipDirective.name, GraphQLIncludeDirective.name]);
 
 function textOf(source: string | Source): string {
   return typeof source === 'string' ? source : source.body;
