@@ -563,6 +563,15 @@ describe('disputes of payments', () => {
     await pull(`disputes/${body.id}/close`, { outcome: 'won' });
   });
 
+  test('An address of LTC that nobody has is not found, whatever its characters are', async () => {
+    for (const address of ['ltc1qnobody', 'a%00b'])
+      for (const input of [{}, { blocks: 1 }])
+        expect(await pull(`ltc/${address}`, input)).toMatchObject({
+          status: 404,
+          body: { code: 'NOT_FOUND' },
+        });
+  });
+
   test('A payment by LTC is not disputed: the answer is a conflict, and nothing is blocked', async () => {
     const { createPayment } = await app.live.request(
       `mutation { createPayment(input: { valueCents: 4990, method: LTC }) {

@@ -123,6 +123,8 @@ export function createSimulatedLitecoin({
     },
 
     async find(address) {
+      // Postgres rejects a text with U+0000, and no address has one.
+      if (address.includes('\0')) return null;
       const row = await selectAddress(database.sql, 'address', address);
       return row ? { id: row.id, tenant: { accountId: row.account_id, environment: row.environment } } : null;
     },
