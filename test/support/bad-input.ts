@@ -155,6 +155,7 @@ function badValues(field: Field): fc.Arbitrary<Bad> {
         '2026',
         '2026-01-01',
         '2026-13-01T00:00:00Z',
+        '2026-02-30T00:00:00Z',
         0,
         true,
         [],

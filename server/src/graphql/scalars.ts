@@ -1,5 +1,5 @@
 import { GraphQLError, Kind } from 'graphql';
-import { isoText } from '../kernel/instant.ts';
+import { isoText, parseInstant } from '../kernel/instant.ts';
 import { isCents } from '../kernel/money.ts';
 import { builder } from './builder.ts';
 
@@ -39,10 +39,8 @@ builder.scalarType('DateTime', {
     toJson: (value) => (value instanceof Date ? `"${isoText(value)}"` : null),
   } satisfies ScalarExtensions,
   parseValue: (value) => {
-    const instant =
-      typeof value === 'string' && /^\d{4}-\d{2}-\d{2}T\d{2}:\d{2}/.test(value) ? new Date(value) : null;
-    if (!instant || Number.isNaN(instant.getTime()))
-      throw new GraphQLError('DateTime must be an ISO 8601 instant');
+    const instant = typeof value === 'string' ? parseInstant(value) : null;
+    if (!instant) throw new GraphQLError('DateTime must be an ISO 8601 instant');
     return instant;
   },
 });

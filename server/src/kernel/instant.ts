@@ -8,6 +8,20 @@ export const instant = z.codec(
   { decode: (text) => new Date(text), encode: (date) => date.toISOString() },
 );
 
+const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
+
+/**
+ * Parses an instant of ISO 8601, in UTC where it names no zone, whatever the zone of this machine. Null for any other text, and
+ * for a day that no month has: JavaScript would take the 30th of February for the 2nd of March.
+ */
+export function parseInstant(text: string): Date | null {
+  const [, day, zone] = INSTANT.exec(text) ?? [];
+  if (day === undefined) return null;
+  const [midnight, instant] = [new Date(day), new Date(zone === undefined ? `${text}Z` : text)];
+  if (Number.isNaN(midnight.getTime()) || Number.isNaN(instant.getTime())) return null;
+  return midnight.toISOString().startsWith(day) ? instant : null;
+}
+
 const MINUTE_MS = 60_000;
 const MAX_CACHED_DAYS = 1_000;
 const padded = (number: number, length: number) => String(number).padStart(length, '0');
