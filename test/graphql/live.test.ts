@@ -477,22 +477,52 @@ describe('a socket', () => {
       'fields that exclude each other',
       'subscription ($is: Boolean!) { ... { a: walletUpdates @skip(if: $is) { cursor } } b: walletUpdates @include(if: $is) { cursor } }',
     ],
-  ])('a subscription whose root has %s is refused, over HTTP and on a socket that goes on', async (_, query) => {
-    const message = 'A subscription may not have @skip or @include at its root';
-    const variables = { is: true };
-    await expect(app.live.sse(query, variables).data()).rejects.toThrow(message);
+  ])(
+    'a subscription whose root has %s is refused, over HTTP and on a socket that goes on',
+    async (_, query) => {
+      const message = 'A subscription may not have @skip or @include at its root';
+      const variables = { is: true };
+      await expect(app.live.sse(query, variables).data()).rejects.toThrow(message);
+      const socket = raw();
+      await socket.init(LIVE_KEY);
+      socket.send({ id: 'a', type: 'subscribe', payload: { query, variables } });
+      expect((await socket.next()).payload).toContainEqual(
+        expect.objectContaining({ message, extensions: { code: 'BAD_USER_INPUT' } }),
+      );
+      socket.send({ id: 'b', type: 'subscribe', payload: { query: '{ wallet { currency } }' } });
+      expect((await socket.next()).payload.data).toEqual({ wallet: { currency: 'BRL' } });
+    },
+  );
+
+  test('a value that is nested deeply is refused as any other of a wrong type, and the socket goes on', async () => {
+    const orderCode = '['.repeat(40_000) + ']'.repeat(40_000);
+    const payload = `{"query":${JSON.stringify(ONE)},"variables":{"orderCode":${orderCode}}}`;
+    const refusal = {
+      message: expect.stringContaining('"$orderCode"'),
+      extensions: { code: 'BAD_USER_INPUT' },
+    };
+    const answer = await fetch(`${app.url}/graphql`, {
+      method: 'POST',
+      headers: {
+        authorization: `Bearer ${LIVE_KEY}`,
+        'content-type': 'application/json',
+        accept: 'application/graphql-response+json, text/event-stream',
+      },
+      body: payload,
+    });
+    expect(await answer.json()).toMatchObject({ errors: [refusal] });
     const socket = raw();
     await socket.init(LIVE_KEY);
-    socket.send({ id: 'a', type: 'subscribe', payload: { query, variables } });
-    expect((await socket.next()).payload).toContainEqual(
-      expect.objectContaining({ message, extensions: { code: 'BAD_USER_INPUT' } }),
-    );
+    socket.socket.send(`{"id":"a","type":"subscribe","payload":${payload}}`);
+    expect((await socket.next()).payload).toMatchObject({ errors: [refusal] });
+    expect(await socket.next()).toEqual({ id: 'a', type: 'complete' });
     socket.send({ id: 'b', type: 'subscribe', payload: { query: '{ wallet { currency } }' } });
     expect((await socket.next()).payload.data).toEqual({ wallet: { currency: 'BRL' } });
   });
 
   test('conditions below the root of a subscription are those of each update', async () => {
-    const query = 'subscription ($is: Boolean!) { walletUpdates { cursor @skip(if: $is) occurredAt @include(if: $is) } }';
+    const query =
+      'subscription ($is: Boolean!) { walletUpdates { cursor @skip(if: $is) occurredAt @include(if: $is) } }';
     const updates = app.live.sse(query, { is: true });
     expect(Object.keys((await updates.data()).walletUpdates)).toEqual(['occurredAt']);
     await updates.close();

@@ -5,6 +5,7 @@ import {
   type ExecutionResult,
   type GraphQLError,
   getOperationAST,
+  getVariableValues,
   Kind,
   type OperationDefinitionNode,
   print,
@@ -61,6 +62,14 @@ export async function openShared(
   const operation = { schema, document, variableValues, operationName };
   const refused = tooManyListItems(operation);
   if (refused) return { errors: [refused] };
+  // Values that are not of their types may be nested too deeply for the JSON of the key.
+  const { errors } = getVariableValues(
+    schema,
+    getOperationAST(document, operationName)?.variableDefinitions ?? [],
+    variableValues ?? {},
+    { maxErrors: MAX_WRONG_VARIABLES },
+  );
+  if (errors) return { errors };
   const context = contextValue as Context;
   const dedupeKey = context.dedupeKey(operationKey(operation));
   const source = await createSourceEventStream({
