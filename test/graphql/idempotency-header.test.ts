@@ -61,6 +61,32 @@ describe('Idempotency-Key', () => {
     expect(await payouts()).toBe(1);
   });
 
+  test('`__typename` beside the one mutation field changes nothing, and a field that is skipped is none', async () => {
+    const { ask, payouts } = await merchant();
+    const query = `mutation { __typename ${request()} }`;
+    expect((await ask('a', query)).replayed).toBeNull();
+    const again = await ask('a', query);
+    expect([again.data.requestPayout.replayed, again.replayed]).toEqual([true, 'true']);
+    const skipped = await ask(
+      null,
+      `mutation ($is: Boolean!) { ${request('a')} b: ${request('b').replace(') {', ') @skip(if: $is) {')} }`,
+      { is: true },
+    );
+    expect([skipped.data, skipped.replayed]).toEqual([{ requestPayout: again.data.requestPayout }, 'true']);
+    expect(await payouts()).toBe(1);
+  });
+
+  test('a response is not marked as replayed where one of two fields was, also in a fragment', async () => {
+    const { ask, payouts } = await merchant();
+    await ask(null, `mutation { ${request('a')} }`);
+    const both = await ask(
+      null,
+      `mutation { ...F } fragment F on Mutation { a: ${request('a')} b: ${request('b')} }`,
+    );
+    expect([both.data.a.replayed, both.data.b.replayed, both.replayed]).toEqual([true, false, null]);
+    expect(await payouts()).toBe(2);
+  });
+
   test('a header that differs from the key of the input is a conflict', async () => {
     const { ask, payouts } = await merchant();
     const { data } = await ask('a', `mutation { ${request('b')} }`);

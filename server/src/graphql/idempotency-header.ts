@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http';
 import {
   type DocumentNode,
   GraphQLError,
+  type GraphQLResolveInfo,
   type GraphQLSchema,
   getNamedType,
   getOperationAST,
@@ -9,10 +10,12 @@ import {
   Kind,
   OperationTypeNode,
   type SelectionSetNode,
+  TypeNameMetaFieldDef,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { keyInHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
 import { IdempotencyError } from '../kernel/errors.ts';
+import { collectFields } from './selections.ts';
 
 /** The members of a context that come from an HTTP request; an operation over a WebSocket has neither. */
 interface HttpContext {
@@ -48,11 +51,17 @@ export function withKeyOfHeader(args: object, context: object): object {
   return { ...args, input: { ...input, idempotencyKey: key } };
 }
 
-/** Marks the HTTP response as replayed, where the only field of the operation was replayed. */
-export function markReplay(result: unknown, context: object, isOnly: boolean): void {
+/** Marks the HTTP response as replayed, where the only mutation field of the operation was replayed. */
+export function markReplay(result: unknown, context: object, info: GraphQLResolveInfo): void {
   const { res } = context as HttpContext;
-  if (isOnly && res && !res.headersSent && (result as { replayed?: unknown } | null)?.replayed === true)
-    res.setHeader(...REPLAYED_HEADER);
+  if (!res || res.headersSent || (result as { replayed?: unknown } | null)?.replayed !== true) return;
+  if (executedFields(info) === 1) res.setHeader(...REPLAYED_HEADER);
+}
+
+/** The number of mutation fields that an operation executes. */
+function executedFields({ variableValues: variables, ...info }: GraphQLResolveInfo): number {
+  const fields = collectFields({ ...info, variables }, info.parentType, [info.operation.selectionSet]);
+  return [...fields.values()].filter(([node]) => node!.name.value !== TypeNameMetaFieldDef.name).length;
 }
 
 function keyOf(context: object): string | null {
@@ -79,10 +88,11 @@ function problemOf(
   return takesKey ? null : `${name} takes no idempotency key`;
 }
 
-/** The names of the root fields, with repetitions. */
+/** The names of the mutation fields, with repetitions. Some clients add `__typename` to them, which does nothing. */
 function rootFields(document: DocumentNode, { selections }: SelectionSetNode): string[] {
   return selections.flatMap((selection) => {
-    if (selection.kind === Kind.FIELD) return [selection.name.value];
+    if (selection.kind === Kind.FIELD)
+      return selection.name.value === TypeNameMetaFieldDef.name ? [] : [selection.name.value];
     if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet);
     const fragment = document.definitions.find(
       (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value,

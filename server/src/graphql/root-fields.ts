@@ -83,7 +83,7 @@ function withAdmission<Types extends SchemaTypes>(
         throw error;
       }
       mutationState.mayHaveChanged = true;
-      markReplay(result, context, info.operation.selectionSet.selections.length === 1);
+      markReplay(result, context, info);
       return result;
     }
     const run = () => {
