@@ -6,7 +6,10 @@ import { openRawSocket } from '../support/raw-socket.ts';
 
 const schema = buildSchema(`
   interface Node { id: ID! children(first: Int, after: String): Nodes! }
-  type Item implements Node { id: ID! children(first: Int, after: String): Nodes! one(reference: String!): Item }
+  type Item implements Node {
+    id: ID! children(first: Int, after: String): Nodes! one(reference: String!): Item few: [Item!]! parts: [Part!]!
+  }
+  type Part { name: String parts: [Part!] item: Item }
   type Nodes { nodes: [Item!]! edges: [Edge!]! total: Int! }
   type Edge { node: Item! }
   type Query { items(first: Int, last: Int): Nodes! nodes(ids: [ID!]!): [Node]! node(id: ID!): Node plain: Int }
@@ -46,6 +49,20 @@ describe('the list items of an operation', () => {
     ['{ ...F ... { ...F } } fragment F on Query { items(first: 3) { total } }', 6],
     ['{ items(first: 10) { nodes { a: one(reference: "a") { id } b: one(reference: "b") { id } } } }', 30],
     ['{ node(id: "a") { ... on Item { one(reference: "a") { children(first: 3) { total } } } } }', 4],
+    ['{ items(first: 10) { nodes { few { id } parts { name parts { name } } } } }', 10],
+    ['{ items(first: 10) { nodes { few { few { id } } } } }', 10 * (1 + 20 * 20)],
+    [
+      '{ items(first: 10) { edges { node { ...F } } } } fragment F on Item { few { ...G } few { id } } fragment G on Item { few { id } }',
+      10 * (1 + 20 * 20),
+    ],
+    [
+      '{ nodes(ids: ["a"]) { ... on Item { few { one(reference: "a") { few { few { id } } } } } } }',
+      1 + 20 * (1 + 20 * (1 + 20)),
+    ],
+    [
+      '{ items(first: 10) { nodes { parts { item { children(first: 5) { nodes { few { id } } } } } } } }',
+      10 * (1 + 20 * 5 * (1 + 20)),
+    ],
     ['query A { items(first: 1) { total } } query B { items(first: 2) { total } }', 0],
     ['subscription { item { children(first: 4) { total } } }', 4],
   ])('the operation %s selects %d items', (query, count, variableValues) => {
@@ -106,6 +123,19 @@ describe('an operation', () => {
     // Nothing of the refused ones ran.
     const { remaining } = (await app.live.request('{ viewer { rateLimit { remaining } } }')).viewer.rateLimit;
     expect(before - remaining).toBe(11 + 1);
+  });
+
+  test('an operation that goes round from a payment to its refunds and back is refused', async () => {
+    const round = (times: number) =>
+      `{ payments(first: 40) { nodes { refunds { id ${'of { ... on Payment { refunds { id '.repeat(times)} ${'} } }'.repeat(times)} } disputes { evidence { documents { url } } } } } }`;
+    expect((await app.live.send(round(0))).body.errors).toBeUndefined();
+    for (const times of [1, 3])
+      expect((await app.live.send(round(times))).body.errors).toMatchObject([
+        { message: expect.stringContaining('items of lists'), extensions: { code: 'BAD_USER_INPUT' } },
+      ]);
+    // The payment of a listed refund has its refunds.
+    const back = '{ refunds(first: 50) { nodes { of { ... on Payment { refunds { id } } } } } }';
+    expect((await app.live.send(back)).body.errors).toBeUndefined();
   });
 
   test('an operation may look up as many payouts by reference as it may select items', async () => {

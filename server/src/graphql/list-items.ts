@@ -7,8 +7,10 @@ import {
   type GraphQLNamedType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   getOperationAST,
   isInterfaceType,
+  isListType,
   isObjectType,
   Kind,
   OperationTypeNode,
@@ -21,6 +23,18 @@ import { DEFAULT_PAGE, LARGEST_PAGE } from './paging.ts';
 const MAX_LIST_ITEMS = 1_000;
 /** The limit of a subscription, which is executed at each change for each subscriber, and not counted as a request. */
 const MAX_LIST_ITEMS_OF_UPDATE = 50;
+
+/** The items of a list without a page where there are others inside it: a payment has at most 20 refunds. */
+const ITEMS_WITHOUT_PAGE = 20;
+
+/** The place of fields in an operation. */
+interface Place {
+  /** Whether they are those of a page: its `nodes` and `edges` are counted already. */
+  isOfPage: boolean;
+  /** Whether they are inside a list without a page. */
+  isInList: boolean;
+}
+const ROOT: Place = { isOfPage: false, isInList: false };
 
 interface Operation {
   schema: GraphQLSchema;
@@ -47,7 +61,8 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
 
 /**
  * Sums up the sizes of the pages, and the lookups by reference: each is a statement. Inside a list both count as
- * often as the list may have items.
+ * often as the list may have items. A list without a page is short, and counts with its nodes inside another of them alone:
+ * a payment has refunds, each refund has the payment, and so on.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
   const operation = getOperationAST(document, operationName);
@@ -55,39 +70,55 @@ export function countListItems({ schema, document, operationName, variableValues
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  /** Each fragment is counted once, so that fragments which spread each other take no longer than their text. */
+  /** Each fragment is counted once for a place, so that fragments which spread each other take no longer than their text. */
   const known = new Map<string, number>();
 
-  function ofSelections(type: GraphQLNamedType | undefined, { selections }: SelectionSetNode): number {
+  function ofSelections(
+    type: GraphQLNamedType | undefined,
+    { selections }: SelectionSetNode,
+    place: Place,
+  ): number {
     let items = 0;
     for (const selection of selections) {
-      if (selection.kind === Kind.FIELD) items += ofField(type, selection);
-      else if (selection.kind === Kind.FRAGMENT_SPREAD) items += ofFragment(selection.name.value);
+      if (selection.kind === Kind.FIELD) items += ofField(type, selection, place);
+      else if (selection.kind === Kind.FRAGMENT_SPREAD) items += ofFragment(selection.name.value, place);
       else
         items += ofSelections(
           selection.typeCondition ? schema.getType(selection.typeCondition.name.value) : type,
           selection.selectionSet,
+          place,
         );
     }
     return items;
   }
 
-  function ofFragment(name: string): number {
-    const cached = known.get(name);
+  function ofFragment(name: string, place: Place): number {
+    const key = `${name} ${place.isOfPage} ${place.isInList}`;
+    const cached = known.get(key);
     if (cached !== undefined) return cached;
     const { typeCondition, selectionSet } = fragments.get(name)!;
-    const items = ofSelections(schema.getType(typeCondition.name.value), selectionSet);
-    known.set(name, items);
+    const items = ofSelections(schema.getType(typeCondition.name.value), selectionSet, place);
+    known.set(key, items);
     return items;
   }
 
-  function ofField(parent: GraphQLNamedType | undefined, node: FieldNode): number {
+  function ofField(
+    parent: GraphQLNamedType | undefined,
+    node: FieldNode,
+    { isOfPage, isInList }: Place,
+  ): number {
     const field =
       isObjectType(parent) || isInterfaceType(parent) ? parent.getFields()[node.name.value] : undefined;
     if (!field) return 0;
-    const inner = node.selectionSet ? ofSelections(getNamedType(field.type), node.selectionSet) : 0;
+    const type = getNamedType(field.type);
+    const inside = (place: Place) => (node.selectionSet ? ofSelections(type, node.selectionSet, place) : 0);
+    const isList = isListType(getNullableType(field.type));
     const page = pageOf(field, node);
-    return page === null ? inner : page * (1 + inner);
+    const isPage = !isList && field.args.some(({ name }) => name === 'first');
+    if (page !== null) return page * (1 + inside({ isOfPage: isPage, isInList }));
+    if (!isList || isOfPage) return inside({ isOfPage: false, isInList });
+    const own = isInList && isNode(type) ? 1 : 0;
+    return ITEMS_WITHOUT_PAGE * (own + inside({ isOfPage: false, isInList: true }));
   }
 
   /**
@@ -124,5 +155,9 @@ export function countListItems({ schema, document, operationName, variableValues
     return definition?.defaultValue && readSize(definition.defaultValue);
   }
 
-  return ofSelections(schema.getRootType(operation.operation) ?? undefined, operation.selectionSet);
+  return ofSelections(schema.getRootType(operation.operation) ?? undefined, operation.selectionSet, ROOT);
+}
+
+function isNode(type: GraphQLNamedType): boolean {
+  return isObjectType(type) && type.getInterfaces().some(({ name }) => name === 'Node');
 }
