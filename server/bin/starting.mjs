@@ -51,7 +51,8 @@ export function readStartArguments([first, ...rest], { command, withOptions }) {
 
 /**
  * Sends this process a SIGTERM when npm or npx has ended. A signal to `npm start` ends npm and the shell between them, which
- * does not pass it on: the server would keep running, with its port and its data.
+ * does not pass it on: the server would keep running, with its port and its data. Where a signal has come already, as to a
+ * whole process group, no other follows: a second one ends a server that is still answering its last requests.
  */
 export function endWithNpm() {
   if (!process.env.npm_lifecycle_event) return;
@@ -62,4 +63,10 @@ export function endWithNpm() {
     process.kill(process.pid, 'SIGTERM');
   }, 250);
   watch.unref();
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.once(signal, () => {
+      clearInterval(watch);
+      // Nothing else handles it yet: it ends this process, as without this listener.
+      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    });
 }
