@@ -288,6 +288,27 @@ describe('on a PostgreSQL', () => {
     const set = await answer(environment, 'accounts', 'set', id, '--payout-fee-pix', '1.50');
     expect(set.account).toMatchObject({ payoutFeesCents: { pix: 150, pix_turbo: 200 }, activeKeys: 1 });
   });
+
+  test('The command dates what it does by the database’s time, also on a machine whose clock is hours behind', async () => {
+    const own = { DATABASE_URL: await createPostgresDatabase() };
+    const config = readConfig({ PORT: '0', ...own });
+    const app = await createApp({ config, clock: createSystemClock(), log: silent, onFatal });
+    onTestFinished(() => app.close());
+    const { minted } = await createClient(`${app.url}/graphql`, app.firstKeys!.live).request(
+      'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
+    );
+    const before = Date.now();
+    vi.useFakeTimers({ toFake: ['Date'], now: before - 2 * 3_600_000 });
+    onTestFinished(() => void vi.useRealTimers());
+    const { token } = await answer(own, 'tokens', 'pause', minted.token, '--minutes', '60');
+    const { keys } = await answer(own, 'keys', 'list');
+    vi.useRealTimers();
+    expect(keys).toHaveLength(2);
+    // Half an hour tells the two clocks apart, whatever the time in between.
+    expect(Date.parse(token.pausedAt)).toBeGreaterThan(before - 1_800_000);
+    // Two hours behind, the pause would have ended before it began.
+    expect(Date.parse(token.pausedUntil)).toBeGreaterThan(before + 1_800_000);
+  });
 });
 
 describe('on a data folder that a running server uses', () => {

@@ -13,9 +13,10 @@ import type { Database } from '../db/database.ts';
 import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
+import { followDatabaseTime, selectTime } from '../db/time.ts';
 import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { PSA_COMMAND, START_COMMAND } from '../kernel/assets.ts';
-import { createSystemClock } from '../kernel/clock.ts';
+import { createOffsetClock, createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
 import { createLtcControls } from '../ltc/service.ts';
 import { createDoubts } from '../modes/doubts.ts';
@@ -195,14 +196,21 @@ async function performOnDatabase(
   input: object,
   terminal: Terminal,
 ): Promise<Answer> {
-  const clock = createSystemClock();
+  const base = createSystemClock();
+  const clock = createOffsetClock(base);
   const database = await openDatabase({
     ...config,
     clock,
     log: silentLog,
     onFatal: (error) => exitOnFatal(error, terminal),
   });
+  let stopFollowing: (() => Promise<void>) | undefined;
   try {
+    // This machine may be an operator's, whose clock is not that of the servers.
+    if (database.engine === 'postgres') {
+      const readTime = () => selectTime(database.sql);
+      stopFollowing = await followDatabaseTime({ clock, base, readTime, log: silentLog });
+    }
     if (!(await hasAccount(database)))
       throw new Refusal(neverStartedMessage(config.databaseUrl ? 'the database' : resolve(config.dataDir)));
     await migrate(database);
@@ -233,6 +241,7 @@ async function performOnDatabase(
     if (error instanceof PaymentError) return { ok: false, message: describeRefusal(error) };
     throw error;
   } finally {
+    await stopFollowing?.();
     await database.close();
   }
 }
