@@ -1,7 +1,7 @@
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, watch } from 'node:fs';
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
@@ -205,6 +205,17 @@ describe('a process', () => {
       expect(rows).toEqual([{ one: 1 }]);
       expect(existsSync(join(dataDir, 'pgdata.unfinished'))).toBe(false);
     });
+
+  test('A folder stays locked where it is renamed, under both names', async () => {
+    const unlock = await lockDataDir(dataDir);
+    const renamed = join(folder, 'renamed');
+    await rename(dataDir, renamed);
+    await expect(lockDataDir(renamed)).rejects.toThrow(DataDirLockedError);
+    await expect(lockDataDir(dataDir)).rejects.toThrow(DataDirLockedError);
+    await unlock();
+    await (await lockDataDir(renamed))();
+    await (await lockDataDir(dataDir))();
+  });
 
   test('A process leaves a folder with other content unchanged, and releases its lock', async () => {
     await mkdir(join(dataDir, 'pgdata'), { recursive: true });

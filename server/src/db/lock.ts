@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, realpathSync } from 'node:fs';
+import { closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -16,11 +16,10 @@ export class DataDirLockedError extends Error {
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
   mkdirSync(dataDir, { recursive: true, mode: 0o700 });
   const folder = realpathSync(dataDir);
-  const name = `psa-${createHash('sha256').update(folder).digest('hex').slice(0, 32)}`;
   try {
     // An abstract socket and a named pipe have no file and end with the process that holds them.
-    if (process.platform === 'linux') return await lockSocket(`\0${name}`);
-    if (process.platform === 'win32') return await lockSocket(`\\\\.\\pipe\\${name}`);
+    if (process.platform === 'linux') return await lockPathAndInode(folder);
+    if (process.platform === 'win32') return await lockSocket(`\\\\.\\pipe\\${lockName(folder)}`);
     return lockFile(join(folder, 'lock'));
   } catch (error) {
     if (!IN_USE.has((error as NodeJS.ErrnoException).code ?? '')) throw error;
@@ -28,6 +27,26 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
       `${folder} is in use by another process. Stop that one first, or set PSA_DATA_DIR to another folder`,
       { cause: error },
     );
+  }
+}
+
+function lockName(text: string): string {
+  return `psa-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
+}
+
+/** Locks a folder by its path and by its inode, which stays the same where it is renamed, or mounted at two paths. */
+async function lockPathAndInode(folder: string): Promise<() => Promise<void>> {
+  const { dev, ino } = statSync(folder, { bigint: true });
+  const unlockPath = await lockSocket(`\0${lockName(folder)}`);
+  try {
+    const unlockInode = await lockSocket(`\0${lockName(`inode ${dev} ${ino}`)}`);
+    return async () => {
+      await unlockInode();
+      await unlockPath();
+    };
+  } catch (error) {
+    await unlockPath();
+    throw error;
   }
 }
 
