@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -858,6 +859,21 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(await claim('new')).toBe(true);
       const left = database.sql.selectFrom('upstream_poll').select('name');
       expect(await left.where('account_id', '=', tenant.accountId).execute()).toEqual([{ name: 'new' }]);
+    });
+
+    test('polls go on where the clock was set back, but not by a clock that is a little behind', async () => {
+      const { tenant, clock } = await start();
+      const claimAt = (offsetMs: number) =>
+        claimPoll(database.sql, tenant, {
+          name: 'payout',
+          now: plusMs(clock.now(), offsetMs),
+          intervalMs: 15_000,
+        });
+      expect(await claimAt(0)).toBe(true);
+      expect(await claimAt(-1_000)).toBe(false);
+      expect(await claimAt(-60 * MINUTE)).toBe(true);
+      expect(await claimAt(-60 * MINUTE + 14_999)).toBe(false);
+      expect(await claimAt(-60 * MINUTE + 15_000)).toBe(true);
     });
 
     test('a page is observed once, and the same page again changes nothing', async () => {

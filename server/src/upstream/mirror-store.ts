@@ -287,6 +287,9 @@ export async function touchMirrored(
 /** The age at which a poll is deleted: longer than any interval between two. */
 const POLL_RETENTION_MS = 24 * 60 * 60_000;
 
+/** A poll further ahead than clocks of two instances differ was recorded before the clock was set back. */
+const AHEAD_MS = 60_000;
+
 /**
  * Claims a poll under a name: true where the last one, on any instance, is `intervalMs` ago or longer. A claim counts
  * as a poll, and deletes old ones.
@@ -303,7 +306,12 @@ export async function claimPoll(
       conflict
         .columns(['account_id', 'environment', 'name'])
         .doUpdateSet({ polled_at: now })
-        .where('upstream_poll.polled_at', '<=', new Date(now.getTime() - intervalMs)),
+        .where((poll) =>
+          poll.or([
+            poll('upstream_poll.polled_at', '<=', new Date(now.getTime() - intervalMs)),
+            poll('upstream_poll.polled_at', '>', new Date(now.getTime() + AHEAD_MS)),
+          ]),
+        ),
     )
     .returning('name')
     .executeTakeFirst();
