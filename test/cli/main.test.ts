@@ -483,6 +483,19 @@ describe('on a data folder that a running server uses', () => {
     expect(saved).toMatchObject({ file: join(folder, 'one.gz'), engine: 'pglite', rows: { account: 1 } });
     expect(statSync(saved.file).mode & 0o777).toBe(0o600);
 
+    const long = 'x'.repeat(250);
+    const unusable: [string[], string][] = [
+      // The name of the unfinished file is longer than a name may be.
+      [['backup', long], `${join(folder, long)} cannot be written (ENAMETOOLONG)`],
+      [['restore', '.'], `${folder} cannot be read (EISDIR)`],
+    ];
+    for (const [args, said] of unusable)
+      expect(await psa({ ...caller, PSA_DATA_DIR: dataDir }, ...args)).toEqual({
+        code: 1,
+        stdout: '',
+        stderr: `${said}\n`,
+      });
+
     const refused: [string[], string][] = [
       [['backup', 'one.gz'], 'one.gz is there already: name another, or move it away'],
       [['restore', 'two.gz'], 'There is no file [^\n]*two.gz'],

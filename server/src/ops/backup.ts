@@ -154,6 +154,8 @@ async function writeBackup(
     renameSync(unfinished, file);
     await flushFolder(dirname(file));
     return summaryOf(file, saved.header, saved.rows);
+  }).catch((error: unknown) => {
+    throw explainFile(error, `${file} cannot be written`);
   });
 }
 
@@ -181,11 +183,20 @@ async function readBackup<T>(file: string, read: (texts: AsyncIterable<string>) 
     const { code } = error as NodeJS.ErrnoException;
     if (code?.startsWith('Z_') || code === 'ERR_TRAILING_JUNK_AFTER_STREAM_END')
       throw new BackupError(`The backup is damaged or cut off (${code}): nothing was restored`);
-    throw error;
+    throw explainFile(error, `${file} cannot be read`);
   } finally {
     source.destroy();
     texts.destroy();
   }
+}
+
+/** Codes of a file or a disk that cannot be used. */
+const FILE_CODES = /^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EFBIG|EIO|EISDIR|ENOTDIR|ENAMETOOLONG)$/;
+
+/** Explains a failure of the backup's file; any other error stays as it is. */
+function explainFile(error: unknown, problem: string): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  return code && FILE_CODES.test(code) ? new BackupError(`${problem} (${code})`, { cause: error }) : error;
 }
 
 function summaryOf(file: string, { takenAt, engine, migrations }: BackupHeader, rows: Rows): Saved {
