@@ -88,6 +88,12 @@ test('A server stops at a data folder that another process has', async () => {
   await unlock();
 });
 
+test('A server stops at a data folder that is a file, in one line', async () => {
+  const file = join(temporaryFolder(), 'file');
+  writeFileSync(file, '');
+  expect(await failure({ PSA_DATA_DIR: file })).toBe(`PSA_DATA_DIR: ${file} cannot be created (EEXIST)\n`);
+});
+
 const elsewhere: [string, Record<string, string>, string][] = [
   ['an address of another machine', { HOST: '192.0.2.1' }, 'HOST 192.0.2.1'],
   ['a host that has no address', { HOST: 'nothing.invalid' }, 'HOST nothing.invalid'],

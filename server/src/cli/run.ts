@@ -10,6 +10,7 @@ import { type Config, ConfigError, invocationDir, readConfig } from '../config.t
 import { BackupError } from '../db/backup.ts';
 import { pathsIn } from '../db/data-folder.ts';
 import type { Database } from '../db/database.ts';
+import { DataDirError } from '../db/lock.ts';
 import type { Log } from '../db/log.ts';
 import { MigrationError, migrate } from '../db/migrate.ts';
 import { openDatabase } from '../db/open.ts';
@@ -273,6 +274,7 @@ function explain(error: unknown, config: Config | undefined): string {
   if (
     error instanceof Refusal ||
     error instanceof ConfigError ||
+    error instanceof DataDirError ||
     error instanceof MigrationError ||
     error instanceof BackupError
   )

@@ -7,6 +7,11 @@ export class DataDirLockedError extends Error {
   override readonly name = 'DataDirLockedError';
 }
 
+/** The data folder cannot be created, or is a file. */
+export class DataDirError extends Error {
+  override readonly name = 'DataDirError';
+}
+
 /**
  * Locks `dataDir` for this process, or throws `DataDirLockedError`: two PGlites on one folder lose each other's rows. The
  * lock ends with the process, however that ends; the returned function releases it before. Creates the folder, for its owner
@@ -14,7 +19,12 @@ export class DataDirLockedError extends Error {
  * a PostgreSQL.
  */
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
-  mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  try {
+    mkdirSync(dataDir, { recursive: true, mode: 0o700 });
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DataDirError(`PSA_DATA_DIR: ${dataDir} cannot be created (${code})`, { cause: error });
+  }
   const folder = realpathSync(dataDir);
   try {
     // An abstract socket and a named pipe have no file and end with the process that holds them.
