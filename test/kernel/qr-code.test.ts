@@ -75,6 +75,10 @@ describe('a QR code', () => {
     );
   });
 
+  test('A text that is asked for again is not encoded again', () => {
+    expect(qrCode(BR_CODE)).toBe(qrCode(BR_CODE));
+  });
+
   test('The path of a BR Code of 172 characters is short, and shorter yet compressed', () => {
     expect(BR_CODE).toHaveLength(172);
     const { path, size } = qrCode(BR_CODE)!;

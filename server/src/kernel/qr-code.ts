@@ -1,15 +1,19 @@
 import encodeQR from 'qr';
+import { createLRUCache } from './lru-cache.ts';
 
 export interface QrCode {
   /** Modules of a side, without the quiet zone of four modules around them. */
-  size: number;
+  readonly size: number;
   /** The dark modules as the path of an SVG whose viewBox is `-4 -4 size+8 size+8`. It is filled, and has no stroke. */
-  path: string;
+  readonly path: string;
 }
 
 const TEXT_MAX = 1_024;
 /** Bytes of the largest code, version 40, at level L. */
 const BYTES_MAX = 2_953;
+/** The memory of some 600 codes: one operation may name a code a hundred times, and its payer's page draws it again. */
+const CACHE_BYTES = 4_000_000;
+const codes = createLRUCache<QrCode>(CACHE_BYTES, ({ path }) => path.length);
 
 /**
  * Encodes a text as the smallest QR code at level L; null for an empty or a broken text, and for one of more than 1,024
@@ -20,6 +24,15 @@ const BYTES_MAX = 2_953;
 export function qrCode(text: string): QrCode | null {
   if (text === '' || text.length > TEXT_MAX || !text.isWellFormed()) return null;
   if (Buffer.byteLength(text) > BYTES_MAX) return null;
+  let code = codes.get(text);
+  if (!code) {
+    code = encode(text);
+    codes.set(text, code);
+  }
+  return code;
+}
+
+function encode(text: string): QrCode {
   // The package draws a border of at least one module.
   const rows = encodeQR(text, 'raw', { ecc: 'low', border: 1 }).slice(1, -1);
   return { size: rows.length, path: `M0 0${rows.map((row) => rowPath(row.slice(1, -1))).join('zm0 1')}z` };
