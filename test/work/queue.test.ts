@@ -153,6 +153,17 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toMatchObject([{ key: 'orphan' }]);
   });
 
+  test('A task of a dead instance whose clock was hours ahead is taken over at once', async () => {
+    const clock = createManualClock();
+    const ahead = plusMs(clock.now(), 3 * 3_600 * SECOND);
+    await schedule(at(clock, 0, 'orphan'));
+    const leasedUntil = plusMs(ahead, LEASE_MS);
+    await claimTasks(database.sql, { now: ahead, leasedUntil, holder: database.instance + 1, limit: 1 });
+    const { done, queue } = worker(database, { clock });
+    await queue.settled();
+    expect(done).toEqual(['orphan']);
+  });
+
   test('A task that takes longer than a lease stays with its instance', async () => {
     const [begun, finish] = [deferred(), deferred()];
     const { clock, done, queue } = worker(database, {

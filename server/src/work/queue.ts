@@ -57,6 +57,8 @@ const LEASE_MS = 30_000;
 const RENEW_MS = 2_000;
 /** A lease of an instance whose connection is gone ends this long after its last renewal. */
 const GONE_MS = 5_000;
+/** More than the clocks of two instances differ. */
+const AHEAD_MS = 60_000;
 /** The interval of polls: another instance may end, or may schedule a task that is due before any that is known here. */
 const POLL_MS = 1_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
@@ -119,7 +121,8 @@ export function createWorkQueue({
         const now = clock.now();
         let due: Date | null = null;
         try {
-          if (now >= reclaimAt) await reclaimDead(now);
+          // A clock that was set back must not put it off.
+          if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now);
           const isDueKnown = hasDueTask;
           hasDueTask = false;
           // Mostly nothing is due: a query for the next instant costs a third of a claim.
@@ -144,7 +147,8 @@ export function createWorkQueue({
   async function reclaimDead(now: Date): Promise<void> {
     reclaimAt = plusMs(now, POLL_MS);
     const endingBy = plusMs(now, LEASE_MS - GONE_MS);
-    await reclaimTasksOfDead(database.sql, { holder: database.instance, now, endingBy });
+    const neverAfter = plusMs(now, LEASE_MS + AHEAD_MS);
+    await reclaimTasksOfDead(database.sql, { holder: database.instance, now, endingBy, neverAfter });
     // A statement whose response was lost may be executed a little later than this, so it is done more than once.
     if (now < strandedUntil)
       await reclaimTasksNotUnderWay(database.sql, {

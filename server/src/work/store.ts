@@ -116,17 +116,18 @@ export async function claimTasks(
 
 /**
  * Releases the tasks of other instances that are gone and whose leases end before `endingBy`. Both are needed: an instance
- * that lost only the connection which shows that it is there renews its leases over other connections.
+ * that lost only the connection which shows that it is there renews its leases over other connections. A lease that ends
+ * after `neverAfter` was made before the clock was set back.
  */
 export async function reclaimTasksOfDead(
   sql: Sql,
-  { holder, now, endingBy }: { holder: number; now: Date; endingBy: Date },
+  { holder, now, endingBy, neverAfter }: { holder: number; now: Date; endingBy: Date; neverAfter: Date },
 ): Promise<void> {
   await raw`
     update task set lease = null, leased_until = null, holder = null
     from (
       select lease from task
-      where leased_until > ${now} and leased_until <= ${endingBy} and holder <> ${holder} and not exists (
+      where leased_until > ${now} and (leased_until <= ${endingBy} or leased_until > ${neverAfter}) and holder <> ${holder} and not exists (
         select from pg_locks
         where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
           and database = (select oid from pg_database where datname = current_database())
