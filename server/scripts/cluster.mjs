@@ -203,9 +203,18 @@ function chooseProxy(requested) {
   );
 }
 
+/** The port of the proxy, which those of the instances follow; 0 for any. @param {number} count */
+function readPort(count) {
+  const port = Number(process.env.PORT || 4000);
+  const last = 65_535 - count;
+  if (Number.isInteger(port) && port >= 0 && port <= last) return port;
+  return fail(`PORT must be a whole number from 0 to ${last}: the ports after it are those of the instances`);
+}
+
 async function main() {
   const { count, upstream, proxy: requestedProxy } = readArguments(process.argv.slice(2));
   const proxy = chooseProxy(requestedProxy);
+  const port = readPort(count);
   endWithNpm();
   await ensureInstalled();
   await ensureParts([...RUNNABLE]);
@@ -221,7 +230,7 @@ async function main() {
   const cluster = await startCluster({
     count,
     env,
-    port: Number(process.env.PORT || 4000),
+    port,
     ...(proxy && { startProxy: (ports) => startProxy(proxy, ports) }),
     onLine(line, { number, isError }) {
       if (isError) console.error(`[${number}] ${line}`);

@@ -37,6 +37,14 @@ test('npm run cluster refuses a proxy that is not installed in one line.', () =>
   expect(stderr).toMatch(/^✗ --proxy squid is not installed: none\b.*\n$/);
 });
 
+test.each(['abc', '-1', '40.5', '65533'])('npm run cluster refuses the port %s in one line.', (port) => {
+  const { status, stdout, stderr } = runWith({ PORT: port }, '3', '--proxy', 'none');
+  expect({ status, stdout }).toEqual({ status: 1, stdout: '' });
+  expect(stderr).toBe(
+    '✗ PORT must be a whole number from 0 to 65532: the ports after it are those of the instances\n',
+  );
+});
+
 test('npm run cluster without a proxy prints the addresses of its instances, restarts and ends them.', async () => {
   const cluster = await start('none');
   expect(cluster.output()).toContain('PSA is running as 2 instances on one PostgreSQL, without a proxy');
@@ -115,7 +123,12 @@ test.each(PROXIES)(
 );
 
 function runToEnd(...args: string[]) {
-  return spawnSync(process.execPath, [SCRIPT, ...args], { encoding: 'utf8' });
+  return runWith({}, ...args);
+}
+
+function runWith(environment: Record<string, string>, ...args: string[]) {
+  const env = { ...process.env, ...environment };
+  return spawnSync(process.execPath, [SCRIPT, ...args], { encoding: 'utf8', env });
 }
 
 /** Starts two instances at ports that are free, and resolves when the addresses are printed. */
