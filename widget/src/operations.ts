@@ -10,6 +10,10 @@ export type PaymentStatus = CardPaymentStatus;
 /** A card payment, as the holder of its payment token sees it. */
 export interface CardPayment {
   __typename: 'CardPayment';
+  /** A payment by PIX alone has these three, so that code for both may read them. */
+  paymentId?: undefined;
+  pix?: undefined;
+  returnedCredits?: undefined;
   orderCode: string;
   status: CardPaymentStatus;
   amountCents: number;

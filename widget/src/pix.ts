@@ -2,7 +2,6 @@
 // run time; `html` is a parameter, because it must not load Lit again.
 import type { LitElement } from 'lit';
 import { texts } from './locales/pt-BR.pix.ts';
-import type { CheckoutPayment } from './operations.ts';
 import { styles } from './pix.styles.ts';
 import type { PixView } from './views.ts';
 
@@ -59,13 +58,12 @@ export function createPix(
 
   return {
     texts,
-    payee: (payment) => codeOf(payment) && payeeOf(codeOf(payment) as string),
-    hint: (payment) => (!codeOf(payment) ? 'preparing' : isPhone ? 'phoneHint' : 'pendingHint'),
+    payee: ({ pix }) => payeeOf(pix?.copyPaste ?? ''),
+    hint: ({ pix }) => (!pix ? 'preparing' : isPhone ? 'phoneHint' : 'pendingHint'),
 
     returned: (html, { state: { payment }, text }, money) => {
-      const credits = payment?.__typename === 'Payment' ? payment.returnedCredits : [];
       return html`<div class="returned" role="status">
-        ${credits.map(
+        ${payment?.returnedCredits?.map(
           ({ amountCents, returnedAt }) =>
             html`<p>${text(returnedAt ? 'returned' : 'returning').replace('{amount}', money(amountCents))}</p>`,
         )}
@@ -73,7 +71,7 @@ export function createPix(
     },
 
     code(html, { state: { payment, phase }, text, seconds }, money) {
-      if (phase !== 'pending' || payment?.__typename !== 'Payment') return;
+      if (phase !== 'pending' || !payment) return;
       const { pix, amountCents } = payment;
       if (!pix)
         return html`<div part="pix" class="pix">
@@ -110,10 +108,6 @@ export function createPix(
       </div>`;
     },
   };
-}
-
-function codeOf(payment: CheckoutPayment): string | undefined {
-  return payment.__typename === 'Payment' ? payment.pix?.copyPaste : undefined;
 }
 
 /** Reads the merchant's name (field 59) out of a code: fields of two digits, the length in two digits, and the value. */

@@ -70,22 +70,21 @@ export async function startCheckout(
     variables: { input: options.input },
   });
   const result = Object.values(data)[0]!;
-  const payment = paymentIn(result);
-  if (payment !== undefined) return { payment: assertPayment(payment), paymentToken: result.paymentToken };
-  throw toCheckoutError({ message: result.message, extensions: { ...result } });
+  const { message, paymentToken } = result;
+  if (paymentToken) return { payment: assertPayment(result), paymentToken };
+  throw toCheckoutError({ message, extensions: { ...result } });
 }
 
 /** Reads the payment. Throws a CheckoutError. */
-export async function readPayment({
-  method,
-  orderCode,
-  ...options
-}: PaymentOptions): Promise<CheckoutPayment> {
-  const { read, id } = OPERATIONS[method];
-  const payment = paymentIn(
-    await request<PaymentAnswer>({ ...options, query: read, variables: { [id]: orderCode } }),
-  );
-  if (payment) return assertPayment(payment);
+export async function readPayment(options: PaymentOptions): Promise<CheckoutPayment> {
+  return assertPayment(await readAnswer(options));
+}
+
+/** Reads the payment, which may be malformed. Throws a CheckoutError. */
+export async function readAnswer({ method, orderCode, ...options }: PaymentOptions): Promise<PaymentAnswer> {
+  const { read: query, id } = OPERATIONS[method];
+  const answer = await request<PaymentAnswer>({ ...options, query, variables: { [id]: orderCode } });
+  if (answer.cardPayment ?? answer.payment) return answer;
   throw toCheckoutError({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
 }
 
@@ -109,10 +108,6 @@ export async function readDelivered({
   );
 }
 
-export function paymentIn({ cardPayment, payment }: PaymentAnswer): CheckoutPayment | undefined {
-  return cardPayment === undefined ? payment : cardPayment;
-}
-
 /** The error for an answer that the element could not draw: from another server, or from a later version. */
 export const MALFORMED: CheckoutError = {
   code: 'protocol',
@@ -120,22 +115,23 @@ export const MALFORMED: CheckoutError = {
   retryable: true,
 };
 
-/** Returns the payment. Throws MALFORMED where a member that the element counts, compares or formats is not what it has to be. */
-export function assertPayment(payment: CheckoutPayment): CheckoutPayment {
-  const { status, currency, amountCents, expiresInSeconds, version, paidAt, refundedAt } = payment ?? {};
-  const isPix = payment?.__typename === 'Payment';
-  const id = isPix ? payment.paymentId : payment?.orderCode;
+/**
+ * Returns the payment of an answer. Throws MALFORMED where there is none, or a member that the element counts, compares or formats
+ * is not what it has to be.
+ */
+export function assertPayment({ cardPayment, payment = cardPayment }: PaymentAnswer): CheckoutPayment {
+  const given = (payment ?? {}) as CheckoutPayment;
+  const { orderCode, paymentId, status, currency, pix, returnedCredits = [] } = given;
+  const { amountCents, expiresInSeconds, version, paidAt, refundedAt } = given;
   if (
-    [id, status, ...(isPix && payment.pix ? [payment.pix.copyPaste] : [])].some(
-      (text) => typeof text !== 'string',
-    ) ||
+    [orderCode ?? paymentId, status, pix ? pix.copyPaste : ''].some((text) => typeof text !== 'string') ||
     ![amountCents, expiresInSeconds, version].every(Number.isFinite) ||
     !/^[A-Z]{3}$/.test(currency) ||
     [paidAt, refundedAt].some((at) => at && Number.isNaN(Date.parse(at))) ||
-    (isPix && !Array.isArray(payment.returnedCredits))
+    !Array.isArray(returnedCredits)
   )
     throw MALFORMED;
-  return payment;
+  return given;
 }
 
 /** Posts one GraphQL request. The token travels in a header, never in a cookie or an address. */

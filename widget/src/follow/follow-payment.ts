@@ -6,8 +6,7 @@ import {
   OPERATIONS,
   type PaymentAnswer,
   type PaymentOptions,
-  paymentIn,
-  readPayment,
+  readAnswer,
 } from '../request.ts';
 import { follow } from './follow.ts';
 import type { Transport } from './transport.ts';
@@ -32,18 +31,11 @@ export async function followPayment(options: FollowPaymentOptions): Promise<Chec
     query: updates,
     variables: { [id]: options.orderCode },
     signal: AbortSignal.any([options.signal, over.signal]),
-    read: async () => {
-      try {
-        return { payment: await readPayment(options) };
-      } catch (thrown) {
-        if (thrown === MALFORMED) over.abort(MALFORMED);
-        throw thrown;
-      }
-    },
+    read: () => readAnswer(options),
     onUpdate(update) {
       let payment: CheckoutPayment;
       try {
-        payment = assertPayment(paymentIn(update) as CheckoutPayment);
+        payment = assertPayment(update);
       } catch {
         return over.abort(MALFORMED);
       }
