@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { Payout, PayoutPage, PayoutStatus } from '../../widget/src/payouts/operations.ts';
-import { createPayoutList, firstPage, type PayoutView } from '../../widget/src/payouts/payout-list.ts';
+import { createPayoutList, type PayoutView, pageOf } from '../../widget/src/payouts/payout-list.ts';
 
 const NEWEST_FIRST: PayoutView = { statuses: [], sort: '-requested' };
 
@@ -192,14 +192,14 @@ describe('the next page', () => {
 
   test('the next page is requested after the last one', () => {
     const filtered: PayoutView = { statuses: ['DENIED'], sort: '-requested' };
-    expect(firstPage(filtered, 50)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
+    expect(pageOf(filtered, 50)).toEqual({ first: 50, filter: { status: ['DENIED'] } });
     expect(listOf([2, 1], filtered, true).nextPage(50)).toEqual({
       first: 50,
       after: 'end',
       filter: { status: ['DENIED'] },
     });
     const oldest: PayoutView = { statuses: [], sort: 'requested' };
-    expect(firstPage(oldest, 50)).toEqual({ last: 50 });
+    expect(pageOf(oldest, 50)).toEqual({ last: 50 });
     expect(listOf([2, 1], oldest).nextPage(20)).toEqual({ last: 20, before: 'start' });
   });
 });

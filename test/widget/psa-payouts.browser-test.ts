@@ -436,6 +436,19 @@ describe('a token', () => {
     expect([element.token, element.payouts.length]).toEqual([token, 3]);
   });
 
+  it('a first token that is on its way is not asked for again when the page is shown', async () => {
+    const { token } = await post<PayoutsWorld>('/world', { count: 3 });
+    const late = lateToken();
+    const renewToken = vi.fn(late.renewToken);
+    const { element } = await table({}, { token: undefined, renewToken }, 'loading');
+    await late.asked;
+    dispatchEvent(new PageTransitionEvent('pageshow'));
+    late.give(token);
+    await shows(() => codes(element).length, 3);
+    await shows(() => element.connection, 'live');
+    expect(renewToken).toHaveBeenCalledOnce();
+  });
+
   it('a first token that the page cannot get is asked for again', async () => {
     const { token } = await post<PayoutsWorld>('/world', { count: 1 });
     const renewToken = vi

@@ -38,7 +38,7 @@ export interface PayoutList {
   /** Updates the rows on the screen. With `freeze` no shown row moves: new ones are appended at the end, or wait. */
   arrange(freeze: boolean): void;
   /** The variables of the next page, with at most `size` rows. */
-  nextPage(size: number): PayoutPageVariables;
+  nextPage(size: number): ReturnType<typeof pageOf>;
   /** The ids of the newest hundred loaded payouts that can still change. */
   openIds(): string[];
   get(id: string): Payout | undefined;
@@ -185,13 +185,7 @@ export function createPayoutList(): PayoutList {
       shown = freeze ? [...shown, ...next.slice(from)] : next;
       waiting = freeze ? next.slice(0, from).filter((id) => !shownIds.has(id)).length : 0;
     },
-    nextPage(size) {
-      const filter = view.statuses.length > 0 ? { status: [...view.statuses] } : undefined;
-      return {
-        ...(isOldestFirst() ? { last: size, before: cursor } : { first: size, after: cursor }),
-        ...(filter && { filter }),
-      };
-    },
+    nextPage: (size) => pageOf(view, size, cursor),
     openIds() {
       const ids = [...known.values()].filter(({ final }) => !final).map(({ id }) => id);
       return ids
@@ -203,10 +197,14 @@ export function createPayoutList(): PayoutList {
   };
 }
 
-/** The variables of a view's first page. */
-export function firstPage({ statuses, sort }: PayoutView, size: number): PayoutPageVariables {
+/** The variables of a page of a view: the one after a cursor, or the first. Those that are undefined are not sent. */
+export function pageOf(
+  { statuses, sort }: PayoutView,
+  size: number,
+  cursor?: string | null,
+): { [Name in keyof PayoutPageVariables]: PayoutPageVariables[Name] | undefined } {
   return {
-    ...(sort === 'requested' ? { last: size } : { first: size }),
-    ...(statuses.length > 0 && { filter: { status: [...statuses] } }),
+    ...(sort === 'requested' ? { last: size, before: cursor } : { first: size, after: cursor }),
+    filter: statuses.length > 0 ? { status: [...statuses] } : undefined,
   };
 }

@@ -15,7 +15,7 @@ import {
   POLL,
   START,
 } from './operations.ts';
-import { createPayoutList, firstPage, type PayoutView } from './payout-list.ts';
+import { createPayoutList, type PayoutView, pageOf } from './payout-list.ts';
 import type { PayoutsHost, PayoutsPhase } from './payouts-host.ts';
 import { TokenRenewal } from './token-renewal.ts';
 
@@ -123,7 +123,7 @@ export class PayoutsController implements ReactiveController {
       return;
     }
     void this.#load('view', async (fetchPage) => {
-      this.list.start(view, await fetchPage(firstPage(view, this.#pageSize)));
+      this.list.start(view, await fetchPage(pageOf(view, this.#pageSize)));
       this.#arrange(false);
     }).then(() => this.#loadAllIfFew());
   }
@@ -168,7 +168,7 @@ export class PayoutsController implements ReactiveController {
     for (let misses = 0; !signal.aborted; misses++) {
       let error: CheckoutError | undefined;
       try {
-        if (!this.#host.token && (await this.#tokens.obtain())) return;
+        if (!this.#host.token && (await this.#tokens.renew(this.#host.token))) return;
         if (!this.#cursor) await this.#loadFirstPage(signal);
         this.#setPhase('ready');
         misses = 0;
@@ -199,7 +199,7 @@ export class PayoutsController implements ReactiveController {
     const { view } = this.#host;
     const { updatesCursor, payouts } = await this.#request<{ updatesCursor: string; payouts: PayoutPage }>(
       START,
-      firstPage(view, this.#pageSize),
+      pageOf(view, this.#pageSize),
       signal,
     );
     signal.throwIfAborted();

@@ -6,11 +6,15 @@ interface TokenHost extends Element {
   renewToken?: (() => Promise<string> | string) | undefined;
 }
 
-/** Replaces a token that the server has refused, once for all requests that it was refused to. */
+/** The reason to ask for a token: the one that was refused, or before the first one the function that gives it. */
+type Need = string | TokenHost['renewToken'];
+
+/** Asks the page for tokens: the first one, and one in place of each that the server has refused. */
 export class TokenRenewal {
   readonly #host: TokenHost;
   readonly #onExpired: () => void;
-  #renewal: { token: string | undefined; done: Promise<void> } | undefined;
+  /** The request in progress, which all share that have the same need. */
+  #pending: { need: Need; done: Promise<void> } | undefined;
   /** A renewed token that has not been accepted yet: if it is refused, another renewal would not help. */
   #untested: string | undefined;
 
@@ -24,50 +28,47 @@ export class TokenRenewal {
     this.#untested = undefined;
   }
 
-  /** Asks the page for the first token; returns whether the element has one now. Throws a CheckoutError. */
-  async obtain(): Promise<boolean> {
-    const host = this.#host;
-    const { renewToken } = host;
-    const token = await this.#ask();
-    // The page may have set a token meanwhile. Where it has another `renewToken`, or none, its user may have signed out.
-    if (host.renewToken === renewToken) host.token ||= token;
-    return Boolean(host.token);
-  }
-
-  /** Renews a refused token; returns whether the element has another one now. Throws a CheckoutError. */
+  /**
+   * Replaces the refused token, or gets the first one where there is none; returns whether the element has another one now.
+   * Throws a CheckoutError.
+   */
   async renew(refused: string | undefined): Promise<boolean> {
     const host = this.#host;
-    if (host.token === refused && refused !== this.#untested) {
-      if (this.#renewal?.token !== refused) {
-        const done = this.#renewOnce().finally(() => {
-          if (this.#renewal?.done === done) this.#renewal = undefined;
+    const need = refused || host.renewToken;
+    if (need === this.#need && need !== this.#untested) {
+      if (this.#pending?.need !== need) {
+        const done = this.#ask(refused).finally(() => {
+          if (this.#pending?.done === done) this.#pending = undefined;
         });
-        this.#renewal = { token: refused, done };
+        this.#pending = { need, done };
       }
-      await this.#renewal?.done;
+      await this.#pending?.done;
     }
-    if (host.token === refused || hasSecret(host)) return false;
-    this.#untested = host.token;
+    if (!host.token || host.token === refused || hasSecret(host)) return false;
+    if (refused) this.#untested = host.token;
     return true;
   }
 
-  async #renewOnce(): Promise<void> {
-    const host = this.#host;
-    const { token } = host;
-    this.#onExpired();
-    if (host.token !== token || !host.renewToken) return;
-    const renewed = await this.#ask();
-    // The page may have set another account's token meanwhile, or removed it.
-    if (host.token === token) host.token = renewed;
+  get #need(): Need {
+    return this.#host.token || this.#host.renewToken;
   }
 
   /** Asks the page for a token. Throws a CheckoutError: of `renewToken`, or because of a secret key, which is sent nowhere. */
-  async #ask(): Promise<string | undefined> {
+  async #ask(refused: string | undefined): Promise<void> {
+    const host = this.#host;
+    const need = this.#need;
+    if (refused) this.#onExpired();
+    if (this.#need !== need) return;
     let message = 'a secret key';
     try {
-      const token = await this.#host.renewToken?.();
-      if (!hasSecret({ token })) return token;
-      explain(this.#host, 'secret');
+      const token = await host.renewToken?.();
+      if (!hasSecret({ token })) {
+        // The page may have set another account's token meanwhile, or removed it. Where it has another `renewToken` for the first one,
+        // or none, its user may have signed out.
+        if (token && this.#need === need) host.token = token;
+        return;
+      }
+      explain(host, 'secret');
     } catch (thrown) {
       message = String(thrown);
     }
