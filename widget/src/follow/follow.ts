@@ -6,30 +6,33 @@ import { followStream } from './sse.ts';
 import type { FollowOptions, Transport } from './transport.ts';
 import { followSocket } from './websocket.ts';
 
-export interface FollowUpdatesOptions<Update> extends Omit<FollowOptions<Update>, 'onOpen'> {
+export interface FollowUpdatesOptions<Update> extends Omit<FollowOptions<Update>, 'onOpen' | 'polls'> {
   transport: 'auto' | Transport;
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;
 }
 
 /**
- * Follows a stream of updates until `signal` is aborted: over a WebSocket, else an event stream, else polling.
- * Reconnects with the cursor of the last update. Returns early only with an error that a retry cannot resolve.
+ * Follows a stream of updates until `signal` is aborted: over a WebSocket, else an event stream, else polling, which gives the
+ * streams another try from time to time. Reconnects with the cursor of the last update. Returns early only with an error that a
+ * retry cannot resolve.
  */
 export async function follow<Update extends object>(
   options: FollowUpdatesOptions<Update>,
 ): Promise<CheckoutError | undefined> {
   const { signal, onUpdate, onConnection, variables, transport: requested } = options;
-  const transports: Transport[] = !requested || requested === 'auto' ? ['ws', 'sse', 'poll'] : [requested];
-  const last = transports.length - 1;
-  let index = 0;
-  let transport: Transport = 'poll';
+  const all: Transport[] = !requested || requested === 'auto' ? ['ws', 'sse', 'poll'] : [requested];
+  /** The transport that is used, and those that are left if it fails. */
+  let transports = all;
+  /** The state of the connection before it opens. */
+  let unopened: CheckoutConnection = 'connecting';
   let misses = 0;
-  let everOpened = false;
   let opened = false;
   const connection: FollowOptions<Update> = {
     ...options,
+    polls: 0,
     onOpen() {
-      opened = everOpened = true;
+      opened = true;
+      const [transport] = transports as [Transport];
       if (!signal.aborted) onConnection(transport === 'poll' ? 'polling' : 'live', transport);
     },
     onUpdate(update) {
@@ -40,10 +43,10 @@ export async function follow<Update extends object>(
     },
   };
   while (!signal.aborted) {
-    transport = transports[index] ?? 'poll';
+    const [transport, ...left] = transports as [Transport, ...Transport[]];
     let error: CheckoutError | undefined;
     opened = false;
-    onConnection(everOpened ? 'reconnecting' : 'connecting', transport);
+    onConnection(unopened, transport);
     if (signal.aborted) return;
     try {
       const refusal = (await CONNECT[transport](connection))?.[0];
@@ -52,23 +55,34 @@ export async function follow<Update extends object>(
         continue;
       }
       if (refusal) error = toCheckoutError(refusal);
+      else if (transport === 'poll') {
+        // Nobody notices the try: the connection is `polling` until a stream is open.
+        transports = all;
+        unopened = 'polling';
+        continue;
+      }
     } catch (thrown) {
       error = thrown as CheckoutError;
     }
     if (signal.aborted) return;
     // A refused transport is no error while another one is left; an expired token is refused on all of them.
     const refused = error?.retryable === false;
-    if (refused && (error?.code === 'unauthorized' || index === last)) return error;
+    if (refused && (error?.code === 'unauthorized' || !left[0])) return error;
     const waitMs = (error?.retryAfterSeconds ?? 0) * 1000;
     const online = navigator.onLine;
     misses++;
     // A transport that never opened is replaced at once, one that opened when it ends repeatedly without an update.
-    if (online && index < last && (refused || misses > 3 || !(opened || (everOpened && misses < 2)))) {
-      index++;
+    if (
+      online &&
+      left[0] &&
+      (refused || misses > 3 || !(opened || (unopened === 'reconnecting' && misses < 2)))
+    ) {
+      transports = left;
       misses = 0;
       if (!waitMs) continue;
     }
-    onConnection(online ? 'reconnecting' : 'offline', transport);
+    unopened = 'reconnecting';
+    onConnection(online ? unopened : 'offline', transport);
     await pause(waitMs || Math.min(15_000, 400 * 2 ** misses) * (0.75 + Math.random() / 2), signal);
   }
   return;

@@ -15,6 +15,8 @@ export interface FollowOptions<Update = object> {
   /** The variables of both operations; follow.ts sets `after` to the cursor of each update. */
   variables: { after?: string | undefined; [name: string]: unknown };
   signal: AbortSignal;
+  /** The number of polls so far, which poll.ts counts. */
+  polls: number;
   /** The query that polling sends in place of the subscription. Throws a CheckoutError. */
   read: () => Promise<Update>;
   /** Called at the server's first answer: a connection that ends after it is reopened, one before it is replaced. */
