@@ -21,10 +21,6 @@ export const styles = css`
   }
   .delivered .button {
     min-block-size: 2.75rem;
-    border-color: color-mix(in srgb, var(--_text) 35%, transparent);
-    color: var(--_text);
-    background: none;
-    box-shadow: none;
   }
   .delivered button {
     flex: 1 0 auto;

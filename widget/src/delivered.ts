@@ -63,7 +63,7 @@ export function createDelivered(
         if (content === null) return html`<p>${text('deliveredPending')}</p>`;
         // An address of another kind, such as javascript:, is text.
         if (kind === 'LINK' && /^https?:\/\//i.test(content))
-          return html`<a part="link" class="button" href=${content} target="_blank" rel="noopener noreferrer"
+          return html`<a part="link" class="button outline" href=${content} target="_blank" rel="noopener noreferrer"
               ><span>${text('deliveredLink')}<span class="sr">&nbsp;${text('newTab')}</span></span></a
             ><p class="address">${content}</p>`;
         const isCopied = copied === content;
@@ -73,7 +73,7 @@ export function createDelivered(
         return html`<label for="content-${index}" id="label-${index}">${text(kind === 'CODES' ? 'deliveredCode' : 'deliveredText')}</label>
           <textarea id="content-${index}" readonly rows=${Math.min(rows, MAX_ROWS)} spellcheck="false" .value=${content}
             @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()}></textarea>
-          <button part="copy-button" class="button" id="copy-${index}" aria-labelledby="copy-${index} label-${index}"
+          <button part="copy-button" class="button outline" id="copy-${index}" aria-labelledby="copy-${index} label-${index}"
             @click=${(event: Event) => copy(content, event)}>${text(isCopied && timer ? 'deliveredCopied' : 'deliveredCopy')}</button>
           <p role="status">${isCopied ? text('deliveredSaved') : selected === content ? text('deliveredSelected') : ''}</p>`;
       };

@@ -31,7 +31,7 @@ export function methodButtons(
     return html`
       <button
         part="button"
-        class="button"
+        class=${method === first ? 'button' : 'button outline'}
         value=${method ?? nothing}
         ?disabled=${element.disabled || (isCreating && !busy)}
         aria-disabled=${busy || nothing}

@@ -42,16 +42,13 @@ export const styles = css`
     color: var(--_text);
     font-weight: 600;
   }
-  .said {
+  .said,
+  details {
     font-size: 0.9rem;
     text-align: center;
   }
   .said:empty {
     display: none;
-  }
-  details {
-    font-size: 0.9rem;
-    text-align: center;
   }
   summary {
     padding-block: 0.6rem;

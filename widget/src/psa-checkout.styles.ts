@@ -123,15 +123,12 @@ export const styles = css`
     gap: 0.6rem;
     align-items: stretch;
   }
-  [part='methods'] > * {
-    margin: 0;
-  }
   [part='methods'] > .button {
     flex: auto;
     min-inline-size: min-content;
     padding-inline: 0.9rem;
   }
-  [part='methods'] > .button + .button {
+  .button.outline {
     border-color: color-mix(in srgb, var(--_text) 35%, transparent);
     color: var(--_text);
     background: none;

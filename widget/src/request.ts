@@ -149,7 +149,7 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
 /** Converts an error of the server, top-level or a mutation's refusal, to the element's error. */
 export function toCheckoutError({ message, extensions }: GraphqlError): CheckoutError {
   const { code, retryAfterSeconds } = extensions ?? {};
-  const checkoutCode = toCheckoutErrorCode(String(code));
+  const checkoutCode = CODES.find(([codes]) => codes.test(String(code)))?.[1] ?? 'unknown';
   return {
     code: checkoutCode,
     message,
@@ -199,7 +199,3 @@ const CODES: readonly [RegExp, CheckoutErrorCode][] = [
   [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
   [/^(4|GRAPHQL)/, 'protocol'],
 ];
-
-function toCheckoutErrorCode(code: string): CheckoutErrorCode {
-  return CODES.find(([codes]) => codes.test(code))?.[1] ?? 'unknown';
-}
