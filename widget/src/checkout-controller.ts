@@ -88,19 +88,20 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   restore(): void {
     // Attributes that the page changes during a start apply after it.
     if (this.#starting) return void this.#starting.then(() => this.restore());
-    if (!this.#visits.restore(this.host)) return;
+    if (this.#visits.restore(this.host)) this.#showVisit();
+  }
+
+  /** Shows the payment of the visit, or the button where it has none, and follows what may still be paid. */
+  #showVisit(): void {
     const { visit, cancelled } = this.#visits;
+    const { orderCode, paymentToken, payment } = visit ?? {};
     this.#stopFollowing();
     this.countdown.set();
-    this.method = visit?.orderCode ? methodOf(visit.orderCode) : undefined;
+    this.method = orderCode ? methodOf(orderCode) : undefined;
+    this.resuming = Boolean(orderCode && paymentToken && !payment);
     this.apply({ type: 'reset' });
-    if (!visit?.orderCode || !visit.paymentToken) {
-      this.#resume();
-      return;
-    }
-    if (visit.payment) this.apply({ type: 'answered', payment: visit.payment });
+    if (payment && paymentToken) this.apply({ type: 'answered', payment });
     if (cancelled) this.apply({ type: 'cancelled' });
-    this.resuming = !visit.payment;
     this.#resume();
   }
 
@@ -159,14 +160,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       this.#creating = this.#starting = undefined;
       this.report(failure('aborted', 'reset during the start'));
     }
-    this.#stopFollowing();
     this.page.close();
     this.#visits.forget(payment);
-    this.countdown.set();
-    this.method = undefined;
-    this.resuming = false;
-    this.apply({ type: 'reset' });
-    this.#resume();
+    this.#showVisit();
   }
 
   async #create(method: CheckoutMethod | undefined): Promise<void> {
