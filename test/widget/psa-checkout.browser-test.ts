@@ -1,7 +1,7 @@
 import axe from 'axe-core';
 import { describe, expect, inject, it, vi } from 'vitest';
 import '../../widget/src/define.ts';
-import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import type { CardPayment, PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import {
   act,
   change,
@@ -143,6 +143,19 @@ describe('the payment page', () => {
     expect(element.phase).toBe('pending');
     await change(element, 'PAID');
     expect(element.phase).toBe('paid');
+  });
+
+  it('a closed window names its own payment, as it is now, although the payer has gone on to PIX', async () => {
+    const { element } = await checkout({}, { mode: 'popup', methods: 'card pix' });
+    const opened = fakeWindow();
+    vi.spyOn(window, 'open').mockReturnValue(opened as unknown as Window);
+    await element.start('card');
+    const { orderCode } = element.payment as CardPayment;
+    await element.start('pix');
+    expect(element.method).toBe('pix');
+    const closed = event(element, 'psa-checkout-close');
+    opened.closed = true;
+    expect((await closed).detail).toMatchObject({ payment: { orderCode }, method: 'card' });
   });
 
   it.each(['http://pay.example/x', 'javascript:alert(1)', 'data:text/html,x', '/relative'])(

@@ -4,11 +4,20 @@ import {
   type CheckoutError,
   type CheckoutEvent,
   INITIAL,
+  idOf,
   reduce,
 } from './checkout-state.ts';
 import type { Transport } from './follow/transport.ts';
 import type { CheckoutMethod } from './methods.ts';
 import { explain } from './mistakes.ts';
+import type { CheckoutPayment } from './operations.ts';
+import { methodOf } from './storage.ts';
+
+/** The detail of an event; one of a payment gets the method of it, too. */
+interface Detail {
+  payment?: CheckoutPayment | undefined;
+  [member: string]: unknown;
+}
 
 /** The state of a checkout; each change of it renders the element and is dispatched as an event. */
 export class CheckoutModel {
@@ -53,8 +62,9 @@ export class CheckoutModel {
   }
 
   /** Dispatches an event; returns false where the page has prevented what it announces. */
-  emit(name: string, detail: object, cancelable = false): boolean {
-    if ('payment' in detail) Object.assign(detail, { method: this.method });
+  emit(name: string, detail: Detail, cancelable = false): boolean {
+    const { payment } = detail;
+    if (payment) Object.assign(detail, { method: methodOf(idOf(payment)) });
     return this.host.dispatchEvent(
       new CustomEvent(name, { detail, bubbles: true, composed: true, cancelable }),
     );

@@ -1,5 +1,6 @@
 import { failure } from './checkout-error.ts';
 import type { CheckoutModel } from './checkout-model.ts';
+import { pickNewer } from './checkout-state.ts';
 import { inLanguage, openWindow, type PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 
 /**
@@ -34,16 +35,16 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   const show = (empty: PaymentWindow | undefined): void => {
     const { payment } = model.state;
     const url = safe();
-    if (!url) {
+    if (!payment || !url) {
       empty?.close();
       model.fail(failure('unsafe_url', 'checkoutUrl is not https'));
     } else if (stays()) {
       return;
     } else if (empty) {
       shown = empty;
-      empty.navigate(url);
-      empty.onClosed(() => {
-        model.emit('psa-checkout-close', { payment: model.state.payment });
+      empty.navigate(url, () => {
+        // The element may show another payment by now, such as one by PIX.
+        model.emit('psa-checkout-close', { payment: pickNewer(model.state.payment, payment) });
         refresh();
       });
       opened();

@@ -50,9 +50,19 @@ export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
   }
   let watch: ReturnType<typeof setInterval> | undefined;
   return {
-    navigate(url: string): void {
+    /**
+     * Shows a page, and calls the listener once when the window looks closed. A hint only: a payment page with a
+     * Cross-Origin-Opener-Policy looks closed from here while it is open.
+     */
+    navigate(url: string, onClosed: () => void): void {
       opened.location.replace(url);
       opened.opener = null;
+      watch = setInterval(() => {
+        const { closed } = opened;
+        // An element that was removed, and not only moved, has no listeners left.
+        if (closed || !host.isConnected) clearInterval(watch);
+        if (closed) onClosed();
+      }, 500);
     },
     focus(): boolean {
       opened.focus();
@@ -61,18 +71,6 @@ export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
     close(): void {
       clearInterval(watch);
       opened.close();
-    },
-    /**
-     * Calls the listener once when the window looks closed. A hint only: a payment page with a Cross-Origin-Opener-Policy
-     * looks closed from here while it is open.
-     */
-    onClosed(listener: () => void): void {
-      watch = setInterval(() => {
-        const { closed } = opened;
-        // An element that was removed, and not only moved, has no listeners left.
-        if (closed || !host.isConnected) clearInterval(watch);
-        if (closed) listener();
-      }, 500);
     },
   };
 }
