@@ -172,6 +172,28 @@ describe('attributes', () => {
 });
 
 describe('properties', () => {
+  it('disabled holds for each button that starts a payment, and for retry()', async () => {
+    const element = await bring('expired', { methods: 'card pix' });
+    element.disabled = true;
+    await element.updateComplete;
+    expect(part(element, 'retry-button')?.matches(':disabled')).toBe(true);
+    expect(part(element, 'button')?.matches(':disabled')).toBe(true);
+    await element.retry();
+    expect(element.phase).toBe('expired');
+  });
+
+  it('disabled leaves the button that reads a payment again', async () => {
+    const element = await bring('pending', { disabled: false });
+    element.disabled = true;
+    await act(element, { values: { currency: null } });
+    await waitFor(() => expect(element.phase).toBe('error'));
+    await element.updateComplete;
+    expect(part(element, 'retry-button')?.matches(':disabled')).toBe(false);
+    await act(element, { values: { currency: 'BRL' } });
+    part(element, 'retry-button')?.click();
+    await waitFor(() => expect(element.phase).toBe('pending'));
+  });
+
   it('customer is sent with the payment, and labels replace texts', async () => {
     const { element, scenario } = await checkout();
     element.customer = { name: 'Ana', email: 'ana@example.com', externalId: '7' };

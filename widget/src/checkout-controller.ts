@@ -136,10 +136,18 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     return this.#refreshing;
   }
 
+  /** Whether a retry reads the payment again, and starts none. */
+  get canReadAgain(): boolean {
+    const { error } = this.state;
+    return Boolean(
+      error && !(error.code === 'unauthorized' && error.retryable) && this.#visits.visit?.orderCode,
+    );
+  }
+
   /** Starts a new attempt after an expiry or a failure, and repeats the same one after an error. Must be called in a click. */
   async retry(): Promise<void> {
-    const { phase, payment, error } = this.state;
-    if (error && !(error.code === 'unauthorized' && error.retryable) && this.#visits.visit?.orderCode) {
+    const { phase, payment } = this.state;
+    if (this.canReadAgain) {
       if (payment) this.apply({ type: 'answered', payment });
       else {
         this.apply({ type: 'reset' });
@@ -169,7 +177,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const host = this.host;
     const { phase } = this.state;
     const isSwitch = phase === 'pending' && method !== this.method;
-    if ((STARTED.test(phase) && !isSwitch) || this.resuming) return;
+    if ((STARTED.test(phase) && !isSwitch) || this.resuming || host.disabled) return;
     if (!this.emit('psa-before-start', { method }, true)) return;
     const endpoint = this.#endpoint();
     const { token, customer, amountCents: valueCents } = host;

@@ -11,6 +11,7 @@ export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   mode: CheckoutMode;
   transport: 'auto' | Transport;
   amountCents?: number | undefined;
+  disabled: boolean;
   orderCode?: string | undefined;
   paymentToken?: string | undefined;
   resumeKey?: string | undefined;

@@ -13,7 +13,7 @@ export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text
 
 /** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
-  const { state, text, connection, pix, methods, onStart, onRetry, onReset } = view;
+  const { state, text, connection, pix, methods, disabled, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
   const mayRenew = /expired|failed/.test(phase);
   const money = (cents: number) =>
@@ -36,14 +36,14 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
     <div class="actions">
       ${phase === 'paid' ? html`<slot name="next"></slot>` : ''}
       ${phase === 'pending' ? link(html, view) : ''}
-      ${retry ? html`<button part="retry-button" class="button" @click=${onRetry}>${text(pix && !error ? 'renew' : 'retry')}</button>` : ''}
+      ${retry ? html`<button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry}>${text(pix && !error ? 'renew' : 'retry')}</button>` : ''}
       ${
         mayRenew || phase === 'pending'
           ? methods
               .filter((method) => method !== (pix ? 'pix' : 'card'))
               .map(
                 (method) =>
-                  html`<button part="button" class="button quiet" value=${method} @click=${() => onStart(method)}
+                  html`<button part="button" class="button quiet" value=${method} ?disabled=${disabled} @click=${() => onStart(method)}
                   >${text(method === 'pix' ? 'payPix' : 'pay')}</button
                 >`,
               )

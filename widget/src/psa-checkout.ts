@@ -201,7 +201,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   start(method?: CheckoutMethod): Promise<void> {
     // Applies attributes that were set just before.
     this.performUpdate();
-    return this.disabled ? Promise.resolve() : this.#checkout.start(method);
+    return this.#checkout.start(method);
   }
 
   /** Shows the payment page again. */
@@ -323,6 +323,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #renderPanel(): TemplateResult {
     const { chunks, content, state, connection, countdown, page, method, methods } = this.#checkout;
     const { payment: chunk, pix, delivered } = chunks;
+    const disabled = this.disabled && !this.#checkout.canReadAgain;
     const onRetry = () => this.retry();
     if (!chunk) {
       // The error came before the chunk, which contains its text.
@@ -330,7 +331,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       return html`
         <div part="hint" class="hint">${this.#text('network')}</div>
         <div class="actions">
-          <button part="retry-button" class="button" @click=${onRetry}>${this.#text('retry')}</button>
+          <button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry}>${this.#text('retry')}</button>
         </div>
       `;
     }
@@ -344,6 +345,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       pix: method === 'pix' ? pix : undefined,
       delivered: content[0] && delivered?.render(html, content, this.#text),
       methods: this.token ? methods : [],
+      disabled,
       onStart: (method) => this.start(method),
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
       onLink: page.onLink,

@@ -38,6 +38,8 @@ export interface PanelView {
   delivered: TemplateResult | undefined;
   /** The methods that the payer can choose. */
   methods: readonly CheckoutMethod[];
+  /** Whether no button may start a payment. */
+  disabled: boolean;
   onStart: (method: CheckoutMethod) => void;
   onLink: (event: Event) => void;
   onRetry: () => void;
