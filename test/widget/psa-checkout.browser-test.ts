@@ -434,6 +434,23 @@ describe('finding a payment again', () => {
     expect(second.element.payment?.orderCode).not.toBe(first.element.payment?.orderCode);
   });
 
+  it('an element does not overwrite the stored payment of another one with the same token', async () => {
+    const { element, scenario } = await checkout();
+    const other = await place(scenario.token);
+    await element.start();
+    await other.start();
+    await change(element, 'EXPIRED');
+    await element.retry();
+    await other.refresh();
+    expect(other.phase).toBe('expired');
+    const { orderCode } = element.payment as CardPayment;
+    element.remove();
+    other.remove();
+    const reloaded = await place(scenario.token);
+    await waitFor(() => expect(reloaded.phase).toBe('pending'));
+    expect(reloaded.payment).toMatchObject({ orderCode });
+  });
+
   it('the element follows a payment that the page names', async () => {
     const { element } = await checkout();
     await element.start();

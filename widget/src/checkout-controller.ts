@@ -12,7 +12,7 @@ import { type CheckoutMethod, readMethods } from './methods.ts';
 import type { CheckoutPayment, DeliveredContent, StartCheckoutInput } from './operations.ts';
 import { createPaymentPage } from './payment-page.ts';
 import type { PaymentOptions } from './request.ts';
-import { attemptId, keyOf, methodOf, newVisit, type PaymentAccess, type Visit } from './storage.ts';
+import { attemptId, keyOf, methodOf, type PaymentAccess, type Visit } from './storage.ts';
 
 /** Phases in which a payment exists or is being created, so that a click creates none. */
 const STARTED = /creating|pending|paid|refunded/;
@@ -303,17 +303,15 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
 
   /** Shows an earlier payment of the visit in place of the open one, once it is paid: the server keeps that one alone. */
   #adopt(payment: CheckoutPayment, access: PaymentAccess): void {
-    const { visit } = this.#visits;
-    if (payment.status !== 'PAID' || !visit) return;
-    this.#visits.save({ ...visit, ...access, earlier: undefined });
+    if (payment.status !== 'PAID') return;
+    this.#visits.save({ ...(this.#visits.visit as Visit), ...access, earlier: undefined });
     this.#setMethod(methodOf(idOf(payment)));
     this.#applyAnswer(payment);
   }
 
   #forgetEarlier({ orderCode }: PaymentAccess): void {
-    const { visit } = this.#visits;
-    if (visit)
-      this.#visits.save({ ...visit, earlier: visit.earlier?.filter((each) => each.orderCode !== orderCode) });
+    const { earlier } = this.#visits.visit as Visit;
+    this.#visits.update({ earlier: earlier?.filter((each) => each.orderCode !== orderCode) });
   }
 
   #isCurrent(orderCode: string): boolean {
@@ -332,7 +330,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.apply({ type: 'answered', payment: answer });
     const { payment, phase } = this.state;
     if (payment !== answer) return;
-    this.#visits.save({ ...(this.#visits.visit ?? newVisit()), payment });
+    this.#visits.update({ payment });
     this.countdown.set(payment.expiresInSeconds);
     const announced = this.#announced;
     const previous = announced && idOf(announced) === idOf(payment) ? announced.status : undefined;

@@ -57,6 +57,7 @@ export class CurrentVisit {
     )
       return false;
     this.visit = visit;
+    if (visit?.orderCode) this.save(visit);
     this.cancelled = address.has('psa_cancelled') && returnedOrderCode === visit?.orderCode;
     return true;
   }
@@ -75,6 +76,13 @@ export class CurrentVisit {
   save(visit: Visit): void {
     this.visit = visit;
     if (this.key) saveVisit(this.key, visit);
+  }
+
+  /** Adds to the visit. Where another element of the same token has stored another payment meanwhile, that stays stored. */
+  update(changes: Partial<Visit>): void {
+    const visit = { ...(this.visit as Visit), ...changes };
+    if (loadVisit(this.key)?.orderCode === visit.orderCode) this.save(visit);
+    this.visit = visit;
   }
 
   /** Forgets the visit. Where its payment is open the next click finds it again, by the same attempt. */
