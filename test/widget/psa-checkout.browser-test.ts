@@ -626,6 +626,22 @@ describe('accessibility and languages', () => {
     expect(said.length).toBe(3);
   });
 
+  it('the focus in the slot of a phase moves to the panel when the phase ends', async () => {
+    const { element } = await checkout();
+    element.insertAdjacentHTML('beforeend', '<p slot="expired"><a href="#faq">FAQ</a></p>');
+    element.insertAdjacentHTML('beforeend', '<a slot="footer" href="#help">Help</a>');
+    const [faq, help] = element.querySelectorAll('a');
+    await element.start();
+    await element.updateComplete;
+    help?.focus();
+    await change(element, 'EXPIRED');
+    expect(document.activeElement).toBe(help);
+    faq?.focus();
+    expect(document.activeElement).toBe(faq);
+    await change(element, 'PAID');
+    expect(document.activeElement).toBe(element);
+  });
+
   it('the phase is a custom state', async () => {
     const { element } = await checkout();
     expect(element.matches(':state(idle)')).toBe(true);

@@ -154,7 +154,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   /** The language that was requested last. The shown one follows it once its texts are loaded. */
   #requestedLocale: Locale | undefined;
   #language: ({ locale: Locale } & { [Name in keyof Language]?: Language[Name] | undefined }) | undefined;
-  #focusInside = false;
+  /** The focused element, in this one or in a slot of it. */
+  #focused: Element | null | undefined;
   /** Renders the element again when the page changes its language. */
   #langObserver = new MutationObserver(() => this.requestUpdate());
 
@@ -277,7 +278,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         );
       else this.#language = { locale };
     }
-    this.#focusInside = Boolean(this.shadowRoot?.activeElement);
+    this.#focused = this.shadowRoot?.activeElement ?? this.querySelector(':focus-within');
   }
 
   protected override updated(): void {
@@ -285,7 +286,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     this.#internals?.states.add(this.phase);
     if (this.method === 'pix') this.#internals?.states.add('pix');
     // Where the focused control was removed, the focus stays in the element, but not on another button.
-    if (this.#focusInside && !this.shadowRoot?.activeElement) this.#base?.focus({ preventScroll: true });
+    if (this.#focused?.checkVisibility() === false) this.#base?.focus({ preventScroll: true });
   }
 
   protected override render(): TemplateResult {
