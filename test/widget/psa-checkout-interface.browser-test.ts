@@ -141,6 +141,16 @@ describe('attributes', () => {
     expect(await says({}, 'es-MX')).toBe(es);
   });
 
+  it('an element that is moved has the language of its new place', async () => {
+    const element = await written({ endpoint: `${url}/graphql`, token: await token() });
+    const place = document.createElement('div');
+    place.lang = 'en';
+    document.body.append(place);
+    place.append(element);
+    await waitFor(() => expect(part(element, 'label')?.textContent?.trim()).toBe('Pay by card'));
+    place.remove();
+  });
+
   it('resume-key finds the payment again under another token', async () => {
     const first = await place(await token(), { resumeKey: 'order-7' });
     await first.start();

@@ -415,6 +415,16 @@ describe('the connection', () => {
     await shows(() => text(element, 'connection'), 'Ao vivo');
   });
 
+  it('an idle element that is moved has the language of its new place', async () => {
+    const { element } = await table({}, { token: undefined }, 'idle');
+    const place = document.createElement('div');
+    place.lang = 'en';
+    document.body.append(place);
+    place.append(element);
+    await shows(() => part(element, 'table')?.getAttribute('aria-label'), 'Payouts');
+    place.remove();
+  });
+
   it('an element that is moved in the document resumes', async () => {
     const { element } = await table({ count: 3 });
     const home = document.createElement('div');

@@ -233,6 +233,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
 
   override connectedCallback(): void {
     super.connectedCallback();
+    // It may have been moved to a place of another language.
+    this.requestUpdate();
     this.#langObserver.observe(document, { subtree: true, attributeFilter: ['lang'] });
   }
 

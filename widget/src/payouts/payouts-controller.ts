@@ -60,6 +60,8 @@ export class PayoutsController implements ReactiveController {
     for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
     if (this.phase !== 'idle') this.resume();
+    // It may have been moved to a place of another language.
+    this.#host.requestUpdate();
   }
 
   hostDisconnected(): void {
