@@ -465,6 +465,16 @@ describe('finding a payment again', () => {
     expect(other.status).toBe('PENDING');
   });
 
+  it('a payment that the page names has a notice while its server cannot be reached', async () => {
+    const element = await place('', {
+      endpoint: 'http://localhost:1/graphql',
+      orderCode: 'PSA-1',
+      paymentToken: 'pay-1',
+    });
+    await waitFor(() => expect(part(element, 'hint')?.textContent).toBe('Reconectando…'));
+    expect(part(element, 'status')?.textContent).toBe('Buscando seu pagamento…');
+  });
+
   it('an element that is mounted twice, as in strict mode, starts one payment', async () => {
     const { element, scenario } = await checkout();
     const started = element.start();

@@ -311,7 +311,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
           ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
         </div>
-        ${shown ? (waiting ? html`<div part="skeleton" class="skeleton"></div>` : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
+        ${shown ? (waiting ? this.#renderWaiting() : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
         <slot name="footer"></slot>
       </div>
     `;
@@ -321,6 +321,14 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     // The page at successUrl has no product to sell, and may have no payment to follow.
     if (!this.token && !this.endpoint) return '';
     return methodButtons(this, this.#checkout, this.#text);
+  }
+
+  #renderWaiting(): TemplateResult {
+    const { connection } = this.#checkout;
+    const notice = /ff|re/.test(connection) && this.#text(connection as 'offline');
+    return notice
+      ? html`<div part="hint" class="hint">${notice}</div>`
+      : html`<div part="skeleton" class="skeleton"></div>`;
   }
 
   #renderPanel(): TemplateResult {
