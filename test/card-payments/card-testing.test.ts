@@ -331,7 +331,10 @@ test('A card whose charge could not be recorded never reached the acquirer, and 
   const outcomes: AttemptOutcome[] = [];
   const charging = createCharging({
     database: app.database,
-    committer: { change: () => Promise.reject(new NoConnection('no connection')), idle: async () => undefined },
+    committer: {
+      change: () => Promise.reject(new NoConnection('no connection')),
+      idle: async () => undefined,
+    },
     guard: {
       peek: async () => null,
       admit: async () => null,

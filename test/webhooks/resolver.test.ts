@@ -1,6 +1,7 @@
 import { createSocket } from 'node:dgram';
+import type { LookupOptions } from 'node:dns';
 import { once } from 'node:events';
-import type { AddressInfo, LookupOptions } from 'node:net';
+import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { createPublicLookup } from '../../server/src/webhooks/resolver.ts';
 import { deferred } from '../support/deferred.ts';
