@@ -56,9 +56,8 @@ import {
 } from '../../server/src/subaccounts/statement-store.ts';
 import { countSubaccounts, listSubaccounts } from '../../server/src/subaccounts/store.ts';
 import {
-  countCycles,
   countSubscriptions,
-  listCycles,
+  listCyclesOfEach,
   listSubscriptions,
 } from '../../server/src/subscriptions/store.ts';
 import {
@@ -739,10 +738,11 @@ describeOnDatabase('A page', (open) => {
       ]),
     ),
     'of cycles of a subscription, behind a place in the middle': (db, of) =>
-      listCycles(db, of, SUBSCRIPTION, { ...page, after: middle }),
+      listCyclesOfEach(db, [{ tenant: of, subscriptionId: SUBSCRIPTION, limit: 51, after: middle }], 'first'),
     'of cycles of a subscription, the last before a place in the middle': (db, of) =>
-      listCycles(db, of, SUBSCRIPTION, { end: 'last', limit: 51, before: middle }),
-    'of cycles of a subscription, its total': (db, of) => countCycles(db, of, SUBSCRIPTION),
+      listCyclesOfEach(db, [{ tenant: of, subscriptionId: SUBSCRIPTION, limit: 51, before: middle }], 'last'),
+    'of cycles of a subscription, its total': (db, of) =>
+      listCyclesOfEach(db, [{ tenant: of, subscriptionId: SUBSCRIPTION, limit: 1 }], 'first'),
     'of content, behind a place in the middle': (db, of) =>
       listContents(db, of, { ...page, after: MOST / 2 }),
     'of content, the last before a place in the middle': (db, of) =>

@@ -4,7 +4,10 @@ import { txidOf } from '../../server/src/pix/model.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
+import { recordStatements } from '../support/statements.ts';
 
 // Subscriptions over GraphQL and REST, in sandbox, and their webhooks.
 
@@ -37,8 +40,12 @@ const FOLLOW = `subscription ($subscriptionId: String!, $after: String) {
 const ALL = `subscription ($after: String) { allSubscriptionUpdates(after: $after) { ${UPDATE} } }`;
 
 let app: TestApp;
+let statements: string[];
 beforeAll(async () => {
-  app = await startApp();
+  const clock = createManualClock();
+  const recorded = recordStatements(await openFreshDatabase(clock));
+  statements = recorded.statements;
+  app = await startApp({ database: recorded.database, clock });
 });
 afterAll(async () => {
   expect(app.faults).toEqual([]);
@@ -207,6 +214,32 @@ describe('a subscription over GraphQL', () => {
       pageInfo: { hasNextPage: false },
     });
     expect(await cycles({ last: 1 })).toMatchObject({ nodes: [{ number: 1 }] });
+  });
+
+  test('The cycles of many subscriptions are read in one statement for each end, and counted in one', async () => {
+    const shop = await merchant();
+    const ids: string[] = [];
+    for (let count = 0; count < 6; count += 1) ids.unshift(await subscribe(shop));
+    await authorise(ids[0]!);
+    await authorise(ids[5]!);
+    statements.length = 0;
+    const { subscriptions } = await shop.client.request(
+      `{ subscriptions(first: 6) { nodes { subscriptionId
+        newest: cycles(first: 1) { totalCount nodes { number } pageInfo { hasNextPage } }
+        all: cycles(first: 3) { nodes { number } pageInfo { hasNextPage } }
+        oldest: cycles(last: 1) { nodes { number } pageInfo { hasPreviousPage } } } } }`,
+    );
+    // The pages of both ends, then the totals.
+    expect(statements.filter((statement) => statement.includes('subscription_cycle'))).toHaveLength(2 + 1);
+    const { nodes } = subscriptions;
+    expect(nodes.map((node: { subscriptionId: string }) => node.subscriptionId)).toEqual(ids);
+    for (const index of [0, 5])
+      expect(nodes[index]).toMatchObject({
+        newest: { totalCount: 2, nodes: [{ number: 2 }], pageInfo: { hasNextPage: true } },
+        all: { nodes: [{ number: 2 }, { number: 1 }], pageInfo: { hasNextPage: false } },
+        oldest: { nodes: [{ number: 1 }], pageInfo: { hasPreviousPage: true } },
+      });
+    expect(nodes[2]).toMatchObject({ newest: { totalCount: 0, nodes: [] }, oldest: { nodes: [] } });
   });
 
   test('Nobody else finds, follows or cancels it, and a restricted key or another scope does not either', async () => {

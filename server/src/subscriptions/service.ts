@@ -1,3 +1,4 @@
+import DataLoader from 'dataloader';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
@@ -5,7 +6,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
-import { withoutExtra } from '../kernel/list-range.ts';
+import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { writesOfPix } from '../pix/collections.ts';
 import { type AccountSettings, assertIdForm, assertPixEnabled, type RegisterCode } from '../pix/model.ts';
@@ -20,9 +21,9 @@ import {
   type SubscriptionService,
 } from './model.ts';
 import {
-  countCycles,
+  type CyclesPage,
   countSubscriptions,
-  listCycles,
+  listCyclesOfEach,
   listSubscriptions,
   selectNewestCycles,
   selectSubscriptions,
@@ -48,6 +49,14 @@ export function createSubscriptionService({
 }): SubscriptionService<StoredSubscription, StoredCycle> {
   // Dashboards of one merchant request the same page at the same time.
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listSubscriptions>>>();
+
+  // Cycles of several subscriptions that are requested at once, as by one query, are read in one statement.
+  const readCycles = (end: ListRange['end']) =>
+    new DataLoader<CyclesPage, StoredCycle[]>((pages) => listCyclesOfEach(database.sql, pages, end), {
+      cache: false,
+      maxBatchSize: 1_000,
+    });
+  const cyclesFrom = { first: readCycles('first'), last: readCycles('last') };
 
   async function findMany(
     tenant: Tenant,
@@ -152,11 +161,15 @@ export function createSubscriptionService({
     },
     count: (tenant, filter) => countSubscriptions(database.sql, tenant, filter),
 
-    async cycles(tenant, subscriptionId, range) {
-      const page = { ...range, limit: range.limit + 1 };
-      return withoutExtra(await listCycles(database.sql, tenant, subscriptionId, page), range);
+    async cycles(tenant, subscriptionId, { end, limit, after, before }) {
+      const page = { tenant, subscriptionId, after, before, limit: limit + 1 };
+      return withoutExtra(await cyclesFrom[end].load(page), { end, limit });
     },
-    countCycles: (tenant, subscriptionId) => countCycles(database.sql, tenant, subscriptionId),
+    async countCycles(tenant, subscriptionId) {
+      const [newest] = await cyclesFrom.first.load({ tenant, subscriptionId, limit: 1 });
+      // They are numbered from 1, without a gap.
+      return newest?.number ?? 0;
+    },
     async newestCycles(tenant, subscriptionIds, limit) {
       const rows = await selectNewestCycles(database.sql, tenant, subscriptionIds, limit);
       return subscriptionIds.map((id) => rows.filter(({ subscriptionId }) => subscriptionId === id));

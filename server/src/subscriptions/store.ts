@@ -146,28 +146,44 @@ export async function selectCycles(
   return rows.map(toCycle);
 }
 
-/** Lists the first or the last `limit` cycles of a range, newest first. */
-export async function listCycles(
-  sql: Sql,
-  tenant: Tenant,
-  subscriptionId: string,
-  { end, limit, after, before }: ListRange,
-): Promise<StoredCycle[]> {
-  let query = ofTenant(sql, 'subscription_cycle', tenant)
-    .selectAll()
-    .where('subscription_id', '=', subscriptionId)
-    .orderBy('number', end === 'first' ? 'desc' : 'asc')
-    .limit(limit);
-  if (after !== undefined) query = query.where('number', '<', after);
-  if (before !== undefined) query = query.where('number', '>', before);
-  const items = (await query.execute()).map(toCycle);
-  return end === 'first' ? items : items.reverse();
+/** A part of the cycles of one subscription, which `end` of all parts that are read together ends or begins. */
+export interface CyclesPage extends Omit<ListRange, 'end'> {
+  tenant: Tenant;
+  subscriptionId: string;
 }
 
-export async function countCycles(sql: Sql, tenant: Tenant, subscriptionId: string): Promise<number> {
-  const [newest] = await listCycles(sql, tenant, subscriptionId, { end: 'first', limit: 1 });
-  // They are numbered from 1, without a gap.
-  return newest?.number ?? 0;
+/** Lists the first or the last cycles of each of several subscriptions in one statement, newest first. */
+export async function listCyclesOfEach(
+  sql: Sql,
+  pages: readonly CyclesPage[],
+  end: ListRange['end'],
+): Promise<StoredCycle[][]> {
+  const wanted = pages.map(
+    ({ tenant, subscriptionId, after = Number.MAX_SAFE_INTEGER, before = 0, limit }, nth) => ({
+      nth,
+      account_id: tenant.accountId,
+      environment: tenant.environment,
+      subscription_id: subscriptionId,
+      after,
+      before,
+      size: limit,
+    }),
+  );
+  const { rows } = await raw<Selectable<Tables['subscription_cycle']> & { nth: number }>`
+    select page.*, wanted.nth
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) wanted (
+      nth integer, account_id text, environment text, subscription_id text, after bigint, before bigint, size integer
+    )
+    cross join lateral (
+      select * from subscription_cycle
+      where account_id = wanted.account_id and environment = wanted.environment
+        and subscription_id = wanted.subscription_id and number < wanted.after and number > wanted.before
+      order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit wanted.size
+    ) page
+    order by page.number desc`.execute(sql);
+  const found = pages.map((): StoredCycle[] => []);
+  for (const row of rows) found[row.nth]!.push(toCycle(row));
+  return found;
 }
 
 /** Lists the newest cycles of each subscription, at most `limit` of one, newest first. */
