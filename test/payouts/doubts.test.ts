@@ -148,3 +148,26 @@ test('a payout that the service never had is denied in the end, and its subscrib
   });
   expect((await api.request(UNRESOLVED)).unresolvedRequests).toEqual([]);
 });
+
+test('a dashboard token sees only the unresolved requests of what it may read', async () => {
+  const api = pair.facade.client(pair.keys.live);
+  pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'before' } : PASS);
+  await api.request(REQUEST, input('fourth', 4_000));
+  await api.request(
+    `mutation { createCardPayment(input: { valueCents: 5000, idempotencyKey: "sale" }) { __typename } }`,
+  );
+  pair.proxy.plan = () => PASS;
+  const seenWith = async (...scopes: string[]) => {
+    const { createDashboardToken } = await api.request(
+      `mutation ($scopes: [DashboardScope!]!) { createDashboardToken(input: { scopes: $scopes }) {
+        ... on DashboardTokenSuccess { token } } }`,
+      { scopes },
+    );
+    const { unresolvedRequests } = await pair.facade.client(createDashboardToken.token).request(UNRESOLVED);
+    return unresolvedRequests.map((each: { idempotencyKey: string }) => each.idempotencyKey);
+  };
+  expect(await seenWith('PAYOUTS', 'CARD_PAYMENTS')).toEqual(['fourth', 'sale']);
+  expect(await seenWith('PAYOUTS')).toEqual(['fourth']);
+  const { unresolvedRequests } = await api.request(UNRESOLVED);
+  expect(unresolvedRequests).toHaveLength(2);
+});

@@ -39,10 +39,10 @@ export interface UnresolvedRequest {
 
 export interface UnresolvedRequestService {
   /**
-   * Lists unresolved requests, the oldest first, no more than `limit`. An embedded service has none: it knows every
-   * outcome.
+   * Lists unresolved requests of these operations, the oldest first, no more than `limit`. Without `operations` those of all,
+   * unknown ones included. An embedded service has none: it knows every outcome.
    */
-  list(tenant: Tenant, limit: number): Promise<UnresolvedRequest[]>;
+  list(tenant: Tenant, limit: number, operations?: readonly RequestOperation[]): Promise<UnresolvedRequest[]>;
 }
 
 // ── For the operator of the server ─────────────────────────────────────────────────────────────────

@@ -1,10 +1,10 @@
-import { assertMay } from '../access/model.ts';
+import { assertMay, type Caller, may, type Right } from '../access/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { pageSize } from '../graphql/paging.ts';
 import { PayoutRef } from '../payouts/schema.ts';
 import { SubaccountPayoutRef } from '../subaccounts/schema.ts';
-import { REQUEST_OPERATIONS, type UnresolvedRequest } from './model.ts';
+import { REQUEST_OPERATIONS, type RequestOperation, type UnresolvedRequest } from './model.ts';
 
 const OperationEnum = builder.enumType('UnresolvedOperation', {
   description: 'The operation that was requested of the upstream service.',
@@ -88,12 +88,34 @@ builder.queryFields((t) => ({
   unresolvedRequests: t.field({
     type: [UnresolvedRequestRef],
     description:
-      'The requests whose outcome is unknown, oldest first. Empty in embedded mode, in which every outcome is known.',
+      'The requests whose outcome is unknown, oldest first; to a dashboard token those of what its scopes read. Empty in embedded mode, in which every outcome is known.',
     args: { first: t.arg.int({ description: 'The number of requests, 1 to 100; 50 if omitted.' }) },
     resolve: (_, { first }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'payouts.read');
-      return context.services.requests.list(caller.tenant, pageSize(first));
+      return context.services.requests.list(caller.tenant, pageSize(first), operationsFor(caller));
     },
   }),
 }));
+
+/** The rights without which a caller sees no request of an operation. */
+const READ: Readonly<Record<RequestOperation, readonly Right[]>> = {
+  requestPayout: ['payouts.read'],
+  requestSubaccountPayout: ['subaccount_payouts.read'],
+  transferToSubaccount: ['subaccounts.read'],
+  createCardPayment: ['card_payments.read'],
+  startCheckout: ['card_payments.read'],
+  createPayment: ['payments.read'],
+  createCharge: ['payments.read'],
+  createSubscription: ['subscriptions.read'],
+  createDelivery: ['products.read'],
+  // A request may be for a refund of either.
+  refund: ['card_payments.read', 'payments.read'],
+  submitDisputeEvidence: ['disputes.read'],
+};
+
+/** The operations whose requests a caller sees; undefined: all, also those that this server does not know. */
+function operationsFor(caller: Caller): RequestOperation[] | undefined {
+  const seen = REQUEST_OPERATIONS.filter((operation) => READ[operation].every((right) => may(caller, right)));
+  return seen.length === REQUEST_OPERATIONS.length ? undefined : seen;
+}

@@ -13,8 +13,8 @@ export function createUnresolvedRequests({
   kinds: Readonly<Record<string, RequestKind>>;
 }): UnresolvedRequestService {
   return {
-    async list(tenant, limit) {
-      const open = await intents.unresolved(tenant, limit);
+    async list(tenant, limit, operations) {
+      const open = await intents.unresolved(tenant, limit, operations);
       return open.map((intent) => toUnresolved(intent, kinds));
     },
   };

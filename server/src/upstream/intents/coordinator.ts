@@ -348,7 +348,7 @@ export function createIntents({
   return {
     run,
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
-    unresolved: (tenant, limit) => selectUnresolved(database.sql, tenant, limit),
+    unresolved: (tenant, limit, kinds) => selectUnresolved(database.sql, tenant, limit, kinds),
     unidentified: (tenant, kind) => selectUnidentified(database.sql, tenant, kind),
     async lookUpSoon(tenant, inputHash) {
       const open = await selectOpenWithInput(database.sql, tenant, inputHash);

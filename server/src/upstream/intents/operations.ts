@@ -108,8 +108,8 @@ export interface Intents {
    * shown a resource that it may have made.
    */
   lookUpSoon(tenant: Tenant, inputHash: string): Promise<void>;
-  /** Lists the intents of any kind whose outcome is not known yet, the oldest first. */
-  unresolved(tenant: Tenant, limit: number): Promise<Intent[]>;
+  /** Lists the intents of these kinds, or of any, whose outcome is not known yet, the oldest first. */
+  unresolved(tenant: Tenant, limit: number, kinds?: readonly string[]): Promise<Intent[]>;
   /** Lists the intents of one kind that were done, and whose resource the service has not named. */
   unidentified(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;

@@ -1,3 +1,4 @@
+import { sql as raw } from 'kysely';
 import type { Collection } from '../../commit/commit.ts';
 import type { Sql } from '../../db/database.ts';
 import { ofTenant } from '../../db/of-tenant.ts';
@@ -77,10 +78,17 @@ export async function selectOpenIntents(sql: Sql, tenant: Tenant, kind: string):
 }
 
 /** The intents of any kind whose outcome is not known yet, the oldest first. */
-export async function selectUnresolved(sql: Sql, tenant: Tenant, limit: number): Promise<Intent[]> {
+export async function selectUnresolved(
+  sql: Sql,
+  tenant: Tenant,
+  limit: number,
+  kinds: readonly string[] | undefined,
+): Promise<Intent[]> {
   const rows = await ofTenant(sql, 'upstream_intent', tenant)
     .selectAll()
     .where('state', 'in', ['sending', 'in_doubt'])
+    // An operation is the kind alone, or the kind and a detail.
+    .$if(kinds !== undefined, (query) => query.where(raw`split_part(operation, ':', 1)`, 'in', kinds))
     .orderBy('created_at')
     .orderBy('id')
     .limit(limit)
