@@ -136,6 +136,7 @@ describe('a dispute over GraphQL', () => {
       blockedCents: 0,
       final: true,
       closedAt: expect.stringMatching(ISO),
+      evidenceDueAt: dispute.evidenceDueAt,
       of: { refundableCents: 5000 },
     });
   });

@@ -140,7 +140,12 @@ builder.node(CardPaymentRef, {
       resolve: ({ otherPaidCents = null }, _, context) =>
         seesCustomer(callerOf(context)) ? otherPaidCents : null,
     }),
-    refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),
+    refundedAt: t.expose('refundedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time at which the payer had the whole amount back; of a payment that is returned automatically, the time at which its return began. Null before.',
+    }),
     canceledAt: t.field({
       type: 'DateTime',
       nullable: true,

@@ -156,7 +156,7 @@ builder.node(DisputeRef, {
       type: 'DateTime',
       nullable: true,
       description:
-        'The time until which evidence is accepted. Null if none is, or if the upstream service does not report it.',
+        'The time until which evidence is accepted, as long as the dispute is OPEN or UNDER_REVIEW; it stays once the dispute is decided. Null if the upstream service does not report it.',
     }),
     evidenceDueInSeconds: t.int({
       nullable: true,

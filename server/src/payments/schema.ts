@@ -131,6 +131,12 @@ builder.node(PaymentRef, {
         'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
       resolve: refundableCentsOf,
     }),
+    failureReason: t.string({
+      nullable: true,
+      description:
+        'The bank’s reason for the failure; of a payment by LTC underpaid or paid_elsewhere. Null unless FAILED, and to a browser’s checkout or payment token.',
+      resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
+    }),
     netAmountCents: t.field({
       type: 'Cents',
       nullable: true,

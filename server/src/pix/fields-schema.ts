@@ -21,7 +21,11 @@ export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
       description: 'The payer did not pay in time. A PIX that arrives late still makes it PAID.',
     },
     REFUNDED: { value: 'refunded', description: 'The whole amount was refunded.' },
-    FAILED: { value: 'failed', description: 'The bank refused it: nobody can pay it.' },
+    FAILED: {
+      value: 'failed',
+      description:
+        'Nobody can pay it any more: the bank refused it; by LTC, less than the amount came in time, or the order was paid by another payment.',
+    },
     UNKNOWN,
   } as const,
 });

@@ -111,8 +111,7 @@ builder.node(RefundRef, {
     completedAt: t.expose('completedAt', {
       type: 'DateTime',
       nullable: true,
-      description:
-        'The time at which the payer had the money, or at which the refund had failed; null before.',
+      description: 'The time at which the payer had the money; null unless COMPLETED.',
     }),
     final: t.boolean({
       description: 'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',

@@ -158,7 +158,8 @@ builder.node(SubscriptionRef, {
     nextDueAt: t.expose('nextDueAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The due day of the next cycle that is not due yet; null if none is to follow.',
+      description:
+        'The due day of the open cycle, also when it has come; once an attempt of this cycle has failed, the due day of the cycle after it. Null if there is no such cycle.',
     }),
     cycles: t.field({
       type: CycleConnection,
