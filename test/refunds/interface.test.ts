@@ -141,6 +141,22 @@ describe('over GraphQL', () => {
     expect(await refund(client, { orderCode: 'PSC-?' })).toMatchObject({ __typename: 'NotFoundError' });
   });
 
+  test('Of two refunds in one operation each shows its payment as it is after that refund', async () => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    const field = (amountCents: number) =>
+      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: ${amountCents} }) {
+        ... on RefundSuccess { refund { of { ... on CardPayment { refundableCents refunds { amountCents } } } } } }`;
+    const { first, second } = await client.request(
+      `mutation { first: ${field(1000)} second: ${field(500)} }`,
+    );
+    expect(first.refund.of).toEqual({ refundableCents: 4000, refunds: [{ amountCents: 1000 }] });
+    expect(second.refund.of).toEqual({
+      refundableCents: 3500,
+      refunds: [{ amountCents: 1000 }, { amountCents: 500 }],
+    });
+  });
+
   test('A dashboard token reads refunds and requests none; a payer’s token sees no list of them', async () => {
     const { accountId, client } = await merchant();
     const orderCode = await sell(client);

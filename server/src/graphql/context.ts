@@ -129,7 +129,9 @@ export interface Context {
   extensions(): Record<string, unknown> | null;
 }
 
-/** The batched and deduped reads of one operation. They never outlive it, so no response is stale. */
+/**
+ * The batched and deduped reads of one operation, up to its next mutation. They never outlive it, so no response is stale.
+ */
 export interface Loaders {
   cardPayment: Loader<CardPayment | null>;
   charge: Loader<Charge | null>;
@@ -180,6 +182,11 @@ type ServicesOfBatch = (loader: string, keys: readonly string[]) => PaymentsServ
 /** @param servicesOfBatch returns the services that read one batch of a loader */
 export function createLoaders(caller: Caller | null, servicesOfBatch: ServicesOfBatch): Loaders {
   return { __proto__: LOADERS, caller, servicesOfBatch, created: null } as unknown as Loaders;
+}
+
+/** Forgets what was read: a mutation of the operation has changed something, and its answer shows the state after it. */
+export function clearLoaders(loaders: Loaders): void {
+  (loaders as unknown as { created: null }).created = null;
 }
 
 const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {

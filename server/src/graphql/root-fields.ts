@@ -2,7 +2,7 @@ import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTyp
 import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { behindChange, hasDoneNothing, NotBegun, OutageError } from '../kernel/errors.ts';
 import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
-import { type Context, callerOf } from './context.ts';
+import { type Context, callerOf, clearLoaders } from './context.ts';
 import { replaceError } from './failures.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
 import { isSemanticNonNull, semanticNonNullExtensions } from './semantic-non-null.ts';
@@ -83,6 +83,7 @@ function withAdmission<Types extends SchemaTypes>(
         throw error;
       }
       mutationState.mayHaveChanged = true;
+      clearLoaders((context as Context).loaders);
       markReplay(result, context, info);
       return result;
     }
