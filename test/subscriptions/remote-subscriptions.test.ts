@@ -124,6 +124,26 @@ describe('a subscription of another service', () => {
     ]);
   });
 
+  test('A subscription shows that no further cycle is to come, and keeps what an answer does not show', async () => {
+    const { merchant, tenant, create, kept, clock } = await start();
+    const id = create({ nextDueAt: CYCLE.dueAt });
+    const lookUp = async (shown: object) => {
+      kept.set(id, {
+        subscriptionId: id,
+        status: 'past_due',
+        amountCents: 820,
+        interval: 'monthly',
+        ...shown,
+      });
+      clock.advance(MINUTE);
+      return (await merchant.find(tenant, id))?.nextDueAt;
+    };
+    await merchant.find(tenant, id);
+    expect(await lookUp({})).toEqual(new Date(CYCLE.dueAt));
+    expect(await lookUp({ nextDueAt: 'soon' })).toEqual(new Date(CYCLE.dueAt));
+    expect(await lookUp({ nextDueAt: null })).toBeNull();
+  });
+
   test('A final one is not looked up again, and one whose service is away is shown as it was', async () => {
     const { merchant, tenant, create, script, clock } = await start();
     const [ended, open] = [create({ status: 'canceled', cancelReason: 'payer' }), create()];

@@ -22,10 +22,12 @@ export type UpstreamCycle = Pick<SubscriptionCycle, 'number'> & {
 export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
   [Member in Exclude<
     keyof Subscription,
-    'subscriptionId' | 'version' | 'lastStatus' | 'cycles' | 'checkoutUrl' | 'language' | 'txid'
+    'subscriptionId' | 'version' | 'lastStatus' | 'cycles' | 'checkoutUrl' | 'language' | 'txid' | 'nextDueAt'
   >]: Subscription[Member] | null;
 } & {
   checkoutUrl: string | null;
+  /** `none`: the service shows that no further cycle is to come. */
+  nextDueAt: Date | 'none' | null;
   /** The language in this server's own request, which the service does not get. */
   language?: Language | null;
   txid: string | null;
@@ -69,7 +71,8 @@ export function mergeUpstreamSubscription(
     ...(language && { language }),
     brCode: known?.brCode ?? codeOf(claim.brCode, amountCents),
     txid: known?.txid ?? claim.txid,
-    nextDueAt: isFinal(status) ? null : (claim.nextDueAt ?? known?.nextDueAt ?? null),
+    nextDueAt:
+      isFinal(status) || claim.nextDueAt === 'none' ? null : (claim.nextDueAt ?? known?.nextDueAt ?? null),
     cancelReason: canceled ? (known?.cancelReason ?? claim.cancelReason) : null,
     canceledAt: canceled ? (known?.canceledAt ?? claim.canceledAt) : null,
     createdAt: known?.createdAt ?? claim.createdAt,

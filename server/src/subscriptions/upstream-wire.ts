@@ -65,7 +65,7 @@ function membersOf(record: JsonRecord, status: UpstreamSubscription['status']): 
     checkoutUrl: readUrl(record.checkoutUrl),
     brCode: brCode !== null && parseBrCode(brCode) ? brCode.trim() : null,
     txid: typeof record.txid === 'string' && /^[A-Za-z0-9]{1,35}$/.test(record.txid) ? record.txid : null,
-    nextDueAt: readInstant(record.nextDueAt),
+    nextDueAt: record.nextDueAt === null ? 'none' : readInstant(record.nextDueAt),
     cancelReason: wordOf(record.cancelReason, CANCEL_REASONS),
     canceledAt: readInstant(record.canceledAt),
     createdAt: readInstant(record.createdAt),
