@@ -403,6 +403,13 @@ describe('a read', () => {
     expect(service.received).toHaveLength(1);
   });
 
+  test('a read of what the service does not have is not tried again', async () => {
+    const { upstream, clock, service } = await start((response) => json(response, 501, {}));
+    const fault = await faultOf(through(clock, upstream.get(WALLET)));
+    expect(fault).toEqual({ kind: 'server_error', reached: 'maybe', detail: '501' });
+    expect(service.received).toHaveLength(1);
+  });
+
   test('a read that has used up its time is not tried again', async () => {
     const { upstream, service, clock } = await start(() => undefined);
     const read = faultOf(upstream.get(WALLET));
@@ -570,8 +577,10 @@ describe('the circuit', () => {
     expect(upstream.state().circuit).toBe('half_open');
   });
 
-  test('the circuit is not opened by an unreadable answer, nor by a refusal', async () => {
+  test('the circuit is not opened by an unreadable answer, nor by a refusal, nor by endpoints that are not there', async () => {
     const { upstream, service } = await start((response) => response.end('<html>'));
+    for (let count = 0; count < 6; count += 1) await faultOf(upstream.send(WALLET));
+    service.answer = (response) => json(response, 501, {});
     for (let count = 0; count < 6; count += 1) await faultOf(upstream.send(WALLET));
     service.answer = (response) => json(response, 429, {}, { 'retry-after': '3600' });
     for (let count = 0; count < 6; count += 1) await errorOf(upstream.send(WALLET));

@@ -6,6 +6,7 @@ import { createBreaker } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { endpointOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
+import { isNotImplemented } from './responses.ts';
 import { createTransport, type WireAnswer } from './transport.ts';
 import {
   type RequestOptions,
@@ -166,7 +167,8 @@ export function createUpstream({
     } catch (error) {
       const fault = error as UpstreamFault;
       slot.end(fault.reached === 'no' ? 'not_sent' : 'broken_off');
-      settle(fault.kind === 'unreadable');
+      // An endpoint that the service does not have says nothing against the others.
+      settle(fault.kind === 'unreadable' || isNotImplemented(fault));
       report(fault.kind);
       throw fault;
     }
@@ -255,7 +257,8 @@ export function createUpstream({
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
           // Of a retry that could not be sent, the fault before it is reported.
           if (!isFault) throw lastFault ?? error;
-          if (!RETRIED_FAULTS.has(error.kind) || attempt === RETRIES || closed) throw error;
+          const isRetried = RETRIED_FAULTS.has(error.kind) && !isNotImplemented(error);
+          if (!isRetried || attempt === RETRIES || closed) throw error;
           lastFault = error;
         }
         await pause(RETRY_PAUSE_MS * 2 ** attempt * (0.5 + random()));
