@@ -143,6 +143,22 @@ describe('paying', () => {
     expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
   });
 
+  it.each([
+    ['declined', 1, 'O banco não autorizou o pagamento. Nada foi cobrado'],
+    ['void', 0, 'A operadora do cartão não recebeu o pagamento. Nada foi cobrado'],
+  ])('A payer who waited reads that the charge was %s', async (_name, declinedCharges, words) => {
+    await using served = await servePage({ answer: leaveOpen });
+    const response = await post(served.pageUrl);
+    const following = new URL(response.headers.get('location')!, served.origin).href;
+    expect(await textOf(await get(following))).toContain('Confirmando o pagamento');
+
+    served.state.payment = { ...served.state.payment, openChargeId: null, declinedCharges };
+    const text = await textOf(await get(following));
+    expect(text).toContain(words);
+    expect(text).toContain('Número do cartão');
+    expect(await textOf(await get(served.pageUrl))).not.toContain(words);
+  });
+
   it('A decline shows the form again, without the reason, number and CVV', async () => {
     await using served = await servePage({ answer: decline });
     const response = await post(served.pageUrl);

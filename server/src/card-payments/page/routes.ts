@@ -9,6 +9,7 @@ import { HttpError, type RequestContext, type Route, readBody } from '../../http
 import { type Clock, secondsLeft, secondsUntil } from '../../kernel/clock.ts';
 import type { HostedCheckout } from '../hosted-checkout.ts';
 import type { StoredCardPayment } from '../model.ts';
+import type { FormAnswer } from './card-form.ts';
 import { parseCardForm } from './form.ts';
 import type { CardSite, Order, TestCards } from './order.ts';
 import { pageState } from './state.ts';
@@ -81,7 +82,9 @@ export function createCheckoutRoutes({
       const next = returnUrl(order.payment.successUrl, { psa_order_code: order.payment.orderCode });
       if (next !== null) return redirect(response, next);
     }
-    const body = state === 'form' ? formPage(site, order, null) : statusPage(site, order, state);
+    // A payer who comes from the page of an open charge has not paid: the charge has ended meanwhile.
+    const answer = url.searchParams.has('seguir') ? unpaidAnswer(order.payment) : null;
+    const body = state === 'form' ? formPage(site, order, answer) : statusPage(site, order, state);
     sendPage(response, 200, body, { ...order.payment, language: site.language });
   }
 
@@ -156,6 +159,12 @@ export function createCheckoutRoutes({
     { methods: ['GET', 'HEAD'], path: /^\/checkout\/(?<id>[^/]+)$/, handle: pages.asPage(show) },
     { methods: ['POST'], path: /^\/checkout\/(?<id>[^/]+)$/, handle: pages.asPage(pay) },
   ];
+}
+
+/** The answer to a form whose charge was decided later. What was typed is gone by then. */
+function unpaidAnswer({ declinedCharges }: StoredCardPayment): FormAnswer {
+  const kept = { holder: '', expiry: '' };
+  return { kept, declined: declinedCharges > 0 ? 'declined' : 'not_charged' };
 }
 
 /**
