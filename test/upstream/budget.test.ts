@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { createOffsetClock } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget/budget.ts';
 import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../../server/src/upstream/upstream.ts';
@@ -138,6 +139,20 @@ describeOnDatabase('the budget', (open) => {
     expect(await refusedFor(take(after, 'money'))).not.toBeNull();
     clock.advance(82_000);
     await takeMany(after, 2, 'money');
+  });
+
+  test('a clock that is set back by an hour while nothing is left keeps nobody waiting for that hour', async () => {
+    const manual = createManualClock();
+    const clock = createOffsetClock(manual);
+    clock.setOffset(60 * 60_000);
+    const { budget } = one({ clock: clock as never, limit: 2 });
+    for (const slot of await takeMany(budget, 2, 'money')) slot.end('answered');
+    await budget.idle();
+    expect(await refusedFor(take(budget, 'money'))).toBe(60);
+    clock.setOffset(0);
+    expect(await refusedFor(take(budget, 'money'))).not.toBeNull();
+    manual.advance(82_000);
+    await takeMany(budget, 2, 'money');
   });
 
   test('the budget keeps room for the more important: each class fills its share, counting the slots of all', async () => {

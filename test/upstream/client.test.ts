@@ -1,6 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import { createServer, type Socket } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { createOffsetClock } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
@@ -575,6 +576,24 @@ describe('the circuit', () => {
     expect(upstream.state().circuit).toBe('open');
     clock.advance(1);
     expect(upstream.state().circuit).toBe('half_open');
+  });
+
+  test('the circuit stays open for a minute at most where the clock is set back', async () => {
+    const manual = createManualClock();
+    const clock = createOffsetClock(manual);
+    clock.setOffset(60 * 60_000);
+    const { upstream, service } = await start((response) => json(response, 500, {}), {
+      clock,
+      budget: createOpenBudget(manual),
+    });
+    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(PAYOUT));
+    expect(upstream.state().circuit).toBe('open');
+    clock.setOffset(0);
+    service.answer = (response) => json(response, 200, {});
+    manual.advance(60_000);
+    expect(upstream.state().circuit).toBe('half_open');
+    await upstream.send(PAYOUT);
+    expect(upstream.state().circuit).toBe('closed');
   });
 
   test('the circuit is not opened by an unreadable answer, nor by a refusal, nor by endpoints that are not there', async () => {

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createOffsetClock } from '../../server/src/kernel/clock.ts';
 import { createEndpoints } from '../../server/src/upstream/endpoint-availability.ts';
 import { messageOf } from '../../server/src/upstream/responses.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
@@ -53,6 +54,16 @@ describe('an endpoint', () => {
     const { endpoints, answering } = start();
     expect(await endpoints.ask('live', endpoint, answering(status))).toEqual({ status });
     expect(endpoints.isMissing('live', endpoint)).toBe(false);
+  });
+
+  test('a missing endpoint is called again where the clock was set back', () => {
+    const clock = createOffsetClock(createManualClock());
+    clock.setOffset(60 * 60_000);
+    const endpoints = createEndpoints(clock);
+    endpoints.markMissing('live', LIST);
+    expect(endpoints.isMissing('live', LIST)).toBe(true);
+    clock.setOffset(0);
+    expect(endpoints.isMissing('live', LIST)).toBe(false);
   });
 
   test('an endpoint that fails may exist', async () => {

@@ -32,7 +32,9 @@ export function createBreaker({ clock, random }: { clock: Clock; random: () => n
 
   function circuit(): CircuitState {
     if (!openUntil) return 'closed';
-    return clock.now() < openUntil ? 'open' : 'half_open';
+    const remainingMs = openUntil.getTime() - clock.ms();
+    // A longer time than any was begun before the clock was set back.
+    return remainingMs > 0 && remainingMs <= MAX_OPEN_MS ? 'open' : 'half_open';
   }
 
   function check(): void {

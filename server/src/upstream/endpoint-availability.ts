@@ -41,7 +41,10 @@ export function createEndpoints(clock: Clock): Endpoints {
 
   function isMissing(environment: Environment, endpoint: Endpoint): boolean {
     const end = missingUntil.get(keyOf(environment, endpoint));
-    return end !== undefined && clock.now() < end;
+    if (!end) return false;
+    const remainingMs = end.getTime() - clock.ms();
+    // A later end is from before the clock was set back.
+    return remainingMs > 0 && remainingMs <= MISSING_FOR_MS;
   }
 
   function markMissing(environment: Environment, endpoint: Endpoint): void {

@@ -217,8 +217,11 @@ export function createBudget({
     }
   }
 
+  /** Whether the last view may decide. One from before the clock was set back may not. */
   function isRecent(now: Date): boolean {
-    return isViewFresh && lastView !== null && now.getTime() - lastView.readAt.getTime() < VIEW_TTL_MS;
+    if (!isViewFresh || !lastView) return false;
+    const ageMs = now.getTime() - lastView.readAt.getTime();
+    return ageMs >= 0 && ageMs < VIEW_TTL_MS;
   }
 
   async function runRounds(): Promise<void> {
