@@ -87,6 +87,17 @@ describeOnDatabase('what no lookup can settle', (open) => {
     );
   });
 
+  test('a doubt is not settled by a payout whose whole destination is known to be another', async () => {
+    const { list, shown, request, doubts, mine } = await start();
+    // Its mask is that of the request's destination.
+    list.push({ ...shown('SAQ-1', 100), walletAddress: 'alice@padaria.example' });
+    const id = await request('one');
+    await expect(doubts.settleDoubt({ id, made: 'SAQ-1' })).rejects.toThrow(
+      'made: is of another amount, method or destination',
+    );
+    expect(await mine()).toHaveLength(1);
+  });
+
   test('a doubt is not settled as never made while the request is sent, nor where it has ended meanwhile', async () => {
     const [sent, goesOn] = [deferred(), deferred()];
     const { request, doubts, mine } = await start({

@@ -40,7 +40,9 @@ export function createDoubts({
             'is no payout that this server has seen: list the payouts first, and give its SAQ- code',
           );
         const requested = asPayout(intent);
+        // The hash of the whole destination tells apart what is masked alike.
         const matches =
+          (payout.inputHash === undefined || payout.inputHash === intent.inputHash) &&
           payout.amountCents === requested.amountCents &&
           (payout.method === requested.method || payout.method === 'unknown') &&
           canBeSame(payout, requested);
