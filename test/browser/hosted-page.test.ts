@@ -15,6 +15,7 @@ import {
   servePage,
 } from '../card-payments/hosted-checkout.ts';
 import { launchBrowser } from '../support/browser.ts';
+import { deferred } from '../support/deferred.ts';
 import { STILL } from '../support/launch-options.ts';
 import { firstInSample, runsAll, sampled } from '../support/scale.ts';
 
@@ -353,6 +354,33 @@ describe('the hosted page while the server does not answer', () => {
     await pay(page);
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
     expect(served.state.charged).toHaveLength(1);
+  });
+
+  it('what an extension of the browser puts into the page does not break off a payment', async () => {
+    const violated = deferred();
+    await using served = await servePage({
+      async answer(payment) {
+        await violated.promise;
+        return decline(payment);
+      },
+    });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.exposeFunction('violated', () => violated.resolve());
+    await page.goto(served.pageUrl);
+    // An image of another origin, which the policy of the page refuses, once the form is under way.
+    await page.evaluate(() => {
+      document.addEventListener('securitypolicyviolation', () => Object(window).violated());
+      document.addEventListener('submit', () =>
+        setTimeout(() => {
+          document.body.append(Object.assign(new Image(), { src: 'https://elsewhere.example/x.png' }));
+        }),
+      );
+    });
+    await typeCard(page);
+    await pay(page);
+    await page.getByRole('alert').waitFor();
+    expect(await page.getByLabel('Nome no cartão').inputValue()).toBe('Maria da Silva');
   });
 
   it('a page at the end of its time asks less and less often while the server fails', async () => {

@@ -92,8 +92,10 @@ function startForm() {
     rememberPaying();
     const release = showBusy(form);
     // The shop's address may redirect elsewhere, which Chromium's form-action does not let a form do: the card
-    // has been charged, so the script leads the payer on.
-    document.addEventListener('securitypolicyviolation', follow);
+    // has been charged, so the script leads the payer on. Other violations are of extensions of the browser.
+    document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
+      if (effectiveDirective === 'form-action') follow();
+    });
     // The response was lost, or the payer has stopped the page: the server knows the status of the payment. Where it still
     // waits for a card, the form can be sent again; a form that has reached it charges once, however often it is sent.
     const proceed = (/** @type {Status} */ { state }) => {
