@@ -405,6 +405,17 @@ describe('what the service writes', () => {
     expect(cardPaymentEventFromWire(inPortuguese)).toMatchObject({ status: 'refunded', paidAt: null });
   });
 
+  test('The instant of the creation is not taken for that of the payment', () => {
+    const event = { event: 'card_payment.paid', orderCode: 'P1', amount: 1, status: 'paid' };
+    const createdAt = '2026-03-02T11:40:00.000Z';
+    const confirmed = { confirmadoEm: NOW.toISOString() };
+    expect(cardPaymentEventFromWire({ ...event, ...confirmed, createdAt })).toMatchObject({ paidAt: NOW });
+    expect(cardPaymentEventFromWire({ ...event, ...confirmed, criadoEm: createdAt })).toMatchObject({
+      paidAt: NOW,
+    });
+    expect(cardPaymentEventFromWire({ ...event, createdAt })).toMatchObject({ paidAt: null });
+  });
+
   test('No card payment is read from the event of a dispute', () => {
     const named = { disputeId: 'dsp_1', orderCode: 'P1', status: 'paid', amount: 8.2 };
     expect(cardPaymentEventFromWire(named)).toBeNull();

@@ -54,7 +54,7 @@ export function readPaymentEvent(record: JsonRecord, family: string) {
   const status = record.status ?? kind ?? words.find((word) => STATUSES.has(readWord(word)));
   return {
     status: readStatus(status),
-    paidAt: readInstant(record.paidAt) ?? datesOf(record)[0] ?? null,
+    paidAt: readInstant(record.paidAt) ?? datesOf(record, CREATION)[0] ?? null,
     refundedAt: readInstant(record.refundedAt),
     ...readDetails(record),
   };
@@ -128,10 +128,18 @@ function readUrl(value: unknown): string | null {
   return text !== null && /^https?:/i.test(text) && URL.canParse(text) ? text : null;
 }
 
-/** The distinct dates of a record, earliest first, without those of an expiry, a refund or a cancellation. */
-function datesOf(record: JsonRecord): Date[] {
+/** The names of the instant of a creation, which an event of a payment need not have. */
+const CREATION = /creat|cria/i;
+
+/**
+ * The distinct dates of a record, earliest first, without those of an expiry, a refund or a cancellation, and those whose names
+ * match `others`.
+ */
+function datesOf(record: JsonRecord, others?: RegExp): Date[] {
   const times = Object.entries(record).flatMap(([name, value]) =>
-    /expir|valid|venc|refund|reemb|estorn|cancel/i.test(name) ? [] : (readInstant(value)?.getTime() ?? []),
+    /expir|valid|venc|refund|reemb|estorn|cancel/i.test(name) || others?.test(name)
+      ? []
+      : (readInstant(value)?.getTime() ?? []),
   );
   return [...new Set(times)].sort((left, right) => left - right).map((time) => new Date(time));
 }
