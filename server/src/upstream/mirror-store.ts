@@ -287,8 +287,18 @@ export async function touchMirrored(
 /** The age at which a poll is deleted: longer than any interval between two. */
 const POLL_RETENTION_MS = 24 * 60 * 60_000;
 
-/** A poll further ahead than clocks of two instances differ was recorded before the clock was set back. */
+/** An instant further ahead than clocks of two instances differ was recorded before the clock was set back. */
 const AHEAD_MS = 60_000;
+
+/** Whether an instant was recorded before the clock was set back. */
+export function isAhead(instant: Date, now: Date): boolean {
+  return instant.getTime() > now.getTime() + AHEAD_MS;
+}
+
+/** Whether a state is from after the answer to a request that began at `at`. */
+export function isNewer({ observedAt }: Pick<MirroredRow, 'observedAt'>, at: Date, now: Date): boolean {
+  return observedAt > at && !isAhead(observedAt, now);
+}
 
 /**
  * Claims a poll under a name: true where the last one, on any instance, is `intervalMs` ago or longer. A claim counts

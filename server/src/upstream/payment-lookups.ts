@@ -6,6 +6,7 @@ import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts'
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
 import {
   claimPoll,
+  isAhead,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
@@ -182,7 +183,8 @@ export function createPaymentLookups<
       const followed = open.flatMap((each) => {
         const everyMs = pollInterval(paymentOf(each), now);
         if (everyMs === null) return [];
-        const last = Math.max(each.observedAt.getTime(), polledAt.get(each.id)?.getTime() ?? 0);
+        const known = [each.observedAt, polledAt.get(each.id) ?? each.observedAt];
+        const last = Math.max(0, ...known.filter((at) => !isAhead(at, now)).map((at) => at.getTime()));
         return [{ each, everyMs, at: last + everyMs }];
       });
       const isFollowed = new Set(followed.map(({ each }) => each.id));

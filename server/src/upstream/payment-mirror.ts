@@ -3,7 +3,7 @@ import type { NewEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { mirrored, type Observation, writesOfMirrored } from './mirror.ts';
-import { type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
+import { isNewer, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 
 /** The payments of one family in the mirror: their names and rules. `P`: a payment, `C`: what the service shows of one. */
 export interface PaymentFamily<
@@ -38,7 +38,12 @@ export function mirrorPayments<
   P extends { version: number; status: string },
   C extends { status: string | null },
 >(
-  { database: { sql }, committer, pollNow }: Pick<UpstreamDependencies, 'database' | 'committer' | 'pollNow'>,
+  {
+    database: { sql },
+    committer,
+    clock,
+    pollNow,
+  }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow'>,
   family: PaymentFamily<P, C>,
 ): MirroredPayments<C> {
   const { resource, confirmsStatus } = family;
@@ -51,7 +56,7 @@ export function mirrorPayments<
     async record(tenant, known, claim, at) {
       // The claim is older than the known state, which contains it. One of the same millisecond may be newer: its content
       // decides.
-      if (known && known.observedAt > at) return known;
+      if (known && isNewer(known, at, clock.now())) return known;
       if (known && !family.merge(family.fromJson(known.snapshot), claim, at)) {
         // An older state confirms nothing, and the same instant nothing more.
         if (!confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime()) return known;
@@ -94,7 +99,9 @@ export function observationsOf<
       ...listedBy(payment),
       snapshot: payment,
       observedAt:
-        before && (before.observedAt > at || !confirmsStatus(claim, payment.status)) ? before.observedAt : at,
+        before && (isNewer(before, at, state.now) || !confirmsStatus(claim, payment.status))
+          ? before.observedAt
+          : at,
     };
     const event = changed && eventOf(payment, changed.from);
     return { record, writes: writesOfMirrored({ event, ...record }) };

@@ -14,6 +14,7 @@ import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lis
 import {
   claimPoll,
   countMirrored,
+  isAhead,
   listMirrored,
   type MirroredRow,
   selectMirrored,
@@ -227,9 +228,10 @@ export function createRemotePayouts(
       async findPayouts(tenant, ids) {
         const select = () => selectMirrored(sql, tenant, RESOURCE, [...new Set(ids)]);
         const known = await select();
-        const oldBefore = plusMs(clock.now(), -OLD_AFTER_MS);
+        const now = clock.now();
+        const oldBefore = plusMs(now, -OLD_AFTER_MS);
         const due = known
-          .filter(({ final, observedAt }) => !final && observedAt < oldBefore)
+          .filter(({ final, observedAt }) => !final && (observedAt < oldBefore || isAhead(observedAt, now)))
           .slice(0, REFRESHED_AT_ONCE);
         const refreshes = await Promise.allSettled(
           due.map((row) => refreshOne(tenant, row, { requestOptions, maxAgeMs: MAX_AGE_MS })),
@@ -299,7 +301,8 @@ export function createRemotePayouts(
     const open = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
     const intervalMsOf = (row: MirroredRow) =>
       Math.max(intervalOf(row, now), open.length * POLL_EVERY_MS.fresh);
-    const dueAt = (row: MirroredRow) => plusMs(row.observedAt, intervalMsOf(row));
+    const dueAt = (row: MirroredRow) =>
+      isAhead(row.observedAt, now) ? now : plusMs(row.observedAt, intervalMsOf(row));
     const byDueTime = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
     const due = byDueTime.filter((row) => dueAt(row) <= now);
     const polled = new Set<MirroredRow>();

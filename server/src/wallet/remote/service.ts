@@ -12,6 +12,7 @@ import { createEndpoints } from '../../upstream/endpoint-availability.ts';
 import { mirrored } from '../../upstream/mirror.ts';
 import {
   claimPoll,
+  isNewer,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
@@ -84,7 +85,7 @@ export function createRemoteWallet({
   /** Records a wallet and returns the newest known one: another instance may have read it later. */
   async function recordRead(tenant: Tenant, wallet: Wallet, at: Date): Promise<Wallet> {
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
-    if (known && known.observedAt > at) return toWallet(known);
+    if (known && isNewer(known, at, clock.now())) return toWallet(known);
     if (known && isSameWallet(toWallet(known), wallet)) {
       await touchMirrored(database.sql, tenant, 'wallet', { ids: [ID], at });
       return wallet;
@@ -94,7 +95,7 @@ export function createRemoteWallet({
       read: (reader) => reader.load(mirrored.wallet, ID),
       decide(state) {
         const before = state.get(mirrored.wallet, ID);
-        if (before && before.observedAt > at) return { outcome: toWallet(before) };
+        if (before && isNewer(before, at, state.now)) return { outcome: toWallet(before) };
         if (before && isSameWallet(toWallet(before), wallet)) return { outcome: wallet };
         const record = recordOf(wallet, { version: (before?.version ?? 0) + 1, at });
         return {

@@ -1,0 +1,64 @@
+import { beforeAll, expect, test } from 'vitest';
+import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
+import type { Database } from '../../server/src/db/database.ts';
+import { createOffsetClock } from '../../server/src/kernel/clock.ts';
+import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
+import { createManualClock } from '../support/clock.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { scriptedUpstream } from '../support/scripted-upstream.ts';
+
+const FIGURES = { disputeBlocked: 0, pendingRelease: 0, cryptoBalanceLtc: 0 };
+
+describeOnDatabase('what was seen by a clock that was an hour ahead', (open) => {
+  let database: Database;
+  beforeAll(async () => {
+    database = await open();
+  });
+
+  test('the wallet and open payments are read and polled as the service shows them now', async () => {
+    const manual = createManualClock();
+    const clock = createOffsetClock(manual);
+    clock.setOffset(60 * 60_000);
+    let [balance, status] = [10, 'pending'];
+    const upstream = scriptedUpstream(({ path }) =>
+      path === '/v1/wallet'
+        ? { body: { ...FIGURES, balance, withdrawable: balance } }
+        : {
+            body: {
+              orderCode: path.split('/').at(-1),
+              status,
+              amountCents: 500,
+              createdAt: '2026-03-02T12:00:00.000Z',
+              expiresAt: '2026-03-02T20:00:00.000Z',
+            },
+          },
+    );
+    const facade = await startFacade({ database, upstream, clock: clock as never });
+    const { tenant } = facade;
+    const requester = { priority: 'merchant', subject: null, onRead: () => undefined } as const;
+    const wallet = createRemoteWallet(facade).serviceFor(requester);
+    const remote = createRemoteCardPayments({
+      ...facade,
+      callbackUrl: null,
+      findProduct: async () => null,
+      privateAddresses: false,
+    });
+    const payments = remote.serviceFor(requester);
+    const read = async () => [
+      (await wallet.read(tenant)).balanceCents,
+      (await payments.find(tenant, 'P1'))?.status,
+    ];
+    expect(await read()).toEqual([1_000, 'pending']);
+    await payments.find(tenant, 'P2');
+
+    clock.setOffset(0);
+    manual.advance(60_000);
+    [balance, status] = [20, 'paid'];
+    expect(await read()).toEqual([2_000, 'paid']);
+    await remote.poll(tenant, { all: true, ids: [] });
+    expect(await payments.list(tenant, { end: 'first', limit: 9 })).toMatchObject({
+      items: [{ payment: { status: 'paid' } }, { payment: { status: 'paid' } }],
+    });
+  });
+});
