@@ -9,7 +9,7 @@ import { type Pair, type Service, startPair, startService } from '../support/pai
 const MINUTE = 60_000;
 
 const CONFIGURE = `mutation ($input: ConfigureWebhookInput!) { configureWebhook(input: $input) {
-  __typename ... on ConfigureWebhookSuccess { url optionalEvents } ... on UpstreamError { retryable } } }`;
+  __typename ... on ConfigureWebhookSuccess { url optionalEvents } ... on UnavailableError { code message } } }`;
 const CREATE = `mutation { createCardPayment(input: { valueCents: 4990, description: "Pão" }) {
   ... on CardPaymentSuccess { cardPayment { orderCode status } } } }`;
 const FIND = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
@@ -205,7 +205,11 @@ describe('a facade of a service whose optional events are all opted into', () =>
     const pair = await start();
     const input = { url: 'https://padaria.example/hook', optionalEvents: ALL };
     const { configureWebhook } = await pair.facade.client(pair.keys.live).request(CONFIGURE, { input });
-    expect(configureWebhook).toEqual({ __typename: 'UpstreamError', retryable: false });
+    expect(configureWebhook).toEqual({
+      __typename: 'UnavailableError',
+      code: 'NOT_OFFERED',
+      message: expect.stringContaining('set the URL in its dashboard'),
+    });
     const endpoints = await pair.facade.database.sql.selectFrom('webhook_endpoint').selectAll().execute();
     expect(endpoints).toEqual([]);
   });

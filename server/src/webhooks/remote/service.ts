@@ -1,4 +1,4 @@
-import { UpstreamError } from '../../kernel/errors.ts';
+import { UnavailableError } from '../../kernel/errors.ts';
 import type { WebhookService } from '../model.ts';
 
 /**
@@ -9,9 +9,9 @@ export function createRemoteWebhooks(service: WebhookService): WebhookService {
   return {
     ...service,
     async configure() {
-      throw new UpstreamError(
-        'The service has no endpoint for this: set the URL in its dashboard (API and Developers, Webhooks)',
-        { retryable: false, moneyMayHaveMoved: false },
+      throw new UnavailableError(
+        'NOT_OFFERED',
+        'Configuring webhooks is not offered by the payments service behind this server: set the URL in its dashboard (API and Developers, Webhooks)',
       );
     },
   };
