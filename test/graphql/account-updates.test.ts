@@ -251,7 +251,7 @@ describe('accountUpdates', () => {
     [{ kinds: [] }, /^kinds: must name at least one kind$/],
     [{ kinds: ['NOTHING'] }, /kinds\[0\].*does not exist/],
     [{ kinds: [null] }, /null/],
-    [{ after: 'x' }, /^after: is not a cursor of this server$/],
+    [{ after: 'x' }, /^after: is not a cursor of updates/],
   ])('%j is refused', async (variables, message) => {
     expect(await refusalOf(live, variables)).toMatchObject({
       message: expect.stringMatching(message),

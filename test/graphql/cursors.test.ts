@@ -45,16 +45,11 @@ async function followed(client: GraphQLClient, after: string): Promise<string> {
   return value.data.allCardPaymentUpdates.cardPayment.orderCode;
 }
 
-const NO_CURSOR = {
-  errors: [
-    {
-      extensions: {
-        code: 'BAD_USER_INPUT',
-        fields: [{ path: 'after', message: 'is not a cursor of this server' }],
-      },
-    },
-  ],
-};
+const refusedAfter = (message: string) => ({
+  errors: [{ extensions: { code: 'BAD_USER_INPUT', fields: [{ path: 'after', message }] } }],
+});
+const NO_PLACE = { status: 400, ...refusedAfter('is not a cursor of this list') };
+const NO_CURSOR = refusedAfter('is not a cursor of updates: give updatesCursor, or the cursor of an update');
 const EXPIRED = { errors: [{ extensions: { code: 'CURSOR_EXPIRED' } }] };
 
 /** The same cursor but for one character, which still spells 16 bytes. */
@@ -105,7 +100,7 @@ describe('the cursors of one server', () => {
     const [ofList] = await listCursors(app.live);
     const ofUpdates = await updatesCursor(app.live);
     await expect(followed(app.live, ofList!)).rejects.toMatchObject(NO_CURSOR);
-    await expect(listed(app.live, ofUpdates)).rejects.toMatchObject({ status: 400, ...NO_CURSOR });
+    await expect(listed(app.live, ofUpdates)).rejects.toMatchObject(NO_PLACE);
   });
 
   test.each(['another account', 'the other environment'])('a cursor is refused for %s', async (whose) => {
@@ -113,14 +108,14 @@ describe('the cursors of one server', () => {
     const ofUpdates = await updatesCursor(app.live);
     const [ofList] = await listCursors(app.live);
     await expect(followed(stranger, ofUpdates)).rejects.toMatchObject(NO_CURSOR);
-    await expect(listed(stranger, ofList!)).rejects.toMatchObject({ status: 400, ...NO_CURSOR });
+    await expect(listed(stranger, ofList!)).rejects.toMatchObject(NO_PLACE);
   });
 
   test('a cursor with one changed character is refused', async () => {
     const [ofList] = await listCursors(app.live);
     const ofUpdates = await updatesCursor(app.live);
     await expect(followed(app.live, changed(ofUpdates))).rejects.toMatchObject(NO_CURSOR);
-    await expect(listed(app.live, changed(ofList!))).rejects.toMatchObject({ status: 400, ...NO_CURSOR });
+    await expect(listed(app.live, changed(ofList!))).rejects.toMatchObject(NO_PLACE);
   });
 });
 

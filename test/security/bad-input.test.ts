@@ -1172,7 +1172,7 @@ async function outcomeOfSubscription(
   const updates = client.ws(document, variables);
   const errors = ((await updates.next()).value?.errors ?? []) as Refusal[];
   await updates.close();
-  const isOpened = errors.length === 0 || errors[0]!.message === 'after: is not a cursor of this server';
+  const isOpened = errors.length === 0 || errors[0]!.message.startsWith('after: is not a cursor of updates');
   return isOpened ? { refusal: null, fault: false } : outcomeOfErrors(errors, names);
 }
 

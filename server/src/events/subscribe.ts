@@ -27,6 +27,7 @@ import {
 /** The most events that wait in the queue of one subscription; one of another commit ends it as too slow. */
 const QUEUE_LIMIT = 256;
 const PAGE = 100;
+const NO_CURSOR = 'is not a cursor of updates: give updatesCursor, or the cursor of an update';
 
 /**
  * Subscribes to a topic. The contract of every subscription: the initial state or what came after a cursor, then every
@@ -96,7 +97,7 @@ function placeAfter(
   const read = (path: string, cursor: string | null | undefined): Position | null => {
     if (cursor == null) return null;
     const decoded = cursors.decodeMarked(cursor);
-    if (decoded === null) throw new ValidationError([{ path, message: 'is not a cursor of this server' }]);
+    if (decoded === null) throw new ValidationError([{ path, message: NO_CURSOR }]);
     return { version: decoded.place, mark: decoded.mark };
   };
   const named = read('after', after);

@@ -24,7 +24,7 @@ function placeArgument(
   if (cursor == null) return undefined;
   const place = cursors.decode(cursor);
   if (place === null)
-    throw new ValidationError([{ path: argument, message: 'is not a cursor of this server' }]);
+    throw new ValidationError([{ path: argument, message: 'is not a cursor of this list' }]);
   return place;
 }
 
