@@ -416,4 +416,11 @@ describe('verifyWebhook', () => {
     const parsed = { headers, body: JSON.parse(body) };
     await expect(verifyWebhook(parsed, { secret, now })).rejects.toThrow(TypeError);
   });
+
+  test.each(['standard', 'document'] as const)('a missing secret is named (%s)', async (scheme) => {
+    for (const missing of [undefined as unknown as string, '', [secret, '']])
+      await expect(verifyWebhook({ headers, body }, { secret: missing, scheme, now })).rejects.toThrow(
+        'The secret is not one of webhooks',
+      );
+  });
 });

@@ -109,12 +109,16 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
 
 /** Formats the summary of a backup. */
 export function formatBackup({ file, bytes, ...saved }: Saved): string {
-  return `${file}: ${describeContents(saved)}, ${(bytes / 1_000_000).toFixed(1)} MB.
+  return `${file}: ${describeContents(saved)}, ${formatBytes(bytes)}.
 
 It holds secrets: anyone who has it can sign webhooks and follow payments. To read it back:
 
   ${PSA_COMMAND} restore ${shellQuoted(file)}
 `;
+}
+
+function formatBytes(bytes: number): string {
+  return bytes < 1_000_000 ? `${Math.ceil(bytes / 1_000)} kB` : `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
 /** Quotes a path so that it can be copied into a shell. */

@@ -51,7 +51,9 @@ export async function verifyWebhook(
 ): Promise<Webhook> {
   const header = (name: string) => headerOf(request.headers, name);
   const body = await bodyOf(request);
-  const secrets = typeof secret === 'string' ? [secret] : secret;
+  const secrets = [secret].flat();
+  // As from a variable of the environment that is not set.
+  if (secrets.some((each) => !each)) throw noSecret();
   let id: string | null;
   if (scheme === 'standard') {
     id = header('webhook-id');
@@ -133,9 +135,13 @@ async function verify(keys: readonly Bytes[], signed: Bytes, signatures: readonl
 
 const SECRET_PREFIX = 'whsec_';
 
+function noSecret(): TypeError {
+  return new TypeError('The secret is not one of webhooks: whsec_…');
+}
+
 function standardKey(secret: string): Bytes {
   const key = fromBase64(secret.startsWith(SECRET_PREFIX) ? secret.slice(SECRET_PREFIX.length) : secret);
-  if (key.length === 0) throw new TypeError('The secret is not one of webhooks: whsec_…');
+  if (key.length === 0) throw noSecret();
   return key;
 }
 
