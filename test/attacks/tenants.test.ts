@@ -1533,11 +1533,10 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
             type: 'subscribe',
             payload: operationOn(schema, `Subscription.${field}`, {}),
           });
-        // Once the wallet as it is has come they all stand. On a busy machine something older may end just before.
-        let first: { id: string; payload: { data: { walletUpdates: { wallet: { id: string } } } } };
-        do first = await socket.next();
-        while (first.id !== 'walletUpdates');
-        return { side, socket, wallet: first.payload.data.walletUpdates.wallet.id };
+        // The wallet as it is comes first, and then they all stand.
+        const first = await socket.next();
+        expect(first).toMatchObject({ id: 'walletUpdates', type: 'next' });
+        return { side, socket, wallet: first.payload.data.walletUpdates.wallet.id as string };
       }),
     );
     for (const { side, socket } of follows) {

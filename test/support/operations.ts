@@ -1,12 +1,15 @@
 import {
   type GraphQLArgument,
   type GraphQLInputType,
+  type GraphQLObjectType,
   type GraphQLOutputType,
   type GraphQLSchema,
   getNamedType,
+  getNullableType,
   isAbstractType,
   isInputObjectType,
   isLeafType,
+  isListType,
   isNonNullType,
   isObjectType,
   parse,
@@ -163,8 +166,16 @@ function isTooLong(query: string): boolean {
 
 const MAX_DEPTH = 4;
 
-/** Builds a selection with two items of each list. An alias keeps fields apart that have different types in a union's members. */
-export function selectionOf(schema: GraphQLSchema, type: GraphQLOutputType, depth: number): string {
+/**
+ * Builds a selection with two items of each page. An alias keeps fields apart that have different types in a union's members. Inside a
+ * list without a page there is no other list: the server counts what that multiplies, as the refunds of the payments of refunds.
+ */
+export function selectionOf(
+  schema: GraphQLSchema,
+  type: GraphQLOutputType,
+  depth: number,
+  isInList = false,
+): string {
   const named = getNamedType(type);
   if (isLeafType(named)) return '';
   if (isAbstractType(named)) {
@@ -185,14 +196,25 @@ export function selectionOf(schema: GraphQLSchema, type: GraphQLOutputType, dept
   ): string {
     const fields = Object.values(object.getFields()).filter(
       ({ args, type: fieldType }) =>
-        !args.some(isRequired) && (isLeafType(getNamedType(fieldType)) || depth < MAX_DEPTH),
+        !args.some(isRequired) &&
+        (isLeafType(getNamedType(fieldType)) || depth < MAX_DEPTH) &&
+        !(isInList && (hasPages(args) || isListWithoutPage(object, fieldType))),
     );
     const selected = fields.map(({ name, args, type: fieldType }) => {
-      const first = args.some((argument) => argument.name === 'first') ? '(first: 2)' : '';
-      return `${aliasOf(name)}${name}${first}${selectionOf(schema, fieldType, depth + 1)}`;
+      const first = hasPages(args) ? '(first: 2)' : '';
+      return `${aliasOf(name)}${name}${first}${selectionOf(schema, fieldType, depth + 1, isInList || isListWithoutPage(object, fieldType))}`;
     });
     return `{ __typename ${selected.join(' ')} }`;
   }
+}
+
+function hasPages(args: readonly GraphQLArgument[]): boolean {
+  return args.some(({ name }) => name === 'first');
+}
+
+/** Whether a field is a list of objects that has no page. */
+function isListWithoutPage({ name }: GraphQLObjectType, type: GraphQLOutputType): boolean {
+  return isListType(getNullableType(type)) && !name.endsWith('Connection') && !isLeafType(getNamedType(type));
 }
 
 function isRequired({ type, defaultValue }: GraphQLArgument): boolean {

@@ -2,7 +2,7 @@ import { request as httpRequest } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { UpstreamError } from '../../server/src/kernel/errors.ts';
+import { UnavailableError } from '../../server/src/kernel/errors.ts';
 import { signedHeaders } from '../../server/src/webhooks/signing.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
@@ -318,11 +318,10 @@ describeOnDatabase('a card event', (open) => {
         () => null,
         (error: unknown) => error,
       );
-      expect(refusal).toBeInstanceOf(UpstreamError);
+      expect(refusal).toBeInstanceOf(UnavailableError);
       expect(refusal).toMatchObject({
+        code: 'NOT_OFFERED',
         message: expect.stringContaining('dashboard'),
-        retryable: false,
-        moneyMayHaveMoved: false,
       });
     });
   });
