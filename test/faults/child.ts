@@ -41,6 +41,8 @@ export interface Requests {
     /** A facade's budget window, and other waits that a test shortens. */
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
+    /** The deadline of its database, where the test is not about it: a busy machine takes longer than a server waits. */
+    databaseWaitMs?: number;
   }): { url: string; port: number };
   /** It may be started again. */
   stop(request: null): null;

@@ -65,6 +65,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
       PSA_GRAPHQL_LIMIT: '1000000',
     },
     restLimit: 1_000_000,
+    databaseWaitMs: MINUTE_MS,
   });
   let aheadMs = 0;
   const passAtService = async (ms: number) => {
@@ -89,6 +90,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   onTestFinished(() => proxy.close());
   const start = {
     windowMs: WINDOW_MS,
+    databaseWaitMs: MINUTE_MS,
     environment: {
       DATABASE_URL: await createPostgresDatabase(),
       PSA_UPSTREAM_URL: proxy.url,

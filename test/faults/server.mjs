@@ -12,6 +12,7 @@ const { CompiledQuery } = await modules.kysely();
 /** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
 const createApp = (await modules.app()).createApp;
 const { readConfig } = await modules.config();
+const { openDatabase } = await modules['db/open']();
 const { createSystemClock, plusMs } = await modules['kernel/clock']();
 
 /** @type {import('./child.ts').Moment | null} */
@@ -47,6 +48,7 @@ const answers = {
     restLimit,
     windowMs,
     upstreamTuning,
+    databaseWaitMs,
   }) {
     moment = dieAt;
     // Half of the time that PGlite takes to start goes into making it faster for later.
@@ -69,6 +71,9 @@ const answers = {
         strangerLimit: 1_000_000,
         ...(restLimit && { restLimit }),
         ...(upstreamTuning && { upstreamTuning }),
+        ...(databaseWaitMs && {
+          open: (options) => openDatabase({ ...options, waitMs: databaseWaitMs }),
+        }),
       },
       log: {
         info: () => undefined,

@@ -19,6 +19,8 @@ export interface DatabaseOptions {
   meter?: DatabaseMeter;
   /** The number of the newest migration that this server knows. */
   knownMigration?: number | undefined;
+  /** Replaces the deadline of a PostgreSQL in a test. */
+  waitMs?: number | undefined;
 }
 
 /** Opens the database. Throws `DataDirLockedError` when another process uses the folder. */
@@ -26,9 +28,10 @@ export function openDatabase({
   databaseUrl,
   knownMigration,
   pglite,
+  waitMs,
   ...options
 }: DatabaseOptions): Promise<Database> {
   return databaseUrl
-    ? openPostgres({ databaseUrl, knownMigration, ...options })
+    ? openPostgres({ databaseUrl, knownMigration, waitMs, ...options })
     : openPglite({ ...options, pglite });
 }
