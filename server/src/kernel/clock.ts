@@ -103,6 +103,14 @@ export function secondsLeft(instant: Date, clock: Pick<Clock, 'ms'>): number {
   return Math.max(0, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
 }
 
+/** More than the clocks of two instances differ, in milliseconds. */
+export const AHEAD_MS = 60_000;
+
+/** Whether an instant that was recorded lies so far ahead that the clock was set back since. */
+export function isAhead(instant: Date, now: Date): boolean {
+  return instant.getTime() > now.getTime() + AHEAD_MS;
+}
+
 /** `instant` moved by a number of milliseconds. */
 export function plusMs(instant: Date, ms: number): Date {
   return new Date(instant.getTime() + ms);

@@ -4,6 +4,7 @@ import { headOf } from '../db/head.ts';
 import { countList, selectRange } from '../db/lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
+import { AHEAD_MS, isAhead, plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
@@ -287,14 +288,6 @@ export async function touchMirrored(
 /** The age at which a poll is deleted: longer than any interval between two. */
 const POLL_RETENTION_MS = 24 * 60 * 60_000;
 
-/** An instant further ahead than clocks of two instances differ was recorded before the clock was set back. */
-const AHEAD_MS = 60_000;
-
-/** Whether an instant was recorded before the clock was set back. */
-export function isAhead(instant: Date, now: Date): boolean {
-  return instant.getTime() > now.getTime() + AHEAD_MS;
-}
-
 /** Whether a state is from after the answer to a request that began at `at`. */
 export function isNewer({ observedAt }: Pick<MirroredRow, 'observedAt'>, at: Date, now: Date): boolean {
   return observedAt > at && !isAhead(observedAt, now);
@@ -318,8 +311,8 @@ export async function claimPoll(
         .doUpdateSet({ polled_at: now })
         .where((poll) =>
           poll.or([
-            poll('upstream_poll.polled_at', '<=', new Date(now.getTime() - intervalMs)),
-            poll('upstream_poll.polled_at', '>', new Date(now.getTime() + AHEAD_MS)),
+            poll('upstream_poll.polled_at', '<=', plusMs(now, -intervalMs)),
+            poll('upstream_poll.polled_at', '>', plusMs(now, AHEAD_MS)),
           ]),
         ),
     )
@@ -330,7 +323,7 @@ export async function claimPoll(
       .deleteFrom('upstream_poll')
       .where('account_id', '=', tenant.accountId)
       .where('environment', '=', tenant.environment)
-      .where('polled_at', '<', new Date(now.getTime() - POLL_RETENTION_MS))
+      .where('polled_at', '<', plusMs(now, -POLL_RETENTION_MS))
       .execute();
   return claimed !== undefined;
 }

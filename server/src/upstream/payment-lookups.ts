@@ -1,4 +1,4 @@
-import { plusMs } from '../kernel/clock.ts';
+import { isAhead, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -6,7 +6,6 @@ import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts'
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
 import {
   claimPoll,
-  isAhead,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,

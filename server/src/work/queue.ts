@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { type Clock, plusMs } from '../kernel/clock.ts';
+import { AHEAD_MS, type Clock, plusMs } from '../kernel/clock.ts';
 import { OutageError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { startSpan } from '../kernel/traces.ts';
@@ -57,8 +57,6 @@ const LEASE_MS = 30_000;
 const RENEW_MS = 2_000;
 /** A lease of an instance whose connection is gone ends this long after its last renewal. */
 const GONE_MS = 5_000;
-/** More than the clocks of two instances differ. */
-const AHEAD_MS = 60_000;
 /** The interval of polls: another instance may end, or may schedule a task that is due before any that is known here. */
 const POLL_MS = 1_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];

@@ -1,5 +1,5 @@
 import { readHead } from '../../events/log.ts';
-import { plusMs } from '../../kernel/clock.ts';
+import { isAhead, plusMs } from '../../kernel/clock.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import { type ListRange, withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
@@ -14,7 +14,6 @@ import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lis
 import {
   claimPoll,
   countMirrored,
-  isAhead,
   listMirrored,
   type MirroredRow,
   selectMirrored,
