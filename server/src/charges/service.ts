@@ -2,6 +2,7 @@ import type { Collection, Committer } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Beneficiaries } from '../pix/collections.ts';
+import { writesOfPix } from '../pix/collections.ts';
 import { type AccountSettings, assertPixEnabled, type RegisterCode } from '../pix/model.ts';
 import { createPixCreation, createPixReads } from '../pix/service.ts';
 import { pixCharges } from './collections.ts';
@@ -69,13 +70,14 @@ export function createChargeService({
         decide(state, chargeId) {
           if (ids.some((subaccountId) => beneficiaries.balanceOf(state, subaccountId) === null))
             throw new NotFoundError('Subaccount not found');
-          return decideCreate(input, {
+          const change = decideCreate(input, {
             chargeId,
             environment: tenant.environment,
             account: state.need(accounts, tenant.accountId),
             balances: state.balances,
             now: state.now,
           });
+          return { resource: change.resource, writes: writesOfPix(pixCharges, change) };
         },
       });
       return { charge: resource, replayed };

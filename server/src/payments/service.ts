@@ -5,12 +5,10 @@ import type { OrderPayments } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { writesOfLtc } from '../ltc/collections.ts';
-import type { LtcChange } from '../ltc/decisions.ts';
 import { noQuote } from '../ltc/model.ts';
 import { pixOrderPayments, writesOfPix } from '../pix/collections.ts';
-import type { PixChange } from '../pix/decisions.ts';
 import type { RegisterCode } from '../pix/model.ts';
-import { createPixCreation, createPixReads } from '../pix/service.ts';
+import { createPixCreation, createPixReads, type NewResource } from '../pix/service.ts';
 import type { Bank } from '../rails/bank.ts';
 import { assertCallbackUrl } from '../webhooks/model.ts';
 import { checkoutUses, ltcPayments, payments, pixPayments } from './collections.ts';
@@ -42,9 +40,7 @@ interface MethodCreation {
   isRegistered(payment: StoredPayment): boolean;
   /** Gets what the decision needs from outside, before the decision: that cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
-  decide(
-    ...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]
-  ): PixChange<StoredPayment> | LtcChange<StoredPayment>;
+  decide(...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]): NewResource<StoredPayment>;
 }
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
@@ -84,17 +80,12 @@ export function createPaymentService({
     idForm: 'psa_ and 32 hex digits, in lower case',
     filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
   });
-  const { create, withCode } = createPixCreation<
-    StoredPayment,
-    PixChange<StoredPayment> | LtcChange<StoredPayment>
-  >({
+  const { create, withCode } = createPixCreation<StoredPayment>({
     committer,
     family: pixPayments,
     operation: 'createPayment',
     register: (tenant, payment) => creations[payment.method].register(tenant, payment),
     hasCode: (payment) => creations[payment.method].isRegistered(payment),
-    toWrites: (change) =>
-      'outputs' in change ? writesOfLtc(ltcPayments, change, []) : writesOfPix(pixPayments, change),
   });
 
   /** Quotes the amount before the decision, which cannot wait for a quote. Null where there is none: a replayed key needs none. */
@@ -118,7 +109,10 @@ export function createPaymentService({
       isRegistered: ({ brCode }) => brCode !== null,
       // It waits for nothing.
       prepare: async () => null,
-      decide: decideCreate,
+      decide(input, sale, creation) {
+        const change = decideCreate(input, sale, creation);
+        return { resource: change.resource, writes: writesOfPix(pixPayments, change) };
+      },
     },
     ltc: {
       register: registerLtc,
@@ -126,7 +120,8 @@ export function createPaymentService({
       prepare: quote,
       decide(input, sale, creation, quoted) {
         if (quoted?.amountCents !== sale.amountCents) throw noQuote();
-        return decideCreateLtc(input, sale, { ...creation, litoshi: quoted.litoshi });
+        const change = decideCreateLtc(input, sale, { ...creation, litoshi: quoted.litoshi });
+        return { resource: change.resource, writes: writesOfLtc(ltcPayments, change, []) };
       },
     },
   };

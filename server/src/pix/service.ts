@@ -1,4 +1,4 @@
-import type { Committer, Reader, State } from '../commit/commit.ts';
+import type { Change, Committer, Reader, State, Writes } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
@@ -6,8 +6,7 @@ import { deterministicId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { type PixFamily, writesOfPix } from './collections.ts';
-import type { PixChange } from './decisions.ts';
+import type { PixFamily } from './collections.ts';
 import {
   assertIdForm,
   noCode,
@@ -71,17 +70,19 @@ export function createPixReads<R extends StoredPixResource, Kind extends string,
   };
 }
 
+/** A new resource with the writes of its creation. */
+export interface NewResource<R> {
+  resource: R;
+  writes: Writes & { records: Change[] };
+}
+
 /** Creates a resource of one family by its input, once for each idempotency key, and gets its code from the bank. */
-export function createPixCreation<
-  R extends StoredPixResource,
-  C extends { readonly resource: R } = PixChange<R>,
->({
+export function createPixCreation<R extends StoredPixResource>({
   committer,
   family,
   operation,
   register,
   hasCode = ({ brCode }) => brCode !== null,
-  toWrites = (change) => writesOfPix(family, change as unknown as PixChange<R>),
 }: {
   committer: Committer;
   family: PixFamily<R>;
@@ -90,8 +91,6 @@ export function createPixCreation<
   register: RegisterCode<R>;
   /** Whether a resource can be shown to its payer: where it is not paid by a code alone. */
   hasCode?: (resource: R) => boolean;
-  /** Translates a decision into writes: where it is not one about a code alone. */
-  toWrites?: (change: C) => ReturnType<typeof writesOfPix>;
 }) {
   /** Gets the code of a resource that has none, whether it is new or was made by an earlier request. */
   async function withCode(tenant: Tenant, resource: R): Promise<R> {
@@ -119,7 +118,7 @@ export function createPixCreation<
         read: (reader: Reader) => Promise<unknown>;
         /** Refuses what is refused of a repeated request too. */
         assertPossible: (state: State) => void;
-        decide: (state: State, id: string) => C;
+        decide: (state: State, id: string) => NewResource<R>;
       },
     ): Promise<{ resource: R; replayed: boolean }> {
       const inputHash = hashInput(input);
@@ -141,11 +140,10 @@ export function createPixCreation<
             idempotencyKey == null ? null : replayed(state, operation, idempotencyKey, inputHash);
           if (before !== null)
             return { outcome: { resource: state.need(family.records, before), replayed: true } };
-          const change = decide(state, id);
-          const writes = toWrites(change);
+          const { resource, writes } = decide(state, id);
           if (idempotencyKey != null)
             writes.records.push(remember({ operation, key: idempotencyKey, inputHash, resourceId: id }));
-          return { outcome: { resource: change.resource, replayed: false }, writes };
+          return { outcome: { resource, replayed: false }, writes };
         },
       });
       const resource = await withCode(tenant, created.resource);
