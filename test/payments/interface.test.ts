@@ -571,7 +571,10 @@ describe('a payer’s page', () => {
     const { payment, paymentToken } = await start(page);
     const { paymentId } = payment;
     const other = await sell(shop);
-    const hidden = { customer: null, metadata: null, externalId: null, endToEndId: null, refunds: null };
+    const hidden = {
+      ...{ customer: null, metadata: null, externalId: null, endToEndId: null, refunds: null },
+      ...{ feeCents: null, netAmountCents: null },
+    };
     expect(payment).toMatchObject({ status: 'PENDING', pix: { copyPaste: expect.any(String) }, ...hidden });
     const payer = app.client(paymentToken);
     await pay(shop, paymentId);
@@ -584,6 +587,8 @@ describe('a payer’s page', () => {
       externalId: '1042',
       endToEndId: expect.any(String),
       refunds: [{ amountCents: 10 }],
+      feeCents: expect.any(Number),
+      netAmountCents: expect.any(Number),
     });
     expect(await find(payer, other)).toBeNull();
     const stream = payer.ws(FOLLOW, { paymentId: other });

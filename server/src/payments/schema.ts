@@ -141,8 +141,9 @@ builder.node(PaymentRef, {
       type: 'Cents',
       nullable: true,
       description:
-        'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it.',
-      resolve: ({ amountCents, feeCents }) => (feeCents === null ? null : amountCents - feeCents),
+        'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it, and to a browser’s checkout or payment token.',
+      resolve: ({ amountCents, feeCents }, _, context) =>
+        feeCents === null || !seesCustomer(callerOf(context)) ? null : amountCents - feeCents,
     }),
     customer: t.field({
       type: CustomerRef,

@@ -134,11 +134,11 @@ export function pixFields<R extends PixResource>(
       description: `The amount that the upstream service has reported as paid, if it is not amountCents. Such a report alone does not make the ${name} PAID: compare both with your order. Null otherwise${beside}.`,
       resolve: ({ otherPaidCents = null }, _, context) => seen(otherPaidCents, context),
     }),
-    feeCents: t.expose('feeCents', {
+    feeCents: t.field({
       type: 'Cents',
       nullable: true,
-      description:
-        'The fee in cents, which the service deducts from the amount; null if the upstream service does not report it.',
+      description: `The fee in cents, which the service deducts from the amount. Null if the upstream service does not report it${beside}.`,
+      resolve: ({ feeCents }, _, context) => seen(feeCents, context),
     }),
     currency: t.field({ type: Currency, resolve: () => 'BRL' as const }),
     pix: t.field({
