@@ -7,6 +7,7 @@ import { EXAMPLE_TABS } from '../../server/src/graphql/examples.ts';
 import { startingRoute } from '../../server/src/graphql/route.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
+import { sendRaw } from '../support/raw-http.ts';
 
 const WALLET = '{ wallet { currency } }';
 const CREATE = 'mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }';
@@ -120,10 +121,17 @@ describe('HEAD', () => {
 
   test('HEAD opens no subscription', async () => {
     const query = { query: 'subscription { allCardPaymentUpdates { cursor } }' };
-    for (const accept of ['text/event-stream', 'text/event-stream, application/json']) {
+    const types = ['text/event-stream', 'text/event-stream, application/json', 'TEXT/Event-Stream'];
+    // `curl -I` sends the first of these wildcards.
+    const wildcards = ['*/*', 'text/*', 'application/graphql-response+json, */*;q=0.1'];
+    for (const accept of [...types, ...wildcards]) {
       const answer = await send({ method: 'HEAD', query, headers: { accept } });
-      expect(answer.status).toBe(406);
+      expect([accept, answer.status]).toEqual([accept, 406]);
     }
+    const port = Number(new URL(app.url).port);
+    const head = `HEAD /graphql?${new URLSearchParams(query)} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n`;
+    const answer = await sendRaw(port, `${head}authorization: Bearer ${LIVE_KEY}\r\n\r\n`, /\r\n\r\n/);
+    expect(answer).toMatch(/^HTTP\/1.1 406 /);
   });
 
   test('a page that is asked for by HEAD exists', async () => {

@@ -65,15 +65,22 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
  * to it.
  */
 async function answerHead(request: IncomingMessage, asGet: () => unknown): Promise<void> {
-  request.method = 'GET';
   const { accept } = request.headers;
-  if (accept?.includes('text/event-stream')) request.headers.accept = 'application/json';
+  request.method = 'GET';
+  request.headers.accept = withoutEventStreams(accept);
   try {
     await asGet();
   } finally {
     request.method = 'HEAD';
-    if (accept !== undefined) request.headers.accept = accept;
+    if (accept === undefined) delete request.headers.accept;
+    else request.headers.accept = accept;
   }
+}
+
+/** The media types of an `Accept` other than event streams. A wildcard, and no header, would accept those too. */
+function withoutEventStreams(accept = '*/*'): string {
+  const types = accept.split(',').map((type) => type.trim().replace(/^\*\/\*/, 'application/json'));
+  return types.filter((type) => !/^text\/(event-stream|\*)/i.test(type)).join(', ') || 'application/json';
 }
 
 function sendRefusal(
