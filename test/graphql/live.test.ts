@@ -1,3 +1,4 @@
+import type { Duplex } from 'node:stream';
 import { createClient } from 'graphql-ws';
 import { afterAll, afterEach, beforeAll, describe, expect, test, vi } from 'vitest';
 import WebSocket from 'ws';
@@ -614,6 +615,45 @@ describe('a socket', () => {
       socket.send({ id: 'a', type: 'subscribe', payload: { query: ALL } });
     expect((await socket.closed).code).toBe(4409);
   });
+
+  test.each([
+    ['a query', '{ wallet { currency } }'],
+    ['a document that is not valid', '{ nothing }'],
+    ['a subscription', 'subscription { walletUpdates { occurredAt } }'],
+    ['a subscription that is still being opened', 'subscription { allCardPaymentUpdates { cursor } }'],
+  ])(
+    'an id that is used again right after its completion is the new operation’s: %s',
+    async (kind, query) => {
+      const socket = raw();
+      await socket.init(LIVE_KEY);
+      const { _socket: wire } = socket.socket as unknown as { _socket: Duplex };
+      const together = (...messages: object[]) => {
+        wire.cork();
+        for (const message of messages) socket.send({ id: '1', ...message });
+        wire.uncork();
+      };
+      const begin = (text: string, variables = {}) => ({
+        type: 'subscribe',
+        payload: { query: text, variables },
+      });
+      const all = begin(ALL, { after: (await app.live.request(CURSOR)).updatesCursor });
+      if (kind === 'a subscription') {
+        together(begin(query));
+        await socket.next();
+        together({ type: 'complete' }, all);
+      } else together(begin(query), { type: 'complete' }, all);
+      socket.send({ id: '2', ...begin(CURSOR) });
+      expect(await socket.next()).toMatchObject({ id: '2', type: 'next' });
+      expect(await socket.next()).toEqual({ id: '2', type: 'complete' });
+      const orderCode = await create();
+      const { payload, ...message } = await socket.next();
+      expect(message).toEqual({ id: '1', type: 'next' });
+      expect(payload.data.allCardPaymentUpdates.cardPayment.orderCode).toBe(orderCode);
+      together({ type: 'complete' }, begin('{ wallet { currency } }'));
+      expect((await socket.next()).payload).toEqual({ data: { wallet: { currency: 'BRL' } } });
+      expect(await socket.next()).toEqual({ id: '1', type: 'complete' });
+    },
+  );
 
   test('a socket is closed with 1001 when the server closes', async () => {
     const closing = await startApp();

@@ -33,6 +33,7 @@ import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import { limitUnauthenticatedBytes } from './unauthenticated-bytes.ts';
+import { createOperationIds } from './websocket-ids.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
@@ -112,6 +113,7 @@ export function createGraphQLSockets({
     handleProtocols,
   });
 
+  const ids = createOperationIds();
   const protocol = makeServer<Record<string, unknown>, Connection>({
     connectionInitWaitTimeout: initTimeoutMs,
     onConnect: (connected) => connect(connected),
@@ -119,17 +121,20 @@ export function createGraphQLSockets({
     // Yoga's functions, which mask internal errors.
     execute: (args) => track(executeOperation(args)),
     subscribe: (args) => track(subscribe(args)),
-    onNext: (_connected, _id, _payload, _args, result) =>
-      result.errors &&
-      ({
-        ...result,
-        errors: result.errors.map((error) => messageOf(error, onFault)),
-      } as FormattedExecutionResult),
-    onError(connected, _id, _payload, errors) {
+    onOperation: ids.onOperation,
+    onNext: (connected, id, payload, _args, result) =>
+      ids.unlessReplaced([connected, id, payload], () => {
+        if (!result.errors) return;
+        const errors = result.errors.map((error) => messageOf(error, onFault));
+        return { ...result, errors } as FormattedExecutionResult;
+      }),
+    async onError(connected, id, payload, errors) {
+      await ids.end(connected, id, payload);
       if (errors.some((error) => isSlow(error)))
         connected.extra.socket.close(TRY_AGAIN_LATER, 'Too slow; come back with after');
       return errors.map((error) => messageOf(error, onFault));
     },
+    onComplete: ids.end,
   });
 
   async function executeOperation(args: ExecutionArgs): Promise<ExecutionResult> {
@@ -191,11 +196,10 @@ export function createGraphQLSockets({
     return !expiresAt || { psa: { expiresAt: expiresAt.toISOString() } };
   }
 
-  async function prepare(
-    { extra, subscriptions }: Connected,
-    id: string,
-    { variables, operationName, ...named }: SubscribePayload,
-  ) {
+  async function prepare(connected: Connected, id: string, payload: SubscribePayload) {
+    ids.begin(connected, id, payload);
+    const { extra, subscriptions } = connected;
+    const { variables, operationName, ...named } = payload;
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
       return [new GraphQLError('', { originalError: TOO_MANY })];
     const engine = yoga.getEnveloped({});

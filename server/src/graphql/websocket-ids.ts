@@ -1,0 +1,57 @@
+import type { Context, OperationResult, SubscribePayload } from 'graphql-ws';
+
+/** The members of a connection that are read here. */
+type Connection = Pick<Context, 'subscriptions'>;
+type Operation = [connection: Connection, id: string, payload: SubscribePayload];
+
+/** A connection with so many ids forgets those whose operations have ended unnoticed. */
+const FORGET_FROM = 100;
+
+/**
+ * The operations that the ids of each connection stand for. A client may use an id again as soon as it has completed the
+ * operation with it. That one may not have ended yet, and the library goes by ids alone: it would send the result of the
+ * completed operation as that of the new one, and end the new one.
+ */
+export interface OperationIds {
+  /** Notes that an id stands for an operation from now on. */
+  begin(...operation: Operation): void;
+  /** Returns the value of `then`; where another operation has the id by now, nothing of this one is sent. */
+  unlessReplaced<Value>(operation: Operation, then: () => Value): Value | Promise<never>;
+  /** Forgets an operation that ends; where another has its id by now, nothing of this one is sent. */
+  end(...operation: Operation): undefined | Promise<never>;
+  /** A hook of the library, for an operation that was executed or opened. */
+  onOperation(
+    ...operation: [...Operation, args: unknown, result: OperationResult]
+  ): undefined | Promise<never>;
+}
+
+export function createOperationIds(): OperationIds {
+  const known = new WeakMap<Connection, Map<string, SubscribePayload>>();
+  const ids: OperationIds = {
+    begin(connection, id, payload) {
+      const operations = known.get(connection) ?? new Map<string, SubscribePayload>();
+      known.set(connection, operations);
+      if (operations.size >= FORGET_FROM)
+        for (const each of operations.keys())
+          if (!(each in connection.subscriptions)) operations.delete(each);
+      operations.set(id, payload);
+    },
+    unlessReplaced([connection, id, payload], then) {
+      const current = known.get(connection)?.get(id) ?? payload;
+      // The library waits for a promise to which nothing refers, so that both are freed.
+      return current === payload ? then() : new Promise(() => undefined);
+    },
+    end: (...operation) =>
+      ids.unlessReplaced(operation, () => {
+        const [connection, id] = operation;
+        known.get(connection)?.delete(id);
+        return undefined;
+      }),
+    onOperation(connection, id, payload, _args, result) {
+      const replaced = ids.unlessReplaced([connection, id, payload], () => undefined);
+      if (replaced && 'return' in result) void result.return(undefined);
+      return replaced;
+    },
+  };
+  return ids;
+}
