@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { IncomingMessage, Server } from 'node:http';
 import type { Duplex } from 'node:stream';
 import {
@@ -16,8 +15,6 @@ import {
   type SubscribePayload,
 } from 'graphql-ws';
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
-import type { Caller } from '../access/model.ts';
-import type { CredentialListener } from '../events/credential.ts';
 import { SlowConsumerError } from '../events/subscription.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { endSocket, isWebSocket } from '../http/upgrade.ts';
@@ -28,31 +25,23 @@ import {
   UnauthenticatedError,
   UnavailableError,
 } from '../kernel/errors.ts';
-import type { ContextFactory, PresentedCredential } from './caller-context.ts';
+import type { ContextFactory } from './caller-context.ts';
 import { type Context, callerOf } from './context.ts';
 import { messageOf } from './errors.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import { limitUnauthenticatedBytes } from './unauthenticated-bytes.ts';
+import {
+  type Connection,
+  closeForbidden,
+  credentialEnded,
+  end,
+  endSignalOf,
+  MAX_SUBSCRIPTIONS,
+} from './websocket-connection.ts';
 import { createOperationIds } from './websocket-ids.ts';
 import { createSocketWriter, type SocketWriter, sendResults } from './websocket-writer.ts';
 import { type GraphQLServer, presentedCredential, type Yoga } from './yoga.ts';
 
-/** The state of one connection. Ten thousand idle ones must cost little, so what few of them need is created on demand. */
-interface Connection extends CredentialListener {
-  socket: WebSocket;
-  writer: SocketWriter;
-  presented: PresentedCredential;
-  /** Whether the last ping has not been answered yet. */
-  awaitsPong: boolean;
-  caller: Caller | null;
-  /** Aborts every subscription of the connection, with the credential and with the socket. Null before the first operation. */
-  endController: AbortController | null;
-  /** Null while the connection is open; `reason` where its credential has ended. */
-  closeReason: { reason?: PaymentError } | null;
-  stopWatching: (() => void) | null;
-  /** Called when the credential is known; lifts the limit on the bytes before it. */
-  authenticated(): void;
-}
 type ConnectionAck = { psa: { expiresAt: string } };
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
@@ -64,7 +53,6 @@ export interface GraphQLSockets {
 const MAX_MESSAGE_BYTES = 100_000;
 /** Fragments of a message, and chunks of a frame: each takes as much memory as a hundred bytes. */
 const MAX_PIECES = 1_000;
-const MAX_SUBSCRIPTIONS = 100;
 /** The limit on unsent bytes, above which a socket is not read: the client first has to read its results. */
 const MAX_UNSENT_BYTES = 1_000_000;
 const PING_MS = 25_000;
@@ -326,27 +314,6 @@ export function createGraphQLSockets({
   };
 }
 
-/** The signal that aborts the connection's subscriptions. */
-function endSignalOf(connection: Connection): AbortSignal {
-  if (!connection.endController) {
-    connection.endController = new AbortController();
-    // Each subscription adds a listener, and Node warns of a leak at more than ten.
-    setMaxListeners(MAX_SUBSCRIPTIONS + 10, connection.endController.signal);
-    if (connection.closeReason) connection.endController.abort(connection.closeReason.reason);
-  }
-  return connection.endController.signal;
-}
-
-function end(connection: Connection, closeReason: NonNullable<Connection['closeReason']>): void {
-  connection.closeReason ??= closeReason;
-  connection.endController?.abort(closeReason.reason);
-}
-
-function credentialEnded(this: Connection, reason: PaymentError): void {
-  end(this, { reason });
-  closeForbidden(this, reason);
-}
-
 const NO_CREDENTIAL = 'No credential: send { "authorization": "Bearer …" } as the payload of connection_init';
 
 const TWO_CREDENTIALS =
@@ -362,12 +329,6 @@ function credentialsIn(payload: Readonly<Record<string, unknown>> | null | undef
     .filter((place) => typeof place === 'object')
     .flatMap((place) => [place?.authorization, place?.Authorization]);
   return [...new Set(values.filter((value) => typeof value === 'string'))];
-}
-
-/** Closes the socket with the reason, before the library closes it without one. */
-function closeForbidden({ socket }: Connection, error: Error): false {
-  socket.close(CloseCode.Forbidden, error.message);
-  return false;
 }
 
 /** Destroys a socket. A function of the module, because a closure would hold the request while its socket is open. */
