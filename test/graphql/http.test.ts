@@ -333,6 +333,16 @@ describe('the routes', () => {
     expect([answer.status, answer.headers.get('location')]).toEqual([307, '/demo/']);
   });
 
+  test.each([
+    ['/', '/demo/'],
+    ['/demo', '/demo/'],
+    ['/simulator', '/simulator/'],
+    ['/demo/dashboard/', '/demo/dashboard'],
+  ])('%s leads to its page with the query', async (path, page) => {
+    const answer = await fetch(`${app.url}${path}?lang=en&x=a%20b`, { redirect: 'manual' });
+    expect(answer.headers.get('location')).toBe(`${page}?lang=en&x=a%20b`);
+  });
+
   test.each(['/graphql/', '/graphql/x', '/GRAPHQL', '/nothing', '/..%2f..%2fetc/passwd', '/healthz/'])(
     '%s is answered with 404 as JSON',
     async (path) => {

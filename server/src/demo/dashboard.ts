@@ -92,7 +92,7 @@ export function createDashboardRoutes({
   const slashRedirect: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/demo\/dashboard\/$/,
-    handle: ({ response }) => send(response, 308, '', { location: '/demo/dashboard' }),
+    handle: ({ url, response }) => send(response, 308, '', { location: `/demo/dashboard${url.search}` }),
   };
   if (!operations) return [config, token, slashRedirect];
   const { payouts, payoutFees, refunds, cardPayments, disputes, subscriptions } = operations;

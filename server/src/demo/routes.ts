@@ -132,7 +132,7 @@ export function createDemoRoutes({
   const homeRedirect: Route = {
     methods: ['GET', 'HEAD'],
     path: /^\/$/,
-    handle: ({ response }) => send(response, 307, '', { location: '/demo/' }),
+    handle: ({ url, response }) => send(response, 307, '', { location: `/demo/${url.search}` }),
   };
   return [
     homeRedirect,

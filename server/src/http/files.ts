@@ -56,10 +56,10 @@ export function filesRoute({
   return {
     methods: ['GET', 'HEAD'],
     path: new RegExp(`^${prefix}(?<name>/.*)?$`),
-    async handle({ request, response, params }) {
+    async handle({ request, response, url, params }) {
       if (params.name === undefined || params.name === '') {
         if (!request.url?.startsWith(`${prefix}/`))
-          return send(response, 308, '', { location: `${prefix}/` });
+          return send(response, 308, '', { location: `${prefix}/${url.search}` });
       }
       const name = normalize(`/${params.name ?? ''}`);
       const candidates = name.endsWith(sep)
