@@ -1,8 +1,9 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import { OperatorNotice, UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import { setTracer } from '../../server/src/kernel/traces.ts';
+import { createFaultLog } from '../../server/src/ops/fault-log.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import { createFieldLog, createRequestLog } from '../../server/src/ops/request-log.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -44,6 +45,15 @@ test('no member that carries a secret reaches a line, at any depth, nor a key in
   expect(lines.join()).toContain('no such key: ps_live_…');
   // What was thrown is still what it was.
   expect(thrown.message).toBe('ps_test_hidden');
+});
+
+test('News for the operator is a warning without a stack', () => {
+  const { lines, log } = captured();
+  const logFault = createFaultLog({ log, clock: createManualClock() });
+  logFault(new OperatorNotice('A webhook was refused: none of the secrets'), {}, 'an internal fault');
+  expect(parsed(lines)).toEqual([
+    { level: 'warn', time: expect.any(String), msg: 'A webhook was refused: none of the secrets' },
+  ]);
 });
 
 test('No secret reaches the log in gathered errors, or in what a database adds to an error', () => {

@@ -1,7 +1,12 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { NotFoundError, RateLimitError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import {
+  NotFoundError,
+  OperatorNotice,
+  RateLimitError,
+  UpstreamError,
+} from '../../server/src/kernel/errors.ts';
 import { touchMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
@@ -132,6 +137,7 @@ describe('a signature', () => {
     expect(receiving.faults.map(String)).toEqual([
       'Error: A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set',
     ]);
+    expect(receiving.faults[0]).toBeInstanceOf(OperatorNotice);
     receiving.clock.advance(HOUR);
     await receiving.post({ body, headers: {} });
     await receiving.post({ body, headers: {} });

@@ -179,6 +179,9 @@ class OutageBehindChange extends OutageError {
   override readonly mayBeDone = true;
 }
 
+/** News for the operator, who can change it outside of this program: no fault of the code, so it is logged without a stack. */
+export class OperatorNotice extends Error {}
+
 /** A part of a request that was not begun, because an outage has ended the one before it. */
 export class NotBegun extends OutageError {
   override readonly name = 'NotBegun';

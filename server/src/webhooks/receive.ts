@@ -5,7 +5,7 @@ import { type Committer, put, type Reader, type State, type Writes } from '../co
 import type { Database } from '../db/database.ts';
 import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { PaymentError, UpstreamError } from '../kernel/errors.ts';
+import { OperatorNotice, PaymentError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
@@ -32,8 +32,8 @@ const VERIFY_AFTER_MS = 1_000;
 /** The last lookup runs some three minutes after the event: by then the service's answers agree with each other. */
 const MAX_LOOKUPS = 5;
 const BODY_LIMIT_BYTES = 256 * 1024;
-/** The time for which a fault is logged once: anybody can send requests that are refused. */
-const FAULT_LOG_INTERVAL_MS = 60 * 60_000;
+/** The time for which a notice is logged once: anybody can send requests that are refused. */
+const NOTICE_INTERVAL_MS = 60 * 60_000;
 
 /** A verified webhook of the service. */
 interface Message {
@@ -96,24 +96,24 @@ export function createReceiver({
   const loggedAt = new Map<string, Date>();
   const ownUrl = new URL(publicUrl + RECEIVE_PATH);
 
-  /** Logs a fault that the operator can correct, each no more than once an hour. */
-  function logFault(message: string): void {
+  /** Logs what the operator can correct, each no more than once an hour. */
+  function notify(message: string): void {
     const last = loggedAt.get(message);
-    if (last && plusMs(last, FAULT_LOG_INTERVAL_MS) > clock.now()) return;
+    if (last && plusMs(last, NOTICE_INTERVAL_MS) > clock.now()) return;
     loggedAt.set(message, clock.now());
-    onFault(new Error(message));
+    onFault(new OperatorNotice(message));
   }
 
   /** @throws HttpError 401 */
   function refuseSignature(why: string): never {
-    logFault(`A webhook was refused: ${why}`);
+    notify(`A webhook was refused: ${why}`);
     throw new HttpError(401, 'Invalid webhook signature');
   }
 
   /** @throws HttpError 503, 413, 401, 400 */
   async function verify(request: IncomingMessage): Promise<Message> {
     if (secrets.live.length + secrets.sandbox.length === 0) {
-      logFault('A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set');
+      notify('A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set');
       throw new HttpError(503, 'Webhooks are not configured');
     }
     const bytes = await readBytes(request, BODY_LIMIT_BYTES);
@@ -141,7 +141,7 @@ export function createReceiver({
   async function apply(message: Message): Promise<void> {
     const { environment, webhookId, bodyHash, payload } = message;
     const tenant = tenantOf(environment);
-    if (!tenant) return logFault(`Webhooks of ${environment} are passed over: there is no key for it`);
+    if (!tenant) return notify(`Webhooks of ${environment} are passed over: there is no key for it`);
     const claim = readClaim(claimReaders, payload);
     const named = namedPayment(payload);
     const changed = await committer.change<boolean>({
