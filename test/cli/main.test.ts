@@ -606,7 +606,7 @@ describe('invalid input', () => {
   const mistakes: [string[], RegExp][] = [
     [
       ['keys', 'create', '--live', '--permission', 'tudo'],
-      /^--permission "tudo" is unknown; there are subcontas\.gerenciar and subcontas\.sacar\. See /,
+      /^--permission "tudo" is unknown; there are subcontas\.gerenciar and subcontas\.sacar\. See npm run psa -- keys create --help$/m,
     ],
     [
       ['keys', 'create', '--live', '--name', 'x'.repeat(101)],

@@ -86,7 +86,7 @@ async function perform(args: readonly string[], terminal: Terminal, configure: (
   const invalid = findOperation(operation)!.check(input);
   if (invalid && (file ?? logo) !== undefined)
     throw new Refusal(`${describeRefusal(invalid)}. Nothing has changed`);
-  if (invalid) throw new UsageError(describeRefusal(invalid));
+  if (invalid) throw new UsageError(describeRefusal(invalid), operation.replace('.', ' '));
   const answer = await performOperation(configure(), operation, input, terminal);
   if (!answer.ok) throw new Refusal(answer.message);
   stdout.write(json ? `${JSON.stringify(answer.result, null, 2)}\n` : formatResult(operation, answer.result));
