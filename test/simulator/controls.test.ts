@@ -560,7 +560,23 @@ describe('disputes of payments', () => {
     expect((await pull('disputes', { id, amountCents: 1, reason: 'none' })).body.fields).toMatchObject([
       { path: 'reason' },
     ]);
+    expect((await pull('disputes', { id })).body.fields).toEqual([
+      { path: 'amountCents', message: 'is required' },
+    ]);
     await pull(`disputes/${body.id}/close`, { outcome: 'won' });
+  });
+
+  test('A member that a control does not know is refused by its name, and nothing is done', async () => {
+    for (const [path, input] of [
+      ['ltc/ltc1qnobody', { litoshis: 5 }],
+      ['credit', { amountCents: 5, amount: 5 }],
+      ['pix/pay', { id: `psa_${'0'.repeat(32)}`, valueCents: 5 }],
+      ['clock', { seconds: 1, minutes: 1 }],
+    ] as const)
+      expect(await pull(path, input)).toMatchObject({
+        status: 400,
+        body: { fields: [{ message: expect.stringContaining(Object.keys(input).at(-1)!) }] },
+      });
   });
 
   test('An address of LTC that nobody has is not found, whatever its characters are', async () => {

@@ -233,7 +233,9 @@ const MAX_PIX_CENTS = 10_000_000_000;
 
 const wholeNumber = (unit: string, max: number) =>
   z
-    .number({ error: `must be a whole number of ${unit}` })
+    .number({
+      error: ({ input }) => (input === undefined ? 'is required' : `must be a whole number of ${unit}`),
+    })
     .int(`must be a whole number of ${unit}`)
     .min(1, 'must be at least 1')
     .max(max, `must be at most ${max}`);
@@ -246,16 +248,18 @@ const selector = z.object({
 export const stateQuery = selector;
 export type TenantSelector = z.output<typeof selector>;
 
-export const plainInput = selector;
-export const denyInput = selector.extend({
+/** A control does not pass over a member that it does not know: a misspelled amount would be the whole payment. */
+const control = selector.strict();
+export const plainInput = control;
+export const denyInput = control.extend({
   reason: z
     .string('must be a text')
     .trim()
     .pipe(plainText({ max: 200 }))
     .default('O banco de destino recusou a transferência'),
 });
-export const delayInput = selector.extend({ seconds: wholeNumber('seconds', 30 * DAY_SECONDS).default(600) });
-export const openDisputeInput = selector.extend({
+export const delayInput = control.extend({ seconds: wholeNumber('seconds', 30 * DAY_SECONDS).default(600) });
+export const openDisputeInput = control.extend({
   amountCents: wholeNumber('cents', MAX_CENTS),
   id: z
     .string('must be the id of a payment')
@@ -265,10 +269,10 @@ export const openDisputeInput = selector.extend({
   reason: z.enum(DISPUTE_REASONS, `must be one of ${DISPUTE_REASONS.join(', ')}`).optional(),
 });
 export type DisputeInput = Pick<z.output<typeof openDisputeInput>, 'amountCents' | 'id' | 'reason'>;
-export const closeDisputeInput = selector.extend({
+export const closeDisputeInput = control.extend({
   outcome: z.enum(DISPUTE_OUTCOMES, `must be one of ${DISPUTE_OUTCOMES.join(', ')}`),
 });
-export const creditInput = selector
+export const creditInput = control
   .extend({
     amountCents: wholeNumber('cents', MAX_CENTS).optional(),
     litoshi: wholeNumber('litoshi', MAX_LITOSHI).optional(),
@@ -278,7 +282,7 @@ export const creditInput = selector
     message: 'must be given, or litoshi in its place, and not both',
   });
 export type Credit = Pick<z.output<typeof creditInput>, 'amountCents' | 'litoshi'>;
-export const payPixInput = selector
+export const payPixInput = control
   .extend({
     copyPaste: z.string('must be a PIX code').max(512, 'must be at most 512 characters').optional(),
     id: pixIdText.optional(),
@@ -298,14 +302,14 @@ export type PixOrderInput = Pick<
 >;
 const PIX_RETURNS = ['refused', 'accepted'] as const;
 export type PixReturns = (typeof PIX_RETURNS)[number];
-export const pixReturnsInput = selector.extend({
+export const pixReturnsInput = control.extend({
   id: pixIdText,
   returns: z.enum(PIX_RETURNS, `must be one of ${PIX_RETURNS.join(', ')}`),
 });
 const txidText = z
   .string('must be a transaction’s id')
   .regex(/^[0-9a-f]{64}$/, 'must be 64 hex digits, in lower case');
-export const ltcInput = selector
+export const ltcInput = control
   .extend({
     litoshi: wholeNumber('litoshi', MAX_LITOSHI).optional(),
     confirmations: z
@@ -327,9 +331,9 @@ export const ltcInput = selector
     { path: ['blocks'], message: 'must stand alone, as reorganise must' },
   );
 export type LtcChangeInput = Omit<z.output<typeof ltcInput>, 'account' | 'environment'>;
-export const storeInput = selector.extend({ products: storeProductsInput });
+export const storeInput = control.extend({ products: storeProductsInput });
 export const clockInput = z
-  .object({
+  .strictObject({
     seconds: wholeNumber('seconds', 400 * DAY_SECONDS).optional(),
     to: z.literal('next', 'must be next').optional(),
   })
