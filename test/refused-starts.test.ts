@@ -1,8 +1,9 @@
-import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
-import { expect, inject, test } from 'vitest';
+import { sql } from 'kysely';
+import { expect, inject, onTestFinished, test } from 'vitest';
 import { bootstrapRemote } from '../server/src/access/administration.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import { pathsIn } from '../server/src/db/data-folder.ts';
@@ -92,6 +93,51 @@ test('A server stops at a data folder that is a file, in one line', async () => 
   const file = join(temporaryFolder(), 'file');
   writeFileSync(file, '');
   expect(await failure({ PSA_DATA_DIR: file })).toBe(`PSA_DATA_DIR: ${file} cannot be created (EEXIST)\n`);
+});
+
+test('A server stops at a data folder whose database is something else, in one line', async () => {
+  const folder = temporaryFolder();
+  mkdirSync(pathsIn(folder).pgdata);
+  expect(await failure({ PSA_DATA_DIR: folder })).toBe(
+    `PSA_DATA_DIR: ${pathsIn(folder).pgdata} is not a database. Move it away, or choose another folder\n`,
+  );
+});
+
+// Root may write everywhere.
+test.skipIf(process.getuid?.() === 0)(
+  'A server stops at a data folder that it cannot write, in one line',
+  async () => {
+    const folder = temporaryFolder();
+    chmodSync(folder, 0o500);
+    expect(await failure({ PSA_DATA_DIR: folder })).toBe(
+      `PSA_DATA_DIR: ${folder} cannot be written by this user (EACCES)\n`,
+    );
+  },
+);
+
+test('A server stops at a database of a newer version that it cannot work on, in one line', async () => {
+  const DATABASE_URL = await createPostgresDatabase();
+  const database = await openPostgres({ databaseUrl: DATABASE_URL, clock: createSystemClock(), log: silent });
+  await sql`insert into kysely_migration values ('9999_gone_needs_9998', '')`.execute(database.sql);
+  await database.close();
+  expect(await failure({ DATABASE_URL })).toMatch(
+    /^The database was brought forward by a newer version[^\n]*\n$/,
+  );
+});
+
+test('A server stops at a database in which its user has no rights, in one line', async () => {
+  const DATABASE_URL = await createPostgresDatabase();
+  const database = await openPostgres({ databaseUrl: DATABASE_URL, clock: createSystemClock(), log: silent });
+  const user = `psa_weak_${process.pid}`;
+  await sql`create role ${sql.id(user)} login`.execute(database.sql);
+  onTestFinished(async () => {
+    await sql`drop role ${sql.id(user)}`.execute(database.sql);
+    await database.close();
+  });
+  const url = new URL(DATABASE_URL);
+  url.username = user;
+  const said = await failure({ DATABASE_URL: url.href });
+  expect(said).toMatch(/^DATABASE_URL: the user has to own the database[^\n]*\n$/);
 });
 
 const elsewhere: [string, Record<string, string>, string][] = [

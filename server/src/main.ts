@@ -4,6 +4,7 @@ import type { App } from './app.ts';
 import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config.ts';
 import { isFilled } from './db/data-folder.ts';
 import { DataDirError, DataDirLockedError } from './db/lock.ts';
+import { MigrationError } from './db/migration-error.ts';
 import { type StartingPglite, startPglite } from './db/pglite-backend.ts';
 import { ManifestError } from './graphql/trusted-manifest.ts';
 import { PSA_COMMAND } from './kernel/assets.ts';
@@ -127,7 +128,7 @@ function explain(error: unknown): string | null {
 }
 
 /** Errors whose message says what the user can do. */
-const EXPLAINED = [ConfigError, DataDirError, DataDirLockedError, ManifestError, ModeError];
+const EXPLAINED = [ConfigError, DataDirError, DataDirLockedError, ManifestError, MigrationError, ModeError];
 
 type Fault = NodeJS.ErrnoException & { address?: string; hostname?: string; port?: number };
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
+import { accessSync, closeSync, constants, mkdirSync, openSync, realpathSync, statSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { join } from 'node:path';
 
@@ -7,7 +7,7 @@ export class DataDirLockedError extends Error {
   override readonly name = 'DataDirLockedError';
 }
 
-/** The data folder cannot be created, or is a file. */
+/** The data folder cannot be created, written, or opened as a database. */
 export class DataDirError extends Error {
   override readonly name = 'DataDirError';
 }
@@ -24,6 +24,14 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     throw new DataDirError(`PSA_DATA_DIR: ${dataDir} cannot be created (${code})`, { cause: error });
+  }
+  try {
+    accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    throw new DataDirError(`PSA_DATA_DIR: ${dataDir} cannot be written by this user (${code})`, {
+      cause: error,
+    });
   }
   const folder = realpathSync(dataDir);
   try {

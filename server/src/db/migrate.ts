@@ -2,6 +2,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { sql } from 'kysely';
 import { assetPath } from '../kernel/assets.ts';
 import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './database.ts';
+import { MigrationError } from './migration-error.ts';
 
 // A database is migrated while servers of the previous version work on it: a migration expands what they use, and only one
 // of a later version removes what no server uses any more. The name of a migration says what it is:
@@ -13,10 +14,6 @@ import { type Database, MIGRATION_LOCK, SERVING_LOCK, type Sql } from './databas
 //                              indexes made concurrently and backfills in batches. It may be interrupted anywhere and run
 //                              again, so each statement can be run twice.
 //   0018_no_memo_needs_0016.sql  contracts: only servers that know 0016 can keep working.
-
-export class MigrationError extends Error {
-  override readonly name = 'MigrationError';
-}
 
 interface Migration {
   readonly name: string;

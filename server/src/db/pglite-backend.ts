@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { Duplex } from 'node:stream';
 import { Worker } from 'node:worker_threads';
 import { builtPath, workerPath } from '../kernel/assets.ts';
-import { lockDataDir } from './lock.ts';
+import { DataDirError, lockDataDir } from './lock.ts';
 import type { FromWorker, ToWorker, WorkerInput } from './pglite-worker.ts';
 
 export interface BackendOptions {
@@ -147,7 +147,8 @@ export function startBackend(
       stream?.destroy(error);
       for (const copied of pendingCopies.splice(0)) copied(error.message);
       closed?.();
-      if (state === 'starting') reject(error);
+      // The worker's message says what to do; the stack would be that of this thread.
+      if (state === 'starting') reject(new DataDirError(`PSA_DATA_DIR: ${error.message}`, { cause: error }));
       else onFatal(error);
     }
   });

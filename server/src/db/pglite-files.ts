@@ -67,7 +67,7 @@ export function prepareFolder(dataDir: string): { folder: string; isNew: boolean
   if (existsSync(join(folder, 'PG_VERSION')) && !existsSync(mark))
     return { folder, isNew: false, markFilled };
   if (existsSync(folder) && !existsSync(mark)) {
-    throw new Error(`${folder} is not a database. Move it away, or choose another PSA_DATA_DIR`);
+    throw new Error(`${folder} is not a database. Move it away, or choose another folder`);
   }
   mkdirSync(dataDir, { recursive: true });
   closeSync(openSync(mark, 'w'));

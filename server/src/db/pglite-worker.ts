@@ -119,9 +119,19 @@ async function start(
       },
     });
   } catch (error) {
-    throw new Error(['PGlite did not start', ...fatalErrors, String(error)].join(': '), { cause: error });
+    throw new Error(['PGlite did not start', ...fatalErrors, describe(error)].join(': '), { cause: error });
   }
 }
+
+/** Describes an error of PGlite, whose files throw an object with nothing but Emscripten's number of the error. */
+function describe(error: unknown): string {
+  const { errno } = error as { errno?: number };
+  if (errno === ENOSPC) return 'no space is left on the disk (ENOSPC)';
+  return errno === undefined || error instanceof Error ? String(error) : `its files failed (${errno})`;
+}
+
+/** The number of ENOSPC in Emscripten. */
+const ENOSPC = 51;
 
 function readSeed(): Blob | undefined {
   if (seed === null) return undefined;

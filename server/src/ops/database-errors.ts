@@ -6,6 +6,8 @@ import { OutageError } from '../kernel/errors.ts';
  */
 const CONNECTION_CODES = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNREACH|ENOENT|28|3D000|57P03)/;
 
+const LACKS_A_RIGHT = '42501';
+
 /** Explains in one line why the PostgreSQL of DATABASE_URL cannot be used; null for any other error. */
 export function describeDatabaseError(
   error: unknown,
@@ -16,5 +18,7 @@ export function describeDatabaseError(
   const { code } = ((isOutage && error.cause) || error) as NodeJS.ErrnoException;
   if (code !== undefined && CONNECTION_CODES.test(code))
     return `DATABASE_URL: the database did not let us in (${code})`;
+  if (code === LACKS_A_RIGHT)
+    return `DATABASE_URL: the user has to own the database, or to have every right in its schema (${code})`;
   return isOutage ? `DATABASE_URL: the database is not available: ${error.message}` : null;
 }
