@@ -105,6 +105,18 @@ describe('the environment', () => {
     expect(readConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
   });
 
+  test.each([
+    ['https://pay.example ', 'https://pay.example'],
+    ['\thttps://pay.example/base/\n', 'https://pay.example/base'],
+    ['HTTPS://Pay.Example:443/', 'https://pay.example'],
+    ['https:pay.example', 'https://pay.example'],
+    ['https:\\\\pay.example\\base', 'https://pay.example/base'],
+  ])('PUBLIC_URL %j is read as a browser reads it', (PUBLIC_URL, publicUrl) => {
+    expect(readConfig({ PUBLIC_URL }).publicUrl).toBe(publicUrl);
+    const { traces } = readConfig({ OTEL_EXPORTER_OTLP_ENDPOINT: PUBLIC_URL });
+    expect(traces?.endpoint).toBe(publicUrl);
+  });
+
   test('An empty variable counts as one that is not set', () => {
     expect(readConfig({ PORT: '', PSA_UPSTREAM_URL: '', PSA_UPSTREAM_LIMIT: '', DATABASE_URL: '' })).toEqual(
       readConfig({}),

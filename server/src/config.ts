@@ -102,7 +102,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     upstream,
     port: data.PORT,
     host: data.HOST,
-    publicUrl: data.PUBLIC_URL?.replace(/\/+$/, '') ?? null,
+    publicUrl: data.PUBLIC_URL ?? null,
     databaseUrl: data.DATABASE_URL,
     dataDir: data.PSA_DATA_DIR ?? (upstream ? '.data-upstream' : '.data'),
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
@@ -117,7 +117,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
       (isLocal && (upstream ? isLoopback(upstream.url) : demo) && isLoopback(data.PUBLIC_URL)),
     traces: data.OTEL_EXPORTER_OTLP_ENDPOINT
       ? {
-          endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT.replace(/\/+$/, ''),
+          endpoint: data.OTEL_EXPORTER_OTLP_ENDPOINT,
           headers: data.OTEL_EXPORTER_OTLP_HEADERS,
           serviceName: data.OTEL_SERVICE_NAME,
           share: data.OTEL_TRACES_SAMPLER_ARG,

@@ -8,10 +8,17 @@ export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 /** The documented format of the values that a schema accepts. */
 const formats = z.registry<{ format: string }>();
 
+/** Writes a base URL as a browser does, without a slash at its end: `new URL` also accepts spaces around it, `\\` and `HTTPS:`. */
+function normalizeBaseUrl(text: string): string {
+  const { origin, pathname } = new URL(text);
+  return `${origin}${pathname}`.replace(/\/+$/, '');
+}
+
 /** A URL to which paths are appended. */
 const baseUrl = z
   .string()
   .refine(isBaseUrl, 'must be an http or https URL without user, query and fragment')
+  .transform(normalizeBaseUrl)
   .register(formats, { format: 'http or https URL' });
 
 /** The URL of the payments service. It must use TLS, because keys are sent there. */
@@ -22,10 +29,7 @@ const upstreamUrl = z
     (text) => !isBaseUrl(text) || new URL(text).protocol === 'https:' || LOOPBACK.has(hostOf(text)),
     'must begin with https://: http:// is for a service on this machine alone',
   )
-  .transform((text) => {
-    const { origin, pathname } = new URL(text);
-    return `${origin}${pathname}`.replace(/\/+$/, '').replace(/\/v1$/, '').replace(/\/+$/, '');
-  })
+  .transform((text) => normalizeBaseUrl(text).replace(/\/v1$/, '').replace(/\/+$/, ''))
   .register(formats, { format: 'https URL; http on this machine' });
 
 const postgresUrl = z
