@@ -44,7 +44,10 @@ export interface Account extends AccountSettings {
 
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
-const label = plainText({ max: 100 });
+const label = plainText({ max: 100 }).refine(
+  (text) => text === '' || /\S/.test(text),
+  'must not be of spaces alone',
+);
 const id = plainText({ max: 100 });
 const environment = z.enum(['live', 'sandbox'], 'must be live or sandbox');
 const permission = z.enum(PERMISSIONS, {

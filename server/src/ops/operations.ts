@@ -103,6 +103,8 @@ const OPTIONS: Record<string, string> = {
   accountId: '--account',
   permissions: '--permission',
   name: '--name',
+  color: '--color',
+  logo: '--logo',
   id: 'the id',
   made: '--made',
   token: 'the token',
