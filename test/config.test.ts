@@ -169,6 +169,7 @@ describe('the environment', () => {
     ['PORT', '0x50'],
     ['PORT', ' 80'],
     ['PUBLIC_URL', 'HIDDEN'],
+    ['DATABASE_URL', 'postgres://u@db.example/psa?port=HIDDEN'],
     ['PUBLIC_URL', 'ftp://HIDDEN.example'],
     ['PUBLIC_URL', 'javascript:HIDDEN'],
     ['PUBLIC_URL', 'https://u:HIDDEN@pay.example'],

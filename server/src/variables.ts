@@ -36,7 +36,11 @@ const postgresUrl = z
   .string()
   .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
   // An empty host behind a user means a Unix socket, in PostgreSQL's URLs only.
-  .refine((text) => URL.canParse(text.replace('@/', '@localhost/')), 'must be a PostgreSQL URL')
+  .refine((text) => {
+    const url = text.replace('@/', '@localhost/');
+    // With a port that is no number `pg` never answers, and the start would end in silence.
+    return URL.canParse(url) && /^\d{0,5}$/.test(new URL(url).searchParams.get('port') ?? '');
+  }, 'must be a PostgreSQL URL')
   .register(formats, { format: 'postgres:// URL' });
 
 const key = (prefix: string) =>
