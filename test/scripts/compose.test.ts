@@ -6,6 +6,7 @@ import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
 import { readConfig } from '../../server/src/config.ts';
+import { backupName } from '../../server/src/ops/backup.ts';
 import { createHealthRoutes } from '../../server/src/ops/health.ts';
 
 const read = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8');
@@ -34,6 +35,16 @@ const { $schema: _, ...schema } = JSON.parse(
   readFileSync(join(dirname(linter), 'schemas/compose.schema.json'), 'utf8'),
 );
 const validate = new Ajv({ strict: false, allErrors: true }).compile(schema);
+
+it('Databases and backups that an operator makes in a clone are in no commit and no image', () => {
+  expect(read('.gitignore').split('\n')).toEqual(
+    expect.arrayContaining(['.data/', '.data-*/', '*.backup.gz']),
+  );
+  expect(read('.dockerignore').split('\n')).toEqual(
+    expect.arrayContaining(['.data', '.data-*', '**/*.backup.gz']),
+  );
+  expect(backupName(new Date(0))).toMatch(/\.backup\.gz$/);
+});
 
 /** The places of a file that are against the specification. */
 function mistakesIn(file: object): string[] {
