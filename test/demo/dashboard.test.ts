@@ -7,6 +7,7 @@ import { createDashboardRoutes, type DashboardOperations } from '../../server/sr
 import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
+import { hoursOfDay, startOfYesterday, totalsByHour } from '../../widget/demo/dashboard/chart-hours.ts';
 import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
 import { TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
@@ -520,5 +521,30 @@ describe('the chart of the day', () => {
     expect(chartScale(27_740, 15_000)).toMatchObject({ topCents: 50_000, bottomCents: 20_000 });
     expect(chartScale(1_000_000_000, 200_000)).toMatchObject({ topCents: 1_000_000_000, bottomCents: null });
     expect(chartScale(0, 0)).toMatchObject({ topCents: null, bottomCents: null });
+  });
+
+  test('the day and its hours are those of Brasília, as the times of the rows are, wherever the browser is', () => {
+    const zone = process.env.TZ;
+    onTestFinished(() => {
+      if (zone === undefined) delete process.env.TZ;
+      else process.env.TZ = zone;
+    });
+    const now = new Date('2026-03-02T15:30:00.250Z');
+    const movements = [
+      { at: new Date('2026-03-02T02:59:59.999Z'), cents: 1 },
+      { at: new Date('2026-03-02T03:00:00.000Z'), cents: 20 },
+      { at: new Date('2026-03-02T15:29:00.000Z'), cents: 300 },
+      { at: new Date('2026-03-02T15:29:30.000Z'), cents: -4_000 },
+    ];
+    for (const browser of ['Asia/Tokyo', 'America/Sao_Paulo', 'Pacific/Kiritimati', 'UTC']) {
+      process.env.TZ = browser;
+      const moved = totalsByHour(movements, now).filter(({ inCents, outCents }) => inCents + outCents > 0);
+      expect(moved, browser).toEqual([
+        { hour: 0, inCents: 20, outCents: 0 },
+        { hour: 12, inCents: 300, outCents: 4_000 },
+      ]);
+      expect(new Date(startOfYesterday(now)).toISOString()).toBe('2026-03-01T03:00:00.000Z');
+      expect(hoursOfDay(now)).toBeCloseTo(12.5, 3);
+    }
   });
 });

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import type { PixPayment } from '../../widget/demo/dashboard/operations.ts';
+import { movementsOf } from '../../widget/demo/dashboard/movements.ts';
+import type { CardPayment, PixPayment } from '../../widget/demo/dashboard/operations.ts';
 import { pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
 
 const PAID: PixPayment = {
@@ -40,4 +41,25 @@ test('A refund by PIX that its bank has not completed is on its way back in the 
   });
   expect(completed).toContain('R$ 9,90 estornados');
   expect(completed).not.toContain('a caminho');
+});
+
+test('A part of a card payment that was given back is money out of the chart, at the instant of its refund', () => {
+  const payment: CardPayment = {
+    ...{ orderCode: 'PSC-1', status: 'PAID', amountCents: 5_000, description: null, customer: null },
+    ...{ createdAt: '2026-03-02T12:00:00Z', paidAt: '2026-03-02T12:00:03Z', refundedAt: null },
+    ...{ canceledAt: null, failureReason: null, refundedCents: 2_000, refundableCents: 2_000, version: 2 },
+    refunds: [
+      { status: 'COMPLETED', amountCents: 2_000, completedAt: '2026-03-02T15:00:00Z' },
+      { status: 'PROCESSING', amountCents: 1_000, completedAt: null },
+    ],
+  };
+  const moved = (each: CardPayment) =>
+    movementsOf({ cardPayments: [each], pixPayments: [], payouts: [], subaccountPayouts: [] });
+  const sale = { at: new Date('2026-03-02T12:00:03Z'), cents: 5_000 };
+  expect(moved(payment)).toEqual([sale, { at: new Date('2026-03-02T15:00:00Z'), cents: -2_000 }]);
+  const refundedAt = '2026-03-02T16:00:00Z';
+  expect(moved({ ...payment, status: 'REFUNDED', refundedAt, refunds: null })).toEqual([
+    sale,
+    { at: new Date(refundedAt), cents: -5_000 },
+  ]);
 });

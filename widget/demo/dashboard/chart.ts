@@ -1,19 +1,7 @@
 import { html, LitElement, nothing, svg, type TemplateResult } from 'lit';
 import { formatBrl, formatCompactBrl } from '../shared/format.ts';
+import { type HourTotals, hoursOfDay, type MoneyMovement, totalsByHour } from './chart-hours.ts';
 import { chartScale, HEIGHT } from './chart-scale.ts';
-
-/** Money that came in or went out at one instant. */
-export interface MoneyMovement {
-  at: Date;
-  /** Positive for money in, negative for money out. */
-  cents: number;
-}
-
-interface HourTotals {
-  hour: number;
-  inCents: number;
-  outCents: number;
-}
 
 const BAR = 0.62;
 
@@ -61,7 +49,7 @@ export class DayChart extends LitElement {
       Math.max(...hours.map((hour) => hour.inCents)),
       Math.max(...hours.map((hour) => hour.outCents)),
     );
-    const nowHours = this.now.getHours() + this.now.getMinutes() / 60;
+    const nowHours = hoursOfDay(this.now);
     const summary =
       inCents + outCents === 0
         ? 'Nenhum movimento hoje.'
@@ -132,17 +120,6 @@ export class DayChart extends LitElement {
       </details>
     `;
   }
-}
-
-function totalsByHour(movements: readonly MoneyMovement[], now: Date): HourTotals[] {
-  const hours: HourTotals[] = Array.from({ length: 24 }, (_, hour) => ({ hour, inCents: 0, outCents: 0 }));
-  for (const { at, cents } of movements) {
-    const hour = hours[at.getHours()];
-    if (!hour || at.toDateString() !== now.toDateString()) continue;
-    if (cents > 0) hour.inCents += cents;
-    else hour.outCents -= cents;
-  }
-  return hours;
 }
 
 function hourRange(hour: number): string {

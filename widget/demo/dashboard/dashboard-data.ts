@@ -2,6 +2,7 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
 import { type Credentials, type DashboardApi, openApi, type PartialResult } from './api.ts';
+import { startOfYesterday } from './chart-hours.ts';
 import { createLists } from './lists.ts';
 import { mergeRead, ReloadedList } from './loaded-list.ts';
 import {
@@ -34,7 +35,6 @@ import { followUpdates } from './updates.ts';
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline';
 
-const DAY_MS = 86_400_000;
 /** Webhook deliveries have no subscription: they are polled after an event that causes them, and at intervals. */
 const DELIVERIES_AFTER_MS = 1_200;
 const DELIVERIES_EVERY_MS = 20_000;
@@ -273,7 +273,7 @@ export class DashboardData implements ReactiveController {
 
   async #loadDay(): Promise<void> {
     // Yesterday too: a payout that was requested before midnight may have completed after it.
-    const since = this.now().setHours(0, 0, 0, 0) - DAY_MS;
+    const since = startOfYesterday(this.now());
     for (const list of [this.payouts, this.cardPayments, this.pixPayments, this.charges])
       await list.loadUntil(since);
   }

@@ -1,5 +1,5 @@
-import type { MoneyMovement } from './chart.ts';
-import type { CardPayment, PaidByPix, Payout, SubaccountPayout } from './operations.ts';
+import type { MoneyMovement } from './chart-hours.ts';
+import type { CardPayment, CompletedRefund, PaidByPix, Payout, SubaccountPayout } from './operations.ts';
 
 /** The money movements that the chart of the day shows. */
 export function movementsOf({
@@ -14,9 +14,9 @@ export function movementsOf({
   subaccountPayouts: readonly SubaccountPayout[];
 }): MoneyMovement[] {
   return [
-    ...cardPayments.flatMap(({ paidAt, refundedAt, amountCents }) => [
-      ...movement(paidAt, amountCents),
-      ...movement(refundedAt, -amountCents),
+    ...cardPayments.flatMap((payment) => [
+      ...movement(payment.paidAt, payment.amountCents),
+      ...refundsOf(payment),
     ]),
     // LTC are no reais: the chart has neither their payments nor their balance.
     ...pixPayments.flatMap((payment) =>
@@ -33,8 +33,16 @@ export function movementsOf({
   ];
 }
 
-/** The refunds of a payment or a charge by PIX, each at its instant; the last one alone where the service does not list them. */
-function refundsOf({ refunds, refundedAt, amountCents }: PaidByPix): MoneyMovement[] {
+/** The refunds of a payment, each at its instant; the refund of the whole alone where the service does not list them. */
+function refundsOf({
+  refunds,
+  refundedAt,
+  amountCents,
+}: {
+  refunds: readonly CompletedRefund[] | null;
+  refundedAt: string | null;
+  amountCents: number;
+}): MoneyMovement[] {
   if (refunds === null) return movement(refundedAt, -amountCents);
   return refunds
     .filter(({ status }) => status === 'COMPLETED')

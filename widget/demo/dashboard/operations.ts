@@ -63,8 +63,13 @@ export interface CardPayment {
   refundedCents: number | null;
   refundableCents: number | null;
   failureReason: string | null;
+  /** Oldest first. Null where the service does not report them. */
+  refunds: CompletedRefund[] | null;
   version: number;
 }
+
+/** A refund, as far as the chart of the day needs it. */
+export type CompletedRefund = Pick<RefundOfPix, 'status' | 'amountCents' | 'completedAt'>;
 
 /** The words of a card payment's status. */
 export type PixPaymentStatus = CardPaymentStatus;
@@ -222,7 +227,7 @@ const PAYOUT =
 const SUBACCOUNT_PAYOUT =
   'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
 const CARD_PAYMENT =
-  'orderCode status amountCents description customer{name} createdAt paidAt refundedAt canceledAt refundedCents refundableCents failureReason version' as const;
+  'orderCode status amountCents description customer{name} createdAt paidAt refundedAt canceledAt refundedCents refundableCents failureReason refunds{status amountCents completedAt} version' as const;
 const PAID_BY_PIX =
   'status amountCents description createdAt paidAt paidLate refundedAt refundedCents refundableCents failureReason returnedCredits{amountCents cause returnedAt} refunds{refundId status amountCents failureReason completedAt} version' as const;
 const PIX_PAYMENT =
