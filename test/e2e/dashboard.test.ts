@@ -188,6 +188,43 @@ describe('the table of card payments', () => {
     await pending.getByText('Cancelado', { exact: true }).waitFor();
     expect(await pending.getByRole('button').count()).toBe(0);
   });
+
+  it('a refund whose answer was lost is refunded once, also where another payment was canceled in between', async () => {
+    const visitor = await openDashboard();
+    visitor.expectProblems(/502/);
+    const { page } = visitor;
+    const orderCode = await sell('Vaso');
+    await shop.fixture.payElsewhere(orderCode);
+    await sell('Banco');
+    await sale(page, 'Vaso').getByText('Pago', { exact: true }).waitFor();
+    const dialog = page.getByRole('dialog', { name: 'Estornar Vaso' });
+    async function refund() {
+      await page.getByRole('button', { name: 'Estornar Vaso' }).click();
+      await dialog.getByLabel('Valor em reais').fill('20,00');
+      await dialog.getByRole('button', { name: 'Estornar' }).click();
+    }
+    await page.route(
+      '**/demo/dashboard/refunds',
+      async (route) => {
+        await route.fetch();
+        await route.fulfill({ status: 502, body: 'Bad gateway' });
+      },
+      { times: 1 },
+    );
+    await refund();
+    await dialog.getByText('tente de novo, ele não sai em dobro').waitFor();
+    await dialog.getByRole('button', { name: 'Voltar' }).click();
+    await page.getByRole('button', { name: 'Cancelar Banco' }).click();
+    await page.getByRole('button', { name: 'Cancelar o pagamento' }).click();
+    await sale(page, 'Banco').getByText('Cancelado', { exact: true }).waitFor();
+    await refund();
+    await dialog.waitFor({ state: 'hidden' });
+    const { cardPayment } = await shop.fixture.live.request(
+      'query ($code: String!) { cardPayment(orderCode: $code) { refundableCents } }',
+      { code: orderCode },
+    );
+    expect(cardPayment.refundableCents).toBe(3000);
+  });
 });
 
 describe('the table of PIX payments', () => {

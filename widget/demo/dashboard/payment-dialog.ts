@@ -49,8 +49,11 @@ export class PaymentDialog extends LitElement {
   declare sending: boolean;
 
   #operation: PaymentOperation = 'refund';
-  /** The refund, kept while it is unknown whether the server received it, so that a retry of the same one refunds once. */
-  #refund: { id: string; amountCents: number; idempotencyKey: string } | null = null;
+  /**
+   * The keys of the refunds of which it is unknown whether the server received them, by payment and amount: a retry of the same one
+   * refunds once, whatever was requested in between.
+   */
+  readonly #doubtful = new Map<string, string>();
 
   constructor() {
     super();
@@ -161,9 +164,8 @@ export class PaymentDialog extends LitElement {
     const operation = this.#operation;
     const amountCents = parseCents(this.amount) ?? 0;
     if (operation === 'refund' && amountCents === 0) return this.#showError('Escreva um valor, como 20,00.');
-    if (this.#refund?.id !== id || this.#refund.amountCents !== amountCents)
-      this.#refund = { id, amountCents, idempotencyKey: crypto.randomUUID() };
-    const { idempotencyKey } = this.#refund;
+    const refund = `${id} ${amountCents}`;
+    const idempotencyKey = this.#doubtful.get(refund) ?? crypto.randomUUID();
     const target = { [ID_OF[method]]: id };
     this.sending = true;
     this.error = '';
@@ -172,7 +174,9 @@ export class PaymentDialog extends LitElement {
       : postJson('/demo/dashboard/cancellations', method === 'card' ? target : { subscriptionId: id }));
     this.sending = false;
     const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
-    if (!isUnknown) this.#refund = null;
+    if (operation === 'refund')
+      if (isUnknown) this.#doubtful.set(refund, idempotencyKey);
+      else this.#doubtful.delete(refund);
     if (!result.ok) return this.#showError(errorOf(result.refusal, method));
     this.#close();
     const detail =
