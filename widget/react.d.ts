@@ -2,9 +2,17 @@ import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@p
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
 import type { DetailedHTMLProps, HTMLAttributes } from 'react';
 
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+/** The properties of the attributes that have a dash in their names: `amountCents` beside `amount-cents`. */
+type Properties<Attributes> = { [Name in keyof Attributes & string as Camel<Name>]?: Attributes[Name] };
+
 /** Props for React 19, which sets properties that the element has and attributes otherwise, and listens by `onpsa-paid` etc. */
 type Props<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element> &
-  Attributes & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
+  Attributes &
+  Properties<Attributes> & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
 
 declare module 'react' {
   namespace JSX {

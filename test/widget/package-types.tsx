@@ -44,6 +44,11 @@ export const unpayable = <psa-checkout methods="boleto" />;
 // @ts-expect-error no such attribute
 export const unknown = <psa-checkout amount={1} />;
 
+// React sets a property of the element where it has one of the name.
+export const byProperty = <psa-checkout amountCents={4990} orderCode="PSC-1" resumeKey="caneca" />;
+// @ts-expect-error no amount
+export const noAmount = <psa-checkout amountCents="much" />;
+
 const table: PsaPayouts | null = document.querySelector('psa-payouts');
 export const amounts = table?.payouts.map(({ amountCents }: Payout) => amountCents);
 table?.addEventListener('psa-phase-change', ({ detail }) => detail.phase === 'ready');
@@ -61,5 +66,6 @@ export const list = (
     onpsa-payout-update={({ detail: { payout, previous } }) => payout.status !== previous}
   />
 );
+export const tableByProperty = <psa-payouts pageSize={20} />;
 // @ts-expect-error no such order
 export const unsorted = <psa-payouts sort="colour" />;
