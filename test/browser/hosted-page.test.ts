@@ -240,6 +240,51 @@ describe('the hosted page in a browser', () => {
     expect(await number.inputValue()).toBe('4242 4291 4242 42');
   });
 
+  it.each(['1/29', '01/29', '129', '1/2029'])(
+    'the expiry date %s is January 2029 or no date at all',
+    async (typed) => {
+      await using served = await servePage();
+      await using opened = await openPage();
+      const { page } = opened;
+      await page.goto(served.pageUrl);
+      const expiry = page.getByLabel('Validade');
+      await expiry.pressSequentially(typed);
+      // Without a slash nobody knows whether a 0 is missing.
+      expect(await expiry.inputValue()).toBe(typed === '129' ? '12/9' : '01/29');
+      await expiry.fill('');
+      await expiry.fill(typed);
+      expect(await expiry.inputValue()).toBe(typed === '129' ? '12/9' : '01/29');
+    },
+  );
+
+  it('the month of an expiry date keeps its place where a digit of it is deleted', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    const expiry = page.getByLabel('Validade');
+    await expiry.pressSequentially('1229');
+    for (let press = 0; press < 3; press++) await expiry.press('ArrowLeft');
+    await expiry.press('Backspace');
+    expect(await expiry.inputValue()).toBe('12/9');
+  });
+
+  it.each([4_990, 9_999_999, 9_999_999_999])(
+    'the amount of %i cents fits a phone with text of twice the size',
+    async (amountCents) => {
+      for (const payment of [aPayment({ amountCents }), { ...PAGES.paid!, amountCents }]) {
+        await using served = await servePage({ payment });
+        await using opened = await openPage({ viewport: { width: 390, height: 844 }, bypassCSP: true });
+        const { page } = opened;
+        await page.goto(served.pageUrl);
+        await page.addStyleTag({ content: 'html { font-size: 200% }' });
+        expect(await page.evaluate('document.documentElement.scrollWidth - innerWidth')).toBeLessThanOrEqual(
+          0,
+        );
+      }
+    },
+  );
+
   it('an invalid field is shown and focused before anything is sent', async () => {
     await using served = await servePage();
     await using opened = await openPage();

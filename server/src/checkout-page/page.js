@@ -57,7 +57,12 @@ function startForm() {
     fields.cvv.maxLength = isAmex(digits) ? 4 : 3;
   };
   fields.number.addEventListener('input', formatNumber);
-  fields.expiry.addEventListener('input', () => regroup(fields.expiry, groupExpiry));
+  fields.expiry.addEventListener('input', (event) => {
+    const isDeletion = event instanceof InputEvent && event.inputType.startsWith('delete');
+    // Without its zero, a month keeps to its slash: 1/29 is no 12/9.
+    if (!isDeletion && /^\d\//.test(fields.expiry.value)) fields.expiry.value = `0${fields.expiry.value}`;
+    regroup(fields.expiry, groupExpiry);
+  });
   fields.cvv.addEventListener('input', () => regroup(fields.cvv, (digits) => digits));
   for (const field of Object.values(fields)) field.addEventListener('input', () => showError(field, ''));
 
