@@ -64,6 +64,21 @@ describe.each(
   });
 });
 
+it('the shop sells in a browser that stores nothing', async () => {
+  const visitor = await shop.visit({});
+  const { page, context } = visitor;
+  await context.addInitScript(() => {
+    const get = () => {
+      throw new DOMException('Access is denied', 'SecurityError');
+    };
+    for (const name of ['sessionStorage', 'localStorage']) Object.defineProperty(window, name, { get });
+  });
+  await page.reload();
+  await page.getByText('Aba', { exact: true }).click();
+  await productOf(page, 'caneca').pixButton.click();
+  await productOf(page, 'caneca').code.waitFor();
+});
+
 // ── The gallery ─────────────────────────────────────────────────────────────────────────────────
 
 // A facade creates no tokens of a real account; the gallery says so.

@@ -67,7 +67,11 @@ function applySettings(): void {
   const data = new FormData(form ?? undefined);
   const mode = data.get('mode') as CheckoutMode;
   const transport = data.get('transport') as 'auto' | Transport;
-  sessionStorage.setItem('varanda-settings', JSON.stringify({ mode, transport }));
+  try {
+    sessionStorage.setItem('varanda-settings', JSON.stringify({ mode, transport }));
+  } catch {
+    // Storage is off: the settings hold until the page is left.
+  }
   for (const { checkout, tokens } of buttons) {
     checkout.token = mode === 'redirect' ? tokens.redirect : tokens.popup;
     checkout.mode = mode;
@@ -77,7 +81,13 @@ function applySettings(): void {
 
 /** Restores the settings after the way to the payment page and back. */
 function restoreSettings(): void {
-  const settings = JSON.parse(sessionStorage.getItem('varanda-settings') ?? '{}') as Record<string, string>;
+  let settings: Record<string, string>;
+  try {
+    settings = JSON.parse(sessionStorage.getItem('varanda-settings') ?? '{}');
+  } catch {
+    // Storage is off.
+    return;
+  }
   for (const [name, value] of Object.entries(settings)) {
     const input = form?.querySelector<HTMLInputElement>(`input[name="${name}"][value="${value}"]`);
     if (input) input.checked = true;
