@@ -543,6 +543,19 @@ describe('disputes', () => {
 });
 
 describe('disputes of payments', () => {
+  test('The largest payment is disputed as a whole', async () => {
+    const valueCents = 10_000_000_000;
+    const { createCardPayment } = await app.live.request(
+      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+      { input: { valueCents } },
+    );
+    const { orderCode: id } = createCardPayment.cardPayment;
+    await app.cardPayments.pay(id, approved());
+    const { status, body } = await pull('disputes', { id, amountCents: valueCents });
+    expect([status, body]).toMatchObject([201, { amountCents: valueCents, resourceId: id }]);
+    await pull(`disputes/${body.id}/close`, { outcome: 'won' });
+  });
+
   test('A paid payment is disputed by its id, for what can be refunded, and then nothing of it is left', async () => {
     const { createCardPayment } = await app.live.request(
       'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',

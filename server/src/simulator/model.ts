@@ -260,7 +260,7 @@ export const denyInput = control.extend({
 });
 export const delayInput = control.extend({ seconds: wholeNumber('seconds', 30 * DAY_SECONDS).default(600) });
 export const openDisputeInput = control.extend({
-  amountCents: wholeNumber('cents', MAX_CENTS),
+  amountCents: wholeNumber('cents', MAX_PIX_CENTS),
   id: z
     .string('must be the id of a payment')
     .min(1, 'must not be empty')
