@@ -83,6 +83,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
         <p>${texts.page.allSet} ${texts.page.shopSeesPayment(shopName(merchantName))}</p>
         ${receipt(site, order, [
           [texts.page.paidAt, payment.paidAt && formats.instant(payment.paidAt)],
+          [texts.pix.refundedAmount, payment.refundedCents ? formats.money(payment.refundedCents) : null],
           [texts.card.order, payment.orderCode],
         ])}
         ${receiptActions(site)}
