@@ -112,6 +112,22 @@ describe('the hosted page of a PIX payment in a browser', () => {
     expect(problems).toEqual([]);
   });
 
+  it('the PIX page counts down days beside the hours', async () => {
+    await using served = await servePixPage({
+      payment: aPixPayment({ expiresAt: new Date(NOW.getTime() + 86_402_000) }),
+    });
+    await using opened = await openPage(PHONE);
+    const { page } = opened;
+    await stopClock(page, NOW);
+    await page.goto(served.pageUrl);
+    const digits = page.getByRole('timer');
+    expect(await digits.textContent()).toBe('1 d 00:00:02');
+    await page.clock.runFor(1_000);
+    expect(await digits.textContent()).toBe('1 d 00:00:01');
+    await page.clock.runFor(2_000);
+    expect(await digits.textContent()).toBe('23:59:59');
+  });
+
   it('the PIX page counts down by the server’s time, and says it at 5 minutes, 1 minute and 0', async () => {
     // The device's clock is a day ahead.
     await using served = await servePixPage({

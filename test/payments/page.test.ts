@@ -100,6 +100,16 @@ describe('the page of each state', () => {
     expect(markup).toMatch(/<button[^>]* data-copy="pix-code" [^>]*hidden>/);
   });
 
+  test.each([
+    ['pt-BR', 'Expira em 29 d 23:59:59 , em 09/04/2026, 11:59, hora de Brasília'],
+    ['en', 'Time left 29 d 23:59:59 , until Apr 9, 2026, 11:59 AM Brasília time'],
+    ['es', 'Tiempo restante 29 d 23:59:59 , hasta el 9 abr 2026, 11:59, hora de Brasilia'],
+  ])('A payment that expires after days says the day without a script: %s', async (language, says) => {
+    const expiresAt = new Date(NOW.getTime() + 30 * 86_400_000 - 1_000);
+    await using served = await servePixPage({ payment: aPixPayment({ expiresAt }) });
+    expect(await textOf(await get(`${served.pageUrl}?lang=${language}`))).toContain(says);
+  });
+
   test('A code that is too long to draw is shown as text alone', async () => {
     await using served = await servePixPage({ payment: aPixPayment({ brCode: '0'.repeat(1_100) }) });
     const markup = await (await get(served.pageUrl)).text();

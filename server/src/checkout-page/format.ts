@@ -42,9 +42,12 @@ export function formatsOf(language: Language): Formats {
 }
 
 const twoDigits = (number: number) => String(number).padStart(2, '0');
-/** Minutes and seconds; from an hour on with the hours before them. */
+/** Minutes and seconds; from an hour on with the hours before them, and beyond a day with the days. */
 export const minutes = (seconds: number) => {
-  const [hours, rest] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-  return `${hours > 0 ? `${hours}:${twoDigits(rest)}` : rest}:${twoDigits(seconds % 60)}`;
+  const days = seconds > 86_400 ? Math.floor(seconds / 86_400) : 0;
+  const hours = Math.floor(seconds / 3600) - 24 * days;
+  const [rest, last] = [Math.floor((seconds % 3600) / 60), twoDigits(seconds % 60)];
+  if (days > 0) return `${days} d ${twoDigits(hours)}:${twoDigits(rest)}:${last}`;
+  return `${hours > 0 ? `${hours}:${twoDigits(rest)}` : rest}:${last}`;
 };
 export const initial = (name: string) => [...name.trim()][0]?.toLocaleUpperCase('pt-BR') ?? '•';

@@ -117,7 +117,7 @@ export function summary(
     ${payment.description && html`<p class="description">${payment.description}</p>`}
     ${
       withCountdown &&
-      html`<p class="countdown" data-countdown data-seconds="${secondsLeft}" data-status-url="${path}/status">${ICONS.clock}<span>${texts.page.expiresIn} <span class="digits" role="timer" aria-live="off">${minutes(secondsLeft)}</span><noscript>${texts.page.until(formats.time(payment.expiresAt))}</noscript></span></p>
+      html`<p class="countdown" data-countdown data-seconds="${secondsLeft}" data-status-url="${path}/status">${ICONS.clock}<span>${texts.page.expiresIn} <span class="digits" role="timer" aria-live="off">${minutes(secondsLeft)}</span><noscript>${secondsLeft <= 86_400 ? texts.page.until(formats.time(payment.expiresAt)) : texts.page.untilDay(formats.instant(payment.expiresAt))}</noscript></span></p>
     <p class="visually-hidden" role="status" data-countdown-note data-five-minutes="${texts.page.fiveMinutesLeft}" data-one-minute="${texts.page.oneMinuteLeft}" data-expired="${texts.page.hasExpired}"></p>`
     }
   </div>

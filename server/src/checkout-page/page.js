@@ -264,9 +264,12 @@ function startCountdown() {
 
   function show() {
     const seconds = Math.max(0, Math.ceil((endsAt - performance.now()) / 1000));
-    const [hours, minutes] = [Math.floor(seconds / 3600), Math.floor((seconds % 3600) / 60)];
-    const inHour = hours > 0 ? `${hours}:${String(minutes).padStart(2, '0')}` : minutes;
-    digits.textContent = `${inHour}:${String(seconds % 60).padStart(2, '0')}`;
+    const days = seconds > 86_400 ? Math.floor(seconds / 86_400) : 0;
+    const hours = Math.floor(seconds / 3600) - 24 * days;
+    const minutes = Math.floor((seconds % 3600) / 60);
+    const two = (/** @type {number} */ number) => String(number).padStart(2, '0');
+    const before = days > 0 ? `${days} d ${two(hours)}:` : hours > 0 ? `${hours}:` : '';
+    digits.textContent = `${before}${before ? two(minutes) : minutes}:${two(seconds % 60)}`;
     countdown?.classList.toggle('countdown-short', seconds <= 120);
     // A late timer may leave a second out. After a longer sleep the words would be wrong.
     for (const [limit, name] of SPOKEN)

@@ -11,6 +11,7 @@ export const texts: Texts = {
     description: 'Description',
     expiresIn: 'Time left',
     until: (time) => `, until ${time} Brasília time`,
+    untilDay: (instant) => `, until ${instant} Brasília time`,
     fiveMinutesLeft: '5 minutes left to pay.',
     oneMinuteLeft: '1 minute left to pay.',
     hasExpired: 'This payment has expired.',

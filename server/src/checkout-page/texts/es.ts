@@ -11,6 +11,7 @@ export const texts: Texts = {
     description: 'Descripción',
     expiresIn: 'Tiempo restante',
     until: (time) => `, hasta las ${time} de Brasilia`,
+    untilDay: (instant) => `, hasta el ${instant}, hora de Brasilia`,
     fiveMinutesLeft: 'Quedan 5 minutos para pagar.',
     oneMinuteLeft: 'Queda 1 minuto para pagar.',
     hasExpired: 'Este pago venció.',

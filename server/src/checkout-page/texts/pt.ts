@@ -11,6 +11,7 @@ export const texts: Texts = {
     description: 'Descrição',
     expiresIn: 'Expira em',
     until: (time) => `, às ${time} de Brasília`,
+    untilDay: (instant) => `, em ${instant}, hora de Brasília`,
     fiveMinutesLeft: 'Faltam 5 minutos para este pagamento expirar.',
     oneMinuteLeft: 'Falta 1 minuto para este pagamento expirar.',
     hasExpired: 'Este pagamento expirou.',

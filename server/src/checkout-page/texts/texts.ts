@@ -23,6 +23,8 @@ export interface Texts {
     expiresIn: string;
     /** The end of the line above without a script: the time of day. */
     until(time: string): string;
+    /** The same where the end is more than a day away. */
+    untilDay(instant: string): string;
     fiveMinutesLeft: string;
     oneMinuteLeft: string;
     hasExpired: string;
