@@ -50,7 +50,7 @@ export class PaymentDialog extends LitElement {
 
   #operation: PaymentOperation = 'refund';
   /**
-   * The keys of the refunds of which it is unknown whether the server received them, by payment and amount: a retry of the same one
+   * The keys of the refunds that the server may have received without an answer, by payment and amount: a retry of the same one
    * refunds once, whatever was requested in between.
    */
   readonly #doubtful = new Map<string, string>();
