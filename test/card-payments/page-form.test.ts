@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCardForm } from '../../server/src/card-payments/page/form.ts';
+import { isComplete } from '../../server/src/checkout-page/card.js';
 import { cspSource, returnUrl } from '../../server/src/checkout-page/return-url.ts';
 import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
 import { GOOD_CARD, NOW } from './hosted-checkout.ts';
@@ -60,14 +61,17 @@ describe('the card form', () => {
     ['4242424242424242', 'invalid'],
     ['Maria\u0000Silva', 'invalid'],
     ['x'.repeat(61), 'invalid'],
-  ])('The card form answers the name "%s" with "%s"', (holder, message) => {
+    ['Zé & Cia', 'invalid'],
+  ])('The card form answers the name "%s" with "%s", in the browser and at the server', (holder, message) => {
     expect(errorsOf({ holder })).toEqual({ holder: message });
+    expect(isComplete('holder', holder, '')).toBe(false);
   });
 
   it.each(['José D’Ávila', "ANA O'NEIL", 'João P. Souza-Lima', '王小明'])(
     'The card form accepts the name "%s"',
     (holder) => {
       expect(errorsOf({ holder })).toEqual({});
+      expect(isComplete('holder', holder, '')).toBe(true);
     },
   );
 

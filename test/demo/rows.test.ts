@@ -11,6 +11,8 @@ const PAID: PixPayment = {
   ...{ returnedCredits: [], refunds: [] },
 };
 
+const NONE = { openCents: 0, lostCents: 0 };
+
 /** The text of a template, with that of the templates in it. */
 function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join('');
@@ -24,7 +26,7 @@ test('A refund by PIX that its bank has not completed is on its way back in the 
     textOf(
       pixPaymentRow(
         { ...PAID, ...changed },
-        { now: new Date('2026-03-02T12:01:00Z'), disputedCents: 0, open: null },
+        { now: new Date('2026-03-02T12:01:00Z'), disputed: NONE, open: null },
       ).cells[0],
     ).replaceAll('\u00a0', ' ');
   const refund = { refundId: 'ref_1', amountCents: 990, failureReason: null, completedAt: null };
@@ -62,4 +64,18 @@ test('A part of a card payment that was given back is money out of the chart, at
     sale,
     { at: new Date(refundedAt), cents: -5_000 },
   ]);
+});
+
+test('A dispute that was lost is no longer open in the row of its payment, and nothing of it is on its way back', () => {
+  const statusOf = (disputed: { openCents: number; lostCents: number }) =>
+    textOf(
+      pixPaymentRow(
+        { ...PAID, refundableCents: 3_990 },
+        { now: new Date('2026-03-02T12:01:00Z'), disputed, open: null },
+      ).cells[0],
+    ).replaceAll('\u00a0', ' ');
+  expect(statusOf({ openCents: 1_000, lostCents: 0 })).toContain('R$ 10,00 em disputa');
+  const lost = statusOf({ openCents: 0, lostCents: 1_000 });
+  expect(lost).toContain('R$ 10,00 perdidos em disputa');
+  expect(lost).not.toContain('a caminho');
 });

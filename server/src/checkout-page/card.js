@@ -41,7 +41,7 @@ export function isComplete(name, value, number) {
   const digits = value.replace(/\D/g, '');
   return {
     number: /^\d{13,19}$/.test(digits) && isLuhn(digits),
-    holder: value.length > 1 && !/\d/.test(value),
+    holder: /^(?=.{2,60}$)\p{L}[\p{L}\p{M} .'’-]*$/u.test(value.replace(/\s+/g, ' ')),
     expiry: /^(0[1-9]|1[0-2])\/?(20)?\d\d$/.test(value),
     cvv: digits.length === (isAmex(number) ? 4 : 3),
   }[name];

@@ -3,6 +3,7 @@ import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
 import { type Credentials, type DashboardApi, openApi, type PartialResult } from './api.ts';
 import { startOfYesterday } from './chart-hours.ts';
+import { type Disputed, disputedOf } from './disputed.ts';
 import { createLists } from './lists.ts';
 import { mergeRead, ReloadedList } from './loaded-list.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Charge,
   DISPUTES,
   type Dispute,
-  idOfDisputed,
   type Page,
   PIX_PAYMENTS,
   type PixPayment,
@@ -120,13 +120,8 @@ export class DashboardData implements ReactiveController {
   /** Renews the token of the table of payouts. */
   renewToken = (): Promise<string> => this.#api?.renewToken() ?? Promise.reject(new Error('closed'));
 
-  /** The sum that is disputed of a payment, as far as its disputes are loaded; without those that were won. */
-  disputedCents(id: string): number {
-    const ofPayment = this.disputes.items.filter(
-      ({ of, status }) => status !== 'WON' && of !== null && idOfDisputed(of) === id,
-    );
-    return ofPayment.reduce((sum, { amountCents }) => sum + amountCents, 0);
-  }
+  /** The sums that are disputed of a payment, as far as its disputes are loaded. */
+  disputed = (id: string): Disputed => disputedOf(id, this.disputes.items);
 
   /** Loads the next page of older items. Never rejects. */
   async loadMore(list: { loadMore(): Promise<void> }): Promise<void> {

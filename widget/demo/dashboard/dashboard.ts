@@ -182,7 +182,7 @@ export class DashboardApp extends LitElement {
           cardPaymentRow(payment, {
             now,
             failedRefund: this.#data.failedRefunds.get(payment.orderCode) ?? null,
-            disputedCents: this.#data.disputedCents(payment.orderCode),
+            disputed: this.#data.disputed(payment.orderCode),
             open,
           }),
         )}
@@ -203,7 +203,7 @@ export class DashboardApp extends LitElement {
                 pixPaymentRow(payment, {
                   now,
                   open,
-                  disputedCents: this.#data.disputedCents(payment.paymentId),
+                  disputed: this.#data.disputed(payment.paymentId),
                 }),
               )}
               .filters=${filterOptions(PAYMENT_LABELS)}
@@ -225,7 +225,7 @@ export class DashboardApp extends LitElement {
                 chargeRow(charge, {
                   now,
                   open,
-                  disputedCents: this.#data.disputedCents(charge.chargeId),
+                  disputed: this.#data.disputed(charge.chargeId),
                   nameOf: (id) => subaccountNames.get(id) ?? id,
                 }),
               )}

@@ -11,6 +11,7 @@ import {
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
 import { takesEvidence } from './dispute-dialog.ts';
+import type { Disputed } from './disputed.ts';
 import {
   AVAILABLE,
   CANCELED_LABEL,
@@ -52,9 +53,9 @@ export function cardPaymentRow(
   {
     now,
     failedRefund,
-    disputedCents,
+    disputed,
     open,
-  }: { now: Date; failedRefund: string | null; disputedCents: number; open: OpenPayment },
+  }: { now: Date; failedRefund: string | null; disputed: Disputed; open: OpenPayment },
 ): TableRow {
   const { orderCode, status, version, amountCents, description, refundedCents, refundableCents } = payment;
   const operable = {
@@ -68,12 +69,12 @@ export function cardPaymentRow(
   return {
     key: orderCode,
     status,
-    version: `${version} ${refundedCents} ${refundableCents} ${failedRefund} ${disputedCents}`,
+    version: `${version} ${refundedCents} ${refundableCents} ${failedRefund} ${disputed.openCents} ${disputed.lostCents}`,
     cells: [
       statusCell(
         payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : PAYMENT_LABELS[status],
         payment.failureReason ??
-          refundSummary(payment, disputedCents, failedRefund && `estorno recusado: ${failedRefund}`),
+          refundSummary(payment, disputed, failedRefund && `estorno recusado: ${failedRefund}`),
       ),
       html`${formatBrl(amountCents)}`,
       saleCell(description, payment.customer?.name ?? ''),
@@ -85,7 +86,7 @@ export function cardPaymentRow(
 
 export function pixPaymentRow(
   payment: PixPayment,
-  options: { now: Date; disputedCents: number; open: OpenPayment },
+  options: { now: Date; disputed: Disputed; open: OpenPayment },
 ): TableRow {
   const { paymentId, method, ltc, customer, status } = payment;
   const byLtc = ltc && [
@@ -105,7 +106,7 @@ export function pixPaymentRow(
 
 export function chargeRow(
   charge: Charge,
-  options: { now: Date; disputedCents: number; open: OpenPayment; nameOf: (subaccountId: string) => string },
+  options: { now: Date; disputed: Disputed; open: OpenPayment; nameOf: (subaccountId: string) => string },
 ): TableRow {
   const { chargeId, splits } = charge;
   const parts = splits.map(
@@ -126,14 +127,14 @@ function rowOfPix(
     detail,
     isRefundable,
     now,
-    disputedCents,
+    disputed,
     open,
   }: {
     method: 'pix' | 'charge';
     id: string;
     detail: string;
     isRefundable: boolean;
-    disputedCents: number;
+    disputed: Disputed;
     now: Date;
     open: OpenPayment;
   },
@@ -153,7 +154,7 @@ function rowOfPix(
       statusCell(
         PAYMENT_LABELS[status],
         payment.paidLate ? 'depois do prazo' : null,
-        payment.failureReason ?? (isRefundable ? refundSummary(payment, disputedCents, failedRefund) : null),
+        payment.failureReason ?? (isRefundable ? refundSummary(payment, disputed, failedRefund) : null),
         ...returnTexts(payment.returnedCredits),
       ),
       html`${formatBrl(amountCents)}`,
@@ -349,15 +350,16 @@ function refundSummary(
     refundedCents,
     refundableCents,
   }: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundableCents'>,
-  disputedCents: number,
+  disputed: Disputed,
   failedRefund: string | null,
 ): string | null {
   if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
-  const onTheWay = amountCents - refundedCents - refundableCents - disputedCents;
+  const onTheWay = amountCents - refundedCents - refundableCents - disputed.openCents - disputed.lostCents;
   const parts = [
     refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
     onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
-    disputedCents > 0 ? `${formatBrl(disputedCents)} em disputa` : '',
+    disputed.openCents > 0 ? `${formatBrl(disputed.openCents)} em disputa` : '',
+    disputed.lostCents > 0 ? `${formatBrl(disputed.lostCents)} perdidos em disputa` : '',
     failedRefund ?? '',
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : null;
