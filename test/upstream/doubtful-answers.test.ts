@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { createRemoteDeliveries } from '../../server/src/deliveries/remote/service.ts';
 import { createRemoteDisputes } from '../../server/src/disputes/remote/service.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
@@ -40,7 +41,11 @@ async function pass(facade: TestFacade, minutes: number): Promise<void> {
 
 async function start() {
   const script = createScriptedService();
-  const facade = await startFacade({ database, upstream: script.upstream, families: ['refunds'] });
+  const facade = await startFacade({
+    database,
+    upstream: script.upstream,
+    families: ['refunds', 'deliveries'],
+  });
   return { script, facade, tenant: facade.tenant };
 }
 
@@ -189,6 +194,7 @@ describe('a change that may not have been made', () => {
   test.each([
     ['a message', { error: 'Product not found' }],
     ['that nothing was deleted', { deleted: false }],
+    ['that it is none', { success: false, message: 'Erro' }],
   ])('A product is not taken for deleted where a success says %s', async (_, body) => {
     const { script, facade, tenant } = await start();
     const products = createRemoteProducts(facade).serviceFor(requesterOf());
@@ -196,6 +202,31 @@ describe('a change that may not have been made', () => {
     await expect(products.delete(tenant, 'a'.repeat(24))).rejects.toThrow(/payments service/);
     script.on('DELETE', '/v1/products/', () => ok({ deleted: true }));
     await products.delete(tenant, 'a'.repeat(24));
+  });
+
+  test.each([
+    ['a message', { error: 'Delivery is in use' }],
+    ['that nothing was deleted', { deleted: false }],
+    ['that it is none', { success: false }],
+  ])('Content is not taken for deleted where a success says %s', async (_, body) => {
+    const { script, facade, tenant } = await start();
+    const deliveries = createRemoteDeliveries(facade).serviceFor(requesterOf());
+    script.on('DELETE', '/v1/deliveries/', () => ok(body));
+    await expect(deliveries.delete(tenant, 'a'.repeat(24))).rejects.toThrow(/payments service/);
+    script.on('DELETE', '/v1/deliveries/', () => ({ status: 204, body: null }));
+    await deliveries.delete(tenant, 'a'.repeat(24));
+  });
+
+  test('A transfer is not taken for done where a success says that it is none', async () => {
+    const { script, facade, tenant } = await start();
+    const remote = createRemoteSubaccounts({ ...facade, readWallet });
+    Object.assign(facade.requests, remote.requests);
+    script.on('POST', '/v1/subaccounts/', () => ok({ success: false, message: 'Saldo insuficiente' }));
+    script.on('GET', '/v1/subaccounts/', () => ok({ entries: [], total: 0 }));
+    const input = { subaccountId: `sacc_${'a'.repeat(32)}`, amountCents: 5_000, idempotencyKey: 'k1' };
+    await expect(remote.serviceFor(requesterOf()).transfer(tenant, input)).rejects.toMatchObject({
+      moneyMayHaveMoved: true,
+    });
   });
 
   test('An unregistered status does not say that a subaccount was refused', async () => {

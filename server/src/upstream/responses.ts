@@ -49,12 +49,13 @@ const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
 ]);
 
 /**
- * Asserts that an answer settles a request which must not be made twice: a success without an error message, or a
- * certain refusal.
+ * Asserts that an answer settles a request which must not be made twice: a success without an error message and without
+ * `success: false`, or a certain refusal.
  * @throws UpstreamFault
  */
 export function assertConclusive({ status, body }: Refusal): void {
-  const isCertain = isSuccess({ status }) ? messageOf(body) === null : CERTAIN_REFUSALS.has(status);
+  const isDenied = messageOf(body) !== null || readRecord(body)?.success === false;
+  const isCertain = isSuccess({ status }) ? !isDenied : CERTAIN_REFUSALS.has(status);
   if (!isCertain) throw unreadable(String(status));
 }
 

@@ -1,11 +1,20 @@
 import { NotFoundError, UnavailableError } from '../../kernel/errors.ts';
+import { readRecord } from '../../kernel/lenient-json.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
-import { isSuccess, refusalOf, refusalOfCreation, withUpstreamErrors } from '../../upstream/responses.ts';
+import {
+  assertConclusive,
+  isSuccess,
+  refusalOf,
+  refusalOfCreation,
+  unreadable,
+  withUpstreamErrors,
+} from '../../upstream/responses.ts';
+import type { UpstreamAnswer } from '../../upstream/upstream.ts';
 import {
   type CreateDeliveryInput,
   contentOf,
@@ -98,6 +107,7 @@ export function createDeliveryRequests({
               requestOptions: { priority: 'money' },
             }),
           )
+          .then(conclusive)
           .finally(() => reads.forget(environment)),
       );
       if (answer.status === 404) throw new NotFoundError('Delivery not found');
@@ -106,6 +116,13 @@ export function createDeliveryRequests({
 
     kinds: requests.kinds,
   };
+}
+
+/** Returns an answer to a deletion that settles it. @throws UpstreamFault where a success says that nothing was deleted */
+function conclusive(answer: UpstreamAnswer): UpstreamAnswer {
+  assertConclusive(answer);
+  if (isSuccess(answer) && readRecord(answer.body)?.deleted === false) throw unreadable();
+  return answer;
 }
 
 /** The reason for which the answer is not of the request; null where it is. */
