@@ -281,6 +281,9 @@ const readCardClaim = claimReaderOf('card_payment', 'orderCode', {
   paid: ['refunded'],
 });
 
+/** An event with one of these is about that resource, as the readers of the slices say, too. */
+export const OTHER_FAMILIES = ['disputeId', 'refundId', 'deliveryId', 'subscriptionId', 'chargeId'];
+
 /** The document's transitions, and nothing else: what it does not allow changes nothing. */
 function claimReaderOf(
   resource: 'payout' | 'card_payment' | 'payment',
@@ -290,7 +293,7 @@ function claimReaderOf(
   return (payload: unknown): WebhookClaim | null => {
     const said = payload as Record<string, unknown>;
     const id = said[idField];
-    if (typeof id !== 'string') return null;
+    if (typeof id !== 'string' || OTHER_FAMILIES.some((name) => name in said)) return null;
     const word = Object.entries(WORDS).find(([, each]) => each === said.status);
     const status = word?.[0] ?? String(said.status);
     return {

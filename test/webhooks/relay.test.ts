@@ -11,6 +11,7 @@ import {
   createdCard,
   createdPayment,
   delivered,
+  OTHER_FAMILIES,
   type Receiving,
   SECRET,
   sign,
@@ -152,6 +153,10 @@ describeOnDatabase('a card event', (open) => {
       delivered(cardPaid(named('PSC-1')), named('evt_1')),
       delivered(cardPaid(named('PSC-1'), refunded), named('evt_2')),
       delivered({ event: 'dispute.opened', disputeId: 'dsp_1', amountCents: 4990 }, named('evt_3')),
+      // Another service may name the payment as the event of a paid one does.
+      ...OTHER_FAMILIES.map((id) =>
+        delivered({ event: 'x.y', [id]: 'x_1', orderCode: named('PSC-1'), amount: 49.9 }, named(`evt ${id}`)),
+      ),
     ];
     for (const message of messages) {
       expect((await receiving.post(message)).status).toBe(200);

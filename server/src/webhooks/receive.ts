@@ -143,14 +143,12 @@ export function createReceiver({
     const tenant = tenantOf(environment);
     if (!tenant) return notify(`Webhooks of ${environment} are passed over: there is no key for it`);
     const claim = readClaim(claimReaders, payload);
-    const named = namedPayment(payload);
     const changed = await committer.change<boolean>({
       tenant,
       read: (reader) =>
         Promise.all([
           reader.load(received, webhookId),
           reader.load(receivedBodies, bodyHash),
-          named && loadKnown(reader, named.resource, named.id),
           claim && loadKnown(reader, claim.resource, claim.reference),
           claim?.observation.read(reader),
         ]),
@@ -158,7 +156,9 @@ export function createReceiver({
         if (state.get(received, webhookId) || state.get(receivedBodies, bodyHash)) return { outcome: false };
         const arrival = { webhookId, bodyHash, receivedAt: state.now };
         const claimWrites = claim ? decideClaim(state, claim) : NO_WRITES;
-        const payment = named && findKnown(state, named.resource, named.id);
+        // An event of another family may name a payment too: its receiver would take it for the event of a paid one.
+        const isOfPayment = claim?.resource === 'card_payment' || claim?.resource === 'payment';
+        const payment = isOfPayment && findKnown(state, claim.resource, claim.reference);
         const relayWrites = payment ? decideRelay(message, payment, ownUrl, state.now) : NO_WRITES;
         return {
           outcome: (claimWrites.events ?? []).length > 0,
@@ -245,15 +245,6 @@ function environmentOf(payload: Message['payload']): Environment {
   const { event = eventNameOf(payload, '(?:payment|charge)'), sandbox } = payload;
   const isTest = typeof event === 'string' && /^\w+\.test\./.test(event);
   return isTest || sandbox === true ? 'sandbox' : 'live';
-}
-
-/** The payment that an event names, by which it is relayed; null where it names none. */
-function namedPayment({ orderCode, paymentId }: Message['payload']): {
-  resource: 'card_payment' | 'payment';
-  id: string;
-} | null {
-  if (typeof orderCode === 'string') return { resource: 'card_payment', id: orderCode };
-  return typeof paymentId === 'string' ? { resource: 'payment', id: paymentId } : null;
 }
 
 function readClaim(
