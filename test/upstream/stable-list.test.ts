@@ -57,11 +57,58 @@ describe('a list by rank', () => {
     expect(await short.list({ end: 'last', limit: 2 })).toMatchObject({ ids: [2, 1], more: true });
     const long = service(150);
     long.faults.hasTotal = false;
-    await expect(long.list({ end: 'last', limit: 2 })).rejects.toMatchObject({
+    expect(await long.list({ end: 'last', limit: 2 })).toMatchObject({ ids: [2, 1], more: true });
+    expect(await long.list({ end: 'last', limit: 2, before: 140 })).toMatchObject({ ids: [142, 141] });
+    expect(await long.ranked.count(null, {})).toBe(150);
+    const longest = service(1_100);
+    longest.faults.hasTotal = false;
+    await expect(longest.list({ end: 'last', limit: 2 })).rejects.toMatchObject({
       fields: [{ path: 'last', message: expect.stringContaining('needs `before` here') }],
     });
-    expect(long.asked).toHaveLength(1);
-    expect(await long.list({ end: 'last', limit: 2, before: 140 })).toMatchObject({ ids: [142, 141] });
+    expect(longest.asked).toHaveLength(10);
+    const find = { wants: ({ id }: Item) => id === 1, limit: 1, pages: 10 };
+    expect(await longest.ranked.find(null, find)).toMatchObject({ items: [], complete: false });
+  });
+
+  test.each([10, 100])(
+    'a list whose length the service does not tell is read to its end, %i at a time, each item once, also where it grows',
+    async (limit) => {
+      for (const isFinal of [() => true, () => false]) {
+        const { list, add, faults, beforeEach: beforePage } = service(230, { isFinal });
+        faults.hasTotal = false;
+        let added = 1_000;
+        beforePage(() => {
+          added += 1;
+          add(added);
+        });
+        const ids: number[] = [];
+        let after: number | undefined;
+        for (let more = true; more; ) {
+          const page = await list({ after, limit });
+          ids.push(...page.ids);
+          after = page.places.at(-1);
+          more = page.more;
+        }
+        expect(ids.filter((id) => id <= 230)).toEqual(Array.from({ length: 230 }, (_, index) => 230 - index));
+        expect(new Set(ids).size).toBe(ids.length);
+      }
+    },
+  );
+
+  test('a list without a length, of a service that ignores the offset, is its one page', async () => {
+    const ranked = createStableOffsetList<null, number>({
+      keyOf: () => 'all',
+      idOf: String,
+      isCacheable: () => false,
+      fetchPage: async () => ({
+        items: Array.from({ length: 100 }, (_, index) => 100 - index),
+        total: 100,
+        isTotalKnown: false,
+        at: new Date(1),
+      }),
+    });
+    const { items, more } = await ranked.list(null, { end: 'first', limit: 150 });
+    expect([items.length, more]).toEqual([100, false]);
   });
 
   test('a list begins with the newest item, and its places count from the oldest', async () => {

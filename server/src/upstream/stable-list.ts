@@ -37,7 +37,7 @@ export interface StableOffsetList<Where, Item> {
   /**
    * Lists a range, newest first. `more`: there are other items in the direction of `end`.
    * @throws what `fetchPage` throws; ValidationError for `last` without `before` where the service does not report where the
-   *   list ends; RateLimitError where more than ten pages would have to be read: what was read is
+   *   list ends, and ten pages do not show it; RateLimitError where more than ten pages would have to be read: what was read is
    *   cached, and a repeated call gets further
    */
   list(
@@ -105,15 +105,7 @@ export function createStableOffsetList<Where, Item extends object | number>({
     const cacheKeyOf = (rank: number) => `${known()?.generation} ${rank}`;
 
     async function read(offset: number): Promise<void> {
-      if (pages >= maxPages) throw tooManyPages(maxPages);
-      pages += 1;
-      const {
-        items,
-        total,
-        isTotalKnown = true,
-        at,
-      } = await fetchPage(where, { limit: LARGEST_PAGE, offset });
-      const length = Math.max(total, offset + items.length);
+      const { items, length, isTotalKnown, at } = await fetchToKnownEnd(offset);
       const ranked = items.map((item, index) => ({ rank: length - offset - index, item }));
       if (isReplaced(length, at, ranked)) {
         seen.clear();
@@ -124,6 +116,34 @@ export function createStableOffsetList<Where, Item extends object | number>({
         seen.set(rank, item);
         if (item !== null && isCacheable(item)) cache.set(cacheKeyOf(rank), item);
       }
+    }
+
+    /** Fetches a page, and where the service does not report the list's length all pages behind it, for ranks count from the end. */
+    async function fetchToKnownEnd(offset: number) {
+      const { total, isTotalKnown = true, at, items: first } = await fetchNext(offset);
+      if (isTotalKnown)
+        return { items: first, length: Math.max(total, offset + first.length), isTotalKnown, at };
+      const items = [...first];
+      const idsOf = (page: OffsetPage<Item>['items']) =>
+        page.flatMap((item) => (item === null ? [] : [idOf(item)]));
+      const known = new Set(idsOf(first));
+      let isAtEnd = false;
+      for (let next = offset + first.length; !isAtEnd && !isSpent(); ) {
+        const page = await fetchNext(next);
+        // A growing list pushes items into the next page, and a service may ignore the offset.
+        const fresh = page.items.filter((item) => item === null || !known.has(idOf(item)));
+        items.push(...fresh);
+        for (const id of idsOf(fresh)) known.add(id);
+        next += page.items.length;
+        isAtEnd = page.isTotalKnown !== false || fresh.length === 0;
+      }
+      return { items, length: offset + items.length, isTotalKnown: isAtEnd, at };
+    }
+
+    async function fetchNext(offset: number): Promise<OffsetPage<Item>> {
+      if (isSpent()) throw tooManyPages(maxPages);
+      pages += 1;
+      return fetchPage(where, { limit: LARGEST_PAGE, offset });
     }
 
     /**
@@ -220,7 +240,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
         if (item == null) readable = false;
         else if (wants(item)) found.set(idOf(item), item);
       }
-      return { items: [...found.values()], complete: readable || found.size === limit, readable };
+      const isWhole = readable && scan.known()?.isTotalKnown !== false;
+      return { items: [...found.values()], complete: isWhole || found.size === limit, readable };
     },
 
     async count(where, { wants, isBeyond }) {
