@@ -91,6 +91,27 @@ describe('deliveries of another service', () => {
     });
   });
 
+  test('Content that may be behind the pages that are searched is not called unknown', async () => {
+    const items = Array.from({ length: 600 }, () => shown({ kind: 'text' }));
+    const { facade, tenant, asked } = await start('/v1/deliveries', 'deliveries', items);
+    const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+    const { deliveryId } = items[550]!;
+    await expect(deliveries.findMany(tenant, [deliveryId])).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: false,
+      message: expect.stringMatching(/no lookup for deliveries, and this is not among the first 500/),
+    });
+    expect(asked).toHaveLength(5);
+    const newest = items[3]!.deliveryId;
+    expect(await deliveries.findMany(tenant, [newest, newest])).toMatchObject([
+      { deliveryId: newest },
+      { deliveryId: newest },
+    ]);
+    items.length = 500;
+    facade.clock.advance(MINUTE);
+    expect(await deliveries.findMany(tenant, ['0'.repeat(24)])).toEqual([null]);
+  });
+
   test('Nothing is created or deleted, and nothing is sent', async () => {
     const { script, facade, tenant } = await start('/v1/deliveries', 'deliveries', []);
     const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);

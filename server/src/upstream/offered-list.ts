@@ -1,9 +1,10 @@
+import { UpstreamError } from '../kernel/errors.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import { createEndpoints, type Endpoint } from './endpoint-availability.ts';
 import { isSuccess, refusalOf, unreadable, withNotOffered, withUpstreamErrors } from './responses.ts';
-import { createStableOffsetList, type OffsetPage } from './stable-list.ts';
+import { createStableOffsetList, LARGEST_PAGE, type OffsetPage } from './stable-list.ts';
 
 interface Scope {
   tenant: Tenant;
@@ -60,8 +61,22 @@ export function createOfferedList<Of extends Scope, Item extends object>(
 
   return {
     endpoints,
-    find: (scope: Of, search: Parameters<typeof stableList.find>[1]) =>
-      offered(stableList.find(scope, search)),
+    /**
+     * Finds items by their ids, in their order, for there is no other lookup; null where the list has none. It reads `pages` pages.
+     * @throws UpstreamError where the list is longer and one may be behind them, UnavailableError, and what `read` throws
+     */
+    async findMany(scope: Of, ids: readonly string[], pages: number): Promise<(Item | null)[]> {
+      const wanted = new Set(ids);
+      const search = { wants: (item: Item) => wanted.has(idOf(item)), limit: wanted.size, pages };
+      const { items, complete, readable } = await offered(stableList.find(scope, search));
+      const found = new Map(items.map((item) => [idOf(item), item]));
+      if (!complete && readable)
+        throw new UpstreamError(
+          `The payments service has no lookup for ${endpoint.inWords.replace(/^listing /, '')}, and this is not among the first ${pages * LARGEST_PAGE} of its list`,
+          { retryable: false, moneyMayHaveMoved: false },
+        );
+      return ids.map((id) => found.get(id) ?? null);
+    },
     list: (scope: Of, range: Parameters<typeof stableList.list>[1]) => offered(stableList.list(scope, range)),
     async page(scope: Of, range: { limit: number; offset: number }) {
       const { items, total } = await offered(fetchPage(scope, range));

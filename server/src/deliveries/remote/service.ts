@@ -38,13 +38,9 @@ export function createRemoteDeliveries(
   });
   const requests = createDeliveryRequests({ ...facade, endpoints: listed.endpoints });
 
-  async function findMany(tenant: Tenant, deliveryIds: readonly string[], requester: Requester) {
+  function findMany(tenant: Tenant, deliveryIds: readonly string[], requester: Requester) {
     const ids = deliveryIds.map((id) => id.toLowerCase());
-    const { items } = await listed.find(
-      { tenant, productId: undefined, requester },
-      { wants: ({ deliveryId }) => ids.includes(deliveryId), limit: ids.length, pages: SEARCHED_PAGES },
-    );
-    return ids.map((id) => items.find(({ deliveryId }) => deliveryId === id) ?? null);
+    return listed.findMany({ tenant, productId: undefined, requester }, ids, SEARCHED_PAGES);
   }
 
   return {

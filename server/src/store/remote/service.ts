@@ -33,18 +33,7 @@ export function createRemoteStore(
 
   return {
     serviceFor: (requester) => ({
-      async findMany(tenant, ids) {
-        const wanted = new Set(ids);
-        const { items } = await listed.find(
-          { tenant, requester },
-          {
-            wants: ({ storeProductId }) => wanted.has(storeProductId),
-            limit: wanted.size,
-            pages: SEARCHED_PAGES,
-          },
-        );
-        return ids.map((id) => items.find(({ storeProductId }) => storeProductId === id) ?? null);
-      },
+      findMany: (tenant, ids) => listed.findMany({ tenant, requester }, ids, SEARCHED_PAGES),
       async list(tenant, range) {
         const { items, more } = await listed.list({ tenant, requester }, range);
         return { items: items.map(({ place, item }) => ({ place, product: item })), more };
