@@ -4,6 +4,7 @@ import { createRemoteDisputes } from '../../server/src/disputes/remote/service.t
 import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
+import { recordStatements } from '../support/statements.ts';
 
 const PATH = '/v1/disputes';
 const MINUTE = 60_000;
@@ -16,9 +17,9 @@ beforeAll(async () => {
 });
 
 /** A service with disputes, and a facade in front. */
-async function start(kept: Record<string, unknown>[] = []) {
+async function start(kept: Record<string, unknown>[] = [], on = database) {
   const script = createScriptedService();
-  const facade = await startFacade({ database, upstream: script.upstream });
+  const facade = await startFacade({ database: on, upstream: script.upstream });
   const disputes = createRemoteDisputes(facade);
   script.on('GET', `${PATH}/`, ({ path }) => {
     const found = kept.find((each) => path === `${PATH}/${each.disputeId ?? each.id}`);
@@ -188,4 +189,29 @@ test('Nothing is asked for a text that is no id, in sandbox, or for evidence; a 
   script.on('GET', PATH, timeout);
   clock.advance(MINUTE);
   expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'open' });
+});
+
+test('A long list takes few statements, each time that it is read', async () => {
+  const { database: observed, statements } = recordStatements(database);
+  const kept = Array.from({ length: 230 }, (_, index) => ({
+    disputeId: `dsp_${String(230 - index).padStart(3, '0')}`,
+    status: 'open',
+    reason: 'fraud',
+    amountCents: 100,
+    createdAt: CREATED,
+  }));
+  const { merchant, tenant, clock, events } = await start(kept, observed);
+  const list = async () => {
+    statements.length = 0;
+    const { items } = await merchant.list(tenant, { end: 'first', limit: 100 });
+    expect(items.map(({ dispute }) => dispute.disputeId)).toEqual(
+      kept.slice(0, 100).map(({ disputeId }) => disputeId),
+    );
+    return statements.length;
+  };
+  expect(await list()).toBeLessThan(100);
+  expect(await list()).toBeLessThan(10);
+  clock.advance(MINUTE);
+  expect(await list()).toBeLessThan(10);
+  expect(await events()).toHaveLength(230);
 });

@@ -32,6 +32,8 @@ export interface MirroredPayments<C> {
   find(tenant: Tenant, id: string): Promise<MirroredRow | null>;
   /** Records what the service shows. Null where the payment is unknown and too little of it is shown. */
   record(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date): Promise<MirroredRow | null>;
+  /** Records what a page of the service's list shows, with a few statements where nothing is new. New ones are numbered in the order of the claims. */
+  recordPage(tenant: Tenant, claims: readonly C[], at: Date): Promise<void>;
 }
 
 export function mirrorPayments<
@@ -48,31 +50,54 @@ export function mirrorPayments<
 ): MirroredPayments<C> {
   const { resource, confirmsStatus } = family;
   const { decide } = observationsOf(family);
+
+  /** The news that a claim has. One that is older than the known state has none: that state contains it. */
+  function newsIn(known: MirroredRow | null, claim: C, at: Date): 'change' | 'confirmation' | 'none' {
+    if (!known) return 'change';
+    // One of the same millisecond may be newer: its content decides.
+    if (isNewer(known, at, clock.now())) return 'none';
+    if (family.merge(family.fromJson(known.snapshot), claim, at)) return 'change';
+    // An older state confirms nothing, and the same instant nothing more.
+    const isOlder = !confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime();
+    return isOlder ? 'none' : 'confirmation';
+  }
+
+  async function change(tenant: Tenant, claim: C, at: Date): Promise<MirroredRow | null> {
+    const { now, moved } = await committer.change<{ now: MirroredRow | null; moved: boolean }>({
+      tenant,
+      read: (reader) => reader.load(mirrored[resource], family.idOf(claim)),
+      decide(state) {
+        const { record, writes } = decide(state, claim, at);
+        return { outcome: { now: record, moved: (writes.events?.length ?? 0) > 0 }, writes };
+      },
+    });
+    if (moved) pollNow(tenant, 'wallet');
+    return now;
+  }
+
   return {
     async find(tenant, id) {
       return (await selectMirrored(sql, tenant, resource, [id]))[0] ?? null;
     },
 
     async record(tenant, known, claim, at) {
-      // The claim is older than the known state, which contains it. One of the same millisecond may be newer: its content
-      // decides.
-      if (known && isNewer(known, at, clock.now())) return known;
-      if (known && !family.merge(family.fromJson(known.snapshot), claim, at)) {
-        // An older state confirms nothing, and the same instant nothing more.
-        if (!confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime()) return known;
-        await touchMirrored(sql, tenant, resource, { ids: [known.id], at });
-        return { ...known, observedAt: at };
-      }
-      const { now, moved } = await committer.change<{ now: MirroredRow | null; moved: boolean }>({
-        tenant,
-        read: (reader) => reader.load(mirrored[resource], family.idOf(claim)),
-        decide(state) {
-          const { record, writes } = decide(state, claim, at);
-          return { outcome: { now: record, moved: (writes.events?.length ?? 0) > 0 }, writes };
-        },
-      });
-      if (moved) pollNow(tenant, 'wallet');
-      return now;
+      const news = newsIn(known, claim, at);
+      if (news === 'change') return change(tenant, claim, at);
+      if (news === 'none') return known;
+      await touchMirrored(sql, tenant, resource, { ids: [known!.id], at });
+      return { ...known!, observedAt: at };
+    },
+
+    async recordPage(tenant, claims, at) {
+      const rows = await selectMirrored(sql, tenant, resource, claims.map(family.idOf));
+      const known = new Map(rows.map((row) => [row.id, row]));
+      const news = claims.map((claim) => newsIn(known.get(family.idOf(claim)) ?? null, claim, at));
+      // The commands of a tenant share transactions, in their order.
+      await Promise.all(
+        claims.filter((_, index) => news[index] === 'change').map((claim) => change(tenant, claim, at)),
+      );
+      const confirmed = claims.filter((_, index) => news[index] === 'confirmation');
+      await touchMirrored(sql, tenant, resource, { ids: confirmed.map(family.idOf), at });
     },
   };
 }

@@ -78,18 +78,17 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   /** Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. Returns its reads. */
   async function readList(tenant: Tenant, requester: Requester) {
     const listReads: Read[] = [];
-    const found: { claim: NonNullable<ReturnType<typeof disputeFromWire>>; at: Date }[] = [];
+    const pages: { claims: NonNullable<ReturnType<typeof disputeFromWire>>[]; at: Date }[] = [];
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const read = await readPage(tenant, page, requestOptionsFor(requester));
       if (!isSuccess(read)) throw refusalOf(read);
       const list = disputesFromWire(read.body);
       if (!list) throw unreadable();
       listReads.push(read);
-      for (const claim of list.items) if (claim) found.push({ claim, at: read.at });
+      pages.push({ claims: list.items.flatMap((claim) => claim ?? []).reverse(), at: read.at });
       if (list.items.length < LARGEST_PAGE) break;
     }
-    for (const { claim, at } of found.reverse())
-      await mirror.record(tenant, await mirror.find(tenant, claim.disputeId), claim, at);
+    for (const { claims, at } of pages.reverse()) await mirror.recordPage(tenant, claims, at);
     return listReads;
   }
 
