@@ -180,8 +180,8 @@ describe('a card payment, created at the service', () => {
     [400, { code: 'VALIDATION', fields: [{ path: 'input', message: 'no' }] }],
     [401, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
     [403, { code: 'PERMISSION_DENIED', message: 'no' }],
-    [409, { code: 'CARD_PAYMENTS_NOT_CONFIGURED' }],
-    [422, { code: 'CARD_PAYMENTS_NOT_CONFIGURED' }],
+    [409, { code: 'CARD_PAYMENTS_NOT_CONFIGURED', message: 'no' }],
+    [422, { code: 'CARD_PAYMENTS_NOT_CONFIGURED', message: 'no' }],
     [418, { code: 'UPSTREAM_UNAVAILABLE', moneyMayHaveMoved: false }],
   ])('Status %i refuses a card payment, and its key may be used again', async (status, error) => {
     const { person, script, tenant } = await start();

@@ -153,7 +153,7 @@ describe('a payment', () => {
     [refused(404, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
     [refused(405, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
     [refused(409, 'This idempotency key was used before'), { code: 'IDEMPOTENCY_CONFLICT' }],
-    [refused(409, 'no PIX'), { code: 'PAYMENTS_NOT_CONFIGURED' }],
+    [refused(409, 'no PIX'), { code: 'PAYMENTS_NOT_CONFIGURED', message: 'no PIX' }],
     [refused(500, 'no'), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
     [ok('<html>'), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],
     [timeout(), { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false }],

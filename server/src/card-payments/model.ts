@@ -264,10 +264,11 @@ export function assertNotSandbox(environment: Environment): void {
     throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
 }
 
-export function cardsNotConfigured(): UnavailableError {
+/** The refusal of an account without card payments. `message`: that of another service, whose reason may be another. */
+export function cardsNotConfigured(message: string | null = null): UnavailableError {
   return new UnavailableError(
     'CARD_PAYMENTS_NOT_CONFIGURED',
-    'Card payments are not configured for this account',
+    message ?? 'Card payments are not configured for this account',
   );
 }
 

@@ -171,10 +171,11 @@ export function assertPixEnabled({ pixEnabled }: AccountSettings): void {
   if (!pixEnabled) throw notConfigured('PIX');
 }
 
-export function notConfigured(method: string): UnavailableError {
+/** The refusal of an account without a method. `message`: that of another service, whose reason may be another. */
+export function notConfigured(method: string, message: string | null = null): UnavailableError {
   return new UnavailableError(
     'PAYMENTS_NOT_CONFIGURED',
-    `Payments by ${method} are not configured for this account`,
+    message ?? `Payments by ${method} are not configured for this account`,
   );
 }
 

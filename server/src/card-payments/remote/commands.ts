@@ -317,7 +317,7 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
     const path = valueCents < 80 ? 'input.valueCents' : 'input';
     return invalidInput(messageOf(answer.body), { path });
   }
-  return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured() : refusalOf(answer);
+  return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured(messageOf(answer.body)) : refusalOf(answer);
 }
 
 /** Options of a lookup. A payer can cause as many lookups of a start as it likes, so they count as the payer's. */

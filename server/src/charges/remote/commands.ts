@@ -41,7 +41,7 @@ export function createChargeRequests({
       refusalOfCreation(answer, {
         fields: FIELDS,
         missing: splits.length > 0 ? 'Subaccount' : null,
-        conflict: () => notConfigured('PIX'),
+        conflict: (message) => notConfigured('PIX', message),
       }),
   });
 

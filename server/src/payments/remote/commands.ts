@@ -66,7 +66,7 @@ export function createPaymentRequests({
       refusalOfCreation(answer, {
         fields: FIELDS,
         missing: productId === null ? null : 'Product',
-        conflict: () => notConfigured(method.toUpperCase()),
+        conflict: (message) => notConfigured(method.toUpperCase(), message),
       }),
   });
 

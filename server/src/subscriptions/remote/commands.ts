@@ -54,7 +54,7 @@ export function createSubscriptionRequests({
     contradictionOf,
     observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
     refusalOf: (answer) =>
-      refusalOfCreation(answer, { fields: FIELDS, conflict: () => notConfigured('PIX') }),
+      refusalOfCreation(answer, { fields: FIELDS, conflict: (message) => notConfigured('PIX', message) }),
   });
 
   /** Sends a cancellation, which may be repeated: one that is canceled stays so. @throws PaymentError, UpstreamFault */
