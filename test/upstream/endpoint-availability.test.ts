@@ -56,6 +56,20 @@ describe('an endpoint', () => {
     expect(endpoints.isMissing('live', endpoint)).toBe(false);
   });
 
+  test.each([404, 405, NOT_IMPLEMENTED])(
+    'an endpoint that has worked is called again after an answer as if it were missing (%#)',
+    async (said) => {
+      const { clock, endpoints, answering, asked } = start();
+      expect(await endpoints.ask('live', LIST, answering(201))).toEqual({ status: 201 });
+      await expect(endpoints.ask('live', LIST, answering(said))).rejects.toThrow('no endpoint');
+      expect(await endpoints.ask('live', LIST, answering(201))).toEqual({ status: 201 });
+      await expect(endpoints.ask('sandbox', LIST, answering(said))).rejects.toThrow('no endpoint');
+      clock.advance(60_000);
+      await expect(endpoints.ask('sandbox', LIST, answering(201))).rejects.toThrow('no endpoint');
+      expect(asked()).toBe(4);
+    },
+  );
+
   test('a missing endpoint is called again where the clock was set back', () => {
     const clock = createOffsetClock(createManualClock());
     clock.setOffset(60 * 60_000);

@@ -1,6 +1,6 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { isNotImplemented, noEndpoint } from './responses.ts';
+import { isNotImplemented, isSuccess, noEndpoint } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
@@ -14,7 +14,8 @@ type Answered = Pick<UpstreamAnswer, 'status'>;
 
 /**
  * The endpoints that the service does not have, as this instance found. A request to one costs a slot, so none is sent
- * for ten minutes; after that one is, for the service may have got the endpoint, or a proxy may have given the answer.
+ * for ten minutes; after that one is, for the service may have got the endpoint, or a proxy may have given the answer. An
+ * endpoint that has been seen to work is asked again at once: most likely the answer was that of a proxy.
  */
 export interface Endpoints {
   isMissing(environment: Environment, endpoint: Endpoint): boolean;
@@ -37,6 +38,7 @@ const MISSING_FOR_MS = 10 * 60_000;
 
 export function createEndpoints(clock: Clock): Endpoints {
   const missingUntil = new Map<string, Date>();
+  const working = new Set<string>();
   const keyOf = (environment: Environment, { name }: Endpoint) => `${environment} ${name}`;
 
   function isMissing(environment: Environment, endpoint: Endpoint): boolean {
@@ -57,8 +59,11 @@ export function createEndpoints(clock: Clock): Endpoints {
       if (isNotImplemented(error)) return null;
       throw error;
     });
-    if (answer !== null && !isUnsupported(endpoint, answer)) return answer;
-    markMissing(environment, endpoint);
+    if (answer !== null && !isUnsupported(endpoint, answer)) {
+      if (isSuccess(answer)) working.add(keyOf(environment, endpoint));
+      return answer;
+    }
+    if (!working.has(keyOf(environment, endpoint))) markMissing(environment, endpoint);
     return null;
   };
 
