@@ -334,7 +334,6 @@ describe('a page', () => {
     ['?limit=1', { limit: 1, offset: 0 }],
     ['?limit=100&offset=7', { limit: 100, offset: 7 }],
     ['?offset=9007199254740991', { limit: 50, offset: 9007199254740991 }],
-    ['?unknown=1', { limit: 50, offset: 0 }],
   ])('the page of the query %j is answered', async (query, page) => {
     expect(await rest().get(`/things${query}`)).toMatchObject({
       status: 200,
@@ -351,6 +350,26 @@ describe('a page', () => {
       });
     },
   );
+
+  test.each([
+    ['status=paid', 'status'],
+    ['limit=5&Offset=5', 'Offset'],
+    ['limit[]=5', 'limit[]'],
+    ['__proto__=1', '__proto__'],
+    ['=1', 'query'],
+  ])('a page with the unknown parameter of %s is refused with its name', async (query, name) => {
+    const { status, headers, body } = await rest().get(`/things?${query}`);
+    expect([status, headers.get('x-error-code')]).toEqual([400, 'VALIDATION']);
+    expect(body.error).toBe(`${name}: is no query parameter of GET /v1/things`);
+  });
+
+  test('a change with a query is refused, and not made without what the query says', async () => {
+    const { status, body } = await rest().post('/things?idempotencyKey=order-1', { amountCents: 1 });
+    expect([status, body]).toEqual([
+      400,
+      { error: 'idempotencyKey: is no query parameter of POST /v1/things' },
+    ]);
+  });
 
   test.each(['-1', '1.5', '9007199254740992', 'x'])('a page with offset=%s is refused', async (offset) => {
     const { status, body } = await rest().get(`/things?offset=${offset}&limit=0`);

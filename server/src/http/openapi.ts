@@ -19,7 +19,7 @@ environment; what belongs to the other one is not found.
 - Lists take \`limit\` (1 to 100, 50 where left out) and \`offset\`, and answer \`total\` beside them.
 - An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
 - Every error is \`{ "error": "…" }\`. Go by the status: the words may change.
-- Members of a body that are not described here are ignored.
+- Members of a body that are not described here are ignored. Query parameters that are not described here are refused with 400.
 - \`x-psa-origin\` of an operation: \`document\`, the payments service's document names it; \`decided\`, its text needs it, and the shape
   is this server's; \`extension\`, this server has it besides.
 `.trim();
@@ -195,9 +195,9 @@ function answersOf({ answers }: RestOperation, named: Json): Json {
 }
 
 /** The refusals of an operation: its own, and those that every operation with such a request has. */
-function refusalsOf({ params, query, body, errors = {} }: RestOperation): Json {
+function refusalsOf({ body, errors = {} }: RestOperation): Json {
   const common: Partial<Record<number, keyof typeof REFUSALS>> = {
-    ...(params || query || body ? { 400: 'Invalid' } : {}),
+    400: 'Invalid',
     401: 'Unauthenticated',
     403: 'Forbidden',
     ...(body ? { 413: 'TooLarge' } : {}),
@@ -263,7 +263,7 @@ const RATE_HEADER_REFERENCES = Object.fromEntries(
 
 const REFUSALS = {
   Invalid: {
-    description: 'The body is not a JSON object, or a field is wrong: the message names it',
+    description: 'The body is not a JSON object, or a field or a parameter is wrong: the message names it',
     headers: RATE_HEADER_REFERENCES,
   },
   Unauthenticated: {

@@ -63,10 +63,11 @@ export function createRestRoutes({
     const { operation, params } = findOperation(table, request.method ?? '', url.pathname);
     setTemplate?.(operation.path);
     assertPermitted(caller, operation);
+    const query = queryOf(operation, url);
     const result = await operation.handle({
       caller,
       params: operation.params ? parse(operation.params, params) : {},
-      query: operation.query ? parse(operation.query, queryOf(url)) : {},
+      query: operation.query ? parse(operation.query, query) : {},
       body: operation.body && parse(operation.body, withKey(operation, request, await readObject(request))),
     });
     const status = Number(result.status);
@@ -90,11 +91,19 @@ export function createRestRoutes({
   ];
 }
 
-/** Reads the query. @throws ValidationError for a parameter that is given twice: either value could be meant */
-function queryOf({ searchParams }: URL): Record<string, string> {
+/**
+ * Reads the query.
+ * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for one that the
+ * operation does not have: a list would be answered without the filter that was asked for
+ */
+function queryOf(operation: RestOperation, { searchParams }: URL): Record<string, string> {
   const query: Record<string, string> = {};
   for (const [name, value] of searchParams) {
     if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
+    if (!operation.query || !Object.hasOwn(operation.query.shape, name)) {
+      const message = `is no query parameter of ${operation.method} ${operation.path}`;
+      throw new ValidationError([{ path: name || 'query', message }]);
+    }
     query[name] = value;
   }
   return query;
