@@ -323,6 +323,31 @@ test('The webhook of a delivery names the payment and not the content, and goes 
   expect(JSON.stringify(receiver.received)).not.toMatch(/AAAA|BBBB/);
 });
 
+test('The webhook of a delivery to one payment does not wait for that of another from the same stock', async () => {
+  const of = await merchant();
+  const refused: string[] = [];
+  const receiver = await startReceiver((response, { body }) => {
+    const { event, resource } = JSON.parse(body);
+    response.writeHead(event.startsWith('delivery.') && refused.includes(resource.id) ? 500 : 200).end();
+  });
+  await of.client.request(
+    `mutation ($url: Url!) { configureWebhook(input: { url: $url, optionalEvents: [DELIVERY_DELIVERED] }) { __typename } }`,
+    { url: receiver.url },
+  );
+  await create(of.client, { productId: of.productId, content: { codes: ['AAAA-1111', 'BBBB-2222'] } });
+  const { paymentId } = (await of.rest.post('/payments', { productId: of.productId })).body;
+  refused.push(paymentId);
+  await pay(of, paymentId);
+  await app.work.settled();
+  const second = await buy(of);
+  await app.work.settled();
+  const delivered = receiver.received
+    .map(({ body }) => JSON.parse(body))
+    .filter(({ event }) => event === 'delivery.delivered')
+    .map(({ resource }) => resource.id);
+  expect(delivered).toEqual([paymentId, second]);
+});
+
 test('The payer’s page shows the content of a paid payment, by either method, and of no other', async () => {
   const of = await merchant();
   const { client, productId, rest } = of;

@@ -37,7 +37,7 @@ export async function webhookOutbox(
   if (announced.length === 0) return NOTHING;
 
   const endpoint = await selectEndpoint(sql, tenant);
-  const deliveries = announced.flatMap(({ event, name, payload, callbackUrl }): NewDelivery[] => {
+  const deliveries = announced.flatMap(({ event, name, payload, callbackUrl, orderedBy }): NewDelivery[] => {
     const url = callbackUrl ?? endpoint?.url;
     if (!url || !isSent(name, endpoint)) return [];
     return [
@@ -48,7 +48,7 @@ export async function webhookOutbox(
         occurredAt: event.occurredAt,
         event: name,
         resource: event.resource,
-        resourceId: event.resourceId,
+        resourceId: orderedBy ?? event.resourceId,
         url,
         body: JSON.stringify(payload),
         headers: null,
@@ -91,6 +91,8 @@ interface Announcement {
   payload: object;
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
+  /** Names what the events are in order of, where that is less than the whole resource. */
+  orderedBy?: string;
 }
 
 /** Builds the announcement of an event from its slice's wire format; null where no webhook reports it. */
@@ -126,7 +128,9 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     }
     case 'delivery': {
       const payload = deliveryWebhook(event.kind, event.snapshot, environment);
-      return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+      // A stock has an event for each of its sales, and no buyer's waits for that of another.
+      const orderedBy = `${event.resourceId} ${event.snapshot.resource.id}`;
+      return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl, orderedBy };
     }
     case 'subscription': {
       const payload = subscriptionWebhook(event.kind, event.snapshot, environment);
