@@ -1,4 +1,4 @@
-import { request } from 'node:http';
+import { request, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { brCode } from '../../server/src/kernel/br-code.ts';
@@ -7,6 +7,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshDatabase } from '../support/database.ts';
+import { deferred } from '../support/deferred.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 
@@ -679,6 +680,35 @@ describe('the clock', () => {
     expect(
       new Webhook(configureWebhook.secret).verify(body, headers as Record<string, string>),
     ).toMatchObject({ event: 'withdrawal.requested' });
+  });
+
+  test('The simulated clock ends no attempt of a webhook that is under way', async () => {
+    const held = deferred<ServerResponse>();
+    const receiver = await startReceiver((response) => {
+      receiver.answer = (later) => later.end();
+      held.resolve(response);
+    });
+    await app.live.request(
+      'mutation ($url: Url!) { configureWebhook(input: { url: $url }) { __typename } }',
+      { url: receiver.url },
+    );
+    await app.live.request(
+      'mutation { requestPayout(input: { method: PIX, amountCents: 5000, destination: "demora@psa.example" }) { __typename } }',
+    );
+    const response = await held.promise;
+    await fetch(`${app.url}/simulator/clock`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', origin: app.url },
+      body: JSON.stringify({ seconds: 6 }),
+    });
+    response.end();
+    await app.work.settled();
+    const { webhookDeliveries } = await app.live.request(
+      '{ webhookDeliveries(first: 1) { nodes { status attempts { responseStatus error durationMs } } } }',
+    );
+    expect(webhookDeliveries.nodes).toEqual([
+      { status: 'DELIVERED', attempts: [{ responseStatus: 200, error: null, durationMs: 0 }] },
+    ]);
   });
 
   test('The simulated clock advances to the next due task', async () => {

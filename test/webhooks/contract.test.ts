@@ -305,6 +305,26 @@ describeOnDatabase('webhooks', (open) => {
       expect(await attempts(core, await onlyId(core))).toMatchObject([{ error: null, durationMs: 0 }]);
     });
 
+    test('A webhook is sent once where the clock is set ahead by months during its attempt', async () => {
+      const base = createManualClock();
+      const shared = createOffsetClock(base);
+      let sent = 0;
+      const send = () => async () => {
+        sent += 1;
+        shared.setOffset(100 * 24 * HOUR);
+        return { responseStatus: 200, error: null };
+      };
+      const core = await start({ clock: { ...base, ...shared }, send });
+      await core.webhooks.configure(core.tenant, { url: 'http://127.0.0.1:9/hook' });
+      await paid(core);
+      await core.work.settled();
+      base.advance(MINUTE);
+      await core.work.settled();
+      expect(await listed(core)).toMatchObject([{ status: 'delivered', attempts: 1 }]);
+      expect(sent).toBe(1);
+      expect(await attempts(core, await onlyId(core))).toMatchObject([{ durationMs: 2 ** 31 - 1 }]);
+    });
+
     test('A webhook to a receiver that is down is not lost', async () => {
       const { core, receiver } = await configured();
       await receiver.shut();

@@ -103,7 +103,7 @@ export async function createEmbeddedRuntime({
 }: RuntimeDependencies & {
   /** The clock that the simulator advances; null without the simulator. */
   shiftable: ShiftableClock | null;
-  /** The clock that the simulator does not move, for the signatures of webhooks. */
+  /** The clock that the simulator does not move, for the signatures and the attempts of webhooks. */
   realClock: Clock;
   /** Replaces the simulated bank, in a test. */
   bank: Bank | undefined;
@@ -222,7 +222,7 @@ export async function createEmbeddedRuntime({
     committer,
     clock,
     realClock,
-    send: createSender({ clock, privateAddresses }),
+    send: createSender({ clock: realClock, privateAddresses }),
     onAttempt: metrics.onWebhook,
   });
   const wallet = createWalletService({ database, onFault });

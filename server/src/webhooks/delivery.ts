@@ -19,6 +19,8 @@ import { signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
 
 const DELIVER = 'webhook.deliver';
+/** The largest integer of a column. */
+const MAX_DURATION_MS = 2 ** 31 - 1;
 
 /**
  * Makes the attempts that are due. The receiver is called outside of any transaction, and its answer is recorded in one,
@@ -36,8 +38,8 @@ export function createWebhookDelivery({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** The clock of signatures, which receivers compare with their own: the simulator does not move it. */
-  realClock?: Pick<Clock, 'now'>;
+  /** The clock of signatures, which receivers compare with their own, and of how long they take: the simulator does not move it. */
+  realClock?: Pick<Clock, 'now' | 'ms'>;
   send: Send;
   /** A random number from 0 up to 1, which spreads retries in time. */
   random?: () => number;
@@ -121,6 +123,7 @@ export function createWebhookDelivery({
         if (found.isBehindAnother && (await holdBack(task, task.key))) return;
         const { delivery, body } = found;
         const at = clock.now();
+        const startedMs = realClock.ms();
         const headers =
           found.headers ??
           signedHeaders({
@@ -146,8 +149,9 @@ export function createWebhookDelivery({
           },
           'client',
         );
-        // Below zero where the clock was set back meanwhile: the database refuses that, and the attempt would be repeated.
-        const durationMs = Math.max(0, clock.ms() - at.getTime());
+        // Below zero, or above 24 days, where the clock was set meanwhile: the database refuses that, and the attempt would be
+        // repeated.
+        const durationMs = Math.min(Math.max(0, realClock.ms() - startedMs), MAX_DURATION_MS);
         onAttempt?.(error === null, durationMs);
         await recordAttempt(task, delivery, { at, responseStatus, error, durationMs });
       },
