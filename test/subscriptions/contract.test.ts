@@ -111,7 +111,12 @@ describeOnDatabase('Subscriptions', (open) => {
     });
     await core.pass(DAY_MS);
     expect(await find(core, created)).toMatchObject({ status: 'active', failedInRow: 0 });
-    expect((await cyclesOf(core, created))[1]).toMatchObject({ number: 2, status: 'paid', attempts: 2 });
+    expect((await cyclesOf(core, created))[1]).toMatchObject({
+      number: 2,
+      status: 'paid',
+      attempts: 2,
+      failureReason: null,
+    });
     expect((await kindsOf(core)).slice(3).map(([kind]) => kind)).toEqual([
       ...['subscription.payment_failed', 'subscription.past_due', 'subscription.paid'],
     ]);

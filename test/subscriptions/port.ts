@@ -114,6 +114,7 @@ export function describePort(start: StartPortFixture): void {
       number: 2,
       status: 'paid',
       attempts: 2,
+      failureReason: null,
     });
     expect(await statusesSeen(merchant, subscriptionId)).toEqual(['pending', 'active', 'past_due', 'active']);
     expect(merchant.faults).toEqual([]);

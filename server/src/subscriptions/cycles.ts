@@ -67,6 +67,8 @@ export function paid(
     nextAttemptAt: null,
     paymentId,
     paidAt: at,
+    // Of an attempt before: what is paid has failed in nothing.
+    failureReason: null,
     sent: false,
   };
   // An attempt that had failed by the bank's first word was paid: the one after it must not be debited.

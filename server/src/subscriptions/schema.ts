@@ -60,7 +60,7 @@ export const CycleRef = builder.objectRef<SubscriptionCycle>('SubscriptionCycle'
     }),
     failureReason: t.exposeString('failureReason', {
       nullable: true,
-      description: 'The bank’s reason for the last attempt that has failed.',
+      description: 'The bank’s reason for the last attempt that has failed; null once the cycle is paid.',
     }),
     paidAt: t.expose('paidAt', { type: 'DateTime', nullable: true }),
     payment: t.field({

@@ -156,7 +156,7 @@ function mergeCycle(
     nextAttemptAt: isOlder ? known!.nextAttemptAt : claim.nextAttemptAt,
     paymentId: known?.paymentId ?? (isPaid ? claim.paymentId : null),
     paidAt: known?.paidAt ?? (isPaid ? claim.paidAt : null),
-    failureReason: claim.failureReason ?? known?.failureReason ?? null,
+    failureReason: isPaid ? null : (claim.failureReason ?? known?.failureReason ?? null),
   };
 }
 
