@@ -1,3 +1,4 @@
+import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
@@ -399,6 +400,17 @@ describe('a body', () => {
       status: 400,
       body: { error },
     });
+  });
+
+  test('a compressed body is refused with the reason, and one that says identity is read', async () => {
+    const type = { 'content-type': 'application/json' };
+    const packed = new Blob([new Uint8Array(gzipSync('{"amountCents":1}'))]);
+    expect(await post(packed, { ...type, 'content-encoding': 'gzip' })).toMatchObject({
+      status: 400,
+      body: { error: 'The body must be sent without Content-Encoding' },
+    });
+    const plain = new Blob(['{"amountCents":1}']);
+    expect(await post(plain, { ...type, 'content-encoding': 'Identity' })).toMatchObject({ status: 201 });
   });
 
   test.each([

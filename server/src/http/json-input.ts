@@ -15,6 +15,8 @@ export async function readObject(request: IncomingMessage): Promise<object> {
   if (type !== 'application/json') throw new HttpError(400, 'The body must be sent as application/json');
   if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/.test(parameter)))
     throw new HttpError(400, 'The body must be in UTF-8');
+  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  if (encoding !== 'identity') throw new HttpError(400, 'The body must be sent without Content-Encoding');
   const text = await readBody(request, BODY_LIMIT_BYTES);
   if (text.trim() === '') throw new HttpError(400, 'The body is empty');
   const body = parseJson(text);
