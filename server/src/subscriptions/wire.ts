@@ -37,7 +37,10 @@ const cycleWire = z.object({
     .nullable()
     .meta({ description: 'The payment that it has made, which is refunded as any; null until it is paid' }),
   paidAt: instant.nullable(),
-  failureReason: z.string().nullable(),
+  failureReason: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of the last attempt that has failed; null once it is paid' }),
 });
 
 export const subscriptionWire = z
@@ -147,7 +150,7 @@ function subscriptionBody(name: SubscriptionNews, summary: string): WebhookBody 
     status,
     amountCents,
     cycle: cycleWire
-      .pick({ number: true, dueAt: true, status: true, attempts: true, nextAttemptAt: true, paymentId: true })
+      .omit({ amountCents: true, paidAt: true })
       .nullable()
       .meta({ description: 'The cycle that has changed; null where none has' }),
     cancelReason,
@@ -176,6 +179,7 @@ export function subscriptionWebhook(
       attempts: cycle.attempts,
       nextAttemptAt: cycle.nextAttemptAt?.toISOString() ?? null,
       paymentId: cycle.paymentId,
+      failureReason: cycle.failureReason,
     },
     cancelReason,
     metadata,

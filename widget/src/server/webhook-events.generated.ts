@@ -454,6 +454,8 @@ export interface SubscriptionActivatedEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
@@ -483,6 +485,8 @@ export interface SubscriptionPaidEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
@@ -512,6 +516,8 @@ export interface SubscriptionPaymentFailedEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
@@ -541,6 +547,8 @@ export interface SubscriptionPastDueEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
@@ -570,6 +578,8 @@ export interface SubscriptionCanceledEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
@@ -599,6 +609,8 @@ export interface SubscriptionCompletedEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
@@ -628,6 +640,8 @@ export interface SubscriptionExpiredEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
+    /** Of the last attempt that has failed; null once it is paid. */
+    failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
   /** The string given at creation, byte for byte. */
