@@ -41,6 +41,9 @@ test('The page shows the terms, the code, and the time for the authorisation in 
   ])
     expect(text).toContain(words);
   expect(await textOf(await create())).toContain('até você ou a loja cancelar');
+  const once = await textOf(await create({ endsAfterCycles: 1 }));
+  expect(once).toContain('uma única vez. Ao pagar este código, você não autoriza nenhuma outra cobrança.');
+  expect(once).not.toContain('Pix Automático');
 });
 
 test('An authorised one shows its next debit and leads to the shop, and one that has ended says so', async () => {

@@ -205,8 +205,10 @@ export const texts: Texts = {
     },
     until(cycles) {
       if (cycles === null) return 'until you or the shop cancel';
-      return cycles === 1 ? 'once only' : `${cycles} times, this one included`;
+      return `${cycles} times, this one included`;
     },
+    once: (amount) =>
+      html`<strong>${amount}</strong>, once only. By paying this code, you authorise no further payment.`,
     terms: (amount, every, until, shop) =>
       html`<strong>${amount} ${every}</strong>, ${until}. By paying this code, you authorise ${shop} to charge the next payments by Pix Automático. You can cancel in your bank’s app.`,
     expired: 'The time to authorise has run out',

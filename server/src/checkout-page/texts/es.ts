@@ -209,8 +209,10 @@ export const texts: Texts = {
     },
     until(cycles) {
       if (cycles === null) return 'hasta que tú o la tienda cancelen';
-      return cycles === 1 ? 'una sola vez' : `${cycles} veces, esta incluida`;
+      return `${cycles} veces, esta incluida`;
     },
+    once: (amount) =>
+      html`<strong>${amount}</strong>, una sola vez. Al pagar este código, no autorizas ningún otro cobro.`,
     terms: (amount, every, until, shop) =>
       html`<strong>${amount} ${every}</strong>, ${until}. Al pagar este código, autorizas a ${shop} a cobrar las próximas cuotas por Pix Automático. Puedes cancelar en la app de tu banco.`,
     expired: 'El plazo para autorizar terminó',

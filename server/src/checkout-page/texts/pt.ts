@@ -208,8 +208,10 @@ export const texts: Texts = {
     },
     until(cycles) {
       if (cycles === null) return 'até você ou a loja cancelar';
-      return cycles === 1 ? 'uma única vez' : `por ${cycles} vezes, esta incluída`;
+      return `por ${cycles} vezes, esta incluída`;
     },
+    once: (amount) =>
+      html`<strong>${amount}</strong>, uma única vez. Ao pagar este código, você não autoriza nenhuma outra cobrança.`,
     terms: (amount, every, until, shop) =>
       html`<strong>${amount} ${every}</strong>, ${until}. Ao pagar este código, você autoriza ${shop} a fazer as próximas cobranças pelo Pix Automático. Você pode cancelar no app do seu banco.`,
     expired: 'O tempo para autorizar acabou',

@@ -155,6 +155,8 @@ export interface Texts {
     every: Record<Interval, string>;
     until(cycles: number | null): string;
     terms(amount: string, every: string, until: string, shop: Html): Html;
+    /** In place of the terms, where no payment follows the first. */
+    once(amount: string): Html;
     expired: string;
     expiredText(at: string): string;
     startAgain: string;

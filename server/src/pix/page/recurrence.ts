@@ -17,8 +17,13 @@ import type { Status } from './status.ts';
 /** The terms that the payer authorises, above the code. */
 export function recurrenceNote({ texts, formats }: Site, { payment, merchantName }: Order): Html {
   const { interval, endsAfterCycles } = payment.recurrence!;
-  const { terms, every, until } = texts.recurrence;
-  return html`<p class="pix-hint">${terms(formats.money(payment.amountCents), every[interval], until(endsAfterCycles), shopName(merchantName))}</p>`;
+  const { terms, every, until, once } = texts.recurrence;
+  const amount = formats.money(payment.amountCents);
+  const agreed =
+    endsAfterCycles === 1
+      ? once(amount)
+      : terms(amount, every[interval], until(endsAfterCycles), shopName(merchantName));
+  return html`<p class="pix-hint">${agreed}</p>`;
 }
 
 /** The states of a recurrence whose words are not those of a payment. */
