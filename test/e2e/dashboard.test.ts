@@ -365,6 +365,17 @@ describe('the tables of charges, content and the store', () => {
   });
 });
 
+it('a double click in the simulator credits once', async () => {
+  const { context } = await openDashboard();
+  const simulator = await context.newPage();
+  await simulator.goto(`${shop.fixture.url}/simulator/`);
+  const credits: string[] = [];
+  simulator.on('request', (sent) => sent.url().endsWith('/simulator/credit') && credits.push(sent.url()));
+  await simulator.getByRole('button', { name: 'Creditar' }).first().dblclick();
+  await simulator.locator('.outcome').getByText('Creditado: R$ 1.000,00.').waitFor();
+  expect(credits).toHaveLength(1);
+});
+
 describe('the payer of LTC and of a subscription', () => {
   it('LTC and a subscription are paid in the simulator, and the subscription is canceled on the dashboard', async () => {
     const { url, live } = shop.fixture;

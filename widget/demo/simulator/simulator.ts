@@ -60,6 +60,8 @@ export class SimulatorApp extends LitElement implements Page {
   /** The server's clock minus this machine's. */
   #aheadMs = 0;
   #tick: ReturnType<typeof setInterval> | undefined;
+  /** The controls that wait for an answer. */
+  readonly #pressed = new Set<string>();
 
   constructor() {
     super();
@@ -310,12 +312,17 @@ export class SimulatorApp extends LitElement implements Page {
     done: Done,
     errors: Record<string, FieldOfError> = {},
   ): Promise<boolean> {
+    // A double click is one press.
+    const press = JSON.stringify([path, input]);
+    if (this.#pressed.has(press)) return false;
+    this.#pressed.add(press);
     this.errors = {};
     const tenant =
       path === 'clock'
         ? {}
         : { environment: this.environment, ...(this.account ? { account: this.account } : {}) };
     const result = await postJson(`/simulator/${path}`, { ...tenant, ...input });
+    this.#pressed.delete(press);
     if (result.ok)
       this.outcome = { text: typeof done === 'string' ? done : done(result.body), failed: false };
     else {
