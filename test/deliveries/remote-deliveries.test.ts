@@ -112,6 +112,22 @@ describe('deliveries of another service', () => {
     expect(await deliveries.findMany(tenant, ['0'.repeat(24)])).toEqual([null]);
   });
 
+  test('A 404 to a filter is about the product, and not about the list', async () => {
+    const { script, facade, tenant } = await start('/v1/deliveries', 'deliveries', [shown()]);
+    const paged = { deliveries: [shown()], total: 1 };
+    script.on('GET', '/v1/deliveries', ({ path }) =>
+      path.includes('productId') ? refused(404, 'Product not found') : ok(paged),
+    );
+    const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+    const range = { end: 'first', limit: 1 } as const;
+    expect(await deliveries.list(tenant, { ...range, productId: PRODUCT })).toEqual({
+      items: [],
+      more: false,
+    });
+    expect(await deliveries.count(tenant, { productId: PRODUCT })).toBe(0);
+    expect((await deliveries.list(tenant, range)).items).toHaveLength(1);
+  });
+
   test('Nothing is created or deleted, and nothing is sent', async () => {
     const { script, facade, tenant } = await start('/v1/deliveries', 'deliveries', []);
     const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);

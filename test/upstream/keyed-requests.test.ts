@@ -360,6 +360,15 @@ describe('a subscription', () => {
     expect((await port.create(tenant, input)).subscription.brCode).toBe(right.pixCopyPaste);
   });
 
+  test('After an answer to a cancellation without a body the subscription is read', async () => {
+    const { port, script, tenant } = await startSubscriptions();
+    script.on('DELETE', '/v1/subscriptions/', () => ({ status: 204, body: null }));
+    script.on('GET', `/v1/subscriptions/${right.id}`, () => ok({ ...right, status: 'canceled' }));
+    expect((await port.cancel(tenant, right.id)).subscription.status).toBe('canceled');
+    script.on('GET', `/v1/subscriptions/${right.id}`, () => refused(503, 'later'));
+    await expect(port.cancel(tenant, right.id)).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+  });
+
   test('The answer to a cancellation has to name the subscription', async () => {
     const { port, script, tenant } = await startSubscriptions();
     script.on('DELETE', '/v1/subscriptions/', () => ok({ ...right, id: `psa_sub_${HEX.replace('0', '1')}` }));

@@ -21,6 +21,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     idOf,
     pathOf,
     pageFrom,
+    filterOf = () => null,
   }: {
     endpoint: Endpoint;
     /** The life of a cached page. */
@@ -28,6 +29,8 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     keyOf: (scope: Of) => string;
     idOf: (item: Item) => string;
     pathOf: (scope: Of, page: { limit: number; offset: number }) => `/v1/${string}`;
+    /** The filter that names a resource, as `productId`; null without one. A 404 is about this resource, which has no items. */
+    filterOf?: (scope: Of) => string | null;
     /** Reads a page; null where it is none. */
     pageFrom: (body: unknown) => { items: (Item | null)[]; total: number | null } | null;
   },
@@ -38,12 +41,15 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   /** @throws RateLimitError, UpstreamFault, and a PaymentError for a refusal */
   async function fetchPage(scope: Of, range: { limit: number; offset: number }): Promise<OffsetPage<Item>> {
     const { environment } = scope.tenant;
-    const read = await endpoints.ask(environment, endpoint, () =>
+    const filter = filterOf(scope);
+    const asked = filter === null ? endpoint : { ...endpoint, name: `${endpoint.name}?${filter}={id}` };
+    const read = await endpoints.ask(environment, asked, () =>
       reads.get(environment, pathOf(scope, range), {
         requestOptions: requestOptionsFor(scope.requester),
         maxAgeMs,
       }),
     );
+    if (filter !== null && read.status === 404) return { items: [], total: 0, at: read.at };
     if (!isSuccess(read)) throw refusalOf(read);
     const page = pageFrom(read.body);
     if (!page) throw unreadable();

@@ -31,6 +31,7 @@ export function createRemoteDeliveries(
     endpoint: LIST,
     maxAgeMs: MAX_AGE_MS,
     pageFrom: deliveriesFromWire,
+    filterOf: ({ productId }) => (productId === undefined ? null : 'productId'),
     keyOf: ({ tenant, productId = '' }) => `${tenantKey(tenant)} ${productId}`,
     idOf: ({ deliveryId }) => deliveryId,
     pathOf: ({ productId }, { limit, offset }) =>

@@ -59,16 +59,22 @@ export function createSubscriptionRequests({
 
   /** Sends a cancellation, which may be repeated: one that is canceled stays so. @throws PaymentError, UpstreamFault */
   async function sendCancel({ environment }: Tenant, subscriptionId: string) {
-    const path = `/v1/subscriptions/${subscriptionId}` as const;
-    const at = clock.now();
+    const request = {
+      environment,
+      path: `/v1/subscriptions/${subscriptionId}`,
+      requestOptions: { priority: 'money' },
+    } as const;
+    const canceledAt = clock.now();
     const answer = await endpoints
-      .ask(environment, DELETE, () =>
-        upstream.send({ environment, method: 'DELETE', path, requestOptions: { priority: 'money' } }),
-      )
+      .ask(environment, DELETE, () => upstream.send({ ...request, method: 'DELETE' }))
       .finally(() => reads.forget(environment));
     if (answer.status === 404) throw new NotFoundError('Subscription not found');
     if (!isSuccess(answer)) throw refusalOf(answer);
-    const claim = subscriptionFromWire(answer.body);
+    // Without a body, as with 204, the service has to be asked what the subscription is now.
+    const isEmpty = answer.body === null;
+    const at = isEmpty ? clock.now() : canceledAt;
+    const shown = isEmpty ? await upstream.send({ ...request, method: 'GET' }) : answer;
+    const claim = subscriptionFromWire(shown.body);
     if (claim?.subscriptionId !== subscriptionId) throw unreadable();
     return { claim, at };
   }
