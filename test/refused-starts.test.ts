@@ -110,7 +110,7 @@ test.skipIf(process.getuid?.() === 0)(
     const folder = temporaryFolder();
     chmodSync(folder, 0o500);
     expect(await failure({ PSA_DATA_DIR: folder })).toBe(
-      `PSA_DATA_DIR: ${folder} cannot be written by this user (EACCES)\n`,
+      `PSA_DATA_DIR: ${folder} cannot be written (EACCES): run this as its owner\n`,
     );
   },
 );

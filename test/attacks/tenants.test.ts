@@ -951,6 +951,9 @@ function without(ids: Ids, text: string): string {
   return names.reduce((rest, { id, as }) => rest.replaceAll(id, as), text);
 }
 
+/** The members of a refund that change when its bank has sent the money: a moment after the request, or before its answer. */
+const OF_A_COMPLETION = ['status', 'final', 'completedAt'];
+
 /** The answer without generated ids and instants, and without sums that each new resource changes. */
 function blurred(text: string): string {
   const [status, headers, body] = text.split('\n') as [string, string, string];
@@ -961,7 +964,12 @@ function blurred(text: string): string {
     if (name === 'evidence') return '*';
     if (Array.isArray(value)) return value.map((item) => blur(item, name));
     if (value !== null && typeof value === 'object')
-      return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, blur(item, key)]));
+      return Object.fromEntries(
+        Object.entries(value).map(([key, item]) => [
+          key,
+          'refundId' in value && OF_A_COMPLETION.includes(key) ? '*' : blur(item, key),
+        ]),
+      );
     return named.test(name) && value !== null && !/externalId$/.test(name) ? '*' : value;
   };
   return [

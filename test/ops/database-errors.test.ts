@@ -19,7 +19,7 @@ test('A database that refuses connections, or does not answer, is explained in o
 test('A user without rights in the database is explained in one line', () => {
   const denied = Object.assign(new Error('permission denied for schema public'), { code: '42501' });
   expect(describeDatabaseError(denied, config)).toMatch(
-    /^DATABASE_URL: the user has to own the database[^\n]*\(42501\)$/,
+    /^DATABASE_URL: the user has to own the database[^\n]*\(42501: [^\n]*\)$/,
   );
 });
 

@@ -152,6 +152,8 @@ describeOnDatabase('a card event', (open) => {
     const messages = [
       delivered(cardPaid(named('PSC-1')), named('evt_1')),
       delivered(cardPaid(named('PSC-1'), refunded), named('evt_2')),
+      // Its name says that it is of the payment, whatever it names beside it.
+      delivered(cardPaid(named('PSC-1'), { ...refunded, refundId: 'ref_1' }), named('evt_4')),
       delivered({ event: 'dispute.opened', disputeId: 'dsp_1', amountCents: 4990 }, named('evt_3')),
       // Another service may name the payment as the event of a paid one does.
       ...OTHER_FAMILIES.map((id) =>
@@ -162,8 +164,9 @@ describeOnDatabase('a card event', (open) => {
       expect((await receiving.post(message)).status).toBe(200);
       await receiving.work.settled();
     }
-    expect(receiver.received.map(({ body }) => body)).toEqual(messages.slice(0, 2).map(({ body }) => body));
+    expect(receiver.received.map(({ body }) => body)).toEqual(messages.slice(0, 3).map(({ body }) => body));
     expect((await listed(receiving)).map(({ event }) => event)).toEqual([
+      'card_payment.refunded',
       'card_payment.refunded',
       'card_payment.paid',
     ]);

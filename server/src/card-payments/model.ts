@@ -264,7 +264,7 @@ export function assertNotSandbox(environment: Environment): void {
     throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
 }
 
-/** The refusal of an account without card payments. `message`: that of another service, whose reason may be another. */
+/** The refusal of an account without card payments. `message`: the other service's own text, which may give another reason. */
 export function cardsNotConfigured(message: string | null = null): UnavailableError {
   return new UnavailableError(
     'CARD_PAYMENTS_NOT_CONFIGURED',

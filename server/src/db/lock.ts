@@ -29,9 +29,8 @@ export async function lockDataDir(dataDir: string): Promise<() => Promise<void>>
     accessSync(dataDir, constants.R_OK | constants.W_OK | constants.X_OK);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
-    throw new DataDirError(`PSA_DATA_DIR: ${dataDir} cannot be written by this user (${code})`, {
-      cause: error,
-    });
+    const advice = code === 'EACCES' ? ': run this as its owner' : '';
+    throw new DataDirError(`PSA_DATA_DIR: ${dataDir} cannot be written (${code})${advice}`, { cause: error });
   }
   const folder = realpathSync(dataDir);
   try {

@@ -126,7 +126,13 @@ export function startBackend(
     };
 
     worker.on('message', (message: FromWorker) => {
-      if (message.kind === 'fatal') return fail(new Error(message.message));
+      // What PGlite says of its files, which the operator can correct. A fault of the worker itself keeps its stack.
+      if (message.kind === 'fatal')
+        return fail(
+          state === 'starting'
+            ? new DataDirError(`PSA_DATA_DIR: ${message.message}`)
+            : new Error(message.message),
+        );
       if (message.kind === 'closed') return closed?.();
       if (message.kind === 'copied') return pendingCopies.shift()?.(message.failure);
       flushes = message.flushes;
@@ -147,8 +153,7 @@ export function startBackend(
       stream?.destroy(error);
       for (const copied of pendingCopies.splice(0)) copied(error.message);
       closed?.();
-      // The worker's message says what to do; the stack would be that of this thread.
-      if (state === 'starting') reject(new DataDirError(`PSA_DATA_DIR: ${error.message}`, { cause: error }));
+      if (state === 'starting') reject(error);
       else onFatal(error);
     }
   });

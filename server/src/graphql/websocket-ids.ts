@@ -4,7 +4,7 @@ import type { Context, OperationResult, SubscribePayload } from 'graphql-ws';
 type Connection = Pick<Context, 'subscriptions'>;
 type Operation = [connection: Connection, id: string, payload: SubscribePayload];
 
-/** A connection with so many ids forgets those whose operations have ended unnoticed. */
+/** From this many ids of a connection on, those without a running operation are removed. */
 const FORGET_FROM = 100;
 
 /**
@@ -38,7 +38,7 @@ export function createOperationIds(): OperationIds {
     },
     unlessReplaced([connection, id, payload], then) {
       const current = known.get(connection)?.get(id) ?? payload;
-      // The library waits for a promise to which nothing refers, so that both are freed.
+      // It never resolves, so the library sends nothing. Nothing refers to it, so it is collected.
       return current === payload ? then() : new Promise(() => undefined);
     },
     end: (...operation) =>

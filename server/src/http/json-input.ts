@@ -15,7 +15,7 @@ export async function readObject(request: IncomingMessage): Promise<object> {
   if (type !== 'application/json') throw new HttpError(400, 'The body must be sent as application/json');
   if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/.test(parameter)))
     throw new HttpError(400, 'The body must be in UTF-8');
-  const encoding = request.headers['content-encoding']?.toLowerCase() ?? 'identity';
+  const encoding = request.headers['content-encoding']?.toLowerCase() || 'identity';
   if (encoding !== 'identity') throw new HttpError(400, 'The body must be sent without Content-Encoding');
   const text = await readBody(request, BODY_LIMIT_BYTES);
   if (text.trim() === '') throw new HttpError(400, 'The body is empty');
@@ -45,8 +45,9 @@ export function parse(schema: z.ZodType, input: unknown): unknown {
 }
 
 /** The message of an issue for which a schema has none. */
-export function messageFor({ code, input, expected, values }: z.core.$ZodRawIssue): string | undefined {
+export function messageFor({ code, input, expected, keys, values }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
+  if (code === 'unrecognized_keys') return `has no ${(keys as string[]).join(', ')}`;
   if (code === 'invalid_value') return `must be ${(values as unknown[]).join(' or ')}`;
   if (code !== 'invalid_type') return undefined;
   const kind = expected === 'int' ? 'integer' : String(expected);

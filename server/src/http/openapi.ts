@@ -146,7 +146,11 @@ const WEBHOOK_HEADERS: readonly [name: string, required: boolean, description: s
     true,
     'Hex of HMAC-SHA256 over the body, keyed with the newest secret as it stands',
   ],
-  ['X-Webhook-Resource-Version', false, 'Grows with each change of the resource: apply no older state'],
+  [
+    'X-Webhook-Resource-Version',
+    false,
+    'Grows with each change of the resource: apply no older state. Compare `delivery.*` by `deliveryId` and `resource.id`',
+  ],
   ['X-Webhook-Occurred-At', false, 'When the change happened'],
   ['webhook-id', true, 'The same as X-Webhook-Id, for the libraries of Standard Webhooks'],
   ['webhook-timestamp', true, 'The second of this attempt'],

@@ -34,7 +34,7 @@ interface Definition<
   readonly right?: Right;
   /** Fields of the path, decoded from text. A wrong field of path, query or body is refused with 400 and its name. */
   readonly params?: Params;
-  /** The parameters of the query. Any other is refused: left out of the answer, a filter would show more than was asked for. */
+  /** The parameters of the query. Any other is refused: an ignored filter would return too much. */
   readonly query?: Query;
   /** An object. Members that the schema does not name are ignored: clients may be newer than the server. */
   readonly body?: Body;

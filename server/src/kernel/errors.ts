@@ -179,7 +179,7 @@ class OutageBehindChange extends OutageError {
   override readonly mayBeDone = true;
 }
 
-/** News for the operator, who can change it outside of this program: no fault of the code, so it is logged without a stack. */
+/** A problem that the operator can correct. It is no fault of the code, so it is logged without a stack. */
 export class OperatorNotice extends Error {}
 
 /** A part of a request that was not begun, because an outage has ended the one before it. */

@@ -19,6 +19,6 @@ export function describeDatabaseError(
   if (code !== undefined && CONNECTION_CODES.test(code))
     return `DATABASE_URL: the database did not let us in (${code})`;
   if (code === LACKS_A_RIGHT)
-    return `DATABASE_URL: the user has to own the database, or to have every right in its schema (${code})`;
+    return `DATABASE_URL: the user has to own the database and its tables, or to have every right in them (${code}: ${(error as Error).message})`;
   return isOutage ? `DATABASE_URL: the database is not available: ${error.message}` : null;
 }

@@ -171,7 +171,7 @@ export function assertPixEnabled({ pixEnabled }: AccountSettings): void {
   if (!pixEnabled) throw notConfigured('PIX');
 }
 
-/** The refusal of an account without a method. `message`: that of another service, whose reason may be another. */
+/** The refusal of an account without a method. `message`: the other service's own text, which may give another reason. */
 export function notConfigured(method: string, message: string | null = null): UnavailableError {
   return new UnavailableError(
     'PAYMENTS_NOT_CONFIGURED',

@@ -67,7 +67,7 @@ export function paid(
     nextAttemptAt: null,
     paymentId,
     paidAt: at,
-    // Of an attempt before: what is paid has failed in nothing.
+    // An earlier attempt may have left a reason.
     failureReason: null,
     sent: false,
   };

@@ -324,6 +324,7 @@ function toCycle(row: Selectable<Tables['subscription_cycle']>): StoredCycle {
     sent: row.sent,
     paymentId: row.payment_id,
     paidAt: row.paid_at,
-    failureReason: row.failure_reason,
+    // A cycle that an earlier version has stored may have kept the reason of an attempt before.
+    failureReason: row.status === 'paid' ? null : row.failure_reason,
   };
 }

@@ -40,7 +40,7 @@ const cycleWire = z.object({
   failureReason: z
     .string()
     .nullable()
-    .meta({ description: 'Of the last attempt that has failed; null once it is paid' }),
+    .meta({ description: 'The reason of the last failed attempt; null once it is paid' }),
 });
 
 export const subscriptionWire = z

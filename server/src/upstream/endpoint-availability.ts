@@ -60,7 +60,10 @@ export function createEndpoints(clock: Clock): Endpoints {
       throw error;
     });
     if (answer !== null && !isUnsupported(endpoint, answer)) {
-      if (isSuccess(answer)) working.add(keyOf(environment, endpoint));
+      if (isSuccess(answer)) {
+        working.add(keyOf(environment, endpoint));
+        missingUntil.delete(keyOf(environment, endpoint));
+      }
       return answer;
     }
     if (!working.has(keyOf(environment, endpoint))) markMissing(environment, endpoint);

@@ -3,7 +3,15 @@ import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import { createEndpoints, type Endpoint } from './endpoint-availability.ts';
-import { isSuccess, refusalOf, unreadable, withNotOffered, withUpstreamErrors } from './responses.ts';
+import {
+  isSuccess,
+  noEndpoint,
+  refusalOf,
+  saysNotFound,
+  unreadable,
+  withNotOffered,
+  withUpstreamErrors,
+} from './responses.ts';
 import { createStableOffsetList, LARGEST_PAGE, type OffsetPage } from './stable-list.ts';
 
 interface Scope {
@@ -42,6 +50,7 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   async function fetchPage(scope: Of, range: { limit: number; offset: number }): Promise<OffsetPage<Item>> {
     const { environment } = scope.tenant;
     const filter = filterOf(scope);
+    if (filter !== null && endpoints.isMissing(environment, endpoint)) throw noEndpoint(endpoint.inWords);
     const asked = filter === null ? endpoint : { ...endpoint, name: `${endpoint.name}?${filter}={id}` };
     const read = await endpoints.ask(environment, asked, () =>
       reads.get(environment, pathOf(scope, range), {
@@ -49,14 +58,34 @@ export function createOfferedList<Of extends Scope, Item extends object>(
         maxAgeMs,
       }),
     );
-    if (filter !== null && read.status === 404) return { items: [], total: 0, at: read.at };
-    if (!isSuccess(read)) throw refusalOf(read);
-    const page = pageFrom(read.body);
+    const isOfNothing = filter !== null && saysNotFound(read);
+    if (read.status === 404 && !isOfNothing) throw noEndpoint(endpoint.inWords);
+    if (!isSuccess(read) && !isOfNothing) throw refusalOf(read);
+    const page = isOfNothing ? { items: [], total: 0 } : pageFrom(read.body);
     if (!page) throw unreadable();
     scope.requester.onRead(read.at, read.stale);
     const { items, total } = page;
     const isTotalKnown = total !== null || items.length < range.limit;
     return { items, total: total ?? range.offset + items.length, isTotalKnown, at: read.at };
+  }
+
+  async function search(scope: Of, ids: readonly string[], pages: number): Promise<(Item | null)[]> {
+    const wanted = new Set(ids);
+    const found = new Map<string, Item>();
+    let offset = 0;
+    let isAtEnd = ids.length === 0;
+    for (let page = 0; page < pages && !isAtEnd && found.size < wanted.size; page += 1) {
+      const { items, total, isTotalKnown } = await fetchPage(scope, { limit: LARGEST_PAGE, offset });
+      for (const item of items) if (item && wanted.has(idOf(item))) found.set(idOf(item), item);
+      offset += items.length;
+      isAtEnd = items.length === 0 || (isTotalKnown === true && offset >= total);
+    }
+    if (!isAtEnd && found.size === 0)
+      throw new UpstreamError(
+        `The payments service has no lookup for ${inWords.replace(/^listing /, '')}, and this is not among the first ${offset} of its list`,
+        { retryable: false, moneyMayHaveMoved: false },
+      );
+    return ids.map((id) => found.get(id) ?? null);
   }
 
   const { inWords } = endpoint;
@@ -68,21 +97,10 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   return {
     endpoints,
     /**
-     * Finds items by their ids, in their order, for there is no other lookup; null where the list has none. It reads `pages` pages.
-     * @throws UpstreamError where the list is longer and one may be behind them, UnavailableError, and what `read` throws
+     * Finds items by their ids, in their order, in the newest `pages` pages: there is no other lookup. Null where the list has none.
+     * @throws UpstreamError where none is found and the list is longer, UnavailableError, and what `read` throws
      */
-    async findMany(scope: Of, ids: readonly string[], pages: number): Promise<(Item | null)[]> {
-      const wanted = new Set(ids);
-      const search = { wants: (item: Item) => wanted.has(idOf(item)), limit: wanted.size, pages };
-      const { items, complete, readable } = await offered(stableList.find(scope, search));
-      const found = new Map(items.map((item) => [idOf(item), item]));
-      if (!complete && readable)
-        throw new UpstreamError(
-          `The payments service has no lookup for ${endpoint.inWords.replace(/^listing /, '')}, and this is not among the first ${pages * LARGEST_PAGE} of its list`,
-          { retryable: false, moneyMayHaveMoved: false },
-        );
-      return ids.map((id) => found.get(id) ?? null);
-    },
+    findMany: (scope: Of, ids: readonly string[], pages: number) => offered(search(scope, ids, pages)),
     list: (scope: Of, range: Parameters<typeof stableList.list>[1]) => offered(stableList.list(scope, range)),
     async page(scope: Of, range: { limit: number; offset: number }) {
       const { items, total } = await offered(fetchPage(scope, range));

@@ -58,8 +58,9 @@ export function mirrorPayments<
     if (isNewer(known, at, clock.now())) return 'none';
     if (family.merge(family.fromJson(known.snapshot), claim, at)) return 'change';
     // An older state confirms nothing, and the same instant nothing more.
-    const isOlder = !confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime();
-    return isOlder ? 'none' : 'confirmation';
+    const confirmsNothing =
+      !confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime();
+    return confirmsNothing ? 'none' : 'confirmation';
   }
 
   async function change(tenant: Tenant, claim: C, at: Date): Promise<MirroredRow | null> {

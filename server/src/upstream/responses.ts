@@ -138,10 +138,10 @@ export function isRefusedWith(
   return given === undefined ? words.test(messageOf(body) ?? '') : given === code;
 }
 
-/** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
 /** The service has no such endpoint, as it has shown. */
 class MissingEndpointError extends UpstreamError {}
 
+/** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {
   return new MissingEndpointError(`The payments service has no endpoint for ${what}`, REFUSED);
 }

@@ -1,4 +1,4 @@
-import { RateLimitError, ValidationError } from '../kernel/errors.ts';
+import { RateLimitError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 
 /** A page of a list of the service, newest first, as it stood when it was read. */
@@ -36,9 +36,9 @@ export interface StableRange<Item> extends StableFilter<Item> {
 export interface StableOffsetList<Where, Item> {
   /**
    * Lists a range, newest first. `more`: there are other items in the direction of `end`.
-   * @throws what `fetchPage` throws; ValidationError for `last` without `before` where the service does not report where the
-   *   list ends, and ten pages do not show it; RateLimitError where more than ten pages would have to be read: what was read is
-   *   cached, and a repeated call gets further
+   * @throws what `fetchPage` throws; ValidationError for `after`, and for `last` without `before`, where the service does not
+   *   report where the list ends, and ten pages do not show it; RateLimitError where more than ten pages would have to be read:
+   *   what was read is cached, and a repeated call gets further
    */
   list(
     where: Where,
@@ -53,7 +53,7 @@ export interface StableOffsetList<Where, Item> {
     where: Where,
     wanted: { wants: (item: Item) => boolean; limit: number; pages: number },
   ): Promise<{ items: Item[]; complete: boolean; readable: boolean }>;
-  /** Counts the items that pass. @throws as `list` */
+  /** Counts the items that pass. @throws as `list`, and UpstreamError where the end of the list is not known */
   count(where: Where, filter: StableFilter<Item>): Promise<number>;
 }
 
@@ -89,6 +89,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
     readonly generation: number;
     total: number;
     isTotalKnown: boolean;
+    /** Whether the service reports `total`; otherwise it was counted by reading the whole list. */
+    isReported: boolean;
     at: Date;
   }
   const lists = createLRUCache<KnownList>(LISTS_BYTES, () => LIST_BYTES);
@@ -105,40 +107,43 @@ export function createStableOffsetList<Where, Item extends object | number>({
     const cacheKeyOf = (rank: number) => `${known()?.generation} ${rank}`;
 
     async function read(offset: number): Promise<void> {
-      const { items, length, isTotalKnown, at } = await fetchToKnownEnd(offset);
+      const { items, length, ...rest } = await fetchToKnownEnd(offset);
+      const { at } = rest;
       const ranked = items.map((item, index) => ({ rank: length - offset - index, item }));
       if (isReplaced(length, at, ranked)) {
         seen.clear();
         lists.delete(key);
       }
-      recordTotal(length, isTotalKnown, at);
+      recordTotal({ total: length, ...rest });
       for (const { rank, item } of ranked) {
         seen.set(rank, item);
         if (item !== null && isCacheable(item)) cache.set(cacheKeyOf(rank), item);
       }
     }
 
-    /** Fetches a page, and where the service does not report the list's length all pages behind it, for ranks count from the end. */
+    /** Fetches a page. Without a reported total it also fetches all pages behind it: ranks are counted from the end. */
     async function fetchToKnownEnd(offset: number) {
-      const { total, isTotalKnown = true, at, items: first } = await fetchNext(offset);
-      if (isTotalKnown)
-        return { items: first, length: Math.max(total, offset + first.length), isTotalKnown, at };
+      const { total, isTotalKnown: isReported = true, at, items: first } = await fetchNext(offset);
+      if (isReported) {
+        const length = Math.max(total, offset + first.length);
+        return { items: first, length, isTotalKnown: true, isReported, at };
+      }
       const items = [...first];
-      const idsOf = (page: OffsetPage<Item>['items']) =>
-        page.flatMap((item) => (item === null ? [] : [idOf(item)]));
-      const known = new Set(idsOf(first));
+      const seenIds = new Set(idsOf(first));
       let isAtEnd = false;
       for (let next = offset + first.length; !isAtEnd && !isSpent(); ) {
         const page = await fetchNext(next);
-        // A growing list pushes items into the next page, and a service may ignore the offset.
-        const fresh = page.items.filter((item) => item === null || !known.has(idOf(item)));
+        // Some were seen already where the list has grown meanwhile, and all where the service ignores the offset.
+        const fresh = page.items.filter((item) => item === null || !seenIds.has(idOf(item)));
         items.push(...fresh);
-        for (const id of idsOf(fresh)) known.add(id);
+        for (const id of idsOf(fresh)) seenIds.add(id);
         next += page.items.length;
         isAtEnd = page.isTotalKnown !== false || fresh.length === 0;
       }
-      return { items, length: offset + items.length, isTotalKnown: isAtEnd, at };
+      return { items, length: offset + items.length, isTotalKnown: isAtEnd, isReported, at };
     }
+
+    const idsOf = (items: readonly (Item | null)[]) => items.flatMap((item) => item ?? []).map(idOf);
 
     async function fetchNext(offset: number): Promise<OffsetPage<Item>> {
       if (isSpent()) throw tooManyPages(maxPages);
@@ -164,11 +169,11 @@ export function createStableOffsetList<Where, Item extends object | number>({
       });
     }
 
-    function recordTotal(total: number, isTotalKnown: boolean, at: Date): void {
+    function recordTotal(read: Omit<KnownList, 'generation'>): void {
       const before = known();
-      const isNewer = !before || at >= before.at || total > before.total;
+      const isNewer = !before || read.at >= before.at || read.total > before.total;
       const generation = before?.generation ?? ++generations;
-      lists.set(key, isNewer ? { generation, total, isTotalKnown, at } : before);
+      lists.set(key, isNewer ? { generation, ...read } : before);
     }
 
     /** The item of a rank; null where it cannot be read, undefined where the list has none. `towards`: the next rank. */
@@ -193,15 +198,10 @@ export function createStableOffsetList<Where, Item extends object | number>({
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const scan = openScan(where);
-      // Only the newest page shows new items; no new item comes after a place that a caller has.
-      if (after === undefined || !scan.known() || after > scan.total() + 1) await scan.newest();
-      if (end === 'last' && before === undefined && scan.known()?.isTotalKnown === false)
-        throw new ValidationError([
-          {
-            path: 'last',
-            message: 'needs `before` here: the payments service does not report where the list ends',
-          },
-        ]);
+      // Only the newest page shows new items; no new item comes after a place that a caller has. Where the service reports no
+      // total, all pages are read anyway: from the same offsets, so that those of the last call are still there.
+      if (after === undefined || !scan.known()?.isReported || after > scan.total() + 1) await scan.newest();
+      if (scan.known()?.isTotalKnown === false) assertNeedsNoEnd({ end, after, before });
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());
       const lowest = before === undefined ? 1 : before + 1;
       const step = end === 'first' ? -1 : 1;
@@ -247,6 +247,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
     async count(where, { wants, isBeyond }) {
       const scan = openScan(where);
       await scan.newest();
+      if (scan.known()?.isTotalKnown === false)
+        throw new UpstreamError(`${END_UNKNOWN}, so its items cannot be counted`, REFUSED);
       if (!wants) return scan.total();
       let count = 0;
       for (let rank = scan.total(); rank >= 1; rank -= 1) {
@@ -257,6 +259,23 @@ export function createStableOffsetList<Where, Item extends object | number>({
       return count;
     },
   };
+}
+
+const END_UNKNOWN = 'the payments service does not report where the list ends';
+const REFUSED = { retryable: false, moneyMayHaveMoved: false };
+
+/** Asserts that a range of a list whose end is not known begins at its newest item: places are counted from the end. */
+function assertNeedsNoEnd({
+  end,
+  after,
+  before,
+}: Pick<StableRange<never>, 'end' | 'after' | 'before'>): void {
+  const refuse = (path: string, message: string) => {
+    throw new ValidationError([{ path, message: `${message}: ${END_UNKNOWN}` }]);
+  };
+  if (after !== undefined)
+    refuse('after', `gets no further in a list of more than ${MAX_SCAN_PAGES * LARGEST_PAGE} items here`);
+  if (end === 'last' && before === undefined) refuse('last', 'needs `before` here');
 }
 
 /** The memory of an item: two bytes for each character of its JSON text. */

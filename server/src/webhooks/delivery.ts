@@ -38,7 +38,7 @@ export function createWebhookDelivery({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** The clock of signatures, which receivers compare with their own, and of how long they take: the simulator does not move it. */
+  /** The real clock, for signatures and durations: the simulator does not move it. */
   realClock?: Pick<Clock, 'now' | 'ms'>;
   send: Send;
   /** A random number from 0 up to 1, which spreads retries in time. */

@@ -91,7 +91,7 @@ interface Announcement {
   payload: object;
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
-  /** Names what the events are in order of, where that is less than the whole resource. */
+  /** The key within which events keep their order; left out, the resource. */
   orderedBy?: string;
 }
 
@@ -128,7 +128,7 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     }
     case 'delivery': {
       const payload = deliveryWebhook(event.kind, event.snapshot, environment);
-      // A stock has an event for each of its sales, and no buyer's waits for that of another.
+      // A stock has one event for each sale. Events of different buyers do not wait for each other.
       const orderedBy = `${event.resourceId} ${event.snapshot.resource.id}`;
       return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl, orderedBy };
     }

@@ -143,12 +143,14 @@ export function createReceiver({
     const tenant = tenantOf(environment);
     if (!tenant) return notify(`Webhooks of ${environment} are passed over: there is no key for it`);
     const claim = readClaim(claimReaders, payload);
+    const named = namedPayment(claim, payload);
     const changed = await committer.change<boolean>({
       tenant,
       read: (reader) =>
         Promise.all([
           reader.load(received, webhookId),
           reader.load(receivedBodies, bodyHash),
+          named && loadKnown(reader, named.resource, named.reference),
           claim && loadKnown(reader, claim.resource, claim.reference),
           claim?.observation.read(reader),
         ]),
@@ -156,9 +158,7 @@ export function createReceiver({
         if (state.get(received, webhookId) || state.get(receivedBodies, bodyHash)) return { outcome: false };
         const arrival = { webhookId, bodyHash, receivedAt: state.now };
         const claimWrites = claim ? decideClaim(state, claim) : NO_WRITES;
-        // An event of another family may name a payment too: its receiver would take it for the event of a paid one.
-        const isOfPayment = claim?.resource === 'card_payment' || claim?.resource === 'payment';
-        const payment = isOfPayment && findKnown(state, claim.resource, claim.reference);
+        const payment = named && findKnown(state, named.resource, named.reference);
         const relayWrites = payment ? decideRelay(message, payment, ownUrl, state.now) : NO_WRITES;
         return {
           outcome: (claimWrites.events ?? []).length > 0,
@@ -255,6 +255,25 @@ function readClaim(
     const found = read(payload);
     if (found) return found;
   }
+  return null;
+}
+
+/**
+ * The payment to whose `callbackUrl` an event is relayed; null where the event is of no payment. Events of disputes or refunds
+ * may name a payment too, and a receiver could take such an event for that of a paid payment.
+ */
+function namedPayment(
+  claim: WebhookClaim | null,
+  payload: Message['payload'],
+): { resource: 'card_payment' | 'payment'; reference: string } | null {
+  const { resource, reference } = claim ?? {};
+  if (resource === 'card_payment' || resource === 'payment') return { resource, reference: reference! };
+  // One with identifiers of other families beside that of its payment is known by its name.
+  const { orderCode, paymentId } = payload;
+  if (eventNameOf(payload, 'card_payment') && typeof orderCode === 'string')
+    return { resource: 'card_payment', reference: orderCode };
+  if (eventNameOf(payload, 'payment') && typeof paymentId === 'string')
+    return { resource: 'payment', reference: paymentId };
   return null;
 }
 

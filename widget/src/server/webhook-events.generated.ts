@@ -454,7 +454,7 @@ export interface SubscriptionActivatedEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
@@ -485,7 +485,7 @@ export interface SubscriptionPaidEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
@@ -516,7 +516,7 @@ export interface SubscriptionPaymentFailedEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
@@ -547,7 +547,7 @@ export interface SubscriptionPastDueEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
@@ -578,7 +578,7 @@ export interface SubscriptionCanceledEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
@@ -609,7 +609,7 @@ export interface SubscriptionCompletedEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;
@@ -640,7 +640,7 @@ export interface SubscriptionExpiredEvent {
     nextAttemptAt: string | null;
     /** The payment that it has made, which is refunded as any; null until it is paid. */
     paymentId: string | null;
-    /** Of the last attempt that has failed; null once it is paid. */
+    /** The reason of the last failed attempt; null once it is paid. */
     failureReason: string | null;
   } | null;
   cancelReason: 'merchant' | 'payer' | 'unpaid' | null;

@@ -118,7 +118,7 @@ export function createDeliveryRequests({
   };
 }
 
-/** Returns an answer to a deletion that settles it. @throws UpstreamFault where a success says that nothing was deleted */
+/** Returns the answer if it settles the deletion. @throws UpstreamFault where a success says that nothing was deleted */
 function conclusive(answer: UpstreamAnswer): UpstreamAnswer {
   assertConclusive(answer);
   if (isSuccess(answer) && readRecord(answer.body)?.deleted === false) throw unreadable();

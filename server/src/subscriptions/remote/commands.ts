@@ -15,7 +15,7 @@ import {
   unreadable,
   withUpstreamErrors,
 } from '../../upstream/responses.ts';
-import { createSubscriptionInput, isAnySubscriptionId, type SubscriptionService } from '../model.ts';
+import { createSubscriptionInput, isAnySubscriptionId, isFinal, type SubscriptionService } from '../model.ts';
 import type { UpstreamSubscription } from '../upstream-subscription.ts';
 import { subscriptionFromWire } from '../upstream-wire.ts';
 import { observationOf, subscriptionOf } from './mirror.ts';
@@ -75,7 +75,8 @@ export function createSubscriptionRequests({
     const at = isEmpty ? clock.now() : canceledAt;
     const shown = isEmpty ? await upstream.send({ ...request, method: 'GET' }) : answer;
     const claim = subscriptionFromWire(shown.body);
-    if (claim?.subscriptionId !== subscriptionId) throw unreadable();
+    if (claim?.subscriptionId !== subscriptionId || (isEmpty && !isFinal(claim.status ?? 'unknown')))
+      throw unreadable();
     return { claim, at };
   }
 
@@ -97,7 +98,9 @@ export function createSubscriptionRequests({
       assertTaken(facade, 'subscriptions', 'Canceling subscriptions');
       if (!isAnySubscriptionId(subscriptionId)) throw new NotFoundError('Subscription not found');
       const before = await mirror.find(tenant, subscriptionId);
-      const { claim, at } = await withUpstreamErrors(sendCancel(tenant, subscriptionId));
+      const { claim, at } = await withUpstreamErrors(sendCancel(tenant, subscriptionId)).finally(() =>
+        pollNow(tenant, 'subscription'),
+      );
       // The answer holds for the change: a state that was shown at the same instant is the one before it.
       const { read, decide } = observationOf(claim, at);
       const known = await committer
@@ -110,7 +113,6 @@ export function createSubscriptionRequests({
         .catch((error: unknown) => {
           throw behindChange(error);
         });
-      pollNow(tenant, 'subscription');
       if (!known) throw toUpstreamError(unreadable());
       return { subscription: subscriptionOf(known), replayed: before?.status === 'canceled' };
     },
