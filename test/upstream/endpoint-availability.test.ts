@@ -57,11 +57,14 @@ describe('an endpoint', () => {
   });
 
   test.each([404, 405, NOT_IMPLEMENTED])(
-    'an endpoint that has worked is called again after an answer as if it were missing (%#)',
+    'an endpoint that has worked is called again half a minute after an answer as if it were missing (%#)',
     async (said) => {
       const { clock, endpoints, answering, asked } = start();
       expect(await endpoints.ask('live', LIST, answering(201))).toEqual({ status: 201 });
       await expect(endpoints.ask('live', LIST, answering(said))).rejects.toThrow('no endpoint');
+      clock.advance(29_000);
+      await expect(endpoints.ask('live', LIST, answering(201))).rejects.toThrow('no endpoint');
+      clock.advance(1_000);
       expect(await endpoints.ask('live', LIST, answering(201))).toEqual({ status: 201 });
       await expect(endpoints.ask('sandbox', LIST, answering(said))).rejects.toThrow('no endpoint');
       clock.advance(60_000);

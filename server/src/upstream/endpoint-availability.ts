@@ -15,7 +15,7 @@ type Answered = Pick<UpstreamAnswer, 'status'>;
 /**
  * The endpoints that the service does not have, as this instance found. A request to one costs a slot, so none is sent
  * for ten minutes; after that one is, for the service may have got the endpoint, or a proxy may have given the answer. An
- * endpoint that has been seen to work is asked again at once: most likely the answer was that of a proxy.
+ * endpoint that has worked is asked again after half a minute: most likely a proxy answered while the service was deployed.
  */
 export interface Endpoints {
   isMissing(environment: Environment, endpoint: Endpoint): boolean;
@@ -35,6 +35,8 @@ export interface Endpoints {
 }
 
 const MISSING_FOR_MS = 10 * 60_000;
+/** The same for an endpoint that has worked. */
+const DISTURBED_FOR_MS = 30_000;
 
 export function createEndpoints(clock: Clock): Endpoints {
   const missingUntil = new Map<string, Date>();
@@ -50,7 +52,8 @@ export function createEndpoints(clock: Clock): Endpoints {
   }
 
   function markMissing(environment: Environment, endpoint: Endpoint): void {
-    missingUntil.set(keyOf(environment, endpoint), plusMs(clock.now(), MISSING_FOR_MS));
+    const key = keyOf(environment, endpoint);
+    missingUntil.set(key, plusMs(clock.now(), working.has(key) ? DISTURBED_FOR_MS : MISSING_FOR_MS));
   }
 
   const callIfSupported: Endpoints['callIfSupported'] = async (environment, endpoint, request) => {
@@ -66,7 +69,7 @@ export function createEndpoints(clock: Clock): Endpoints {
       }
       return answer;
     }
-    if (!working.has(keyOf(environment, endpoint))) markMissing(environment, endpoint);
+    markMissing(environment, endpoint);
     return null;
   };
 
