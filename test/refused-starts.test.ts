@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, readdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, readdirSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
@@ -102,18 +102,6 @@ test('A server stops at a data folder whose database is something else, in one l
     `PSA_DATA_DIR: ${pathsIn(folder).pgdata} is not a database. Move it away, or choose another folder\n`,
   );
 });
-
-// Root may write everywhere.
-test.skipIf(process.getuid?.() === 0)(
-  'A server stops at a data folder that it cannot write, in one line',
-  async () => {
-    const folder = temporaryFolder();
-    chmodSync(folder, 0o500);
-    expect(await failure({ PSA_DATA_DIR: folder })).toBe(
-      `PSA_DATA_DIR: ${folder} cannot be written (EACCES): run this as its owner\n`,
-    );
-  },
-);
 
 test('A server stops at a database of a newer version that it cannot work on, in one line', async () => {
   const DATABASE_URL = await createPostgresDatabase();
