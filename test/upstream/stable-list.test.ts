@@ -66,6 +66,13 @@ describe('a list by rank', () => {
       fields: [{ path: 'last', message: expect.stringContaining('needs `before` here') }],
     });
     expect(longest.asked).toHaveLength(10);
+    // Its newest items are shown. Places behind them would be others at each call, so none is taken.
+    const newest = await longest.list({ limit: 2 });
+    expect(newest).toMatchObject({ ids: [1_100, 1_099], more: true });
+    await expect(longest.list({ limit: 2, after: newest.places.at(-1) })).rejects.toMatchObject({
+      fields: [{ path: 'after', message: expect.stringContaining('does not report where the list ends') }],
+    });
+    await expect(longest.ranked.count(null, {})).rejects.toThrow('cannot be counted');
     const find = { wants: ({ id }: Item) => id === 1, limit: 1, pages: 10 };
     expect(await longest.ranked.find(null, find)).toMatchObject({ items: [], complete: false });
   });
