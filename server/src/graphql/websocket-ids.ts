@@ -4,7 +4,7 @@ import type { Context, OperationResult, SubscribePayload } from 'graphql-ws';
 type Connection = Pick<Context, 'subscriptions'>;
 type Operation = [connection: Connection, id: string, payload: SubscribePayload];
 
-/** From this many ids of a connection on, those without a running operation are removed. */
+/** The ids of a connection above which those without a running operation are removed. */
 const FORGET_FROM = 100;
 
 /**
