@@ -440,9 +440,21 @@ describe('the hosted page while the server does not answer', () => {
       asked++;
       return route.fulfill({ status: 503 });
     });
+    await page.addInitScript(() => {
+      const send = window.fetch;
+      const state = Object.assign(window, { unanswered: 0 });
+      window.fetch = async (...request) => {
+        state.unanswered += 1;
+        return send(...request).finally(() => {
+          state.unanswered -= 1;
+        });
+      };
+    });
     await page.goto(served.pageUrl);
     for (let second = 0; second < 30; second++) {
       await page.clock.runFor(1_000);
+      // The page's clock waits for the network, which has a clock of its own.
+      await expect.poll(() => page.evaluate('unanswered')).toBe(0);
     }
     expect(asked).toBeGreaterThan(3);
     expect(asked).toBeLessThan(12);

@@ -87,8 +87,16 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
     retryButton: element.locator('[part=retry-button]'),
     backButton: element.locator('[part=cancel-button]'),
     pageLink: element.locator('[part=link]'),
-    /** Waits until the element shows the text. */
-    says: (text: string | RegExp) => element.getByText(text).first().waitFor(),
+    /** Waits until the element shows the text. A failure says what it shows in its place. */
+    says: (text: string | RegExp) =>
+      element
+        .getByText(text)
+        .first()
+        .waitFor()
+        .catch(async (cause: Error) => {
+          const shown = await element.evaluate(({ shadowRoot }) => shadowRoot?.textContent);
+          throw new Error(`${cause.message}\nIt shows: ${shown}`, { cause });
+        }),
     orderCode: async () => (await element.getByText(/^PSC-/).textContent()) ?? '',
   };
 }
