@@ -358,6 +358,7 @@ describe('a page', () => {
     ['limit[]=5', 'limit[]'],
     ['__proto__=1', '__proto__'],
     ['=1', 'query'],
+    [`${'a'.repeat(5_000)}=1`, 'a'.repeat(60)],
   ])('a page with the unknown parameter of %s is refused with its name', async (query, name) => {
     const { status, headers, body } = await rest().get(`/things?${query}`);
     expect([status, headers.get('x-error-code')]).toEqual([400, 'VALIDATION']);

@@ -91,6 +91,9 @@ export function createRestRoutes({
   ];
 }
 
+/** The characters that an error repeats of an unknown name. */
+const MAX_SHOWN_NAME = 60;
+
 /**
  * Reads the query.
  * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for one that the
@@ -102,7 +105,7 @@ function queryOf(operation: RestOperation, { searchParams }: URL): Record<string
     if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
     if (!operation.query || !Object.hasOwn(operation.query.shape, name)) {
       const message = `is no query parameter of ${operation.method} ${operation.path}`;
-      throw new ValidationError([{ path: name || 'query', message }]);
+      throw new ValidationError([{ path: name.slice(0, MAX_SHOWN_NAME) || 'query', message }]);
     }
     query[name] = value;
   }
