@@ -58,10 +58,10 @@ export function createOfferedList<Of extends Scope, Item extends object>(
         maxAgeMs,
       }),
     );
-    const isOfNothing = filter !== null && saysNotFound(read);
-    if (read.status === 404 && !isOfNothing) throw noEndpoint(endpoint.inWords);
-    if (!isSuccess(read) && !isOfNothing) throw refusalOf(read);
-    const page = isOfNothing ? { items: [], total: 0 } : pageFrom(read.body);
+    const hasNoSuchResource = filter !== null && saysNotFound(read);
+    if (read.status === 404 && !hasNoSuchResource) throw noEndpoint(endpoint.inWords);
+    if (!isSuccess(read) && !hasNoSuchResource) throw refusalOf(read);
+    const page = hasNoSuchResource ? { items: [], total: 0 } : pageFrom(read.body);
     if (!page) throw unreadable();
     scope.requester.onRead(read.at, read.stale);
     const { items, total } = page;

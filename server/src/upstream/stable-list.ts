@@ -133,7 +133,7 @@ export function createStableOffsetList<Where, Item extends object | number>({
       let isAtEnd = false;
       for (let next = offset + first.length; !isAtEnd && !isSpent(); ) {
         const page = await fetchNext(next);
-        // Some were seen already where the list has grown meanwhile, and all where the service ignores the offset.
+        // Leaves out what was seen: the list may have grown meanwhile, or the service may ignore the offset.
         const fresh = page.items.filter((item) => item === null || !seenIds.has(idOf(item)));
         items.push(...fresh);
         for (const id of idsOf(fresh)) seenIds.add(id);
@@ -198,8 +198,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const scan = openScan(where);
-      // Only the newest page shows new items; no new item comes after a place that a caller has. Where the service reports no
-      // total, all pages are read anyway: from the same offsets, so that those of the last call are still there.
+      // Only the newest page shows new items; no new item comes after a place that a caller has. Without a reported total all
+      // pages are read anyway, from the same offsets as at the last call: its answers are still cached.
       if (after === undefined || !scan.known()?.isReported || after > scan.total() + 1) await scan.newest();
       if (scan.known()?.isTotalKnown === false) assertNeedsNoEnd({ end, after, before });
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());

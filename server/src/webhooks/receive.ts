@@ -268,7 +268,7 @@ function namedPayment(
 ): { resource: 'card_payment' | 'payment'; reference: string } | null {
   const { resource, reference } = claim ?? {};
   if (resource === 'card_payment' || resource === 'payment') return { resource, reference: reference! };
-  // One with identifiers of other families beside that of its payment is known by its name.
+  // An event that has identifiers of other families, too, is recognised by its name.
   const { orderCode, paymentId } = payload;
   if (eventNameOf(payload, 'card_payment') && typeof orderCode === 'string')
     return { resource: 'card_payment', reference: orderCode };
