@@ -90,9 +90,9 @@ export async function startFacade({
   const polledResources: string[] = [];
   await tailer.start();
   onTestFinished(async () => {
-    await work.close();
+    // A task may wait for the service by a clock that nobody moves any more, as after a failure of the test.
+    await Promise.all([work.close(), upstream.close()]);
     intents.close();
-    await upstream.close();
     await committer.idle();
     await tailer.close();
     await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
