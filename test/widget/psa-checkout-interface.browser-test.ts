@@ -1,6 +1,7 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import '../../widget/src/define.ts';
 import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
+import { deferred } from '../support/deferred.ts';
 import {
   act,
   change,
@@ -118,6 +119,19 @@ describe('attributes', () => {
       'payment-token': `pay-${orderCode}`,
     });
     await event(other, 'psa-status-change');
+    expect(other.payment?.orderCode).toBe(orderCode);
+  });
+
+  it('a payment is found where the endpoint comes after its names', async () => {
+    const { element } = await checkout();
+    await element.start();
+    const { orderCode = '' } = element.payment ?? {};
+    sessionStorage.clear();
+    localStorage.clear();
+    const other = await written({ 'order-code': orderCode, 'payment-token': `pay-${orderCode}` });
+    const found = event(other, 'psa-status-change');
+    other.endpoint = `${url}/graphql`;
+    await found;
     expect(other.payment?.orderCode).toBe(orderCode);
   });
 
@@ -275,6 +289,34 @@ describe('methods', () => {
     expect(element.phase).toBe('idle');
     expect([element.payment, element.error, element.connection]).toEqual([undefined, undefined, 'idle']);
     expect(part(element, 'button')?.getAttribute('aria-busy')).toBeNull();
+  });
+
+  it('the link and openCheckout() leave the window of another payment where it is', async () => {
+    const first = fakeWindow();
+    const open = vi.spyOn(window, 'open').mockReturnValueOnce(first as unknown as Window);
+    const { element } = await checkout({}, { mode: 'popup' });
+    await element.start();
+    // The page sells another product now, whose window the browser blocks.
+    element.token = await token();
+    await element.updateComplete;
+    open.mockReturnValue(null);
+    await element.start();
+    await element.updateComplete;
+    let isPrevented: boolean | undefined;
+    // The browser would open the page.
+    addEventListener(
+      'click',
+      (clicked) => {
+        isPrevented = clicked.defaultPrevented;
+        clicked.preventDefault();
+      },
+      { once: true },
+    );
+    part(element, 'link')?.dispatchEvent(
+      new MouseEvent('click', { cancelable: true, bubbles: true, composed: true }),
+    );
+    element.openCheckout();
+    expect([isPrevented, first.focus.mock.calls, open.mock.calls.length]).toEqual([false, [], 3]);
   });
 
   it.each(PHASES)('focus() moves the focus into the element when %s', async (phase) => {
@@ -466,13 +508,35 @@ describe('slots', () => {
       expect((await bring(phase)).shadowRoot?.querySelector('slot[name=next]')).toBeNull();
   });
 
+  it.each(['pix card', 'card'])(
+    'white space and other slots leave the texts of methods="%s"',
+    async (methods) => {
+      const element = await written({ endpoint: `${url}/graphql`, token: await token(), methods });
+      const lone = methods === 'card';
+      const says = () =>
+        (lone ? part(element, 'label') : element.shadowRoot?.querySelector('#label'))?.textContent?.trim();
+      const before = says();
+      expect(before).toMatch(/^Pagar/);
+      element.innerHTML = '\n  <!-- thanks -->\n  <p slot="paid">Obrigado</p>\n';
+      const changed = event(element.shadowRoot!.querySelector('slot:not([name])')!, 'slotchange');
+      await changed;
+      await element.updateComplete;
+      expect(says()).toBe(before);
+      const again = event(element.shadowRoot!.querySelector('slot:not([name])')!, 'slotchange');
+      element.append('Comprar');
+      await again;
+      await element.updateComplete;
+      expect(says()).toBe('');
+    },
+  );
+
   it('the default slot is the label, with a fallback text', async () => {
     const { element } = await checkout();
     expect(part(element, 'label')?.querySelector('slot')?.assignedNodes()[0]?.textContent).toBe(
       'Pagar R$ 49,90',
     );
     element.replaceChildren();
-    expect(part(element, 'label')?.textContent?.trim()).not.toBe('');
+    await waitFor(() => expect(part(element, 'label')?.textContent?.trim()).toBe('Pagar com cartão'));
   });
 });
 
@@ -595,6 +659,7 @@ describe('renewToken', () => {
   it.each([
     ['is refused as well', async () => 'refused', 'unauthorized'],
     ['cannot be had', () => Promise.reject(new Error('signed out')), 'network'],
+    ['cannot be had for no reason', () => Promise.reject(), 'network'],
     ['is none', async () => '', 'unauthorized'],
     ['is a secret key', async () => ' ps_live_0123456789abcdef', 'unauthorized'],
   ])('where the fresh token %s the payer sees the error', async (_, renewToken, code) => {
@@ -606,6 +671,25 @@ describe('renewToken', () => {
     expect([element.error?.code, element.phase]).toEqual([code, 'error']);
     expect(asked).toHaveBeenCalledOnce();
     expect(JSON.stringify(requests.mock.calls)).not.toContain('456789abcdef');
+  });
+
+  it('where the fresh token never comes the payer sees the error after a while', async () => {
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const asked = deferred<void>();
+    const never = new Promise<string>(() => undefined);
+    const { element } = await expired({
+      renewToken: vi.fn(() => {
+        asked.resolve();
+        return never;
+      }),
+    });
+    const started = element.start();
+    await asked.promise;
+    expect(element.phase).toBe('creating');
+    await vi.advanceTimersByTimeAsync(15_000);
+    await started;
+    expect([element.error?.code, element.phase]).toEqual(['unauthorized', 'error']);
   });
 
   it('a token of another product that the page sets later does not show the payment of the fresh one', async () => {

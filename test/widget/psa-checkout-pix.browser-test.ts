@@ -107,6 +107,8 @@ describe('the methods', () => {
     async (named, methods, expected) => {
       const asked = vi.spyOn(globalThis, 'fetch');
       const { element } = await checkout({ methods }, { methods: named });
+      // Without a label of the page.
+      element.replaceChildren();
       await Promise.allSettled(asked.mock.results.map(({ value }) => value));
       await waitFor(() => expect(offered(element)).toEqual(expected));
     },

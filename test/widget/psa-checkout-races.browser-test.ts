@@ -492,6 +492,7 @@ describe('removed and moved elements', () => {
       return late.payment?.orderCode;
     };
     expect(await thanks('?psa_order_code=PSA-9999-NONE')).toBeUndefined();
+    expect(await thanks('?psa_payment_id=psa_9999')).toBeUndefined();
     expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
     expect(await thanks('?')).toBe(element.payment?.orderCode);
     // Only sessionStorage has it, as where localStorage is denied.

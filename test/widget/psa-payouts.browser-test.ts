@@ -438,6 +438,24 @@ describe('the connection', () => {
 });
 
 describe('a token', () => {
+  it('what the page sets while the element is in no document applies when it is back', async () => {
+    const { element, world } = await table({ count: 3 });
+    element.token = undefined;
+    await element.updateComplete;
+    expect(element.phase).toBe('idle');
+    element.remove();
+    element.token = world.token;
+    await element.updateComplete;
+    document.body.append(element);
+    await shows(() => rows(element).length, 3, 5_000);
+  });
+
+  it('its texts are marked with their language', async () => {
+    const { element } = await table({ count: 1 }, { locale: 'es' });
+    await shows(() => part(element, 'base')?.lang, 'es', 5_000);
+    expect(part(element, 'base')?.querySelector('[part=footer]')?.textContent).toContain('retiro');
+  });
+
   it('the table starts with renewToken alone, which is called once', async () => {
     const { token } = await post<PayoutsWorld>('/world', { count: 3 });
     const renewToken = vi.fn(async () => token);

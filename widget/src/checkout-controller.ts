@@ -89,6 +89,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     // Attributes that the page changes during a start apply after it.
     if (this.#starting) return void this.#starting.then(() => this.restore());
     if (this.#visits.restore(this.host)) this.#showVisit();
+    // The endpoint may have come after the payment's names.
+    else if (this.resuming) this.#resume();
   }
 
   /** Shows the payment of the visit, or the button where it has none, and follows what may still be paid. */
@@ -166,7 +168,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (this.#creating) {
       this.#creating.abort();
       this.#creating = this.#starting = undefined;
-      this.report(failure('aborted', 'reset during the start'));
+      this.report(failure('aborted', 'reset'));
     }
     this.page.close();
     this.#visits.forget(payment);
@@ -184,7 +186,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (!endpoint || !token || !method) {
       // The chunk contains the text of the error.
       await this.load().catch(() => undefined);
-      this.fail(failure('not_configured', 'endpoint or token is missing'));
+      this.fail(failure('not_configured', 'no endpoint, token or method'));
       return;
     }
     let visit = this.#visits.next(method, valueCents);

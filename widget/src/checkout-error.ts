@@ -7,6 +7,7 @@ export function failure(code: CheckoutErrorCode, message: string): CheckoutError
 
 /** Converts a thrown value: request.ts throws a CheckoutError; anything else is a chunk that did not load. */
 export function asCheckoutError(thrown: unknown): CheckoutError {
-  const error = thrown as CheckoutError;
-  return error.retryable === undefined ? failure('network', String(thrown)) : error;
+  // A page's function may reject without a reason.
+  const error = thrown as CheckoutError | undefined;
+  return error?.retryable === undefined ? failure('network', String(thrown)) : error;
 }

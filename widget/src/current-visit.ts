@@ -25,7 +25,7 @@ export class CurrentVisit {
   restore({ orderCode, paymentToken, endpoint, resumeKey, token }: CheckoutHost): boolean {
     const ownKey = resumeKey || this.keys[String(token)] || (token && keyOf(token));
     const address = new URLSearchParams(location.search);
-    const returnedOrderCode = address.get('psa_order_code');
+    const returnedOrderCode = address.get('psa_order_code') ?? address.get('psa_payment_id');
     const previousKey = this.key;
     // An element with an endpoint and no token receives its token later: no other product's payment is its own.
     this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));

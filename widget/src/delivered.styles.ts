@@ -32,7 +32,4 @@ export const styles = css`
   .address {
     overflow-wrap: anywhere;
   }
-  .delivered p:empty {
-    display: none;
-  }
 `;

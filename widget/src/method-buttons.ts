@@ -1,4 +1,4 @@
-import { html, nothing, type TemplateResult } from 'lit';
+import { html, type LitElement, nothing, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout-controller.ts';
 import type { Labels } from './locales/texts.ts';
 import type { CheckoutMethod } from './methods.ts';
@@ -16,9 +16,15 @@ const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 const RHOMBUS = 'M12 3l9 9-9 9-9-9z';
 const payName = (method?: CheckoutMethod) => (method === 'pix' ? 'payPix' : 'pay');
 
+/** Whether the page has written a label: its other children have slots of their own, and it may break lines between them. */
+const isLabelled = ({ childNodes }: Node) =>
+  ([...childNodes] as Partial<Element & Text>[]).some(
+    ({ slot, wholeText }) => slot === '' || wholeText?.trim(),
+  );
+
 /** Renders a button for each method. A lone one has the page's label, which is the name of the group of several. */
 export function methodButtons(
-  element: { readonly disabled: boolean; start(method?: CheckoutMethod): Promise<void> },
+  element: LitElement & { readonly disabled: boolean; start(method?: CheckoutMethod): Promise<void> },
   checkout: CheckoutController,
   text: (name: keyof Labels) => string,
 ): TemplateResult {
@@ -26,7 +32,7 @@ export function methodButtons(
   const isCreating = state.phase === 'creating';
   // A token that takes none of the methods is refused at the click.
   const [first, second] = methods;
-  const button = (method: CheckoutMethod | undefined, symbol: unknown, label: unknown) => {
+  const button = (method: CheckoutMethod | undefined, symbol: unknown, content: unknown) => {
     const busy = isCreating && method === chosen;
     return html`
       <button
@@ -40,19 +46,16 @@ export function methodButtons(
         @pointerenter=${() => checkout.load(method).catch(() => undefined)}
       >
         ${busy ? icon() : symbol}
-        <span part="label">${busy ? text('creating') : label}</span>
+        <span part="label">${busy ? text('creating') : content}</span>
       </button>
     `;
   };
-  if (!second)
-    return button(
-      first,
-      html`<slot name="icon">${icon(LOCK)}</slot>`,
-      html`<slot>${text(payName(first))}</slot>`,
-    );
+  const label = (name: keyof Labels) =>
+    html`<slot @slotchange=${() => element.requestUpdate()}></slot>${isLabelled(element) ? '' : text(name)}`;
+  if (!second) return button(first, html`<slot name="icon">${icon(LOCK)}</slot>`, label(payName(first)));
   return html`
     <div part="methods" class="actions" role="group" aria-labelledby="label">
-      <span class="sr" id="label"><slot>${text('pay')}</slot></span>
+      <span class="sr" id="label">${label('pay')}</span>
       ${methods.map((method) =>
         button(
           method,

@@ -21,6 +21,9 @@ export const styles = css`
     margin-block-start: calc(var(--_space) - 0.25rem);
     font-size: 0.9rem;
   }
+  p:empty {
+    display: none;
+  }
   .facts {
     display: flex;
     flex-wrap: wrap;
@@ -32,7 +35,6 @@ export const styles = css`
   dt,
   dd + dd {
     color: var(--_muted);
-    text-wrap: pretty;
   }
   .facts > div {
     display: flex;

@@ -25,7 +25,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
   // Without a checkout token there is nothing to start.
   const retry = mayRenew ? methods[0] : error?.retryable;
   return html`
-    <div part="hint" class="hint">
+    <div part="hint" class="hint" id="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
       ${/ff|re/.test(connection) ? html`<p>${text(connection as 'offline')}</p>` : ''}
       ${pix?.returned(html, view, money) ?? ''}

@@ -11,6 +11,8 @@ import { inLanguage, openWindow, type PaymentWindow, resolveMode, safeUrl } from
 export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   const { host } = model;
   let shown: PaymentWindow | undefined;
+  /** The payment in that window. */
+  let shownUrl: string | null | undefined;
   const safe = () => {
     const url = safeUrl(model.state.payment?.checkoutUrl);
     return url && inLanguage(url, host.language);
@@ -25,6 +27,9 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     model.apply({ type: 'opened' });
     model.emit('psa-checkout-open', { payment: model.state.payment });
   };
+
+  /** Focuses the window of the shown payment; returns whether it is open. That of another payment stays where it is. */
+  const isFocused = () => shownUrl === model.state.payment?.checkoutUrl && shown?.focus();
 
   const leaves = () => resolveMode(host.mode) === 'redirect';
   /** Announces that the page is left; returns whether the page has prevented it. */
@@ -42,6 +47,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
       return;
     } else if (empty) {
       shown = empty;
+      shownUrl = payment.checkoutUrl;
       empty.navigate(url, () => {
         // The element may show another payment by now, such as one by PIX.
         model.emit('psa-checkout-close', { payment: pickNewer(model.state.payment, payment) });
@@ -60,11 +66,11 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     show,
     /** Shows the page again; must be called in a click. */
     focus(): void {
-      if (safe() && model.state.phase === 'pending' && !shown?.focus()) show(open());
+      if (safe() && model.state.phase === 'pending' && !isFocused()) show(open());
     },
     /** Handles a click on the link: focuses a popup that is still open, else lets the link open, which no blocker stops. */
     onLink(event: Event): void {
-      if (shown?.focus() || stays()) event.preventDefault();
+      if (isFocused() || stays()) event.preventDefault();
       else opened();
     },
     close(): void {

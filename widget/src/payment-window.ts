@@ -20,9 +20,10 @@ export function safeUrl(url: string | null | undefined): string | undefined {
 
 /** Names the element's language in the address of the payment page, which may name one already. */
 export function inLanguage(url: string, language: string): string {
-  if (/[?&]lang=/.test(url)) return url;
+  const page = new URL(url);
   // Appended as text: URLSearchParams would encode the address's own parameters again.
-  return url.replace(/(#.*)?$/, `${/^[^#]*\?/.test(url) ? '&' : '?'}lang=${language}$1`);
+  if (!page.searchParams.has('lang')) page.search += `${page.search && '&'}lang=${language}`;
+  return page.href;
 }
 
 /** The popup or tab of the payment page. */
@@ -35,7 +36,7 @@ export type PaymentWindow = NonNullable<ReturnType<typeof openWindow>>;
 export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
   const style = getComputedStyle(host);
   const size = (side: string, otherwise: number) =>
-    Number.parseInt(style.getPropertyValue(`--psa-popup-${side}`), 10) || otherwise;
+    Number.parseFloat(style.getPropertyValue(`--psa-popup-${side}`)) || otherwise;
   const [width, height] = [size('width', 480), size('height', 720)];
   const [left, top] = [screenX + (outerWidth - width) / 2, screenY + (outerHeight - height) / 2];
   const features = mode === 'tab' ? '' : `popup,width=${width},height=${height},left=${left},top=${top}`;

@@ -32,11 +32,6 @@ export const styles = css`
     stroke: none;
     forced-color-adjust: none;
   }
-  .wait {
-    display: grid;
-    place-items: center;
-    font-size: 1.5rem;
-  }
   .returned p {
     margin-block-start: 0.35rem;
     color: var(--_text);
@@ -46,9 +41,6 @@ export const styles = css`
   details {
     font-size: 0.9rem;
     text-align: center;
-  }
-  .said:empty {
-    display: none;
   }
   summary {
     padding-block: 0.6rem;

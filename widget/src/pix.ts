@@ -73,12 +73,7 @@ export function createPix(
     code(html, { state: { payment, phase }, text, seconds }, money) {
       if (phase !== 'pending' || !payment) return;
       const { pix, amountCents } = payment;
-      if (!pix)
-        return html`<div part="pix" class="pix">
-          <div part="skeleton" class="wait facts"
-            ><svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true"><path d="M21 12a9 9 0 1 1-9-9" /></svg
-          ></div>
-        </div>`;
+      if (!pix) return html`<div part="pix" class="pix"><div part="skeleton" class="wait facts"></div></div>`;
       const { copyPaste: code, qr } = pix;
       const name = text('qr')
         .replace('{amount}', money(amountCents))

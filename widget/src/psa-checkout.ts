@@ -266,18 +266,19 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const locale = this.language;
     if (locale !== this.#requestedLocale) {
       this.#requestedLocale = locale;
-      const activate = (language?: Language) => {
-        if (locale !== this.#requestedLocale) return;
-        this.#language = { ...language, locale };
-        this.requestUpdate();
-      };
       const load = LOCALES[locale];
       if (load)
-        importAgain(load).then(
-          activate,
-          // Keeps the previous language; without one it shows Portuguese.
-          () => this.#language ?? activate(),
-        );
+        void importAgain(load)
+          .then(
+            (language) => {
+              if (locale === this.#requestedLocale) this.#language = { ...language, locale };
+            },
+            // Keeps the previous language; without one it shows Portuguese.
+            () => {
+              this.#language ??= { locale: 'pt-BR' };
+            },
+          )
+          .then(() => this.requestUpdate());
       else this.#language = { locale };
     }
     this.#focused = this.shadowRoot?.activeElement ?? this.querySelector(':focus-within');
@@ -304,6 +305,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         class=${phase}
         role=${shown ? 'group' : nothing}
         aria-labelledby="status"
+        aria-describedby="hint"
         lang=${this.#language?.locale ?? nothing}
         tabindex="-1"
       >

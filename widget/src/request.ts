@@ -111,7 +111,7 @@ export async function readDelivered({
 /** The error for an answer that the element could not draw: from another server, or from a later version. */
 export const MALFORMED: CheckoutError = {
   code: 'protocol',
-  message: 'the server’s answer is no payment',
+  message: 'no payment in the answer',
   retryable: true,
 };
 
@@ -121,14 +121,14 @@ export const MALFORMED: CheckoutError = {
  */
 export function assertPayment({ cardPayment, payment = cardPayment }: PaymentAnswer): CheckoutPayment {
   const given = (payment ?? {}) as CheckoutPayment;
-  const { orderCode, paymentId, status, currency, pix, returnedCredits = [] } = given;
-  const { amountCents, expiresInSeconds, version, paidAt, refundedAt } = given;
+  const { orderCode, paymentId, status, currency, pix, paidAt, refundedAt, returnedCredits } = given;
+  const { amountCents, expiresInSeconds, version } = given;
   if (
     [orderCode ?? paymentId, status, pix ? pix.copyPaste : ''].some((text) => typeof text !== 'string') ||
     ![amountCents, expiresInSeconds, version].every(Number.isFinite) ||
     !/^[A-Z]{3}$/.test(currency) ||
     [paidAt, refundedAt].some((at) => at && Number.isNaN(Date.parse(at))) ||
-    !Array.isArray(returnedCredits)
+    !Array.isArray(returnedCredits ?? [])
   )
     throw MALFORMED;
   return given;

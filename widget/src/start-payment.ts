@@ -1,7 +1,11 @@
 import type { CheckoutError } from './checkout-state.ts';
+import { pause } from './follow/pause.ts';
 import type { CheckoutPayment } from './operations.ts';
 import { startCheckout } from './request.ts';
 import type { Visit } from './storage.ts';
+
+/** The time in which the page must give a fresh token. */
+const RENEWAL_MS = 15_000;
 
 /** The element, as far as its token can be replaced. */
 interface TokenHost {
@@ -43,7 +47,7 @@ export async function startPayment({
   } catch (refusal) {
     const isOpen = !isOver && (visit?.orderCode || visit?.earlier?.[0]);
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {
-      const fresh = await host?.renewToken?.();
+      const fresh = await Promise.race([host?.renewToken?.(), pause(RENEWAL_MS, {} as AbortSignal)]);
       // The page may have set another token meanwhile.
       if (fresh && host?.token === options.token) {
         host.token = fresh;

@@ -31,6 +31,6 @@ export const texts: PaymentTexts = {
   rate_limited: 'Muitas tentativas. Tente de novo em {seconds} s.',
   unauthorized: 'Este pagamento não está mais disponível aqui. Fale com a loja.',
   conflict: 'Já existe outro pagamento deste pedido. Confira antes de repetir.',
-  unsafe_url: 'A página de pagamento não é segura e não foi aberta. Fale com a loja.',
+  unsafe_url: 'A página de pagamento não é segura. Fale com a loja.',
   contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',
 };

@@ -40,6 +40,11 @@ export class PayoutTexts {
       );
   }
 
+  /** The language of the shown texts: until those of its own are loaded, Portuguese. */
+  get language(): Locale {
+    return this.#loaded[this.#locale!] ? this.#locale! : 'pt-BR';
+  }
+
   /** Objects that are others where any text is another. */
   get sources(): readonly unknown[] {
     return [this.#loaded[this.#locale!], this.#labels];

@@ -59,7 +59,8 @@ export class PayoutsController implements ReactiveController {
     const { signal } = this.#connected;
     for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
-    if (this.phase !== 'idle') this.resume();
+    // What the page has set while the element was in no document applies now.
+    if (this.#host.hasUpdated) this.resume();
     // It may have been moved to a place of another language.
     this.#host.requestUpdate();
   }

@@ -10,6 +10,8 @@ export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
   token?: string | undefined;
   transport: 'auto' | Transport;
   pageSize: number;
+  /** Whether it was rendered, as Lit says. */
+  readonly hasUpdated: boolean;
   readonly phase: PayoutsPhase;
   readonly view: PayoutView;
   /** Returns a new token when the old one has expired. */

@@ -269,6 +269,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       <div
         part="base"
         class="base"
+        lang=${this.#texts.language}
         @pointerenter=${() => (this.#pointerInside = true)}
         @pointerleave=${this.#onPointerLeave}
         @focusout=${this.#arrangeIfUnfrozen}
