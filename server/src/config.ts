@@ -72,11 +72,15 @@ export function invocationDir(env: NodeJS.ProcessEnv = process.env): string {
   return env.INIT_CWD || process.cwd();
 }
 
+/** The variables that are set: `VARIABLE=` in a shell or an .env file means that it is not. An editor may leave spaces, or a carriage return. */
+function valuesOf(env: NodeJS.ProcessEnv): Record<string, string> {
+  const trimmed = Object.entries(env).map(([name, value = '']) => [name, value.trim()]);
+  return Object.fromEntries(trimmed.filter(([, value]) => value !== ''));
+}
+
 /** Reads the environment; nothing else does. @throws ConfigError naming each wrong variable, never its value */
 export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
-  // `VARIABLE=` in a shell or an .env file means that it is not set.
-  const nonEmpty = Object.fromEntries(Object.entries(env).filter(([, value]) => value !== ''));
-  const { success, data, error } = environment.safeParse(nonEmpty);
+  const { success, data, error } = environment.safeParse(valuesOf(env));
   if (!success)
     throw new ConfigError(
       firstPerVariable(error.issues)

@@ -72,6 +72,15 @@ export function describeOperations(
       headers: {
         ...RATE_HEADERS,
         'Retry-After': { description: 'Seconds to wait', schema: { type: 'integer' } },
+        'X-Error-Code': {
+          description:
+            'Names the refusal, as `extensions.code` does in GraphQL; absent where the request could not be read',
+          schema: { type: 'string' },
+        },
+        'Idempotent-Replayed': {
+          description: 'Present where the key was used before, so that nothing was done now',
+          schema: { type: 'string', const: 'true' },
+        },
       },
       securitySchemes: {
         apiKey: { type: 'http', scheme: 'bearer', description: 'An API key: `ps_live_…` or `ps_test_…`' },
@@ -183,14 +192,18 @@ function parametersOf(fields: z.ZodObject | undefined, place: 'path' | 'query', 
   });
 }
 
-function answersOf({ answers }: RestOperation, named: Json): Json {
+function answersOf(operation: RestOperation, named: Json): Json {
+  const headers = {
+    ...RATE_HEADER_REFERENCES,
+    ...(takesKey(operation) && referencesTo('Idempotent-Replayed')),
+  };
   return Object.fromEntries(
-    Object.entries(answers as Record<string, { description: string; schema: z.ZodType }>).map(
+    Object.entries(operation.answers as Record<string, { description: string; schema: z.ZodType }>).map(
       ([status, { description, schema }]) => [
         status,
         {
           description,
-          headers: RATE_HEADER_REFERENCES,
+          headers,
           content: { 'application/json': { schema: toJsonSchema(schema, named) } },
         },
       ],
@@ -261,9 +274,11 @@ const RATE_HEADERS = {
   'RateLimit-Reset': { description: 'Seconds until all are there again', schema: { type: 'integer' } },
 };
 
-const RATE_HEADER_REFERENCES = Object.fromEntries(
-  Object.keys(RATE_HEADERS).map((name) => [name, { $ref: `#/components/headers/${name}` }]),
-);
+const RATE_HEADER_REFERENCES = referencesTo(...Object.keys(RATE_HEADERS));
+
+function referencesTo(...names: string[]): Json {
+  return Object.fromEntries(names.map((name) => [name, { $ref: `#/components/headers/${name}` }]));
+}
 
 const REFUSALS = {
   Invalid: {
@@ -278,12 +293,12 @@ const REFUSALS = {
   TooLarge: { description: 'The body has more than 64 kB', headers: RATE_HEADER_REFERENCES },
   TooManyRequests: {
     description: 'The account has sent more than its requests a minute',
-    headers: { ...RATE_HEADER_REFERENCES, 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+    headers: { ...RATE_HEADER_REFERENCES, ...referencesTo('Retry-After') },
   },
   Fault: { description: 'Internal error', headers: RATE_HEADER_REFERENCES },
   Unavailable: {
     description: 'Unavailable for the moment, and nothing was done: repeat it with the same idempotency key',
-    headers: { 'Retry-After': { $ref: '#/components/headers/Retry-After' } },
+    headers: referencesTo('Retry-After'),
   },
   OutcomeUnknown: {
     description:
@@ -295,7 +310,7 @@ const REFUSALS = {
 function refused(description: string, headers: Json): Json {
   return {
     description,
-    headers,
+    headers: { ...headers, ...referencesTo('X-Error-Code') },
     content: { 'application/json': { schema: { $ref: '#/components/schemas/Error' } } },
   };
 }
