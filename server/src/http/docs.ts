@@ -1,10 +1,11 @@
-import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { METHODS } from 'node:http';
 import { assetPath, vendoredPath } from '../kernel/assets.ts';
+import { type CachedBody, createCachedBody, sendCached } from './cached-body.ts';
+import { compressResponse } from './compression.ts';
 import { type DescribedWebhook, describeOperations } from './openapi.ts';
 import type { RestOperation } from './rest.ts';
-import { HttpError, type RequestContext, type Route, send } from './routes.ts';
+import { HttpError, type RequestContext, type Route } from './routes.ts';
 
 /** The policy of the page: all its resources are this server's. The viewer has icons as `data:` URLs, and inline styles. */
 const CSP = [
@@ -47,32 +48,33 @@ export function createDocsRoutes({
 
 /** The route of a file that does not change while the server runs; a browser revalidates it at each use. */
 function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Route {
-  let loading: Promise<ReturnType<typeof withTag>> | null = null;
+  let loading: Promise<CachedBody> | null = null;
+
+  /** Loads the file once; after a failure the next request tries again. */
+  function loaded(): Promise<CachedBody> {
+    loading ??= load().then(
+      // As small as it gets, the largest one would take seconds.
+      (content) => createCachedBody(content, compressResponse),
+      (error: unknown) => {
+        loading = null;
+        throw error;
+      },
+    );
+    return loading;
+  }
+
   return {
     methods: METHODS,
     path,
     async handle({ request, response }: RequestContext) {
       if (request.method !== 'GET' && request.method !== 'HEAD')
         throw new HttpError(405, 'Method not allowed', { allow: 'GET, HEAD' });
-      loading ??= load().then(withTag);
-      const { plain, etag } = await loading;
-      const headers = {
+      await sendCached({ request, response }, await loaded(), {
         'content-type': type,
         'cache-control': 'no-cache',
         'content-security-policy': CSP,
         'referrer-policy': 'no-referrer',
-        etag,
-        vary: 'accept-encoding',
-      };
-      if (request.headers['if-none-match'] === etag) {
-        response.writeHead(304, headers).end();
-        return;
-      }
-      send(response, 200, plain, headers);
+      });
     },
   };
-}
-
-function withTag(plain: Buffer) {
-  return { plain, etag: `W/"${createHash('sha256').update(plain).digest('base64url').slice(0, 22)}"` };
 }

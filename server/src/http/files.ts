@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto';
 import { readFile, stat } from 'node:fs/promises';
 import { extname, join, normalize, sep } from 'node:path';
-import { compressFile, type Encoding, encodingFor, isCompressible } from './compression.ts';
+import { type CachedBody, createCachedBody, sendCached } from './cached-body.ts';
 import { HttpError, type Route, send } from './routes.ts';
 
 const TYPES: Record<string, string> = {
@@ -15,12 +14,10 @@ const TYPES: Record<string, string> = {
   '.woff2': 'font/woff2',
 };
 
-/** A file as it was last read, compressed at the first request for an encoding. */
+/** A file as it was last read. */
 interface CachedFile {
   readonly stamp: string;
-  readonly body: Buffer;
-  readonly hash: string;
-  readonly compressed: Partial<Record<Encoding, Promise<Buffer>>>;
+  readonly content: CachedBody;
 }
 
 /**
@@ -47,8 +44,7 @@ export function filesRoute({
     if (known?.stamp === stamp) return known;
     const body = await readFile(path).catch(() => null);
     if (!body) return null;
-    const hash = createHash('sha256').update(body).digest('base64url').slice(0, 22);
-    const file: CachedFile = { stamp, body, hash, compressed: {} };
+    const file: CachedFile = { stamp, content: createCachedBody(body) };
     files.set(path, file);
     return file;
   }
@@ -71,36 +67,12 @@ export function filesRoute({
         const file = await read(join(folder, candidate));
         if (!file) continue;
         const type = TYPES[extname(candidate)] ?? 'application/octet-stream';
-        const encoding = isCompressible(type) ? encodingFor(request) : undefined;
-        const etag = `"${file.hash}${encoding ? `-${encoding}` : ''}"`;
-        const commonHeaders = {
+        return sendCached({ request, response }, file.content, {
           'content-type': type,
-          etag,
-          ...(isCompressible(type) && { vary: 'accept-encoding' }),
           ...headers(candidate),
-        };
-        if (request.headers['if-none-match'] === etag) {
-          response.writeHead(304, commonHeaders).end();
-          return;
-        }
-        const body = encoding ? await compress(file, encoding) : file.body;
-        const allHeaders = { ...commonHeaders, ...(encoding && { 'content-encoding': encoding }) };
-        if (request.method === 'HEAD') {
-          response.writeHead(200, { 'content-length': body.length, ...allHeaders }).end();
-          return;
-        }
-        return send(response, 200, body, allHeaders);
+        });
       }
       throw new HttpError(404, 'Not found');
     },
   };
-}
-
-/** Compresses a file once for all requests; after a failure the next request tries again. */
-function compress({ compressed, body }: CachedFile, encoding: Encoding): Promise<Buffer> {
-  compressed[encoding] ??= compressFile(body, encoding).catch((error: unknown) => {
-    delete compressed[encoding];
-    throw error;
-  });
-  return compressed[encoding];
 }
