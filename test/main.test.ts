@@ -29,6 +29,14 @@ test('A server prints its address, prints new keys once, and stops cleanly on SI
   expect(await second.exited).toBe(0);
 });
 
+test('A server whose output nobody reads any more stops cleanly', async () => {
+  const { child, started, exited } = runInTest({ DATABASE_URL: await createPostgresDatabase() });
+  await started;
+  child.stdout!.destroy();
+  child.kill('SIGINT');
+  expect(await exited).toBe(0);
+});
+
 test('A server in front of a service prints its address, and shows no key', async () => {
   const key = 'ps_live_0123456789hidden';
   const { child, output, started, exited } = runInTest({

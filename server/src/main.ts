@@ -15,6 +15,9 @@ import { isLoopback } from './variables.ts';
 
 const log = createLog();
 
+// A stop must not fail because nobody reads what it prints, as in `npm start | tee log` after Ctrl-C.
+process.stdout.on('error', () => undefined);
+
 let config: Config | undefined;
 
 /** The limit on a stop, without the wait for proxies: one that takes longer hangs. */

@@ -37,7 +37,7 @@ const SECRET_PATTERNS: readonly TextPattern[] = [
 ];
 
 /** Creates the log: JSON lines on stderr, because stdout is for the user who starts the server. */
-export function createLog(destination: DestinationStream = pino.destination(2)): Log {
+export function createLog(destination: DestinationStream = stderr()): Log {
   return pino(
     {
       base: null,
@@ -53,6 +53,25 @@ export function createLog(destination: DestinationStream = pino.destination(2)):
     },
     destination,
   );
+}
+
+/** The most bytes of lines that wait for a log that cannot be written. */
+const MAX_WAITING_BYTES = 1_000_000;
+
+/**
+ * Opens stderr. A log that cannot be written, such as on a full disk, neither ends the server nor keeps it from ending, as it would
+ * with lines that are written later: the lines wait for the next one, and are lost beyond a limit.
+ */
+function stderr(): DestinationStream {
+  const out = pino.destination({
+    dest: 2,
+    sync: true,
+    maxLength: MAX_WAITING_BYTES,
+    // Where the reader is slow, the next line writes on.
+    retryEAGAIN: () => false,
+  });
+  out.on('error', () => undefined);
+  return out;
 }
 
 /** Masks the secrets in a serialized error: in every text of it and of its causes. */
