@@ -155,6 +155,14 @@ describe('the environment', () => {
   });
 
   test.each([
+    ['http://localhost:8080', undefined, true],
+    ['https://pay.example', undefined, false],
+    ['https://pay.example', 'on', true],
+  ])('A server at PUBLIC_URL %s with PSA_DEMO %s has the demo: %s', (PUBLIC_URL, PSA_DEMO, demo) => {
+    expect(readConfig({ PUBLIC_URL, ...(PSA_DEMO ? { PSA_DEMO } : {}) }).demo).toBe(demo);
+  });
+
+  test.each([
     [{}, true],
     [{ PUBLIC_URL: 'http://localhost:8080' }, true],
     [{ PUBLIC_URL: 'http://[::1]:8080' }, true],
