@@ -147,6 +147,28 @@ describe('@psa/server', () => {
     `);
     expect(output.split('\n').at(-1)).toBe('200 gone ps_live_ ps_test_');
   });
+
+  it('a server of start() ends with the program that has started it, also where that is killed', async () => {
+    const program = `
+      import { start } from '@psa/server';
+      const server = await start({ PORT: '0', PSA_DATA_DIR: 'memory', PSA_DRAIN_SECONDS: '0' });
+      console.log(server.url);
+    `;
+    const parent = spawn(process.execPath, ['--input-type=module', '--eval', program], {
+      cwd: shop,
+      env: environment({}),
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    const [url] = await once(parent.stdout.setEncoding('utf8'), 'data');
+    const isUp = () =>
+      fetch(`${url.trim()}/healthz`).then(
+        () => true,
+        () => false,
+      );
+    expect(await isUp()).toBe(true);
+    parent.kill('SIGKILL');
+    await expect.poll(isUp).toBe(false);
+  });
 });
 
 describe('both packages', () => {

@@ -2,13 +2,13 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 
-const PROGRAM = fileURLToPath(new URL('./psa.mjs', import.meta.url));
+const PROGRAM = fileURLToPath(new URL('./child.mjs', import.meta.url));
 
 /** @type {typeof import('./index.d.mts').start} */
 export async function start(variables = {}) {
   const child = spawn(process.execPath, [PROGRAM], {
     env: { ...process.env, ...variables },
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const end = () => void child.kill();
   process.once('exit', end);
