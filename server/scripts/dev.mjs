@@ -34,5 +34,5 @@ function stop(code) {
   process.exitCode = code;
   for (const child of children) child.kill('SIGTERM');
 }
-process.on('SIGINT', () => stop(0)).on('SIGTERM', () => stop(0));
+for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => stop(0));
 for (const child of children) child.on('exit', () => stop(1));

@@ -48,6 +48,7 @@ export async function runGates(names) {
 async function types(folders) {
   const projects = folders.filter((folder) => existsSync(join(root, folder, 'tsconfig.json')));
   let output = '';
+  let ok = true;
   for (const project of projects) {
     const buildInfo = `node_modules/.psa/types-${project === '.' ? 'server' : project.replace('/', '-')}.tsbuildinfo`;
     // Parallel checkers do much of their work twice, and the tests run on the other cores.
@@ -56,7 +57,11 @@ async function types(folders) {
     if (!process.env.CI) args.push('--incremental', '--tsBuildInfoFile', buildInfo);
     // Less garbage collection saves a quarter of the CPU time, for a hundred megabytes.
     const env = { GOGC: '400' };
-    output += (await runNode('node_modules/typescript/bin/tsc', args, { quiet: true, env })).output;
+    const result = await runNode('node_modules/typescript/bin/tsc', args, { quiet: true, env });
+    ok &&= result.ok;
+    output += result.output;
+    // A compiler that was killed, as for want of memory, says nothing.
+    if (!result.ok && result.output === '') output += `The compiler of ${project} ended without a result.\n`;
   }
-  return { ok: output === '', output };
+  return { ok, output };
 }

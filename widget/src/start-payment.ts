@@ -47,7 +47,8 @@ export async function startPayment({
   } catch (refusal) {
     const isOpen = !isOver && (visit?.orderCode || visit?.earlier?.[0]);
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {
-      const fresh = await Promise.race([host?.renewToken?.(), pause(RENEWAL_MS, {} as AbortSignal)]);
+      const late = pause(RENEWAL_MS, {} as AbortSignal) as Promise<undefined>;
+      const fresh = await Promise.race([host?.renewToken?.(), late]);
       // The page may have set another token meanwhile.
       if (fresh && host?.token === options.token) {
         host.token = fresh;
