@@ -286,14 +286,12 @@ describe('screen readers', () => {
 it('the element follows the page’s language, unless it has its own', async () => {
   await place({ resumeKey: 'first' });
   await place({ resumeKey: 'second', locale: 'es' });
-  const labels = () =>
-    page.evaluate(() =>
-      [...document.querySelectorAll('psa-checkout')].map((element) => {
-        element.replaceChildren();
-        return element.shadowRoot?.querySelector('[part=label]')?.textContent?.trim();
-      }),
-    );
-  await page.getByText('Pagar con tarjeta').waitFor({ state: 'attached' });
+  // Without labels of the page.
+  await page.evaluate(() => {
+    for (const element of document.querySelectorAll('psa-checkout')) element.replaceChildren();
+  });
+  const labels = () => page.locator('psa-checkout [part=label]').allInnerTexts();
+  await page.getByText('Pagar con tarjeta').waitFor();
   expect(await labels()).toEqual(['Pagar com cartão', 'Pagar con tarjeta']);
   await page.evaluate(() => {
     document.documentElement.lang = 'en-GB';
