@@ -1,6 +1,8 @@
 import { execFile } from 'node:child_process';
+import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
+import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
 
 const size = fileURLToPath(new URL('../../widget/scripts/size.mjs', import.meta.url));
@@ -11,4 +13,18 @@ test('the built bundles are within their size gates', async () => {
     /^psa-checkout: initial \d+ of 15500, with every method and transport \d+ of 24000/m,
   );
   expect(stdout).toMatch(/^psa-payouts: initial \d+ of 18500/m);
+});
+
+test('the document of sizes names those of the built element', () => {
+  const root = fileURLToPath(new URL('../../widget/', import.meta.url));
+  const kilobytesOf = (names: string[]) =>
+    names.reduce((sum, name) => sum + gzipSync(readFileSync(`${root}dist/standalone/${name}`)).length, 0) /
+    1_000;
+  const files = readdirSync(`${root}dist/standalone`).filter((name) => /^psa-checkout\..*\.?js$/.test(name));
+  const row = /\| psa-checkout, script tag +\| +([\d.]+) \| +([\d.]+) \|/.exec(
+    readFileSync(`${root}docs/sizes.md`, 'utf8'),
+  )!;
+  // A tenth is the rounding; another one is a change that nobody notices.
+  expect(Math.abs(Number(row[1]) - kilobytesOf(['psa-checkout.js']))).toBeLessThan(0.2);
+  expect(Math.abs(Number(row[2]) - kilobytesOf(files))).toBeLessThan(0.2);
 });
