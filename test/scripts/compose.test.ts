@@ -26,8 +26,9 @@ const compose = parse(read('server/compose.yaml'), { merge: true });
 const services: Record<string, Service> = compose.services;
 const instances = Object.entries(services).filter(([, { build }]) => build);
 const caddy = services.caddy!;
-/** A value as Compose passes it on, where each variable in it is `value`. */
-const interpolated = (text: string) => text.replace(/\$\{\w+[^}]*\}/g, 'value');
+/** A value as Compose passes it on, where each variable without a default is `value`. */
+const interpolated = (text: string) =>
+  text.replace(/\$\{\w+(?::-([^}]*)|[^}]*)\}/g, (_, initial?: string) => initial ?? 'value');
 
 const linter = createRequire(import.meta.url).resolve('dclint/package.json');
 /** The schema of the Compose Specification, which dclint comes with; its name of the draft is not the one that ajv knows. */
@@ -115,7 +116,7 @@ describe('server/compose.yaml', () => {
   it('server/compose.yaml waits for an instance for longer than it takes to drain and to stop', () => {
     const [, stopMs = ''] = /const STOP_MS = ([\d_]+);/.exec(read('server/src/main.ts'))!;
     for (const [, { environment, stop_grace_period }] of instances) {
-      const { drainMs } = readConfig({ PSA_DRAIN_SECONDS: environment.PSA_DRAIN_SECONDS });
+      const { drainMs } = readConfig({ PSA_DRAIN_SECONDS: interpolated(environment.PSA_DRAIN_SECONDS!) });
       expect(Number.parseInt(stop_grace_period!, 10) * 1_000).toBeGreaterThan(
         drainMs + Number(stopMs.replaceAll('_', '')),
       );
