@@ -51,8 +51,8 @@ export function readStartArguments([first, ...rest], { command, withOptions }) {
 
 /**
  * Sends this process a SIGTERM when npm or npx has ended. A signal to `npm start` ends npm and the shell between them, which
- * does not pass it on: the server would keep running, with its port and its data. Where a signal has come already, as to a
- * whole process group, no other follows: a second one ends a server that is still answering its last requests.
+ * does not pass it on: the server would keep running, with its port and its data. Where this process has got a signal already, as a whole
+ * process group does, it sends itself none: the second signal would end it while it answers its last requests.
  */
 export function endWithNpm() {
   if (!process.env.npm_lifecycle_event) return;

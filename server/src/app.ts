@@ -173,7 +173,8 @@ export async function createApp({
       closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
     }
     let callers: RecentCallers | undefined;
-    // Listening takes the lock that keeps newer versions from dropping what this one uses, so it precedes the migration.
+    // LISTEN takes the lock that keeps a newer server's migration from dropping what this server uses, so it comes before
+    // this server's own migration.
     closing.push(
       await database.listen(STREAM_CHANNEL, (payload) => callers?.changed(announcedTenant(payload))),
     );

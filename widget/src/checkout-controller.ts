@@ -241,6 +241,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #resume(): void {
     const { payment, error } = this.state;
     if (this.#starting) return;
+    // After an error only the payments before are followed.
     void (error || !payment || isFollowable(payment) ? this.#follow() : this.refresh());
   }
 

@@ -39,6 +39,7 @@ export function createCountdown(isRunning: () => boolean, onTick: () => void, on
     set(seconds?: number): void {
       deadlineMs = seconds === undefined ? undefined : performance.now() + seconds * 1000;
       if (seconds) readsAfterDeadline = 0;
+      // With no time left a timer that runs is the next read, which stays where it is.
       if (seconds || !timer) tick();
     },
   };

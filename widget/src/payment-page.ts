@@ -32,7 +32,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   const isFocused = () => shownUrl === model.state.payment?.checkoutUrl && shown?.focus();
 
   const leaves = () => resolveMode(host.mode) === 'redirect';
-  /** Announces that the page is left; returns whether the page has prevented it. */
+  /** Announces that the page is left, where it would be; returns whether the shop's page has prevented it, and so stays. */
   const stays = (): boolean =>
     leaves() && !model.emit('psa-before-redirect', { url: safe(), payment: model.state.payment }, true);
 

@@ -61,8 +61,8 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
 
 /**
  * Sums up the sizes of the pages, and the lookups by reference: each is a statement. Inside a list both count as
- * often as the list may have items. A list without a page is short, and counts with its nodes inside another of them alone:
- * a payment has refunds, each refund has the payment, and so on.
+ * often as the list may have items. A list without a page is short, so a single one is free. Inside another such list it counts with
+ * its nodes: a payment has refunds, each refund has the payment, and so on.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
   const operation = getOperationAST(document, operationName);

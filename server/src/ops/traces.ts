@@ -93,6 +93,7 @@ export async function startTraces({
   function active() {
     const span = trace.getSpan(contexts.active());
     const found = span?.spanContext();
+    // Only a span that is recorded can end: one that is not sampled still carries its trace on.
     const hasEnded = found && (found.traceFlags & TraceFlags.SAMPLED) !== 0 && !span!.isRecording();
     return found && !hasEnded && isSpanContextValid(found) ? found : null;
   }

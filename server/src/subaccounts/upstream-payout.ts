@@ -29,7 +29,7 @@ export function mergeUpstreamPayout(
   if (!known) return { id: newId, version: 1, ...upstream, ...(claimedAt && { claimedAt }) };
   const isConfirmation = hasSameState(known, upstream);
   const isReplacement = !isConfirmation && prevails(known, upstream, source);
-  // The statement contradicts a known end, and does not prevail.
+  // A state that is no older, and does not prevail, contradicts a known end. An older one may still add members below.
   if (!isConfirmation && !isReplacement && progressOf(upstream) >= progressOf(known)) return null;
   // A payout that was made after all loses what this server had concluded. Where another system has used its key, the
   // amount is the service's too.

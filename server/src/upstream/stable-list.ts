@@ -198,8 +198,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const scan = openScan(where);
-      // Only the newest page shows new items; no new item comes after a place that a caller has. Without a reported total all
-      // pages are read anyway, from the same offsets as at the last call: its answers are still cached.
+      // Only the newest page shows new items, and a caller with a place wants older ones: its pages may be cached. Without a
+      // reported total, or for a place that is not known yet, the newest page is read first all the same.
       if (after === undefined || !scan.known()?.isReported || after > scan.total() + 1) await scan.newest();
       if (scan.known()?.isTotalKnown === false) assertNeedsNoEnd({ end, after, before });
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());

@@ -164,7 +164,7 @@ export function createFastPath({
           return true;
         }
       }
-      // `writeHead` reads the list before it returns, so all responses share it.
+      // The last header of the list is the length. `writeHead` reads the list before it returns, so all responses share it.
       headers[headers.length - 1] = String(bytes);
       response.writeHead(200, headers);
       endBatched(response, { content: text, bytes });

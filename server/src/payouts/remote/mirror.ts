@@ -198,9 +198,10 @@ export function neverMadeOf(
   at: Date,
   { ifShown }: { ifShown: boolean },
 ): Observation {
-  return conclusion(request, at, (known) =>
-    (known ? !known.inDoubt : ifShown) ? null : neverMade(known ?? request, at),
-  );
+  return conclusion(request, at, (known) => {
+    const isRecorded = known ? known.inDoubt : !ifShown;
+    return isRecorded ? neverMade(known ?? request, at) : null;
+  });
 }
 
 /** The observation of a state that this server concludes itself; `decide` returns null where nothing is new. */

@@ -110,7 +110,7 @@ export function completion(
       const claimed = claim === null ? null : state.get(claims, claim);
       if (claimed && claimed.intentId !== current.id) return { outcome: null };
       const { resourceId, writes } = found.decide(state);
-      // Another lookup of the intent has ended it: of two resources that are alike this one is then another request's.
+      // Another lookup has ended the intent. Where it found another resource, this one looks alike and is of another request.
       if (current.state === 'done')
         return { outcome: current.resourceId!, writes: resourceId === current.resourceId ? writes : {} };
       const newClaim = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };

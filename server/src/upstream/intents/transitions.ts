@@ -126,6 +126,7 @@ export function openIntent(
       throw new IdempotencyError('This idempotency key was used before with another input');
     const isRepeatable =
       (existing.state === 'absent' && !recordsAbsence) ||
+      // Made `sending` below, before the lookup that denied it.
       (existing.state === 'sending' && denied?.state === 'absent') ||
       (existing.state === 'in_doubt' && safeToRepeat);
     const isDenied = isRepeatable && denied !== null && isSameAttempt(existing, denied);
