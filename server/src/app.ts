@@ -173,11 +173,9 @@ export async function createApp({
       closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
     }
     let callers: RecentCallers | undefined;
-    // LISTEN takes the lock that keeps a newer server's migration from dropping what this server uses, so it comes before
-    // this server's own migration.
-    closing.push(
-      await database.listen(STREAM_CHANNEL, (payload) => callers?.changed(announcedTenant(payload))),
-    );
+    const onAnnounced = (payload: string) => callers?.changed(announcedTenant(payload));
+    // Before the migration: LISTEN takes the lock that keeps a newer server's one from dropping what this server uses.
+    closing.push(await database.listen(STREAM_CHANNEL, onAnnounced));
     await migrate(database, migrations);
 
     const tailer = createLogTailer({
