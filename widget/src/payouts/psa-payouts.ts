@@ -267,9 +267,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     const waiting = this.#rows.length === 0 && (phase === 'loading' || phase === 'idle');
     return html`
       <div
-        part="base"
-        class="base"
-        lang=${this.#texts.language}
+        part="base" class="base" lang=${this.#texts.language}
         @pointerenter=${() => (this.#pointerInside = true)}
         @pointerleave=${this.#onPointerLeave}
         @focusout=${this.#arrangeIfUnfrozen}
