@@ -84,25 +84,36 @@ describe('the attempts of a cycle', () => {
     expect(attempts('weekly')).toEqual([0, 1, 3, null, null]);
   });
 
-  test('are at most four, on different days, none before its due day and all before the next', () => {
+  test('A first one that is late is on the day that is left, and on none behind the seventh', () => {
+    const days = { dueDay: day('2026-01-31'), nextDueDay: day('2027-01-31') };
+    const first = (late: number) => {
+      const found = attemptDayOf(days, { made: 0, earliest: plusDays(days.dueDay, late) });
+      return found && daysBetween(days.dueDay, found);
+    };
+    expect([-3, 0, 1, 2, 6, 7, 8, 200].map(first)).toEqual([0, 0, 1, 2, 6, 7, null, null]);
+  });
+
+  test('are at most four, on different days, none before its due day, all before the next and within seven days', () => {
     fc.assert(
       fc.property(
         firstDays,
         intervals,
         fc.integer({ min: 1, max: 500 }),
+        fc.integer({ min: -3, max: 40 }),
         fc.array(fc.integer({ min: 0, max: 9 }), { maxLength: 8 }),
-        (first, interval, number, waits) => {
+        (first, interval, number, late, waits) => {
           const days = {
             dueDay: dueDayOf(first, interval, number),
             nextDueDay: dueDayOf(first, interval, number + 1),
           };
           const made: (typeof days.dueDay)[] = [];
-          let earliest = plusDays(days.dueDay, -3);
+          let earliest = plusDays(days.dueDay, late);
           for (const wait of waits) {
             const found = attemptDayOf(days, { made: made.length, earliest });
             if (!found) break;
             expect(daysBetween(earliest, found)).toBeGreaterThanOrEqual(0);
             expect(daysBetween(days.dueDay, found)).toBeGreaterThanOrEqual(0);
+            expect(daysBetween(days.dueDay, found)).toBeLessThanOrEqual(7);
             expect(daysBetween(found, days.nextDueDay)).toBeGreaterThan(0);
             if (made.length > 0) expect(daysBetween(made.at(-1)!, found)).toBeGreaterThan(0);
             made.push(found);

@@ -125,6 +125,15 @@ describe('the plan of an attempt', () => {
     });
   });
 
+  test('A monthly cycle is not debited later than seven days after its due day', () => {
+    const monthly = active({}, { interval: 'monthly', authorisedAt: new Date('2026-02-09T15:00:00.000Z') });
+    expect(decidePlan(monthly, dayAfter(7))!.resource.cycle!.nextAttemptAt).toEqual(dayAfter(7));
+    expect(decidePlan(monthly, dayAfter(8))).toMatchObject({
+      resource: { failedInRow: 0, cycle: { number: 3, status: 'scheduled' } },
+      cycles: [{ number: 2, status: 'failed', attempts: 0 }, { number: 3 }],
+    });
+  });
+
   test('A cycle that was attempted counts as unpaid, with the reason of the bank', () => {
     const tried = { status: 'retrying', attempts: 1, nextAttemptAt: dayAfter(1) } as const;
     const ended = decidePlan(active({ ...tried, failureReason: 'Saldo insuficiente' }), dayAfter(7))!;

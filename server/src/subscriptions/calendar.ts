@@ -48,17 +48,18 @@ export function instructionDayOf(dueDay: CivilDay): CivilDay {
 }
 
 /**
- * The day of a cycle's next attempt, at `earliest` or later and before the next cycle is due; null where there is none. The
- * first attempt may be late, after an outage. A further one is on a day of its own.
+ * The day of a cycle's next attempt, at `earliest` or later and before the next cycle is due; null where there is none. After an
+ * outage the first attempt may be on any day up to the last of `ATTEMPT_DAYS`. A further one is on one of these days alone.
  */
 export function attemptDayOf(
   { dueDay, nextDueDay }: { dueDay: CivilDay; nextDueDay: CivilDay },
   { made, earliest }: { made: number; earliest: CivilDay },
 ): CivilDay | null {
   if (made >= MAX_ATTEMPTS) return null;
-  const late = daysBetween(dueDay, earliest);
-  const after = made === 0 ? Math.max(0, late) : ATTEMPT_DAYS.slice(made).find((days) => days >= late);
-  if (after === undefined) return null;
-  const day = plusDays(dueDay, after);
+  const late = Math.max(0, daysBetween(dueDay, earliest));
+  const planned = ATTEMPT_DAYS.slice(made).find((days) => days >= late);
+  if (planned === undefined) return null;
+  const isFirst = made === 0;
+  const day = plusDays(dueDay, isFirst ? late : planned);
   return daysBetween(day, nextDueDay) > 0 ? day : null;
 }
