@@ -270,13 +270,33 @@ describe('the next look at a payment by LTC', () => {
 describe('the expiry of a payment by LTC', () => {
   const end = plusMs(NOW, 30 * MINUTE);
 
+  const whole = [recordedAs('seen', output(1, ASKED, 0))];
+  const late = recordedAs('unmatched', output(2, ASKED - 1, 2, 30 * MINUTE), 1);
+
   test.each([
-    ['nothing came', 0, 'expired', null],
-    ['a part came', ASKED - 1, 'failed', 'underpaid'],
-  ])('ends it at its instant where %s', (_, receivedLitoshi, status, failureReason) => {
-    const resource = payment({}, { receivedLitoshi });
-    expect(decideExpire(resource, plusMs(end, -1))).toBeNull();
-    expect(decideExpire(resource, end)).toMatchObject({
+    ['nothing came', [], 'expired', null],
+    [
+      'a part came in the last moment',
+      [recordedAs('seen', output(1, 1, 0, 30 * MINUTE - 1))],
+      'failed',
+      'underpaid',
+    ],
+    ['what came is gone', [recordedAs('gone', output(1, 1, 0))], 'expired', null],
+    ['a part came behind its end', [late], 'expired', null],
+    ['all came behind its end', [late, recordedAs('seen', output(3, 1, 0, 31 * MINUTE))], 'expired', null],
+    [
+      'a part came in time, and the rest behind its end',
+      [recordedAs('seen', output(1, 1, 0)), late],
+      'failed',
+      'underpaid',
+    ],
+  ])('ends it at its instant where %s', (_, recorded, status, failureReason) => {
+    const resource = payment(
+      {},
+      { receivedLitoshi: recorded.reduce((sum, { litoshi }) => sum + litoshi, 0) },
+    );
+    expect(decideExpire(resource, recorded, plusMs(end, -1))).toBeNull();
+    expect(decideExpire(resource, recorded, end)).toMatchObject({
       done: ['ltc.address'],
       due: [],
       announced: true,
@@ -288,13 +308,13 @@ describe('the expiry of a payment by LTC', () => {
     const resource = payment({}, { receivedLitoshi: ASKED });
     const graceEnds = plusMs(end, GRACE_MS);
     for (const now of [end, plusMs(graceEnds, -1)])
-      expect(decideExpire(resource, now)).toMatchObject({
+      expect(decideExpire(resource, whole, now)).toMatchObject({
         due: [{ kind: 'ltc.expire', at: graceEnds }],
         done: [],
         announced: false,
         resource: { status: 'pending', version: 3 },
       });
-    expect(decideExpire(resource, graceEnds)!.resource).toMatchObject({
+    expect(decideExpire(resource, whole, graceEnds)!.resource).toMatchObject({
       status: 'expired',
       failureReason: null,
     });
@@ -302,8 +322,8 @@ describe('the expiry of a payment by LTC', () => {
 
   test('changes nothing of one that has ended, or is none by LTC', () => {
     for (const status of ['paid', 'expired', 'failed'] as const)
-      expect(decideExpire(payment({ status }), end)).toBeNull();
-    expect(decideExpire({ ...payment(), ltc: null }, end)).toBeNull();
+      expect(decideExpire(payment({ status }), whole, end)).toBeNull();
+    expect(decideExpire({ ...payment(), ltc: null }, [], end)).toBeNull();
   });
 });
 

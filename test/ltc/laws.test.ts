@@ -101,7 +101,7 @@ function createPayment(amountCents = 5_000) {
     },
     report: (report: Report) =>
       apply(decideReport(payment, report, { recorded: [...recorded.values()], isOrderClosed, now })),
-    expire: () => apply(decideExpire(payment, now)),
+    expire: () => apply(decideExpire(payment, [...recorded.values()], now)),
     creditUnmatched: () => apply(decideCreditUnmatched(payment, [...recorded.values()])),
   };
 }
@@ -209,6 +209,17 @@ describe('a payment by LTC', () => {
     expect(it.balances()).toMatchObject({ merchant_ltc: ASKED, ltc_unmatched: 0 });
   });
 
+  test('A part that was sent behind the end, and seen while the service was away, fails no payment', () => {
+    const it = createPayment();
+    it.pass(150 * MINUTE);
+    const part = output(1, 600, 2, it.now());
+    it.report({ revision: 1, outputs: [part] });
+    it.expire();
+    expect(it.payment()).toMatchObject({ status: 'expired', failureReason: null });
+    it.report({ revision: 2, outputs: [part, output(2, 400, 2, it.now())] });
+    expect(it.payment()).toMatchObject({ status: 'paid', paidLate: true });
+  });
+
   test('A reorganisation before the payment takes an output back, which may come again', () => {
     const it = createPayment();
     it.report({ revision: 1, outputs: [output(1, 600, 2)] });
@@ -268,7 +279,7 @@ describe('a payment by LTC', () => {
       },
     );
     expect(change.due.map(({ kind }) => kind)).toEqual(['ltc.expire', 'ltc.address']);
-    const expired = decideExpire(change.resource, plusMs(NOW, 30 * MINUTE))!;
+    const expired = decideExpire(change.resource, [], plusMs(NOW, 30 * MINUTE))!;
     expect(expired.resource.status).toBe('expired');
     expect(decideAddress(expired.resource, 'rltc1')).toBeNull();
   });

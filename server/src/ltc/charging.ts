@@ -184,7 +184,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
       async 'ltc.expire'(task) {
         // What was sent in time and not reported yet is looked up first.
         await receive(task, task.key);
-        await advance(task, task.key, (resource, { now }) => decideExpire(resource, now));
+        await advance(task, task.key, (resource, { now }, recorded) => decideExpire(resource, recorded, now));
       },
       async 'ltc.receive'(task) {
         // The key names the revision behind the payment.

@@ -202,18 +202,22 @@ export function decideLookAgain<R extends StoredLtcResource>(
 }
 
 /**
- * Ends the time of a payment at its instant and not before; null otherwise. Where all of the amount was seen and not confirmed
- * it waits for a day more.
+ * Ends the time of a payment at its instant and not before; null otherwise. Where all of the amount was seen in that time and
+ * not confirmed it waits for a day more. Outputs that were seen later do not count: after an outage they are recorded, too.
  */
-export function decideExpire<R extends StoredLtcResource>(resource: R, now: Date): LtcChange<R> | null {
+export function decideExpire<R extends StoredLtcResource>(
+  resource: R,
+  recorded: readonly RecordedOutput[],
+  now: Date,
+): LtcChange<R> | null {
   const { status, expiresAt, ltc } = resource;
   if (status !== 'pending' || !ltc || expiresAt > now) return null;
-  const { receivedLitoshi, litoshi } = ltc;
+  const inTime = sumOf(recorded.filter(({ seenAt }) => seenAt < expiresAt));
   const graceEnds = plusMs(expiresAt, GRACE_MS);
-  if (receivedLitoshi >= litoshi && now < graceEnds)
+  if (inTime >= ltc.litoshi && now < graceEnds)
     return unannounced(resource, { due: [{ kind: 'ltc.expire', at: graceEnds }] });
   const done = ['ltc.address'] as const;
-  return receivedLitoshi > 0 && receivedLitoshi < litoshi
+  return inTime > 0 && inTime < ltc.litoshi
     ? step(resource, { failureReason: UNDERPAID }, 'failed', { done })
     : step(resource, {}, 'expired', { done });
 }
