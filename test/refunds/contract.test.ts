@@ -224,6 +224,10 @@ describeOnDatabase('refunds', (open) => {
     await core.work.settled();
     const returned = () => core.cardPayments.find(core.tenant, second.orderCode);
     expect(await returned()).toMatchObject({ status: 'refunded', refundedCents: 0, refundingCents: 4990 });
+    const [begun] = await core.refunds.ofResources(core.tenant, 'card_payment', [second.orderCode]);
+    expect(begun!.map(({ status }) => status).sort()).toEqual(['failed', 'processing']);
+    // The amount stays in transit: it is the payer's, and not the merchant's.
+    expect(await core.balances()).toMatchObject({ refunds_in_transit: 4990, merchant_pending: 4990 });
     await core.database.sql
       .updateTable('simulated_charge')
       .set({ refunds: null })

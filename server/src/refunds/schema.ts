@@ -50,7 +50,8 @@ export const RefundStatusEnum = builder.enumType('RefundStatus', {
     COMPLETED: { value: 'completed', description: 'The payer has the money.' },
     FAILED: {
       value: 'failed',
-      description: 'The acquirer or the bank refused the refund; the amount is back where it was taken.',
+      description:
+        'The acquirer or the bank refused the refund; the amount is back where it was taken. That of a payment that is returned automatically is not: another refund of it is sent a day later.',
     },
     UNKNOWN,
   } as const,

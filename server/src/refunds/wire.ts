@@ -32,7 +32,7 @@ export const refundWire = z
       .meta({ description: 'ref_ and 24 hex digits', examples: ['ref_0c7d1a5be2f94a3d8e6b7f10'] }),
     status: answeredWord(REFUND_STATUSES).meta({
       description:
-        'processing: the money may have left; completed; failed: the amount is back where it was taken',
+        'processing: the money may have left; completed; failed: the amount is back where it was taken, but for a payment that is returned by itself: another refund of it is sent a day later',
     }),
     amountCents: cents,
     orderCode: z
@@ -78,7 +78,10 @@ const REFERENCES = {
 /** The events, with the members of each. */
 export const refundWebhooks = {
   'refund.completed': refundBody('completed', 'The amount of a refund has left'),
-  'refund.failed': refundBody('failed', 'A refund has failed: the amount is back where it was taken'),
+  'refund.failed': refundBody(
+    'failed',
+    'A refund has failed: the amount is back where it was taken, but for a payment that is returned by itself: another refund of it is sent a day later',
+  ),
 };
 
 function refundBody(status: RefundSnapshot['status'], summary: string): WebhookBody {

@@ -90,7 +90,7 @@ export interface RefundCompletedEvent {
   sandbox?: true;
 }
 
-/** A refund has failed: the amount is back where it was taken. */
+/** A refund has failed: the amount is back where it was taken, but for a payment that is returned by itself: another refund of it is sent a day later. */
 export interface RefundFailedEvent {
   /** The second with a test key. */
   event: 'refund.failed' | 'refund.test.failed';
