@@ -218,6 +218,27 @@ describe('a report of the network', () => {
     });
   });
 
+  test('counts what the operator has credited to the amount, and posts the rest alone', () => {
+    const expired = payment({ status: 'expired' });
+    const later = 31 * MINUTE;
+    const credited = recordedAs('credited', output(1, 400, 2, later), 1);
+    const rest = [output(1, 400, 3, later), output(2, 600, 2, later)];
+    const paid = report(expired, rest, [credited])!;
+    expect(paid).toMatchObject({
+      resource: { status: 'paid', paidAt: NOW, paidLate: true },
+      outputs: [recordedAs('credited', output(2, 600, 2, later), 1)],
+      ids: [`ltc.confirmed:${named(2)}:1`, `ltc.paid:${ID}`],
+    });
+    expect(paid.transactions.at(-1)!.lines).toEqual([
+      { account: 'ltc_unmatched', amount: -600 },
+      { account: 'merchant_ltc', amount: 600 },
+    ]);
+    expect(report(expired, [output(2, 599, 2, later)], [credited])!.resource.status).toBe('expired');
+    // What the operator has credited was decided: without new LTC it pays nothing.
+    const whole = recordedAs('credited', output(1, ASKED, 2, later), 1);
+    expect(report(expired, [output(1, ASKED, 3, later)], [whole])!.resource.status).toBe('expired');
+  });
+
   test('keeps what was credited, and credits what comes beside it', () => {
     const paid = payment({ status: 'paid', paidAt: NOW }, { receivedLitoshi: ASKED, confirmations: 2 });
     const credited = recordedAs('credited', output(1, ASKED, 2), 1);

@@ -209,6 +209,19 @@ describe('a payment by LTC', () => {
     expect(it.balances()).toMatchObject({ merchant_ltc: ASKED, ltc_unmatched: 0 });
   });
 
+  test('A part that the operator has credited is a part of the amount: the rest makes an expired payment paid', () => {
+    const it = createPayment();
+    it.pass(30 * MINUTE);
+    it.expire();
+    const part = output(1, 400, 2, it.now());
+    it.report({ revision: 1, outputs: [part] });
+    expect(it.creditUnmatched()).toBe(true);
+    expect(it.payment().status).toBe('expired');
+    it.report({ revision: 2, outputs: [part, output(2, 600, 2, it.now())] });
+    expect(it.payment()).toMatchObject({ status: 'paid', paidLate: true });
+    expect(it.balances()).toMatchObject({ merchant_ltc: ASKED, ltc_unmatched: 0 });
+  });
+
   test('A part that was sent behind the end, and seen while the service was away, fails no payment', () => {
     const it = createPayment();
     it.pass(150 * MINUTE);

@@ -154,8 +154,10 @@ export function decideReport<R extends StoredLtcResource>(
     revision: report.revision,
   };
   const isOpen = resource.status === 'pending' || resource.status === 'expired';
-  const confirmed = outputs.filter(({ state }) => state === 'unmatched');
-  if (isOpen && sumOf(confirmed) >= ltc.litoshi) {
+  const unmatched = outputs.filter(({ state }) => state === 'unmatched');
+  // What the operator has credited is a part of the amount. It is the merchant's already, and is posted once.
+  const confirmed = outputs.filter(({ state }) => state === 'unmatched' || state === 'credited');
+  if (isOpen && unmatched.length > 0 && sumOf(confirmed) >= ltc.litoshi) {
     if (!isOrderClosed) {
       const paid = outputs.map((output) =>
         output.state === 'unmatched' ? { ...output, state: 'credited' as const } : output,
@@ -166,7 +168,7 @@ export function decideReport<R extends StoredLtcResource>(
         'paid',
         {
           outputs: changedOf(recorded, paid),
-          transactions: [...transactions, credit(`ltc.paid:${resource.paymentId}`, sumOf(confirmed))],
+          transactions: [...transactions, credit(`ltc.paid:${resource.paymentId}`, sumOf(unmatched))],
           done: ['ltc.expire', 'ltc.address'],
         },
       );
