@@ -1,6 +1,7 @@
 import { request, type ServerResponse } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
 import { brCode } from '../../server/src/kernel/br-code.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -12,8 +13,11 @@ import type { GraphQLClient } from '../support/graphql.ts';
 import { type Received, startReceiver } from '../support/receiver.ts';
 
 let app: TestApp;
+let database: Database;
 beforeAll(async () => {
-  app = await startApp();
+  const clock = createManualClock();
+  database = await openFreshDatabase(clock);
+  app = await startApp({ database, clock });
 });
 afterAll(async () => {
   await app?.close();
@@ -29,6 +33,9 @@ interface Answer {
 }
 
 /** Posts as the page does, unless `headers` say otherwise. */
+/** A card whose refunds are completed five seconds later. */
+const REFUNDED_LATER = '4000000000007726';
+
 async function pull(
   path: string,
   input: unknown = {},
@@ -578,6 +585,24 @@ describe('disputes of payments', () => {
       { path: 'amountCents', message: 'is required' },
     ]);
     await pull(`disputes/${body.id}/close`, { outcome: 'won' });
+  });
+
+  test('A claim on what a refund holds waits for its end: the answer says so, and a second click adds none', async () => {
+    const id = await sellPaid(REFUNDED_LATER);
+    await pull(`card-payments/${id}/refund`);
+    for (let click = 0; click < 2; click += 1)
+      expect(await pull('disputes', { id, amountCents: 4_990 })).toEqual({
+        status: 202,
+        body: { waits: true },
+      });
+    const claims = database.sql
+      .selectFrom('dispute_shortfall')
+      .select('claims')
+      .where('resource_id', '=', id);
+    expect((await claims.executeTakeFirstOrThrow()).claims).toHaveLength(1);
+    app.clock.advance(5_000);
+    await app.work.settled();
+    expect((await pull('disputes', { id, amountCents: 4_990 })).status).toBe(409);
   });
 
   test('A member that a control does not know is refused by its name, and nothing is done', async () => {

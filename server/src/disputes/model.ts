@@ -305,6 +305,8 @@ export interface DisputeControls {
    * @throws NotFoundError (the payment), ValidationError, UnavailableError, IdempotencyError
    */
   disputePayment(tenant: Tenant, resource: DisputedResource, claim: Claim): Promise<StoredDispute | null>;
+  /** Whether a claim on a payment waits for the end of its refunds. */
+  hasWaitingClaim(tenant: Tenant, resource: DisputedResource): Promise<boolean>;
   /**
    * Decides a dispute: an open one, or one under review, is won, which frees the amount, or lost; a lost one is forgiven,
    * which frees it. The same outcome again changes nothing.

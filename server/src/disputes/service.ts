@@ -37,6 +37,7 @@ import {
   selectDisputeAndVersion,
   selectDisputes,
   selectDisputesOf,
+  selectShortfalls,
 } from './store.ts';
 
 /** The operation of the idempotency keys of submissions. */
@@ -185,6 +186,11 @@ export function createDisputeControls({
       if (isOpened) meter.onDispute('open');
       const [dispute] = disputeId === null ? [] : await selectDisputes(database.sql, tenant, [disputeId]);
       return dispute ?? null;
+    },
+
+    async hasWaitingClaim(tenant, resource) {
+      const [found] = await selectShortfalls(database.sql, tenant, [resource]);
+      return (found?.claims.length ?? 0) > 0;
     },
 
     async closeDispute(tenant, disputeId, outcome) {

@@ -143,8 +143,12 @@ export function createControls({
     async openDispute(tenant, { id, ...claim }) {
       if (id !== undefined) {
         const type = isPaymentId(id) ? 'payment' : isChargeId(id) ? 'charge' : 'card_payment';
-        const dispute = await wallet.disputePayment(tenant, { type, id }, claim);
-        return dispute && toDisputeLine(dispute);
+        const resource = { type, id } as const;
+        // Nothing is left to claim beside a claim that waits: a repeated call adds none.
+        if (await wallet.hasWaitingClaim(tenant, resource)) return 'waits';
+        const dispute = await wallet.disputePayment(tenant, resource, claim);
+        if (dispute) return toDisputeLine(dispute);
+        return (await wallet.hasWaitingClaim(tenant, resource)) ? 'waits' : null;
       }
       const opened = await wallet.openDispute(tenant, claim);
       const found = (await wallet.listDisputes(tenant, { limit: MAX_LINES })).find(

@@ -181,10 +181,10 @@ export interface Controls {
   /** Lists disputes that are not decided, or lost and not forgiven, newest first. */
   disputes(tenant: Tenant): Promise<DisputeLine[]>;
   /**
-   * Opens a dispute as the payer's bank does: of a payment by its id, or of none. Null where nothing of the payment can be
-   * claimed. @throws NotFoundError (the payment)
+   * Opens a dispute as the payer's bank does: of a payment by its id, or of none. `waits`: the claim waits for the end of a
+   * refund. Null where nothing of the payment can be claimed. @throws NotFoundError (the payment)
    */
-  openDispute(tenant: Tenant, claim: DisputeInput): Promise<DisputeLine | null>;
+  openDispute(tenant: Tenant, claim: DisputeInput): Promise<DisputeLine | 'waits' | null>;
   /** @throws NotFoundError */
   closeDispute(tenant: Tenant, id: string, outcome: DisputeOutcome): Promise<DisputeLine>;
   /** Credits money without a sale. */

@@ -146,7 +146,7 @@ export function createSimulatorRoutes({
     action(/^\/simulator\/disputes$/, openDisputeInput, async (input) => {
       const dispute = await controls.openDispute(await tenantOf(input), input);
       if (!dispute) throw new HttpError(409, 'Nothing of this payment can be claimed back');
-      return { status: 201, body: dispute };
+      return dispute === 'waits' ? { status: 202, body: { waits: true } } : { status: 201, body: dispute };
     }),
     action(/^\/simulator\/disputes\/(?<id>[^/]+)\/close$/, closeDisputeInput, async (input, { params }) => ({
       body: await controls.closeDispute(await tenantOf(input), params.id!, input.outcome),

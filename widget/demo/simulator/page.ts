@@ -28,5 +28,11 @@ export interface Page {
 // biome-ignore lint/suspicious/noExplicitAny: each control knows its own answer
 export type Done = string | ((body: any) => string);
 
+/** The sentence for a claim on a payment. */
+export const disputed: Done = ({ waits }) =>
+  waits
+    ? 'A contestação espera pelo fim de um estorno em andamento.'
+    : 'Disputa aberta; o valor ficou retido.';
+
 /** The field that shows an error, and the sentence in place of the server's. */
 export type FieldOfError = string | { field: string; error: string };

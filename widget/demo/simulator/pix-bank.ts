@@ -2,7 +2,7 @@ import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative, parseCents } from '../shared/format.ts';
 import { causeText, returnTexts } from '../shared/pix.ts';
 import { renderLtcWallet } from './ltc-wallet.ts';
-import type { Page } from './page.ts';
+import { disputed, type Page } from './page.ts';
 import { PAYERS } from './payers.ts';
 import type { PaidPix, PixPayment, Snapshot } from './snapshot.ts';
 
@@ -161,7 +161,7 @@ function renderButtons(payment: PixPayment, page: Page): TemplateResult {
       </button>
       ${
         status === 'paid'
-          ? page.renderButton('Contestar', 'disputes', 'Disputa aberta; o valor ficou retido.', {
+          ? page.renderButton('Contestar', 'disputes', disputed, {
               id,
               amountCents,
             })

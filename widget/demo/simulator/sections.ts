@@ -1,7 +1,7 @@
 import { html, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatRelative, formatTime, parseCents } from '../shared/format.ts';
 import { PAYOUT_METHODS } from '../shared/payout-methods.ts';
-import type { Page } from './page.ts';
+import { disputed, type Page } from './page.ts';
 import { ROUTES } from './routes.ts';
 import type { Snapshot } from './snapshot.ts';
 
@@ -158,7 +158,7 @@ export function renderCardPayments({ cardPayments }: Snapshot, page: Page): Temp
                     </p>
                     <div class="buttons">
                       ${page.renderButton('Estornar', `card-payments/${orderCode}/refund`, 'Estorno pedido.')}
-                      ${page.renderButton('Contestar', 'disputes', 'Disputa aberta; o valor ficou retido.', { id: orderCode, amountCents })}
+                      ${page.renderButton('Contestar', 'disputes', disputed, { id: orderCode, amountCents })}
                     </div>
                   </li>
                 `,
