@@ -383,55 +383,66 @@ describeOnDatabase('Subscriptions', (open) => {
     expect((await cyclesOf(core, created))[1]).toMatchObject({ number: 2, status: 'paid' });
   });
 
-  test('A debit that the service never knew of is looked up behind the day of a canceled cycle, and sent back', async () => {
-    let isLost = false;
-    let lost = 0;
-    const core = await startCore({
-      database,
-      pix: (rail: PixRail) => ({
-        ...rail,
-        async schedule(debit) {
-          const answer = await rail.schedule(debit);
-          if (!isLost) return answer;
-          lost += 1;
-          throw new Error('the answer is lost');
-        },
-      }),
-    });
-    const created = await create(core, { interval: 'weekly' });
-    await authorise(core, created);
-    const due = (await find(core, created)).nextDueAt!;
-    isLost = true;
-    while (lost === 0) await core.pass(HOUR);
-    // Behind the evening from which the bank recalls nothing: it will debit, and its notification is lost, too.
-    core.clock.jumpTo(plusMs(due, -HOUR));
-    await core.pass(0);
-    await core.subscriptions.cancel(core.tenant, created.subscriptionId);
-    expect((await cyclesOf(core, created))[0]).toMatchObject({ number: 2, status: 'canceled' });
-    await database.sql
-      .deleteFrom('task')
-      .where('kind', '=', 'subscription.look_up')
-      .where('key', 'like', `${created.subscriptionId} %`)
-      .execute();
-    // The bank debits at 21:00 of the day, and is asked at 6:00 of the next.
-    await core.pass(25 * HOUR);
-    expect(await find(core, created)).toMatchObject({ returnedCredits: [] });
-    expect((await core.pix.recurrenceOf(txidOf(created.subscriptionId))).debits).toMatchObject([
-      { status: 'paid', amountCents: AMOUNT },
-    ]);
-    await core.pass(6 * HOUR);
-    expect(await find(core, created)).toMatchObject({
-      status: 'canceled',
-      cancelReason: 'merchant',
-      returnedCredits: [{ cause: 'not_payable', amountCents: AMOUNT }],
-    });
-    expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
-    expect(await core.balances()).toEqual({
-      ...NO_BALANCES,
-      merchant_balance: AMOUNT,
-      pix_received: -AMOUNT,
-    });
-  });
+  test.each([1, 7])(
+    'A debit that the service never knew of is sent back, where the bank shows it on morning %d behind a canceled cycle',
+    async (morning) => {
+      let isLost = false;
+      let lost = 0;
+      let isSilent = false;
+      const core = await startCore({
+        database,
+        pix: (rail: PixRail) => ({
+          ...rail,
+          async schedule(debit) {
+            const answer = await rail.schedule(debit);
+            if (!isLost) return answer;
+            lost += 1;
+            throw new Error('the answer is lost');
+          },
+          async recurrenceOf(txid) {
+            const found = await rail.recurrenceOf(txid);
+            return isSilent ? { ...found, debits: [] } : found;
+          },
+        }),
+      });
+      const created = await create(core, { interval: 'weekly' });
+      await authorise(core, created);
+      const due = (await find(core, created)).nextDueAt!;
+      isLost = true;
+      while (lost === 0) await core.pass(HOUR);
+      // Behind the evening from which the bank recalls nothing: it will debit, and its notification is lost, too.
+      core.clock.jumpTo(plusMs(due, -HOUR));
+      await core.pass(0);
+      await core.subscriptions.cancel(core.tenant, created.subscriptionId);
+      expect((await cyclesOf(core, created))[0]).toMatchObject({ number: 2, status: 'canceled' });
+      await database.sql
+        .deleteFrom('task')
+        .where('kind', '=', 'subscription.look_up')
+        .where('key', 'like', `${created.subscriptionId} %`)
+        .execute();
+      // The bank debits at 21:00 of the day, and is asked at 6:00 of the next.
+      isSilent = true;
+      await core.pass(25 * HOUR);
+      await core.pass((morning - 1) * DAY_MS);
+      isSilent = false;
+      expect(await find(core, created)).toMatchObject({ returnedCredits: [] });
+      expect((await core.pix.recurrenceOf(txidOf(created.subscriptionId))).debits).toMatchObject([
+        { status: 'paid', amountCents: AMOUNT },
+      ]);
+      await core.pass(6 * HOUR);
+      expect(await find(core, created)).toMatchObject({
+        status: 'canceled',
+        cancelReason: 'merchant',
+        returnedCredits: [{ cause: 'not_payable', amountCents: AMOUNT }],
+      });
+      expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['canceled', 'paid']);
+      expect(await core.balances()).toEqual({
+        ...NO_BALANCES,
+        merchant_balance: AMOUNT,
+        pix_received: -AMOUNT,
+      });
+    },
+  );
 
   test('A service that was away for weeks goes on with the cycles that can still be debited', async () => {
     const core = await startCore({ database });

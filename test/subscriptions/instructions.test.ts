@@ -182,4 +182,23 @@ describe('the record of an instruction', () => {
     for (const subscription of [active(), active(null), active({ sent: true, status: 'paid' })])
       expect(decideLookUpAgain(subscription, DUE)).toBeNull();
   });
+
+  test('A canceled attempt that the bank may have is looked up daily, up to seven days after the last day of an attempt', () => {
+    const canceled = (at: Date, cycle: Partial<StoredCycle> = {}) =>
+      active({ status: 'canceled', nextAttemptAt: null, ...cycle }, { status: 'canceled', canceledAt: at });
+    const first = plusMs(dayAfter(1), 6 * HOUR_MS);
+    const last = plusMs(dayAfter(14), 6 * HOUR_MS);
+    for (const [now, at] of [
+      [dayAfter(-3), first],
+      [first, plusMs(first, DAY_MS)],
+      [plusMs(last, -DAY_MS), last],
+    ] as const)
+      expect(decideLookUpAgain(canceled(dayAfter(-3)), now)).toMatchObject({
+        tasks: [{ kind: 'subscription.look_up', at }],
+        announced: false,
+      });
+    expect(decideLookUpAgain(canceled(dayAfter(-3)), last)).toBeNull();
+    expect(decideLookUpAgain(canceled(plusMs(dayAfter(-3), -1)), first)).toBeNull();
+    expect(decideLookUpAgain(canceled(plusMs(dayAfter(-3), -1), { attempts: 1 }), first)).not.toBeNull();
+  });
 });

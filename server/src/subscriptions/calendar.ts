@@ -26,6 +26,14 @@ export const RECALL_HOUR = 22;
 /** The hour of the day after an attempt at which its outcome is looked up, where the bank has not reported it. */
 const LOOK_UP_HOUR = 6;
 
+/** The days after its due day on which a canceled cycle is looked up: up to seven after the last day of an attempt. */
+const LOOK_UP_DAYS = 14;
+
+/** The last look-up of a canceled cycle whose attempt the bank may have. */
+export function lastLookUpOf(dueDay: CivilDay): Date {
+  return instantOf(plusDays(dueDay, LOOK_UP_DAYS), LOOK_UP_HOUR);
+}
+
 /** The instant at which the outcome of an attempt on a day, or of one that could have been, is looked up. */
 export function lookUpAfter(day: Date): Date {
   return instantOf(plusDays(dayOf(day), 1), LOOK_UP_HOUR);

@@ -1,5 +1,5 @@
 import { dayOf, instantOf } from '../kernel/sao-paulo.ts';
-import { instructionDayOf, lookUpAfter } from './calendar.ts';
+import { instructionDayOf, lastLookUpOf, lookUpAfter } from './calendar.ts';
 import { failed } from './cycles.ts';
 import { attemptIdOf, isLive, isOpen, type StoredCycle, type StoredSubscription } from './model.ts';
 import { change, nextAttemptDay, type SubscriptionChange, unannounced } from './steps.ts';
@@ -14,8 +14,7 @@ export function attemptToSend(subscription: StoredSubscription, now: Date, { isE
   const { subscriptionId, status, cycle } = subscription;
   if (!isLive(status) || !cycle || !isOpen(cycle) || cycle.sent || cycle.nextAttemptAt === null) return null;
   if (cycle.nextAttemptAt < instantOf(dayOf(now))) return null;
-  const isTooEarly = cycle.attempts === 0 && instantOf(instructionDayOf(dayOf(cycle.dueAt))) > now;
-  if (isTooEarly && !isEarly) return null;
+  if (isTooEarly(cycle, now) && !isEarly) return null;
   const attempt = cycle.attempts + 1;
   return {
     number: cycle.number,
@@ -24,6 +23,11 @@ export function attemptToSend(subscription: StoredSubscription, now: Date, { isE
     dueAt: cycle.nextAttemptAt,
     id: attemptIdOf(subscriptionId, cycle.number, attempt),
   };
+}
+
+/** Whether a time lies before the day on which the instruction of a cycle's first attempt is sent. */
+function isTooEarly({ attempts, dueAt }: StoredCycle, time: Date): boolean {
+  return attempts === 0 && instantOf(instructionDayOf(dayOf(dueAt))) > time;
 }
 
 /**
@@ -66,11 +70,18 @@ export function decideSent(
   );
 }
 
-/** The next look-up of an attempt that the bank has not reported; null where none is awaited. */
+/**
+ * The next look-up of an attempt that the bank has not reported; null where none is awaited. That of a canceled cycle may be at
+ * the bank, too, where the answer to its instruction was lost.
+ */
 export function decideLookUpAgain(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
-  const { cycle } = subscription;
-  if (!cycle?.sent || !isOpen(cycle)) return null;
-  const first = lookUpAfter(cycle.nextAttemptAt!);
+  const { cycle, canceledAt } = subscription;
+  if (!cycle) return null;
+  const isAwaited = cycle.sent && isOpen(cycle);
+  const mayBeSent = cycle.status === 'canceled' && !isTooEarly(cycle, canceledAt!);
+  if (!isAwaited && !mayBeSent) return null;
+  const first = lookUpAfter(cycle.nextAttemptAt ?? cycle.dueAt);
   const at = first > now ? first : lookUpAfter(now);
+  if (mayBeSent && at > lastLookUpOf(dayOf(cycle.dueAt))) return null;
   return unannounced(subscription, {}, { tasks: [{ kind: 'subscription.look_up', at }] });
 }
