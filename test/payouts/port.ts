@@ -274,7 +274,8 @@ export function describePort(startMerchant: StartPortFixture): void {
       expect(await bank.settle(settled.withdrawalId)).toBe(true);
       expect(await bank.deny(denied.withdrawalId, 'Conta encerrada')).toBe(true);
       expect(await bank.delay(delayed.withdrawalId, plusMs(merchant.clock.now(), HOUR))).toBe(true);
-      expect(await bank.delay(delayed.withdrawalId, merchant.clock.now())).toBe(false);
+      for (const earlier of [merchant.clock.now(), plusMs(merchant.clock.now(), HOUR)])
+        expect(await bank.delay(delayed.withdrawalId, earlier)).toBe(false);
       for (const { withdrawalId } of [settled, denied, delayed])
         expect(await payouts.recheck(tenant, withdrawalId)).toBe(true);
       await merchant.settled();

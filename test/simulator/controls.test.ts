@@ -250,6 +250,12 @@ describe('transfers', () => {
     const id = await payOut();
 
     await pull(`transfers/${id}/delay`, { seconds: 3_600 });
+    // An earlier instant does not bring it forward, and the same one changes nothing.
+    for (const seconds of [60, 3_600])
+      expect(await pull(`transfers/${id}/delay`, { seconds })).toMatchObject({
+        status: 409,
+        body: { error: 'This transfer has ended already, or ends at that time or later' },
+      });
     app.clock.advance(30 * 60_000);
     await app.work.settled();
     expect(await payoutOf(id)).toMatchObject({ status: 'PENDING' });

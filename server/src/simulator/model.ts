@@ -170,7 +170,7 @@ export interface Controls {
   /** Denies a transfer now; the amount returns. False where it has ended already. @throws NotFoundError */
   denyTransfer(tenant: Tenant, id: string, reason: string): Promise<boolean>;
   /**
-   * Postpones the end of a transfer, as it would have ended, to `until`. False where it has ended already.
+   * Postpones the end of a transfer, as it would have ended, to `until`. False where it has ended, or ends then or later, already.
    * @throws NotFoundError
    */
   delayTransfer(tenant: Tenant, id: string, until: Date): Promise<boolean>;

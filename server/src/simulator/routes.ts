@@ -134,7 +134,7 @@ export function createSimulatorRoutes({
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/delay$/, delayInput, async (input, { params }) =>
       doneOrConflict(
         controls.delayTransfer(await tenantOf(input), params.id!, plusMs(clock.now(), input.seconds * 1_000)),
-        'This transfer has ended already',
+        'This transfer has ended already, or ends at that time or later',
       ),
     ),
     action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (selector, { params }) =>

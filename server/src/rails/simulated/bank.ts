@@ -57,7 +57,7 @@ export interface SimulatedBank extends Bank {
   settle(id: string): Promise<boolean>;
   /** Denies a transfer now; never in the sandbox. */
   deny(id: string, reason: string): Promise<boolean>;
-  /** Postpones the end of a transfer, as it would have ended, to `until`, a later instant. */
+  /** Postpones the end of a transfer, as it would have ended, to `until`. False where it ends then or later already. */
   delay(id: string, until: Date): Promise<boolean>;
   /** Lists transfers, newest first, with their destinations in full. */
   list(page?: { limit?: number }): Promise<BookedTransfer[]>;
@@ -121,8 +121,12 @@ export function createSimulatedBank({
       );
     },
     async delay(id, until) {
-      if (until <= clock.now()) return false;
-      return isChanged(await updateUnfinished(id).set({ settles_at: until }).executeTakeFirstOrThrow());
+      return isChanged(
+        await updateUnfinished(id)
+          .where('settles_at', '<', until)
+          .set({ settles_at: until })
+          .executeTakeFirstOrThrow(),
+      );
     },
 
     async list({ limit = 100 } = {}) {
