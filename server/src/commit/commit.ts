@@ -280,7 +280,8 @@ async function decideAll(
       snapshot: balances,
     });
   const stored = assignVersions(events, { head, occurredAt: now });
-  // In this order: saved records are checked against the balances that the postings have moved.
+  // Saved records are checked against the balances that the postings have moved. The statements are
+  // pipelined on one connection, which executes them in the order of this list.
   const [, , , appended] = await Promise.all([
     post(sql, tenant, transactions, now),
     records.save(),
@@ -373,6 +374,7 @@ function createRecords(sql: Sql, tenant: Tenant) {
       rows.get(collection)!.set(key, row);
       changed.set(collection, (changed.get(collection) ?? new Set()).add(key));
     },
+    /** Saves the collections in the order in which they were first changed, which is that of the Map. */
     async save() {
       await Promise.all(
         [...changed].map(([collection, keys]) =>

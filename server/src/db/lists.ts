@@ -137,6 +137,7 @@ export function boundsOfPage(
     if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
     // The period begins with an instant, and ends before one.
     const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
+    // A row without the instant fulfils neither `when`: the bound is null, so that nothing is found behind such a row.
     const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::timestamptz end`;
     return [
       raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,

@@ -73,6 +73,8 @@ export function createClaimReceiving({
     const change = dispute && isUndecided(dispute.status) && decideClose(dispute, outcome, state.now);
     if (change) return { isDecided: true, ...writesOfClose(state, sources, change) };
     const resource = claimedOf(state, txidOf(key));
+    // Without a dispute the whole claim waits for the end of a refund. A won one is dropped; a lost one still takes what the
+    // refund gives back.
     const isGone = !dispute && resource && outcome === 'won';
     return { isDecided: false, opened: 0, writes: isGone ? writesOfDrop(state, resource, disputeId) : {} };
   }

@@ -106,6 +106,8 @@ function subscriptionEvents({ previous, resource, shown, news, announced }: Subs
       version: resource.version - kinds.length + 1 + nth,
       changedCycle: shown,
     };
+    // Each snapshot has the state after the whole step. The first event alone leads to the new status, and those behind it
+    // have it before and after.
     const before = nth > 0 ? resource.status : previous && wasAnnounced(previous) ? previous.status : null;
     return {
       kind: `subscription.${kind}` as const,
