@@ -233,6 +233,24 @@ describeOnDatabase('the budget', (open) => {
     expect(served.slice(2)).toEqual(['money 1', 'money 2', 'query']);
   });
 
+  test('a request that may not wait is granted a free slot, however long the round before it took', async () => {
+    const clock = createManualClock();
+    let queued: Promise<Slot> | null = null;
+    const slow: Pick<Database, 'sql' | 'transaction'> = {
+      sql: database.sql,
+      async transaction(work) {
+        const result = await database.transaction(work);
+        if (queued) return result;
+        queued = take(budget, 'lookup');
+        clock.advance(5);
+        return result;
+      },
+    };
+    const { budget } = one({ clock, database: slow });
+    await take(budget, 'money');
+    expect(await refusedFor(queued!)).toBeNull();
+  });
+
   test('a waiting request is served as soon as a slot comes back unused', async () => {
     const { budget } = one({ limit: 1, windowMs: 1_000 });
     const slot = await take(budget, 'money');

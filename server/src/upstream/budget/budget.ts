@@ -144,7 +144,11 @@ export function createBudget({
   }
 
   function decideAll(state: WindowState, waiters: readonly Waiter[], now: Date): Decision[] {
-    const requests = waiters.map((waiter) => ({ ...waiter, waitMs: waiter.waitUntilMs - now.getTime() }));
+    const requests = waiters.map((waiter) => ({
+      ...waiter,
+      // One whose wait ended during the round before is not refused where a slot is free.
+      waitMs: Math.max(0, waiter.waitUntilMs - now.getTime()),
+    }));
     return decide(state, requests, rules);
   }
 
