@@ -174,6 +174,11 @@ export function unreadable(detail: string | null = null): UpstreamFault {
   return new UpstreamFault('unreadable', 'maybe', detail);
 }
 
+/** Whether the service answered, but with a failure or with what cannot be read. */
+export function isBadAnswer(error: unknown): error is UpstreamFault {
+  return error instanceof UpstreamFault && (error.kind === 'server_error' || error.kind === 'unreadable');
+}
+
 /** Whether the service was not asked or did not answer: the last known answer may stand in, and a retry may succeed. */
 export function isRetryable(error: unknown): error is Error {
   return (

@@ -9,7 +9,7 @@ import { OperatorNotice, PaymentError, UpstreamError } from '../kernel/errors.ts
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
-import { isRetryable } from '../upstream/responses.ts';
+import { isBadAnswer, isRetryable } from '../upstream/responses.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { RetryLater, type TaskHandler } from '../work/queue.ts';
 import { received, receivedBodies, relayedDeliveries } from './collections.ts';
@@ -202,6 +202,11 @@ export function createReceiver({
         try {
           await refresh(task, resource, reference);
         } catch (error) {
+          // A service that is up, and answers so each time, never confirms it.
+          if (isBadAnswer(error) && task.attempts >= MAX_LOOKUPS)
+            return onFault(
+              new Error(`A webhook of ${resource} ${id} could not be verified: ${error.message}`),
+            );
           if (isRetryable(error)) throw new RetryLater(error.message, { cause: error });
           // Without an endpoint for it, a retry learns no more.
           if (error instanceof UpstreamError) return;
