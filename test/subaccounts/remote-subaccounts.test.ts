@@ -681,6 +681,7 @@ describe('following', () => {
     });
     const { code } = elsewhere.payout;
     const claim = remote.readWebhook({ event: 'subaccount.payout', code, conta: id })!;
+    expect(claim.isNameOnly).toBe(true);
     await sight({ event: 'subaccount.payout', code, conta: id });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
     await remote.refresh(tenant, [claim.reference], { priority: 'lookup' });

@@ -448,6 +448,19 @@ describeOnDatabase('webhooks of the service', (open) => {
       expect(receiving.faults).toEqual([]);
     });
 
+    test('An event that names its payout alone is checked again under another id, and is not recorded again', async () => {
+      const { receiving, looks } = await looking(() => undefined);
+      const payload = { event: 'subaccount.payout', code: 'SUB-1' };
+      for (const id of ['whd_1', 'whd_1', 'whd_2', 'whd_2', null]) {
+        expect(await receiving.post(delivered(payload, id))).toEqual(TAKEN);
+        await receiving.pass(HOUR);
+      }
+      // The third one and its repetition: an id that was not recorded is new.
+      expect(looks).toEqual(Array.from({ length: 3 }, () => 'live subaccount_payout SUB-1'));
+      expect(await receiving.count('received_webhook')).toBe(1);
+      expect(receiving.faults).toEqual([]);
+    });
+
     test('An event that can change nothing any more is not checked with the service', async () => {
       const { receiving, looks } = await looking(confirm);
       await receiving.post(delivered(withdrawal('a', 'completed')));

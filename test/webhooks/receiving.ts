@@ -10,6 +10,7 @@ import { createHttpServer } from '../../server/src/http/server.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import type { OwnPayout } from '../../server/src/payouts/model.ts';
+import { codeOnly } from '../../server/src/subaccounts/remote/mirror.ts';
 import {
   knownByReferences,
   mirrored,
@@ -93,7 +94,7 @@ export async function startReceiving({
     secrets: { live: secrets, sandbox: sandboxSecrets },
     publicUrl,
     tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
-    claimReaders: [readCardClaim, readPaymentClaim, readPayoutClaim],
+    claimReaders: [readCardClaim, readPaymentClaim, readPayoutClaim, readCodeClaim],
     refresh,
     lookUpSoon: async (_, inputHash) => void lookedAt.push(inputHash),
     pollNow: (of, resource) => polled.push(`${of.environment} ${resource}`),
@@ -283,6 +284,13 @@ const readCardClaim = claimReaderOf('card_payment', 'orderCode', {
 
 /** An event with one of these is about that resource, as the readers of the slices say, too. */
 export const OTHER_FAMILIES = ['disputeId', 'refundId', 'deliveryId', 'subscriptionId', 'chargeId'];
+
+/** An event of a subaccount's payout that gives its code alone. */
+function readCodeClaim(payload: unknown): WebhookClaim | null {
+  const { event, code } = payload as Record<string, unknown>;
+  if (event !== 'subaccount.payout' || typeof code !== 'string') return null;
+  return { resource: 'subaccount_payout', reference: code, observation: codeOnly(code), isNameOnly: true };
+}
 
 /** The document's transitions, and nothing else: what it does not allow changes nothing. */
 function claimReaderOf(

@@ -155,7 +155,11 @@ export function createReceiver({
           claim?.observation.read(reader),
         ]),
       decide(state) {
-        if (state.get(received, webhookId) || state.get(receivedBodies, bodyHash)) return { outcome: false };
+        if (state.get(received, webhookId)) return { outcome: false };
+        if (state.get(receivedBodies, bodyHash)) {
+          const isAnother = claim?.isNameOnly && webhookId !== bodyHash;
+          return { outcome: false, writes: isAnother ? decideClaim(state, claim) : NO_WRITES };
+        }
         const arrival = { webhookId, bodyHash, receivedAt: state.now };
         const claimWrites = claim ? decideClaim(state, claim) : NO_WRITES;
         const payment = named && findKnown(state, named.resource, named.reference);

@@ -349,7 +349,7 @@ export function createRemotePayouts(
     if ('code' in event) {
       const { code, subaccountId } = event;
       const reference = subaccountId === null ? code : `${subaccountId}/${code}`;
-      return { resource: RESOURCE, reference, observation: codeOnly(code) };
+      return { resource: RESOURCE, reference, observation: codeOnly(code), isNameOnly: true };
     }
     const { payout: shown } = event;
     const name = shown.withdrawalId ?? shown.code ?? shown.payoutId;
