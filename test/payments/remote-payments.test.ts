@@ -5,7 +5,7 @@ import { plusMs } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
 import { createRemotePayments } from '../../server/src/payments/remote/service.ts';
-import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
+import { saveMirrored, selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
@@ -343,4 +343,17 @@ test('A followed payment is polled when it is due, by one of several instances, 
   expect(script.requests.map(({ requestOptions }) => requestOptions)).toEqual([{ priority: 'poll' }]);
   expect(await payments.poll(tenant, followed)).toBeNull();
   expect(await payments.poll({ ...tenant, environment: 'sandbox' }, { all: true, ids: [] })).toBeNull();
+});
+
+test('An open payment is polled behind a thousand newer ones that are paid', async () => {
+  const { merchant, payments, tenant, script, clock, create } = await start();
+  const [open, paid] = [create(), create({ status: 'paid' })];
+  await merchant.findMany(tenant, [open, paid]);
+  const [row] = await selectMirrored(database.sql, tenant, 'payment', [paid]);
+  const newer = Array.from({ length: 1_000 }, () => ({ ...row!, id: newId() }));
+  await saveMirrored(database.sql, tenant, newer);
+  clock.advance(MINUTE);
+  script.requestLines.length = 0;
+  await payments.poll(tenant, { all: true, ids: [] });
+  expect(script.requestLines).toEqual([`GET ${PATH}/${open}`]);
 });

@@ -6,6 +6,9 @@ const MINUTE_MS = 60_000;
 /** The time after the expiry during which polling still finds a late payment; later only a webhook reports one. */
 const LATE_MS = 24 * 60 * MINUTE_MS;
 
+/** The statuses in which polling may find a change. */
+export const POLLED_STATUSES: readonly PaymentDetails['status'][] = ['pending', 'expired', 'unknown'];
+
 /**
  * The time until the next poll of a followed payment, in milliseconds: a tenth of the time it has waited, so that a
  * new one is seen within seconds. Null where polling has nothing left to find.
@@ -14,7 +17,7 @@ export function pollInterval(
   { status, createdAt, expiresAt }: Pick<PaymentDetails, 'status' | 'createdAt' | 'expiresAt'>,
   now: Date,
 ): number | null {
-  if (status !== 'pending' && status !== 'expired' && status !== 'unknown') return null;
+  if (!POLLED_STATUSES.includes(status)) return null;
   const overMs = now.getTime() - expiresAt.getTime();
   if (overMs >= LATE_MS) return null;
   if (status === 'pending' && overMs < 0) {

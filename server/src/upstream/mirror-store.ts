@@ -169,14 +169,19 @@ export async function countMirrored(
   return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
 }
 
-/** Selects the resources that are not final yet, of these ids or of all; the newest 1,000 at most. */
+/**
+ * Selects the resources that are not final yet, of these ids or of all, and of these statuses where any are given; the
+ * newest 1,000 at most.
+ */
 export async function selectOpen(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
   ids: readonly string[] | 'all',
+  statuses?: readonly string[],
 ): Promise<MirroredRow[]> {
   let query = observedOf(sql, tenant, resource).selectAll('observed').where('final', '=', false);
+  if (statuses) query = query.where('status', 'in', statuses);
   if (ids !== 'all') {
     const known = ids.filter(isStorable);
     if (known.length === 0) return [];

@@ -63,6 +63,7 @@ export function createPaymentLookups<
   readClaim,
   onNotFound,
   pollInterval,
+  polledStatuses,
 }: Pick<UpstreamDependencies, 'database' | 'clock' | 'reads'> & {
   endpoints: Endpoints;
   /** The endpoint of a lookup. */
@@ -80,6 +81,8 @@ export function createPaymentLookups<
   onNotFound?: (tenant: Tenant, requestOptions: RequestOptions) => Promise<void>;
   /** The time until the next poll of a followed payment; null where polling has nothing left to find. */
   pollInterval: (payment: P, now: Date) => number | null;
+  /** The statuses for which that is not always null; left out, any may be one. */
+  polledStatuses?: readonly P['status'][];
 }): PaymentLookups<P> {
   const { resource } = family;
   const paymentOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
@@ -178,7 +181,7 @@ export function createPaymentLookups<
       if (!isPossible(tenant.environment)) return null;
       const requestOptions: RequestOptions = { priority: 'poll' };
       const now = clock.now();
-      const open = await selectOpen(sql, tenant, resource, all ? 'all' : ids);
+      const open = await selectOpen(sql, tenant, resource, all ? 'all' : ids, polledStatuses);
       const followed = open.flatMap((each) => {
         const everyMs = pollInterval(paymentOf(each), now);
         if (everyMs === null) return [];

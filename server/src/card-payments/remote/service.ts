@@ -3,7 +3,7 @@ import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
-import { pollInterval } from '../../receiving/poll-interval.ts';
+import { POLLED_STATUSES, pollInterval } from '../../receiving/poll-interval.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
 import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../upstream/mirror-lists.ts';
@@ -38,6 +38,7 @@ export function createRemoteCardPayments(
     endpoints,
     mirror,
     pollInterval,
+    polledStatuses: POLLED_STATUSES,
     endpoint: { name: 'GET /v1/card-payments/{orderCode}', inWords: 'looking a card payment up' },
     pathOf: (orderCode) => `/v1/card-payments/${encodeURIComponent(orderCode)}`,
     family: cardPaymentFamily,

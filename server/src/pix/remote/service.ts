@@ -2,7 +2,7 @@ import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { PAYMENT_STATUSES } from '../../receiving/model.ts';
-import { pollInterval } from '../../receiving/poll-interval.ts';
+import { POLLED_STATUSES, pollInterval } from '../../receiving/poll-interval.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
@@ -65,6 +65,7 @@ export function createRemotePixReads<
     ...facade,
     endpoints,
     pollInterval,
+    polledStatuses: POLLED_STATUSES,
     family,
     isId,
     readClaim,
