@@ -227,16 +227,29 @@ describe('a service without PIX payments', () => {
     expect(script.requests).toEqual([]);
   });
 
-  test('A followed payment whose lookup is gone is polled once, without a fault', async () => {
+  test('A followed payment whose lookup is gone is polled again in half a minute, without a fault', async () => {
     const { merchant, payments, tenant, script, create, clock } = await start();
     const paymentId = create();
     await merchant.find(tenant, paymentId);
     script.on('GET', `${PATH}/`, () => refused(405, 'no'));
     clock.advance(MINUTE);
     script.requests.length = 0;
+    const askedAgainAt = plusMs(clock.now(), 30_000);
     for (let time = 0; time < 2; time += 1) {
-      expect(await payments.poll(tenant, { all: false, ids: [paymentId] })).toBeNull();
+      expect(await payments.poll(tenant, { all: false, ids: [paymentId] })).toEqual(askedAgainAt);
       clock.advance(20_000);
+    }
+    expect(script.requests).toHaveLength(1);
+  });
+
+  test('A followed payment is polled once where the service never had its lookup', async () => {
+    const { payments, tenant, script, clock, webhook } = await start();
+    const paymentId = newId();
+    await webhook({ event: 'payment.pending', paymentId, status: 'pending', amountCents: 820 });
+    script.on('GET', `${PATH}/`, () => refused(405, 'no'));
+    for (let time = 0; time < 2; time += 1) {
+      clock.advance(MINUTE);
+      expect(await payments.poll(tenant, { all: false, ids: [paymentId] })).toBeNull();
     }
     expect(script.requests).toHaveLength(1);
   });

@@ -20,6 +20,8 @@ type Answered = Pick<UpstreamAnswer, 'status'>;
 export interface Endpoints {
   isMissing(environment: Environment, endpoint: Endpoint): boolean;
   markMissing(environment: Environment, endpoint: Endpoint): void;
+  /** The time at which an endpoint that has worked, and is missing now, is asked again; null for one that never has. */
+  askedAgainAt(environment: Environment, endpoint: Endpoint): Date | null;
   /** Calls an endpoint. @throws UpstreamError where there is no such endpoint, and what `request` throws */
   ask<Answer extends Answered>(
     environment: Environment,
@@ -76,6 +78,10 @@ export function createEndpoints(clock: Clock): Endpoints {
   return {
     isMissing,
     markMissing,
+    askedAgainAt(environment, endpoint) {
+      const key = keyOf(environment, endpoint);
+      return working.has(key) ? (missingUntil.get(key) ?? null) : null;
+    },
     callIfSupported,
     async ask(environment, endpoint, request) {
       const answer = await callIfSupported(environment, endpoint, request);

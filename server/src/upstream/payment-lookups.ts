@@ -201,7 +201,7 @@ export function createPaymentLookups<
         if (!(await claimPoll(sql, tenant, claim))) continue;
         const read = await askIfSupported(tenant, each.id, { requestOptions, maxAgeMs: 0 });
         // Without lookups only webhooks report a change.
-        if (!read) return null;
+        if (!read) return endpoints.askedAgainAt(tenant.environment, endpoint);
         if (read.stale) return plusMs(now, LATER_MS);
         await take(tenant, each.id, each, { read, requestOptions });
       }
