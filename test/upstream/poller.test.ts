@@ -169,6 +169,19 @@ describe('a poll that fails', () => {
     expect(faults).toEqual([new TypeError('ours')]);
   });
 
+  it('a poll that fails after a change is repeated as one after a change', async () => {
+    const { watch, polls, answering, pass, every } = start();
+    every(60 * SECOND);
+    watch.join(LIVE, 'payout', null);
+    await turn();
+    answering(() => Promise.reject(new UpstreamFault('timeout', 'maybe')));
+    watch.pollNow(LIVE, 'payout');
+    await turn();
+    every(60 * SECOND);
+    await pass(65 * SECOND);
+    expect(polls.map(({ wanted }) => wanted.isChanged ?? false)).toEqual([false, true, true, false]);
+  });
+
   it('a failing poll is the last when the poller is closed', async () => {
     const { watch, polls, every, pass } = start();
     every(SECOND);

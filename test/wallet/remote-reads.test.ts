@@ -241,4 +241,20 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     await expect(remote.poll(tenant, wanted)).rejects.toBeInstanceOf(UpstreamFault);
     expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('poll');
   });
+
+  test('A wallet whose poll failed after a hint is polled again a second later', async () => {
+    const { remote, upstream, tenant, clock } = await start();
+    const { script } = upstream;
+    const wanted = { all: true, ids: [] };
+    upstream.script = lost;
+    await expect(remote.poll(tenant, { ...wanted, isChanged: true })).rejects.toBeInstanceOf(UpstreamFault);
+    upstream.script = script;
+    clock.advance(1_000);
+    const asked = upstream.requests.length;
+    for (let time = 0; time < 2; time += 1) {
+      await remote.poll(tenant, wanted);
+      expect(upstream.requests).toHaveLength(asked + 1);
+      clock.advance(5_000);
+    }
+  });
 });

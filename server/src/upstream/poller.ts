@@ -106,6 +106,8 @@ export function createPoller({
     };
     target.polling = pollers[resource](tenant, pollTargets)
       .catch((error: unknown) => {
+        // What has changed was not read.
+        if (isChanged) target.isChanged = true;
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
         if (!isRetryable(error)) onFault(error);
         return plusMs(clock.now(), RETRY_AFTER_MS);

@@ -57,7 +57,7 @@ export function createRemoteWallet({
   const endpoints = createEndpoints(clock);
   /** Recordings by response: a shared response is recorded once. */
   const recordedReads = new WeakMap<object, Promise<Wallet>>();
-  /** Tenants with a known change since their last poll. */
+  /** Tenants with a known change since their last poll that has read the wallet. */
   const changed = new Set<string>();
   /** Refreshes, coalesced: one is under way, and one more for the changes that arrive meanwhile. */
   const coalescedRefreshes = createCoalescedReads<Wallet>();
@@ -172,8 +172,8 @@ export function createRemoteWallet({
       const intervalMs = changed.has(key) ? CHANGED_MS : POLL_MS;
       if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
         return plusMs(now, intervalMs);
-      changed.delete(key);
       await refresh(tenant, { priority: 'poll' });
+      changed.delete(key);
       return plusMs(now, POLL_MS);
     },
     async refresh(tenant, _, requestOptions) {
