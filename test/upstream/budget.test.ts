@@ -141,6 +141,19 @@ describeOnDatabase('the budget', (open) => {
     await takeMany(after, 2, 'money');
   });
 
+  test('a block counts from now, also where an earlier one was set before the clock was set back by an hour', async () => {
+    const late = createManualClock(new Date('2026-03-02T13:00:00.000Z'));
+    const clock = createManualClock(new Date('2026-03-02T12:00:00.000Z'));
+    const { create } = instances(0, { limit: 2 });
+    await create({ clock: late }).block(30_000);
+    const after = create({ clock });
+    await after.block(20_000);
+    expect(after.state().blockedUntil).toEqual(new Date('2026-03-02T12:00:20.000Z'));
+    expect(await refusedFor(take(after, 'money'))).toBe(20);
+    clock.advance(20_000);
+    await take(after, 'money');
+  });
+
   test('a clock that is set back by an hour while nothing is left keeps nobody waiting for that hour', async () => {
     const manual = createManualClock();
     const clock = createOffsetClock(manual);

@@ -294,7 +294,9 @@ export function createBudget({
         localBlockUntil = plusMs(now, blockMs);
         return;
       }
-      const blockedUntil = await blockAccount(database.sql, { key: accountKey, now, ms: blockMs });
+      const blockedUntil = await blockAccount(database.sql, {
+        ...{ key: accountKey, now, ms: blockMs, leewayMs: windowMs },
+      });
       const state = lastView?.state ?? { at: now, held: [] };
       lastView = { state: { ...state, blockedUntil }, readAt: lastView?.readAt ?? now };
     },

@@ -3,6 +3,15 @@ import type { Sql } from '../../db/database.ts';
 import type { HeldSlot } from './scheduler.ts';
 
 /**
+ * The latest time that any instance has seen, in a change of the account `a`. One that is more than `leewayMs` ahead is from
+ * before the clock was set back, and does not count.
+ */
+const latestAt = (leewayMs: number) => raw<Date>`case
+  when a.last_at > excluded.last_at + ${leewayMs} * interval '1 millisecond' then excluded.last_at
+  else greatest(a.last_at, excluded.last_at)
+end`;
+
+/**
  * Locks the account until the transaction ends, creates it where it is new, and returns the time for all instances: the
  * latest that any of them has seen. Where that is more than `leewayMs` ahead of `now`, it is from before the clock was
  * set back, and is set back too: see `capSlots`.
@@ -13,11 +22,7 @@ export async function lockAccount(
 ): Promise<{ at: Date; blockedUntil: Date | null }> {
   const { rows } = await raw<{ last_at: Date; blocked_until: Date | null }>`
     insert into upstream_account as a (key, last_at) values (${key}, ${now})
-    on conflict (key) do update set
-      last_at = case
-        when a.last_at > excluded.last_at + ${leewayMs} * interval '1 millisecond' then excluded.last_at
-        else greatest(a.last_at, excluded.last_at)
-      end
+    on conflict (key) do update set last_at = ${latestAt(leewayMs)}
     returning last_at, blocked_until
   `.execute(sql);
   const { last_at: at, blocked_until: blockedUntil } = rows[0]!;
@@ -90,19 +95,23 @@ export async function dropSlot(sql: Sql, id: string): Promise<void> {
   await sql.deleteFrom('upstream_slot').where('id', '=', id).execute();
 }
 
-/** Stops all requests for `ms` from now, on every instance, and returns the end. Never shortens an earlier block. */
+/**
+ * Stops all requests for `ms` from now, on every instance, and returns the end. Never shortens an earlier block, but for one
+ * that lasts longer than `leewayMs`, the longest of blocks: it is from before the clock was set back.
+ */
 export async function blockAccount(
   sql: Sql,
-  { key, now, ms }: { key: string; now: Date; ms: number },
+  { key, now, ms, leewayMs }: { key: string; now: Date; ms: number; leewayMs: number },
 ): Promise<Date> {
+  const at = latestAt(leewayMs);
   const { rows } = await raw<{ blocked_until: Date }>`
     insert into upstream_account as a (key, last_at, blocked_until)
     values (${key}, ${now}, ${now}::timestamptz + ${ms} * interval '1 millisecond')
     on conflict (key) do update set
-      last_at = greatest(a.last_at, excluded.last_at),
+      last_at = ${at},
       blocked_until = greatest(
-        a.blocked_until,
-        greatest(a.last_at, excluded.last_at) + ${ms} * interval '1 millisecond'
+        case when a.blocked_until <= ${at} + ${leewayMs} * interval '1 millisecond' then a.blocked_until end,
+        ${at} + ${ms} * interval '1 millisecond'
       )
     returning blocked_until
   `.execute(sql);
