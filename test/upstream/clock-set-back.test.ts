@@ -2,6 +2,8 @@ import { beforeAll, expect, test } from 'vitest';
 import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { createOffsetClock } from '../../server/src/kernel/clock.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
+import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -60,5 +62,35 @@ describeOnDatabase('what was seen by a clock that was an hour ahead', (open) => 
     expect(await payments.list(tenant, { end: 'first', limit: 9 })).toMatchObject({
       items: [{ payment: { status: 'paid' } }, { payment: { status: 'paid' } }],
     });
+  });
+
+  test('an end of a payout is corrected by what the service shows now, and was seen now', async () => {
+    const manual = createManualClock();
+    const clock = createOffsetClock(manual);
+    clock.setOffset(60 * 60_000);
+    const id = 'a'.repeat(24);
+    let status = 'negado';
+    const upstream = scriptedUpstream(() => ({
+      body: { payouts: [{ id, code: 'SAQ-1', amount: 25, method: 'pix', status }], total: 1 },
+    }));
+    const facade = await startFacade({ database, upstream, clock: clock as never });
+    const { tenant } = facade;
+    const remote = createRemotePayouts({ ...facade, readWallet: () => Promise.reject(new Error('no')) });
+    const payouts = remote.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
+    const read = async () => (await payouts.list(tenant, { end: 'first', limit: 1 })).items[0]?.payout.status;
+    const seenAt = async () => (await selectMirrored(database.sql, tenant, 'payout', [id]))[0]?.observedAt;
+    expect(await read()).toBe('denied');
+
+    clock.setOffset(0);
+    status = 'concluido';
+    expect(await read()).toBe('completed');
+    expect(await seenAt()).toEqual(clock.now());
+    // Of an unchanged state, too.
+    clock.setOffset(60 * 60_000);
+    await read();
+    clock.setOffset(0);
+    manual.advance(10_000);
+    await read();
+    expect(await seenAt()).toEqual(clock.now());
   });
 });

@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { createOffsetClock } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { createReads } from '../../server/src/upstream/reads.ts';
 import {
@@ -105,6 +106,19 @@ describe('reads', () => {
     expect((await next).body).toBe('new');
     expect((await get('/v1/wallet', Number.POSITIVE_INFINITY)).body).toBe('new');
     expect(asked).toHaveLength(2);
+  });
+
+  test('an answer from before the clock was set back gives way to one of now', async () => {
+    const clock = createOffsetClock(createManualClock());
+    let asked = 0;
+    const upstream = { get: async () => ({ status: 200, body: ++asked, headers: {} }) };
+    const reads = createReads({ upstream, clock });
+    const get = () =>
+      reads.get('live', '/v1/wallet', { requestOptions: { priority: 'query' }, maxAgeMs: 2_000 });
+    clock.setOffset(3_600_000);
+    await get();
+    clock.setOffset(0);
+    for (let time = 0; time < 2; time += 1) expect((await get()).body).toBe(2);
   });
 
   test('a refusal is cached as an answer is', async () => {

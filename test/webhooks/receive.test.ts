@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   NotFoundError,
   OperatorNotice,
@@ -436,7 +437,9 @@ describeOnDatabase('webhooks of the service', (open) => {
     }
 
     const confirm = (receiving: Receiving) =>
-      touchMirrored(database.sql, receiving.tenant, 'payout', { ids: ['a'], at: receiving.clock.now() });
+      touchMirrored(database.sql, receiving.tenant, 'payout', {
+        ...{ ids: ['a'], at: receiving.clock.now(), now: receiving.clock.now() },
+      });
 
     test('An event is checked with the service once, also when several events of one resource arrive together', async () => {
       const { receiving, looks } = await looking(confirm);
@@ -529,6 +532,32 @@ describeOnDatabase('webhooks of the service', (open) => {
         expect(await receiving.count('task')).toBe(0);
       },
     );
+
+    test('An event that was recorded before the clock was set back is checked, too', async () => {
+      let isConfirming = false;
+      const { receiving, looks } = await looking((instance) =>
+        isConfirming ? confirm(instance) : undefined,
+      );
+      const setBack = async () => {
+        const at = plusMs(receiving.clock.now(), HOUR);
+        await receiving.post(delivered(withdrawal('a', 'pending')));
+        await database.sql
+          .updateTable('observed')
+          .set({ observed_at: at })
+          .where('account_id', '=', receiving.tenant.accountId)
+          .execute();
+      };
+      await setBack();
+      await receiving.pass(5 * 60 * SECOND);
+      expect(looks).toHaveLength(5);
+      expect(receiving.faults).toHaveLength(1);
+      isConfirming = true;
+      await receiving.post(delivered(withdrawal('a', 'completed')));
+      await setBack();
+      await receiving.pass(5 * 60 * SECOND);
+      expect(looks).toHaveLength(6);
+      expect(receiving.faults).toHaveLength(1);
+    });
 
     test('An internal fault in a check is logged each time, and the check is repeated', async () => {
       const { receiving } = await looking((instance, look) => {

@@ -32,7 +32,7 @@ export function createDoubts({
   ): Promise<{ found: Observation; claims: string }> {
     switch (intent.operation) {
       case 'requestPayout': {
-        const mirror = mirrorPayouts({ database, committer, onCorrection: () => undefined });
+        const mirror = mirrorPayouts({ database, committer, clock, onCorrection: () => undefined });
         const record = (await mirror.findNamed(tenant, [name])).get(name);
         const payout = record && payoutIn(record);
         if (!payout?.withdrawalId)

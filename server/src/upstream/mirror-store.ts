@@ -271,12 +271,15 @@ export async function saveReferences(
   `.execute(sql);
 }
 
-/** Sets the time at which the service last showed these resources, unchanged. It needs no lock. */
+/**
+ * Sets the time at which the service last showed these resources, unchanged, where it is later, or the known one is from
+ * before the clock was set back. It needs no lock.
+ */
 export async function touchMirrored(
   sql: Sql,
   tenant: Tenant,
   resource: MirroredResource,
-  { ids, at }: { ids: readonly string[]; at: Date },
+  { ids, at, now }: { ids: readonly string[]; at: Date; now: Date },
 ): Promise<void> {
   if (ids.length === 0) return;
   await sql
@@ -286,7 +289,7 @@ export async function touchMirrored(
     .where('environment', '=', tenant.environment)
     .where('resource', '=', resource)
     .where('id', 'in', [...ids])
-    .where('observed_at', '<', at)
+    .where((row) => row.or([row('observed_at', '<', at), row('observed_at', '>', plusMs(now, AHEAD_MS))]))
     .execute();
 }
 
@@ -296,6 +299,11 @@ const POLL_RETENTION_MS = 24 * 60 * 60_000;
 /** Whether a state is from after the answer to a request that began at `at`. */
 export function isNewer({ observedAt }: Pick<MirroredRow, 'observedAt'>, at: Date, now: Date): boolean {
   return observedAt > at && !isAhead(observedAt, now);
+}
+
+/** The time at which the service last showed a state; null for one from before the clock was set back. */
+export function knownSince(known: Pick<MirroredRow, 'observedAt'> | null, now: Date): Date | null {
+  return known && !isAhead(known.observedAt, now) ? known.observedAt : null;
 }
 
 /**

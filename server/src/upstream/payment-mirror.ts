@@ -85,7 +85,7 @@ export function mirrorPayments<
       const news = newsIn(known, claim, at);
       if (news === 'change') return change(tenant, claim, at);
       if (news === 'none') return known;
-      await touchMirrored(sql, tenant, resource, { ids: [known!.id], at });
+      await touchMirrored(sql, tenant, resource, { ids: [known!.id], at, now: clock.now() });
       return { ...known!, observedAt: at };
     },
 
@@ -98,7 +98,8 @@ export function mirrorPayments<
         claims.filter((_, index) => news[index] === 'change').map((claim) => change(tenant, claim, at)),
       );
       const confirmed = claims.filter((_, index) => news[index] === 'confirmation');
-      await touchMirrored(sql, tenant, resource, { ids: confirmed.map(family.idOf), at });
+      const ids = confirmed.map(family.idOf);
+      await touchMirrored(sql, tenant, resource, { ids, at, now: clock.now() });
     },
   };
 }

@@ -1,4 +1,4 @@
-import type { Clock } from '../kernel/clock.ts';
+import { type Clock, isAhead } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import type { Environment } from '../kernel/tenant.ts';
@@ -91,11 +91,12 @@ export function createReads({
 
   /**
    * Caches an answer, never in place of a later one: two requests for one path may cross where a write came between
-   * them.
+   * them. One from before the clock was set back is no later one.
    */
   function cacheAnswer(key: string, answer: CachedAnswer): void {
     const cached = cache.peek(key);
-    if (cached && (cached.writes > answer.writes || cached.at > answer.at)) return;
+    const isLater = cached && cached.at > answer.at && !isAhead(cached.at, clock.now());
+    if (isLater || (cached && cached.writes > answer.writes)) return;
     cache.set(key, answer);
   }
 

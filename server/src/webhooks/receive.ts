@@ -4,7 +4,7 @@ import type { IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import { type Committer, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
-import { type Clock, plusMs } from '../kernel/clock.ts';
+import { type Clock, isAhead, plusMs } from '../kernel/clock.ts';
 import { OperatorNotice, PaymentError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
@@ -218,7 +218,7 @@ export function createReceiver({
           if (!(error instanceof PaymentError)) throw error;
         }
         const [row] = await selectMirrored(database.sql, task, resource, [id]);
-        if (!row || row.observedAt >= requestedAt) return;
+        if (!row || (row.observedAt >= requestedAt && !isAhead(row.observedAt, requestedAt))) return;
         if (task.attempts < MAX_LOOKUPS) throw new RetryLater('The service still says something older');
         onFault(
           new Error(`A webhook said of ${resource} ${id} that it is ${row.status}; the service does not`),

@@ -5,6 +5,7 @@ import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
 import { type Correction, mirrored, type Observation, writesOfMirrored } from '../../upstream/mirror.ts';
 import {
+  knownSince,
   type MirroredRow,
   selectInDoubt,
   selectMirrored,
@@ -40,8 +41,9 @@ export interface MirroredPayouts {
 export function mirrorPayouts({
   database,
   committer,
+  clock,
   onCorrection,
-}: Pick<UpstreamDependencies, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'onCorrection'>): MirroredPayouts {
   async function select(tenant: Tenant, ids: readonly string[]): Promise<Map<string, MirroredRow>> {
     const known = await selectMirrored(database.sql, tenant, 'payout', ids);
     return new Map(known.map((each) => [each.id, each]));
@@ -51,13 +53,14 @@ export function mirrorPayouts({
     async merge(tenant, page, at) {
       const ids = [...new Set(page.flatMap((upstream) => upstream?.withdrawalId ?? []))];
       const known = await select(tenant, ids);
-      let merged = mergeAll(page, (id) => known.get(id) ?? null, at);
+      const now = clock.now();
+      let merged = mergeAll(page, (id) => known.get(id) ?? null, { at, now });
       if (merged.writes.length > 0)
         merged = await committer.change({
           tenant,
           read: (reader) => Promise.all(ids.map((id) => reader.load(mirrored.payout, id))),
           decide(state) {
-            const outcome = mergeAll(page, (id) => state.get(mirrored.payout, id), at);
+            const outcome = mergeAll(page, (id) => state.get(mirrored.payout, id), { at, now });
             return {
               outcome,
               writes: {
@@ -71,7 +74,7 @@ export function mirrorPayouts({
         const payout = merged.payouts[index];
         return upstream && payout && isConfirmation(upstream, payout) ? [upstream.withdrawalId] : [];
       });
-      await touchMirrored(database.sql, tenant, 'payout', { ids: confirmed, at });
+      await touchMirrored(database.sql, tenant, 'payout', { ids: confirmed, at, now });
       for (const correction of merged.corrections) onCorrection(correction);
       return merged.payouts;
     },
@@ -147,6 +150,7 @@ export function observationOf(
       const merged = merge(known, upstream, {
         by: at ? 'service' : 'event',
         at: at ?? state.now,
+        now: state.now,
         holdsAt: at ?? new Date(Math.min(datedAt.getTime(), state.now.getTime())),
         doubted,
       });
@@ -255,6 +259,7 @@ type Events = NonNullable<Writes['events']>;
 interface MergeSource extends UpstreamSource {
   /** The instant for which the description holds: for a webhook, not later than its own dates. */
   holdsAt: Date;
+  now: Date;
   /** The record of the request in doubt that has made the payout, where that becomes known only now. */
   doubted?: MirroredRow | null;
 }
@@ -269,15 +274,16 @@ interface Merged {
 function merge(
   known: MirroredRow | null,
   upstream: UpstreamPayout,
-  { holdsAt, doubted = null, ...source }: MergeSource,
+  { holdsAt, now, doubted = null, ...source }: MergeSource,
 ): Merged | null {
   const before = known && payoutIn(known);
-  const merged = mergeUpstreamPayout(before, upstream, { ...source, knownAt: known?.observedAt ?? null });
+  const knownAt = knownSince(known, now);
+  const merged = mergeUpstreamPayout(before, upstream, { ...source, knownAt });
   const isIdentified = doubted !== null && before?.requestId === undefined;
   const payout = merged ?? (isIdentified ? before : null);
   if (!payout) return null;
   const { withdrawalId } = upstream;
-  const isNewer = !known || (known.observedAt <= holdsAt && isConfirmation(upstream, payout));
+  const isNewer = !known || (!(knownAt && knownAt > holdsAt) && isConfirmation(upstream, payout));
   const record: MirroredRow = {
     resource: 'payout',
     id: withdrawalId,
@@ -341,7 +347,7 @@ function eventOf(resourceId: string, payout: Payout, before: Payout | null): Eve
 function mergeAll(
   page: readonly (UpstreamPayout | null)[],
   findKnown: (id: string) => MirroredRow | null,
-  at: Date,
+  { at, now }: { at: Date; now: Date },
 ): { payouts: (Payout | null)[]; writes: Writes[]; corrections: Correction[] } {
   const current = new Map<string, MirroredRow>();
   const writes: Writes[] = [];
@@ -349,7 +355,7 @@ function mergeAll(
   for (const upstream of page) {
     if (!upstream) continue;
     const known = current.get(upstream.withdrawalId) ?? findKnown(upstream.withdrawalId);
-    const merged = merge(known, upstream, { by: 'service', at, holdsAt: at });
+    const merged = merge(known, upstream, { by: 'service', at, holdsAt: at, now });
     if (merged) writes.push(merged.writes);
     if (merged?.correction) corrections.push({ resource: 'payout', ...merged.correction });
     const record = merged?.record ?? known;

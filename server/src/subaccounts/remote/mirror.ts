@@ -14,6 +14,7 @@ import {
 } from '../../upstream/mirror.ts';
 import type { RangeFilter } from '../../upstream/mirror-lists.ts';
 import {
+  knownSince,
   type MirroredRow,
   selectMirrored,
   selectReferences,
@@ -50,8 +51,9 @@ export const RESOURCE = 'subaccount_payout';
 export function mirrorPayouts({
   database: { sql },
   committer,
+  clock,
   onCorrection,
-}: Pick<UpstreamDependencies, 'database' | 'committer' | 'onCorrection'>): MirroredPayouts {
+}: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'onCorrection'>): MirroredPayouts {
   async function selectNamed(tenant: Tenant, name: string): Promise<MirroredRow | null> {
     const [reference] = await selectReferences(sql, tenant, RESOURCE, [name]);
     if (!reference) return null;
@@ -81,10 +83,11 @@ export function mirrorPayouts({
         found.length === names.length ? await selectMirrored(sql, tenant, RESOURCE, [found[0]!.id]) : [];
       if (known) {
         const payout = payoutIn(known);
-        const source: UpstreamSource = { by: 'service', at, knownAt: known.observedAt };
+        const now = clock.now();
+        const source: UpstreamSource = { by: 'service', at, knownAt: knownSince(known, now) };
         if (mergeUpstreamPayout(payout, upstream, payout.id, source) === null) {
           if (isConfirmation(upstream, payout))
-            await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at });
+            await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at, now });
           return payout;
         }
       }
@@ -190,13 +193,13 @@ export function observationOf(
     decide(state) {
       const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
       const known = before && payoutIn(before);
-      const knownAt = before?.observedAt ?? null;
+      const knownAt = knownSince(before, state.now);
       const merged = mergeUpstreamPayout(known, upstream, id, { by, at, knownAt });
       const payout = merged ?? known!;
       const isNew = known === null || payout.version > known.version;
       const isCorrection =
         known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
-      const isOlder = before !== null && (before.observedAt > at || !isConfirmation(upstream, payout));
+      const isOlder = before !== null && ((knownAt && knownAt > at) || !isConfirmation(upstream, payout));
       const observedAt = isOlder ? before.observedAt : at;
       const writes = writesOf(payout, { names, observedAt, event: isNew ? { before: known } : null });
       return {

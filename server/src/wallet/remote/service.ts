@@ -87,7 +87,7 @@ export function createRemoteWallet({
     const [known] = await selectMirrored(database.sql, tenant, 'wallet', [ID]);
     if (known && isNewer(known, at, clock.now())) return toWallet(known);
     if (known && isSameWallet(toWallet(known), wallet)) {
-      await touchMirrored(database.sql, tenant, 'wallet', { ids: [ID], at });
+      await touchMirrored(database.sql, tenant, 'wallet', { ids: [ID], at, now: clock.now() });
       return wallet;
     }
     return committer.change<Wallet>({
