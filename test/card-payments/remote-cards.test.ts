@@ -199,7 +199,7 @@ describe('a card payment, created at the service', () => {
     'Status %i means that the service has no such endpoint, which is cached for ten minutes',
     async (status) => {
       const { person, script, tenant, clock } = await start();
-      script.on('POST', PATH, () => refused(status, 'Not found'));
+      script.on('POST', PATH, () => ({ status, body: '<h1>Not found</h1>' }));
       const create = () => person.create(tenant, { valueCents: 80 });
       for (let time = 0; time < 3; time += 1)
         await expect(create()).rejects.toMatchObject({
@@ -212,6 +212,17 @@ describe('a card payment, created at the service', () => {
       expect(script.requests).toHaveLength(2);
     },
   );
+
+  test('Status 404 with a message refuses one creation', async () => {
+    const { person, script, tenant } = await start();
+    script.on('POST', PATH, () => refused(404, 'Produto não encontrado'));
+    for (let time = 0; time < 2; time += 1)
+      await expect(person.create(tenant, { valueCents: 80 })).rejects.toMatchObject({
+        code: 'UPSTREAM_UNAVAILABLE',
+        message: 'The payments service refused with status 404: Produto não encontrado',
+      });
+    expect(script.requests).toHaveLength(2);
+  });
 });
 
 describe('a creation whose answer was lost', () => {

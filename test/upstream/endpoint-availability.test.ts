@@ -7,6 +7,7 @@ import { createManualClock } from '../support/clock.ts';
 
 const LIST = { name: 'GET /v1/things', inWords: 'listing things' };
 const GET = { name: 'GET /v1/things/{id}', inWords: 'looking a thing up' };
+const POST = { name: 'POST /v1/things', inWords: 'making things' };
 const NOT_IMPLEMENTED = new UpstreamFault('server_error', 'maybe', '501');
 const BROKEN = new UpstreamFault('server_error', 'maybe', '502');
 
@@ -17,7 +18,7 @@ function start() {
   const answering = (said: number | Error) => async () => {
     asked += 1;
     if (said instanceof Error) throw said;
-    return { status: said };
+    return { status: said, body: null };
   };
   return { clock, endpoints, answering, asked: () => asked };
 }
@@ -40,9 +41,9 @@ describe('an endpoint', () => {
       });
     expect(await endpoints.callIfSupported('live', endpoint, answering(said))).toBeNull();
     expect(asked()).toBe(1);
-    expect(await endpoints.ask('sandbox', endpoint, answering(200))).toEqual({ status: 200 });
+    expect(await endpoints.ask('sandbox', endpoint, answering(200))).toMatchObject({ status: 200 });
     clock.advance(10 * 60_000);
-    expect(await endpoints.ask('live', endpoint, answering(200))).toEqual({ status: 200 });
+    expect(await endpoints.ask('live', endpoint, answering(200))).toMatchObject({ status: 200 });
   });
 
   test.each([
@@ -52,7 +53,7 @@ describe('an endpoint', () => {
     [LIST, 200],
   ])('an endpoint that answers exists, whatever it answers (%#)', async (endpoint, status) => {
     const { endpoints, answering } = start();
-    expect(await endpoints.ask('live', endpoint, answering(status))).toEqual({ status });
+    expect(await endpoints.ask('live', endpoint, answering(status))).toMatchObject({ status });
     expect(endpoints.isMissing('live', endpoint)).toBe(false);
   });
 
@@ -60,18 +61,33 @@ describe('an endpoint', () => {
     'an endpoint that has worked is called again half a minute after an answer as if it were missing (%#)',
     async (said) => {
       const { clock, endpoints, answering, asked } = start();
-      expect(await endpoints.ask('live', LIST, answering(201))).toEqual({ status: 201 });
+      expect(await endpoints.ask('live', LIST, answering(201))).toMatchObject({ status: 201 });
       await expect(endpoints.ask('live', LIST, answering(said))).rejects.toThrow('no endpoint');
       clock.advance(29_000);
       await expect(endpoints.ask('live', LIST, answering(201))).rejects.toThrow('no endpoint');
       clock.advance(1_000);
-      expect(await endpoints.ask('live', LIST, answering(201))).toEqual({ status: 201 });
+      expect(await endpoints.ask('live', LIST, answering(201))).toMatchObject({ status: 201 });
       await expect(endpoints.ask('sandbox', LIST, answering(said))).rejects.toThrow('no endpoint');
       clock.advance(60_000);
       await expect(endpoints.ask('sandbox', LIST, answering(201))).rejects.toThrow('no endpoint');
       expect(asked()).toBe(4);
     },
   );
+
+  test('a 404 to a POST with a message is the refusal of that request, and one without is a missing endpoint', async () => {
+    const { endpoints, clock } = start();
+    const answering = (status: number, body: unknown) => async () => ({ status, body });
+    const refusal = { status: 404, body: { error: 'chave não encontrada' } };
+    expect(await endpoints.ask('live', POST, answering(404, refusal.body))).toEqual(refusal);
+    expect(endpoints.isMissing('live', POST)).toBe(false);
+    for (const body of [null, {}, '<h1>Not found</h1>']) {
+      await expect(endpoints.ask('live', POST, answering(404, body))).rejects.toThrow('no endpoint');
+      clock.advance(10 * 60_000);
+    }
+    await expect(endpoints.ask('live', POST, answering(405, refusal.body))).rejects.toThrow('no endpoint');
+    // A list is there or not, whatever words say so.
+    await expect(endpoints.ask('live', LIST, answering(404, refusal.body))).rejects.toThrow('no endpoint');
+  });
 
   test('a missing endpoint is called again where the clock was set back', () => {
     const clock = createOffsetClock(createManualClock());

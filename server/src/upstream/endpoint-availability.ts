@@ -1,16 +1,16 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { isNotImplemented, isSuccess, noEndpoint } from './responses.ts';
+import { isNotImplemented, isSuccess, noEndpoint, saysNotFound } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
-  /** A method and path: `GET /v1/products/{id}`. With a `{`, a 404 is about the resource, not the endpoint. */
+  /** A method and path: `GET /v1/products/{id}`. With a `{`, a 404 is about the resource; of a POST, one with a message is. */
   readonly name: string;
   /** The endpoint's purpose, as an error names it: `deleting products`. */
   readonly inWords: string;
 }
 
-type Answered = Pick<UpstreamAnswer, 'status'>;
+type Answered = Pick<UpstreamAnswer, 'status' | 'body'>;
 
 /**
  * The endpoints that the service does not have, as this instance found. A request to one costs a slot, so none is sent
@@ -91,9 +91,14 @@ export function createEndpoints(clock: Clock): Endpoints {
   };
 }
 
-/** Whether an answer shows that the path does not exist, or not for this method; a 501 comes as a fault. */
-function isUnsupported({ name }: Endpoint, { status }: Answered): boolean {
-  return status === 405 || (status === 404 && !name.includes('{'));
+/**
+ * Whether an answer shows that the path does not exist, or not for this method; a 501 comes as a fault. A 404 with a message
+ * refuses what was posted: a key or a product that does not exist.
+ */
+function isUnsupported({ name }: Endpoint, answer: Answered): boolean {
+  if (answer.status === 405) return true;
+  if (answer.status !== 404 || name.includes('{')) return false;
+  return !(name.startsWith('POST ') && saysNotFound(answer));
 }
 
 /** The literal words in the document's paths; any other part names a resource. */
