@@ -804,6 +804,23 @@ describe('subaccounts', () => {
     expect(await failure(nowhere)).toBeInstanceOf(NotFoundError);
   });
 
+  test('an entry and its fee with one reference are both read, the one on the next page too', async () => {
+    const entry = (refId: string, amountCents: number) => ({
+      ...{ refId, amountCents, kind: 'ajuste' },
+      createdAt: clock.now().toISOString(),
+    });
+    const entries = [
+      ...Array.from({ length: 99 }, (_, index) => entry(`rep_${index}`, 100)),
+      ...[entry('rep_last', 500), entry('rep_last', -20)],
+    ];
+    const upstream = scriptedUpstream(({ path }) => {
+      const offset = Number(new URL(path, 'http://service').searchParams.get('offset'));
+      return { body: { entries: entries.slice(offset, offset + 100) } };
+    });
+    const { subaccounts, tenant } = await start({ upstream });
+    expect(await subaccounts.countStatement(tenant, NOWHERE)).toBe(101);
+  });
+
   test('a transfer whose answer was lost is found behind all that has been entered since', async () => {
     const { subaccounts, tenant, intents, work } = await start();
     const subaccountId = await open(0);

@@ -33,7 +33,7 @@ import { readStatementEntry, readSubaccount } from '../wire.ts';
 import { createSender, createSubaccountWith, MAY_WITHDRAW } from './commands.ts';
 import { isSubaccountId } from './mirror.ts';
 import { createRemotePayouts, type GetOptions, MAX_AGE_MS } from './payout-service.ts';
-import { createTransferRequests, GET_STATEMENT } from './transfer-commands.ts';
+import { createTransferRequests, entryIdOf, GET_STATEMENT } from './transfer-commands.ts';
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
@@ -139,7 +139,7 @@ export function createRemoteSubaccounts(
   });
   const statements = createStableOffsetList<List & { subaccountId: string }, StatementEntry>({
     keyOf: ({ tenant, subaccountId }) => `${tenant.environment} ${subaccountId}`,
-    idOf: ({ kind, refId }) => `${kind} ${refId}`,
+    idOf: entryIdOf,
     fetchPage: statementPage,
     isCacheable: () => true,
   });

@@ -33,6 +33,14 @@ export const GET_STATEMENT = {
   inWords: 'the statement of a subaccount',
 };
 
+/**
+ * The id of an entry in the pages of a statement. A transfer and its fee may have one reference, and both a kind that the
+ * document does not name.
+ */
+export function entryIdOf({ kind, refId, amountCents, createdAt }: StatementEntry): string {
+  return `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`;
+}
+
 /** The time around a transfer in which the service enters it, by its clock or by ours. */
 const WINDOW = windowOf({ beforeMs: 60_000, afterMs: 5 * 60_000 });
 
@@ -132,9 +140,7 @@ export function createTransferRequests({
         if (!page || items.includes(null)) return null;
         return { items: items as StatementEntry[], length: items.length, total: page.total };
       },
-      // A transfer and its fee may have one reference, and both a kind that the document does not name.
-      idOf: ({ kind, refId, amountCents, createdAt }) =>
-        `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`,
+      idOf: entryIdOf,
       dateOf: ({ createdAt }) => createdAt,
       since: from,
     });
