@@ -1,3 +1,5 @@
 // The server of `start()`: it ends with the process that has started it, however that ends.
-process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
+import { endWithParent } from './starting.mjs';
+
+endWithParent();
 await import('./psa.mjs');

@@ -10,12 +10,7 @@ export async function start(variables = {}) {
     env: { ...process.env, ...variables },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
-  const end = () => void child.kill();
-  process.once('exit', end);
-  const ended = once(child, 'close').then(([code]) => {
-    process.off('exit', end);
-    return /** @type {number | null} */ (code);
-  });
+  const ended = once(child, 'close').then(([code]) => /** @type {number | null} */ (code));
   let said = '';
   const url = await new Promise((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text) => {
@@ -29,7 +24,7 @@ export async function start(variables = {}) {
     url,
     keys: live && sandbox ? { live, sandbox } : null,
     async stop() {
-      end();
+      child.kill();
       await ended;
     },
   };

@@ -49,24 +49,47 @@ export function readStartArguments([first, ...rest], { command, withOptions }) {
   return others[0] === undefined ? { upstream } : unknown(others[0]);
 }
 
+/** Whether a signal has come that ends this process, or it has sent itself one. */
+let isEnding = false;
+
 /**
- * Sends this process a SIGTERM when npm or npx has ended. A signal to `npm start` ends npm and the shell between them, which
- * does not pass it on: the server would keep running, with its port and its data. Where this process has got a signal already, as a whole
- * process group does, it sends itself none: the second signal would end it while it answers its last requests.
+ * Sends this process a SIGTERM, unless one has come already, as to a whole process group: a second signal would end it
+ * while it answers its last requests.
+ */
+function end() {
+  if (isEnding) return;
+  isEnding = true;
+  process.kill(process.pid, 'SIGTERM');
+}
+
+function noticeSignals() {
+  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
+    process.once(signal, () => {
+      isEnding = true;
+      // Nothing else handles it yet: it ends this process, as without this listener.
+      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
+    });
+}
+
+/**
+ * Ends this process when npm or npx has ended. A signal to `npm start` ends npm and the shell between them, which does not
+ * pass it on: the server would keep running, with its port and its data.
  */
 export function endWithNpm() {
   if (!process.env.npm_lifecycle_event) return;
+  noticeSignals();
   const shell = process.ppid;
   const watch = setInterval(() => {
     if (process.ppid === shell) return;
     clearInterval(watch);
-    process.kill(process.pid, 'SIGTERM');
+    end();
   }, 250);
   watch.unref();
-  for (const signal of /** @type {const} */ (['SIGINT', 'SIGTERM', 'SIGHUP']))
-    process.once(signal, () => {
-      clearInterval(watch);
-      // Nothing else handles it yet: it ends this process, as without this listener.
-      if (process.listenerCount(signal) === 0) process.kill(process.pid, signal);
-    });
+}
+
+/** Ends this process when the one that has started it, with a channel between them, has ended in any way. */
+export function endWithParent() {
+  noticeSignals();
+  // A signal to the process group of both comes before the end of the channel, or a little later.
+  process.once('disconnect', () => setTimeout(end, 250));
 }

@@ -1,8 +1,10 @@
-import { expect, onTestFinished, test, vi } from 'vitest';
-import { endWithNpm } from '../../server/bin/starting.mjs';
+import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-/** Calls `endWithNpm` as below npm: with listeners and a parent that the test controls, and signals that are only recorded. */
-function startBelowNpm() {
+/** Starts a program below a parent, npm or another program: with listeners and a parent that the test controls, and signals that are only recorded. */
+async function startBelow(by: 'endWithNpm' | 'endWithParent') {
+  // What has come is remembered for the life of a process.
+  vi.resetModules();
+  const starting = await import('../../server/bin/starting.mjs');
   vi.useFakeTimers();
   vi.stubEnv('npm_lifecycle_event', 'start');
   const listeners = new Map<string | symbol, () => void>();
@@ -22,39 +24,42 @@ function startBelowNpm() {
     vi.unstubAllEnvs();
     vi.restoreAllMocks();
   });
-  endWithNpm();
+  starting[by]();
   return {
     sent,
     others,
     receive: (signal: string) => listeners.get(signal)!(),
     loseParent() {
       parent.mockReturnValue(1);
+      listeners.get('disconnect')?.();
       vi.advanceTimersByTime(1_000);
     },
   };
 }
 
-test('A server whose npm has ended gets one SIGTERM', () => {
-  const { sent, loseParent } = startBelowNpm();
-  vi.advanceTimersByTime(1_000);
-  expect(sent).toEqual([]);
-  loseParent();
-  expect(sent).toEqual(['SIGTERM']);
-});
-
-test.each(['SIGINT', 'SIGTERM', 'SIGHUP'])(
-  'A server that has received %s with its whole process group gets no second signal when its npm ends',
-  (signal) => {
-    const { sent, receive, loseParent } = startBelowNpm();
-    receive(signal);
-    loseParent();
+describe.each(['endWithNpm', 'endWithParent'] as const)('%s', (by) => {
+  test('A server whose parent has ended gets one SIGTERM', async () => {
+    const { sent, loseParent } = await startBelow(by);
+    vi.advanceTimersByTime(1_000);
     expect(sent).toEqual([]);
-  },
-);
+    loseParent();
+    expect(sent).toEqual(['SIGTERM']);
+  });
 
-test('A start that handles no signal yet ends by the signal that it gets', () => {
-  const { sent, others, receive } = startBelowNpm();
-  others.mockReturnValue(0);
-  receive('SIGTERM');
-  expect(sent).toEqual(['SIGTERM']);
+  test.each(['SIGINT', 'SIGTERM', 'SIGHUP'])(
+    'A server that has received %s with its whole process group gets no second signal when its parent ends',
+    async (signal) => {
+      const { sent, receive, loseParent } = await startBelow(by);
+      receive(signal);
+      loseParent();
+      expect(sent).toEqual([]);
+    },
+  );
+
+  test('A start that handles no signal yet ends by the signal that it gets', async () => {
+    const { sent, others, receive } = await startBelow(by);
+    others.mockReturnValue(0);
+    receive('SIGTERM');
+    expect(sent).toEqual(['SIGTERM']);
+  });
 });

@@ -518,15 +518,15 @@ describe('slots', () => {
       const before = says();
       expect(before).toMatch(/^Pagar/);
       element.innerHTML = '\n  <!-- thanks -->\n  <p slot="paid">Obrigado</p>\n';
-      const changed = event(element.shadowRoot!.querySelector('slot:not([name])')!, 'slotchange');
-      await changed;
+      await new Promise((resolve) => setTimeout(resolve));
       await element.updateComplete;
       expect(says()).toBe(before);
-      const again = event(element.shadowRoot!.querySelector('slot:not([name])')!, 'slotchange');
-      element.append('Comprar');
-      await again;
-      await element.updateComplete;
-      expect(says()).toBe('');
+      // A framework makes the node of a text before it has the text.
+      const label = element.appendChild(new Text(''));
+      label.data = 'Comprar';
+      await waitFor(() => expect(says()).toBe(''));
+      label.data = ' ';
+      await waitFor(() => expect(says()).toBe(before));
     },
   );
 

@@ -317,7 +317,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.#visits.update({ earlier: earlier?.filter((each) => each.orderCode !== orderCode) });
   }
 
-  #isCurrent(orderCode: string): boolean {
+  #isCurrent(orderCode: string | undefined): boolean {
     return orderCode === this.#visits.visit?.orderCode;
   }
 
@@ -350,7 +350,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   async #readDelivered(): Promise<void> {
     const options = this.#options();
     const delivered = options && (await readDelivered(this.chunks, options, this.#delivered));
-    if (delivered?.orderCode === this.#visits.visit?.orderCode) this.#delivered = delivered;
+    if (this.#isCurrent(delivered?.orderCode)) this.#delivered = delivered;
     this.host.requestUpdate();
   }
 

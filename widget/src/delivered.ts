@@ -71,7 +71,7 @@ export function createDelivered(
           .split('\n')
           .reduce((sum, line) => sum + Math.ceil((line.length || 1) / CHARACTERS_A_ROW), 0);
         return html`<label for="content-${index}" id="label-${index}">${text(kind === 'CODES' ? 'deliveredCode' : 'deliveredText')}</label>
-          <textarea id="content-${index}" readonly rows=${Math.min(rows, MAX_ROWS)} spellcheck="false" .value=${content}
+          <textarea id="content-${index}" readonly rows=${Math.min(rows, MAX_ROWS)} .value=${content}
             @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()}></textarea>
           <button part="copy-button" class="button outline" id="copy-${index}" aria-labelledby="copy-${index} label-${index}"
             @click=${(event: Event) => copy(content, event)}>${text(isCopied && timer ? 'deliveredCopied' : 'deliveredCopy')}</button>

@@ -1,4 +1,4 @@
-import { html, type LitElement, nothing, type TemplateResult } from 'lit';
+import { html, nothing, type TemplateResult } from 'lit';
 import type { CheckoutController } from './checkout-controller.ts';
 import type { Labels } from './locales/texts.ts';
 import type { CheckoutMethod } from './methods.ts';
@@ -24,7 +24,7 @@ const isLabelled = ({ childNodes }: Node) =>
 
 /** Renders a button for each method. A lone one has the page's label, which is the name of the group of several. */
 export function methodButtons(
-  element: LitElement & { readonly disabled: boolean; start(method?: CheckoutMethod): Promise<void> },
+  element: Node & { readonly disabled: boolean; start(method?: CheckoutMethod): Promise<void> },
   checkout: CheckoutController,
   text: (name: keyof Labels) => string,
 ): TemplateResult {
@@ -50,8 +50,7 @@ export function methodButtons(
       </button>
     `;
   };
-  const label = (name: keyof Labels) =>
-    html`<slot @slotchange=${() => element.requestUpdate()}></slot>${isLabelled(element) ? '' : text(name)}`;
+  const label = (name: keyof Labels) => html`<slot></slot>${isLabelled(element) ? '' : text(name)}`;
   if (!second) return button(first, html`<slot name="icon">${icon(LOCK)}</slot>`, label(payName(first)));
   return html`
     <div part="methods" class="actions" role="group" aria-labelledby="label">

@@ -95,7 +95,7 @@ export function createPix(
             <span>${text(isCopied && timer ? 'copied' : 'copy')}</span>
           </button>
           <p class="said" role="status">${isCopied ? text('openBank') : selected === code ? text('selected') : ''}</p>
-          <textarea part="code" readonly rows="5" spellcheck="false" dir="ltr" aria-label=${text('code')} .value=${code}
+          <textarea part="code" readonly rows="5" dir="ltr" aria-label=${text('code')} .value=${code}
             @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()} @copy=${onFieldCopy}></textarea>
         </div>
         ${isPhone && drawing ? html`<details><summary>${text('showQr')}</summary>${drawing}</details>` : ''}

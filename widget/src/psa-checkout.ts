@@ -156,8 +156,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #language: ({ locale: Locale } & { [Name in keyof Language]?: Language[Name] | undefined }) | undefined;
   /** The focused element, in this one or in a slot of it. */
   #focused: Element | null | undefined;
-  /** Renders the element again when the page changes its language. */
-  #langObserver = new MutationObserver(() => this.requestUpdate());
+  /** Renders the element again when the page changes its language, or the label of the button. */
+  #pageObserver = new MutationObserver(() => this.requestUpdate());
 
   constructor() {
     super();
@@ -235,12 +235,13 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     super.connectedCallback();
     // It may have been moved to a place of another language.
     this.requestUpdate();
-    this.#langObserver.observe(document, { subtree: true, attributeFilter: ['lang'] });
+    this.#pageObserver.observe(document, { subtree: true, attributeFilter: ['lang'] });
+    this.#pageObserver.observe(this, { subtree: true, childList: true, characterData: true });
   }
 
   override disconnectedCallback(): void {
     super.disconnectedCallback();
-    this.#langObserver.disconnect();
+    this.#pageObserver.disconnect();
   }
 
   /** @internal The language that the payment page shows too. */

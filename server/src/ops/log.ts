@@ -57,20 +57,31 @@ export function createLog(destination: DestinationStream = stderr()): Log {
 
 /** The most bytes of lines that wait for a log that cannot be written. */
 const MAX_WAITING_BYTES = 1_000_000;
+/** The tries for a reader that is slow, 100 ms apart, each of which keeps the server waiting. */
+const PATIENCE = 3;
+const RETRY_MS = 1_000;
 
 /**
- * Opens stderr. A log that cannot be written, such as on a full disk, neither ends the server nor keeps it from ending, as it would
- * with lines that are written later: the lines wait for the next one, and are lost beyond a limit.
+ * Opens stderr. A log that cannot be written, such as on a full disk, neither ends the server nor keeps it from ending, as a flush at
+ * the exit would. The lines wait for a try each second, and are lost beyond a limit.
  */
 function stderr(): DestinationStream {
+  let patience = PATIENCE;
+  let retry: NodeJS.Timeout | undefined;
   const out = pino.destination({
     dest: 2,
+    // Without a flush at the exit.
     sync: true,
     maxLength: MAX_WAITING_BYTES,
-    // Where the reader is slow, the next line writes on.
-    retryEAGAIN: () => false,
+    retryEAGAIN: () => patience-- > 0,
   });
-  out.on('error', () => undefined);
+  out.on('write', () => {
+    patience = PATIENCE;
+  });
+  out.on('error', () => {
+    clearTimeout(retry);
+    retry = setTimeout(() => out.write(''), RETRY_MS).unref();
+  });
   return out;
 }
 

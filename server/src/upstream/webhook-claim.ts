@@ -7,7 +7,7 @@ export interface WebhookClaim {
   /** The event's name for the resource, by which it is looked up. */
   readonly reference: string;
   readonly observation: Observation;
-  /** Whether the event names the resource and says no more: the next one of it has the same bytes, and another id. */
+  /** Whether the event names the resource alone, so that it may contradict any state. The next one has the same bytes, and another id. */
   readonly isNameOnly?: boolean;
   /**
    * The hash of the input of the request that made the resource, where the event gives all of it: a request in doubt

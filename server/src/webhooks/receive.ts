@@ -31,6 +31,8 @@ const VERIFY = 'upstream.verify';
 const VERIFY_AFTER_MS = 1_000;
 /** The last lookup runs some three minutes after the event: by then the service's answers agree with each other. */
 const MAX_LOOKUPS = 5;
+/** The lookups of a webhook that may fail: those of an outage of some three hours. */
+const MAX_FAILURES = 20;
 const BODY_LIMIT_BYTES = 256 * 1024;
 /** The time for which a notice is logged once: anybody can send requests that are refused. */
 const NOTICE_INTERVAL_MS = 60 * 60_000;
@@ -206,11 +208,11 @@ export function createReceiver({
         try {
           await refresh(task, resource, reference);
         } catch (error) {
-          // A service that is up, and answers so each time, never confirms it.
-          if (isBadAnswer(error) && task.attempts >= MAX_LOOKUPS)
-            return onFault(
-              new Error(`A webhook of ${resource} ${id} could not be verified: ${error.message}`),
-            );
+          // An answer that cannot be read confirms nothing, nor does one failure after the other. An outage passes.
+          const most = isBadAnswer(error) && (error.kind === 'unreadable' ? MAX_LOOKUPS : MAX_FAILURES);
+          const what = `A webhook of ${resource} ${id}`;
+          if (most && task.attempts >= most)
+            return onFault(new Error(`${what} could not be verified: ${(error as Error).message}`));
           if (isRetryable(error)) throw new RetryLater(error.message, { cause: error });
           // Without an endpoint for it, a retry learns no more.
           if (error instanceof UpstreamError) return;
@@ -300,10 +302,11 @@ function findKnown(state: State, resource: MirroredResource, name: string): Mirr
 }
 
 /** Merges the claim into the mirror and schedules a lookup; a final state that it does not contradict needs none. */
-function decideClaim(state: State, { resource, reference, observation }: WebhookClaim): Writes {
+function decideClaim(state: State, claim: WebhookClaim): Writes {
+  const { resource, reference, observation, isNameOnly } = claim;
   const before = findKnown(state, resource, reference);
   const { resourceId, writes, contradicts } = observation.decide(state);
-  if (before?.final && !contradicts) return writes;
+  if (before?.final && !contradicts && !isNameOnly) return writes;
   const key = targetKey({ resource, reference, id: resourceId });
   const verify = { kind: VERIFY, key, at: plusMs(state.now, VERIFY_AFTER_MS) };
   return { ...writes, tasks: [...(writes.tasks ?? []), verify] };
