@@ -57,7 +57,7 @@ export function createLog(destination: DestinationStream = stderr()): Log {
 
 /** The most bytes of lines that wait for a log that cannot be written. */
 const MAX_WAITING_BYTES = 1_000_000;
-/** The tries for a reader that is slow, 100 ms apart, each of which keeps the server waiting. */
+/** The tries for a reader that is slow, 100 ms apart; the server waits meanwhile. */
 const PATIENCE = 3;
 const RETRY_MS = 1_000;
 
