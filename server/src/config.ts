@@ -101,7 +101,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
   if (data.PSA_WEBHOOK_PRIVATE_ADDRESSES && !isLocal)
     throw new ConfigError('PSA_WEBHOOK_PRIVATE_ADDRESSES must be off where HOST is no loopback address');
   const upstream = toUpstreamConfig(data);
-  // A server with a public address is not on a developer's machine: behind a proxy its HOST is a loopback address, too.
+  // Behind a proxy HOST is a loopback address too, and PUBLIC_URL tells the two apart.
   const demo = data.PSA_DEMO ?? (isLocal && isLoopback(data.PUBLIC_URL) && !upstream);
   return {
     upstream,
@@ -116,7 +116,7 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     trustedProxies: data.PSA_TRUSTED_PROXIES,
     trustedDocuments: { manifests: data.PSA_TRUSTED_DOCUMENTS, only: data.PSA_TRUSTED_DOCUMENTS_ONLY },
     demo,
-    // Nor is one in front of a service elsewhere.
+    // A server with a public address, or in front of a service elsewhere, is not on a developer's machine.
     webhookPrivateAddresses:
       data.PSA_WEBHOOK_PRIVATE_ADDRESSES ??
       (isLocal && (upstream ? isLoopback(upstream.url) : demo) && isLoopback(data.PUBLIC_URL)),

@@ -53,7 +53,7 @@ function fileRoute(path: RegExp, type: string, load: () => Promise<Buffer>): Rou
   /** Loads the file once; after a failure the next request tries again. */
   function loaded(): Promise<CachedBody> {
     loading ??= load().then(
-      // As small as it gets, the largest one would take seconds.
+      // Fast rather than small: the smallest form of the largest file would take seconds.
       (content) => createCachedBody(content, compressResponse),
       (error: unknown) => {
         loading = null;
