@@ -37,13 +37,14 @@ const LTC = 'ltc/{decisions,upstream-request}.ts';
 /** The accounts of the ledger, and the amounts that may be taken from them: pure. */
 const LEDGER = 'ledger/{postings,funds}.ts';
 
-const PURE = ['kernel/**', MODELS, RECEIVING, PIX, LTC, LEDGER];
+/** The records of the payout methods, pure as kernel is: whatever stores, sends or logs a payout follows them. */
+const METHODS = 'payouts/methods/**';
+
+const PURE = ['kernel/**', MODELS, METHODS, RECEIVING, PIX, LTC, LEDGER];
 /** A service knows the types of the events, and a rail by its interface. */
 const SERVICE = [...PURE, 'commit/**', 'db/**', 'work/**', 'rails/*', 'events/event.ts'];
 const SUBSCRIPTIONS = 'events/{event,subscribe,subscription,credential}.ts';
 const GRAPHQL = ['kernel/**', 'http/**', MODELS, SUBSCRIPTIONS];
-/** The records of the payout methods, pure as kernel is: whatever stores, sends or logs a payout follows them. */
-const METHODS = 'payouts/methods/**';
 const OPS = [
   ...['kernel/**', METHODS, 'access/keys.ts', 'card-payments/tokens/model.ts', 'ltc/model.ts'],
   ...['requests/model.ts', 'store/model.ts'],
@@ -53,8 +54,8 @@ const OPS = [
 export const ARCHITECTURE = [
   // A file without a row of its own is pure, as a model is. What needs more gets a row.
   { files: ['*'], own: [], others: ['kernel/**', MODELS] },
-  { files: ['config.ts'], own: ['variables.ts'], others: ['kernel/**', MODELS] },
   { files: ['*/**'], own: RULES, others: PURE },
+  { files: ['config/**'], own: ['**'], others: ['kernel/**', MODELS] },
 
   // The layers of a slice, or of a folder inside it.
   {
@@ -238,7 +239,7 @@ export const ARCHITECTURE = [
   {
     files: ['ops/**'],
     own: ['**'],
-    others: [...OPS, 'db/**', 'http/**', 'config.ts', 'upstream/upstream.ts'],
+    others: [...OPS, 'db/**', 'http/**', 'config/config.ts', 'upstream/upstream.ts'],
   },
   // The psa command is a program of its own: nothing imports it.
   { files: ['cli/**'], own: ['**', '!{main,run}.ts'], others: [...OPS, 'ops/**'] },
@@ -248,7 +249,7 @@ export const ARCHITECTURE = [
     own: ['**', '!main.ts'],
     others: [
       ...OPS,
-      ...['ops/**', 'db/**', 'config.ts', 'access/{administration,collections,logo}.ts'],
+      ...['ops/**', 'db/**', 'config/config.ts', 'access/{administration,collections,logo}.ts'],
       ...['card-payments/tokens/service.ts', 'ltc/service.ts', 'payments/collections.ts', 'modes/doubts.ts'],
       ...['store/service.ts'],
       ...['commit/commit.ts', 'events/log-tailer.ts'],

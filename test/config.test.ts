@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { ConfigError, readConfig } from '../server/src/config.ts';
+import { ConfigError, readConfig } from '../server/src/config/config.ts';
 
 describe('the environment', () => {
   test('The environment may be empty', () => {

@@ -25,7 +25,7 @@ import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src
 import { createChargeRoutes } from '../server/src/charges/routes.ts';
 import { chargeWebhook } from '../server/src/charges/wire.ts';
 import { CHECKOUT_SESSION_MS } from '../server/src/checkout/model.ts';
-import { readConfig } from '../server/src/config.ts';
+import { readConfig } from '../server/src/config/config.ts';
 import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/deliveries/model.ts';
 import { createDeliveryRoutes } from '../server/src/deliveries/routes.ts';
 import { deliveryWebhook } from '../server/src/deliveries/wire.ts';
@@ -48,14 +48,8 @@ import type { StoredPayment } from '../server/src/payments/model.ts';
 import { createPaymentRoutes } from '../server/src/payments/routes.ts';
 import { paymentWebhook } from '../server/src/payments/wire.ts';
 import { PAYOUTS_AN_HOUR } from '../server/src/payouts/limits.ts';
-import {
-  methodOf,
-  nextStatuses,
-  PAYOUT_METHODS,
-  PAYOUT_STATUSES,
-  type Payout,
-  type PayoutMethod,
-} from '../server/src/payouts/model.ts';
+import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/payouts/methods/registry.ts';
+import { nextStatuses, PAYOUT_STATUSES, type Payout } from '../server/src/payouts/model.ts';
 import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
 import { payoutWebhook } from '../server/src/payouts/wire.ts';
 import { NEXT as NEXT_OF_PIX } from '../server/src/pix/model.ts';

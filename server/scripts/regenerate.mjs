@@ -43,7 +43,7 @@ export const GENERATED = [
   },
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
     file,
-    from: 'the environment variables in server/src/variables.ts',
+    from: 'the environment variables in server/src/config/variables.ts',
     make: () => printOneOf('server/scripts/print-variables.ts', file),
   })),
   {

@@ -3,7 +3,7 @@ import { tokens } from './access/collections.ts';
 import { createRecentCallers, type RecentCallers } from './access/recent-callers.ts';
 import { createTokenAdministration } from './card-payments/tokens/service.ts';
 import { createCommitter } from './commit/commit.ts';
-import type { Config } from './config.ts';
+import type { Config } from './config/config.ts';
 import type { Database, Sql } from './db/database.ts';
 import type { Log } from './db/log.ts';
 import { migrate, newestMigration } from './db/migrate.ts';

@@ -1,7 +1,8 @@
 import closeWithGrace from 'close-with-grace';
 import { ModeError } from './access/mode.ts';
 import type { App } from './app.ts';
-import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config.ts';
+import { type Config, ConfigError, readConfig, type UpstreamConfig } from './config/config.ts';
+import { isLoopback } from './config/variables.ts';
 import { isFilled } from './db/data-folder.ts';
 import { DataDirError, DataDirLockedError } from './db/lock.ts';
 import { MigrationError } from './db/migration-error.ts';
@@ -11,7 +12,6 @@ import { PSA_COMMAND } from './kernel/assets.ts';
 import { createSystemClock } from './kernel/clock.ts';
 import { describeDatabaseError } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
-import { isLoopback } from './variables.ts';
 
 const log = createLog();
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../server/src/config.ts';
+import { readConfig } from '../../server/src/config/config.ts';
 import { BackupError, checkBackup, restoreDatabase, saveDatabase } from '../../server/src/db/backup.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { knownMigrations, migrate } from '../../server/src/db/migrate.ts';

@@ -16,7 +16,7 @@ mkdirSync(options.out, { recursive: true });
 await ensureBuilt();
 register();
 const { createApp } = await import('../../server/src/app.ts');
-const { readConfig } = await import('../../server/src/config.ts');
+const { readConfig } = await import('../../server/src/config/config.ts');
 const { createSystemClock } = await import('../../server/src/kernel/clock.ts');
 const { createManualClock } = await import('../support/clock.ts');
 const { launchBrowser, openVisitor } = await import('../support/browser.ts');

@@ -15,7 +15,7 @@ if (!options.out && !options.readme) throw new Error('Say where to: --out DIR, -
 await ensureBuilt();
 register();
 const { createApp } = await import('../../server/src/app.ts');
-const { readConfig } = await import('../../server/src/config.ts');
+const { readConfig } = await import('../../server/src/config/config.ts');
 const { createManualClock } = await import('../support/clock.ts');
 const { txidOfCode } = await import('../../server/src/rails/simulated/pix.ts');
 const { CARD, launchBrowser, openVisitor, payOn, waitForAnimations } = await import('../support/browser.ts');

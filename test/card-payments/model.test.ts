@@ -23,6 +23,7 @@ import {
   type StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
 import {
+  assertCallbackUrl,
   assertTokenFree,
   CHECKOUT_SESSION_MS,
   checkoutAmount,
@@ -39,7 +40,6 @@ import {
 } from '../../server/src/kernel/errors.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import { fitsBalance } from '../../server/src/receiving/model.ts';
-import { assertCallbackUrl } from '../../server/src/webhooks/model.ts';
 import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');

@@ -9,7 +9,7 @@ import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { createApp } from '../../server/src/app.ts';
 import { run } from '../../server/src/cli/run.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';
-import { readConfig } from '../../server/src/config.ts';
+import { readConfig } from '../../server/src/config/config.ts';
 import { lockDataDir } from '../../server/src/db/lock.ts';
 import type { openDatabase } from '../../server/src/db/open.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';

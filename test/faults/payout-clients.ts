@@ -1,4 +1,5 @@
-import { methodOf, type PayoutMethod, type PayoutStatus } from '../../server/src/payouts/model.ts';
+import { methodOf, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
+import type { PayoutStatus } from '../../server/src/payouts/model.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';
 import type { ChildServer } from './child.ts';

@@ -8,13 +8,8 @@ import type { Database } from '../../server/src/db/database.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import { canBeSame, fingerprintOf } from '../../server/src/payouts/destinations.ts';
 import type { DestinationKind, MethodRecord } from '../../server/src/payouts/methods/method.ts';
-import { METHODS } from '../../server/src/payouts/methods/registry.ts';
-import {
-  maskDestination,
-  nextStatuses,
-  PAYOUT_METHODS,
-  type PayoutMethod,
-} from '../../server/src/payouts/model.ts';
+import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
+import { maskDestination, nextStatuses } from '../../server/src/payouts/model.ts';
 import { mergeUpstreamPayout } from '../../server/src/payouts/upstream-payout.ts';
 import { payoutWebhook, readPayout } from '../../server/src/payouts/wire.ts';
 import { startApp } from '../support/app.ts';
@@ -29,7 +24,7 @@ import { PAYOUT, UPSTREAM_PAYOUT } from './examples.ts';
 // to see.
 
 vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) => {
-  const { METHODS } = await importOriginal<typeof import('../../server/src/payouts/methods/registry.ts')>();
+  const original = await importOriginal<typeof import('../../server/src/payouts/methods/registry.ts')>();
   const madeUp: MethodRecord = {
     graphql: { name: 'MADE_UP', description: 'A payout to a made-up number.' },
     label: 'Made up',
@@ -48,7 +43,10 @@ vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) =
     hourly: { most: 2, inWords: 'made-up withdrawals' },
     rail: { simulatedMs: 60_000, namesRecipient: false },
   };
-  return { METHODS: { ...METHODS, made_up: madeUp } };
+  // The functions of the registry close over its record, so the method is added to that record.
+  Object.assign(original.METHODS, { made_up: madeUp });
+  (original.PAYOUT_METHODS as string[]).push('made_up');
+  return original;
 });
 
 const MADE_UP = 'made_up' as PayoutMethod;

@@ -2,12 +2,12 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UpstreamSource } from '../../server/src/kernel/upstream-source.ts';
 import { areDifferent, canBeSame } from '../../server/src/payouts/destinations.ts';
+import { PAYOUT_METHODS } from '../../server/src/payouts/methods/registry.ts';
 import {
   isFinal,
   isSettled,
   maskDestination,
   NO_DESTINATION,
-  PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type Payout,
   payoutFromJson,

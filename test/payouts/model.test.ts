@@ -12,7 +12,7 @@ import {
   type TransferOutcome,
 } from '../../server/src/payouts/decisions.ts';
 import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
-import { METHODS } from '../../server/src/payouts/methods/registry.ts';
+import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
 import {
   isFinal,
   isPayoutCode,
@@ -23,8 +23,6 @@ import {
   newPayoutCode,
   nextStatuses,
   type OwnPayout,
-  PAYOUT_METHODS,
-  type PayoutMethod,
   payoutFromJson,
   requestPayoutInput,
 } from '../../server/src/payouts/model.ts';

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { describeVariables } from '../../server/src/variables.ts';
+import { describeVariables } from '../../server/src/config/variables.ts';
 import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
 let fixture: ScriptsFixture;

@@ -1,5 +1,5 @@
 import { type App, createApp, type Testing } from '../../server/src/app.ts';
-import { type Config, readConfig } from '../../server/src/config.ts';
+import { type Config, readConfig } from '../../server/src/config/config.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import type { EmbeddedServices } from '../../server/src/modes/runtime.ts';

@@ -11,7 +11,7 @@ import {
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { plainText } from '../kernel/text.ts';
-import { byMethod } from '../payouts/model.ts';
+import { byMethod } from '../payouts/methods/registry.ts';
 import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
 import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
 

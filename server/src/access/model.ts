@@ -5,7 +5,7 @@ import { PermissionError, UnauthenticatedError, ValidationError } from '../kerne
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { originText } from '../kernel/text.ts';
-import { byMethod, methodOf, type PayoutMethod } from '../payouts/model.ts';
+import { byMethod, methodOf, type PayoutMethod } from '../payouts/methods/registry.ts';
 
 /** The permissions of restricted keys (the document's section 5). An unrestricted key has none of them. */
 export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const;

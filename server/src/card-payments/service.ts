@@ -1,4 +1,4 @@
-import { orderTokenOf } from '../checkout/model.ts';
+import { assertCallbackUrl, orderTokenOf } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
@@ -10,7 +10,6 @@ import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { assertCallbackUrl } from '../webhooks/model.ts';
 import { cardPayments, checkoutUses, paymentsOfNumber, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import type { CardTestingGuard } from './model.ts';

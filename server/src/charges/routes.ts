@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { RefundService } from '../refunds/model.ts';
+import type { RefundsOfPayments } from '../receiving/model.ts';
 import { type ChargeService, chargeIdText, createChargeInput, type StoredCharge } from './model.ts';
 import { chargeToWire, chargeWire } from './wire.ts';
 
@@ -15,7 +15,7 @@ export function createChargeRoutes({
   publicUrl,
 }: {
   charges: ChargeService<StoredCharge>;
-  refunds: Pick<RefundService, 'ofResources'>;
+  refunds: RefundsOfPayments;
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredCharge[]) {

@@ -2,14 +2,8 @@ import { z } from 'zod';
 import { type JsonRecord, readCents, readRecord, readRecords, readText } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import {
-  pixToWire,
-  pixWebhook,
-  pixWebhooks,
-  pixWireShape,
-  readPixMembers,
-  type ShownRefund,
-} from '../pix/wire.ts';
+import { pixToWire, pixWebhook, pixWebhooks, pixWireShape, readPixMembers } from '../pix/wire.ts';
+import type { ShownRefund } from '../receiving/model.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import {
   type Charge,

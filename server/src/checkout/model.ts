@@ -3,7 +3,15 @@ import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from 
 import { languageTag } from '../kernel/language.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
-import { externalIdText, metadataText, plainText, requiredOr, URL_MAX, webUrl } from '../kernel/text.ts';
+import {
+  callableUrl,
+  externalIdText,
+  metadataText,
+  plainText,
+  requiredOr,
+  URL_MAX,
+  webUrl,
+} from '../kernel/text.ts';
 
 // What a payer is asked to pay, by whichever method: the customer, the details and amounts of a checkout, the order.
 
@@ -67,6 +75,12 @@ export const checkoutDetails = z.object({
 });
 
 export type CheckoutDetails = z.infer<typeof checkoutDetails>;
+
+/** Holds the URL for a payment's own webhooks to the rule of every webhook. @throws ValidationError */
+export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
+  if (url != null && !callableUrl(privateAddresses).safeParse(url).success)
+    throw new ValidationError([{ path: 'input.callbackUrl', message: 'must be a public https URL' }]);
+}
 
 /**
  * The input that starts a checkout, with the amounts of cards; `startPixCheckoutInput` has those of PIX. An attempt id has

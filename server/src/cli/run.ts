@@ -6,7 +6,7 @@ import { tokens } from '../access/collections.ts';
 import { MAX_LOGO_BYTES } from '../access/logo.ts';
 import { createTokenAdministration } from '../card-payments/tokens/service.ts';
 import { createCommitter } from '../commit/commit.ts';
-import { type Config, ConfigError, invocationDir, readConfig } from '../config.ts';
+import { type Config, ConfigError, invocationDir, readConfig } from '../config/config.ts';
 import { BackupError } from '../db/backup.ts';
 import { pathsIn } from '../db/data-folder.ts';
 import type { Database } from '../db/database.ts';

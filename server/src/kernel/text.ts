@@ -97,6 +97,19 @@ export function publicHttpsUrl({ max }: { max: number }) {
   }, 'must be a public https URL');
 }
 
+const CALLABLE = {
+  public: publicHttpsUrl({ max: URL_MAX }),
+  any: webUrl({ max: URL_MAX }),
+};
+
+/**
+ * A URL that webhooks may be sent to: https to a public name; with `privateAddresses`, which is for a developer's own machine,
+ * also http, and any host.
+ */
+export function callableUrl(privateAddresses: boolean) {
+  return CALLABLE[privateAddresses ? 'any' : 'public'];
+}
+
 /** The origin of pages that may use a token: scheme, host and port alone, as in a browser's Origin header. */
 export const originText = z.string().refine((text) => {
   const url = parse(text);

@@ -5,7 +5,7 @@ import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import { createRemoteCheckoutTokens } from '../card-payments/remote/token-service.ts';
 import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
 import { createRemoteCharges } from '../charges/remote/service.ts';
-import type { UpstreamConfig } from '../config.ts';
+import type { UpstreamConfig } from '../config/config.ts';
 import { createRemoteDeliveries } from '../deliveries/remote/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createRemoteDisputes } from '../disputes/remote/service.ts';

@@ -4,7 +4,7 @@ import type { HostedCheckout } from '../card-payments/hosted-checkout.ts';
 import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
 import type { ChargeService, StoredCharge } from '../charges/model.ts';
 import type { Committer } from '../commit/commit.ts';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
 import type { DisputeControls } from '../disputes/model.ts';
 import type { Updates } from '../events/subscribe.ts';

@@ -14,7 +14,7 @@ import { dirname, join, resolve } from 'node:path';
 import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { createGunzip, createGzip } from 'node:zlib';
-import type { Config } from '../config.ts';
+import type { Config } from '../config/config.ts';
 import {
   BackupError,
   type BackupHeader,

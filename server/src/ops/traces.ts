@@ -1,6 +1,6 @@
 import type { Context, Span as OtelSpan } from '@opentelemetry/api';
 import type { ReadableSpan, SpanExporter } from '@opentelemetry/sdk-trace';
-import type { TracesConfig } from '../config.ts';
+import type { TracesConfig } from '../config/config.ts';
 import type { Log } from '../db/log.ts';
 import { programVersion } from '../kernel/assets.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';

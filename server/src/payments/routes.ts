@@ -1,9 +1,8 @@
 import { z } from 'zod';
-import type { DeliveryService } from '../deliveries/model.ts';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { RefundService } from '../refunds/model.ts';
+import type { ContentOfPayments, RefundsOfPayments } from '../receiving/model.ts';
 import { createPaymentInput, type PaymentService, paymentIdText, type StoredPayment } from './model.ts';
 import { paymentToWire, paymentWire } from './wire.ts';
 
@@ -17,8 +16,8 @@ export function createPaymentRoutes({
   publicUrl,
 }: {
   payments: PaymentService<StoredPayment>;
-  refunds: Pick<RefundService, 'ofResources'>;
-  deliveries: Pick<DeliveryService, 'deliveredTo'>;
+  refunds: RefundsOfPayments;
+  deliveries: ContentOfPayments;
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredPayment[]) {

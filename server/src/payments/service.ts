@@ -1,4 +1,4 @@
-import { assertNotCanceled } from '../checkout/model.ts';
+import { assertCallbackUrl, assertNotCanceled } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
@@ -10,7 +10,6 @@ import { pixOrderPayments, writesOfPix } from '../pix/collections.ts';
 import type { RegisterCode } from '../pix/model.ts';
 import { createPixCreation, createPixReads, type NewResource } from '../pix/service.ts';
 import type { Bank } from '../rails/bank.ts';
-import { assertCallbackUrl } from '../webhooks/model.ts';
 import { checkoutUses, ltcPayments, payments, pixPayments } from './collections.ts';
 import { decideCreate, decideCreateLtc, saleOf } from './decisions.ts';
 import { type AccountSettings, assertMethodAvailable, type PaymentMethod } from './methods.ts';

@@ -5,15 +5,13 @@ import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { ltcToWire, ltcWireShape, readLtcMembers } from '../ltc/wire.ts';
+import { pixToWire, pixWebhook, pixWebhooks, pixWireShape, readPixMembers } from '../pix/wire.ts';
 import {
-  pixToWire,
-  pixWebhook,
-  pixWebhooks,
-  pixWireShape,
-  readPixMembers,
+  CONTENT_KINDS,
+  DELIVERED_STATUSES,
+  type DeliveredContent,
   type ShownRefund,
-} from '../pix/wire.ts';
-import { CONTENT_KINDS, DELIVERED_STATUSES, type DeliveredContent } from '../receiving/model.ts';
+} from '../receiving/model.ts';
 import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
 import { PAYMENT_METHODS } from './methods.ts';
 import { isAnyPaymentId, type Payment, refundableCentsOf, type StoredPayment } from './model.ts';

@@ -6,26 +6,12 @@ import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
-import type { DestinationKind, MethodRecord } from './methods/method.ts';
-import { METHODS, type PayoutMethod } from './methods/registry.ts';
+import type { DestinationKind } from './methods/method.ts';
+import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 
 export type { PayoutMethod } from './methods/registry.ts';
 
 // ── Methods ─────────────────────────────────────────────────────────────────────────────────────
-
-/** All methods of payouts of the main account, in the order of every list. */
-export const PAYOUT_METHODS = Object.keys(METHODS) as readonly PayoutMethod[];
-
-/** The record of a method: everything in which it differs from the others. */
-export function methodOf(method: PayoutMethod): MethodRecord {
-  return METHODS[method];
-}
-
-/** Builds a record with a value for each method. */
-export function byMethod<Value>(toValue: (method: PayoutMethod) => Value): Record<PayoutMethod, Value> {
-  const entries = PAYOUT_METHODS.map((method) => [method, toValue(method)] as const);
-  return Object.fromEntries(entries) as Record<PayoutMethod, Value>;
-}
 
 /** The kinds of destinations, each once, though several methods share one. */
 export const DESTINATION_KINDS: readonly DestinationKind[] = [

@@ -11,11 +11,11 @@ import type { Bank } from '../rails/bank.ts';
 import { payouts, RECENT, recentPayouts, sendTask, writesOf } from './collections.ts';
 import { decideRequest } from './decisions.ts';
 import { withOneMore } from './limits.ts';
+import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,
   assertOwnNames,
   isFinal,
-  methodOf,
   newPayoutCode,
   type OwnPayout,
   type PayoutService,

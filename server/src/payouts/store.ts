@@ -6,14 +6,13 @@ import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 import {
   isPayoutCode,
   isWithdrawalId,
   type OwnPayout,
-  PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type PayoutFilter,
-  type PayoutMethod,
   type PayoutRange,
 } from './model.ts';
 

@@ -19,15 +19,14 @@ import { centsAsReais, ltcText, reais, reaisFromCents } from '../kernel/money.ts
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../kernel/text.ts';
 import { sandboxName, type WebhookBody } from '../kernel/webhook-body.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,
   maskDestination,
   type OwnPayout,
-  PAYOUT_METHODS,
   PAYOUT_STATUSES,
   type Payout,
-  type PayoutMethod,
   type PayoutStatus,
   parseDestination,
   payoutMethod,

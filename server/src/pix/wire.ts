@@ -14,7 +14,7 @@ import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
-import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents } from '../receiving/model.ts';
+import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents, type ShownRefund } from '../receiving/model.ts';
 import { answeredLanguage } from '../receiving/wire.ts';
 import { isPayable, type PixResource, type ReturnedCredit, type StoredPixResource, txidOf } from './model.ts';
 
@@ -26,7 +26,6 @@ const shownRefund = z.object({
   amountCents: cents,
   status: z.string(),
 });
-export type ShownRefund = z.output<typeof shownRefund>;
 
 /** Creates the members. `expiry` describes how long the code can be paid. */
 export function pixWireShape(expiry: string) {

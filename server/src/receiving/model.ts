@@ -1,6 +1,7 @@
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { type Cents, reaisText } from '../kernel/money.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import { assertWithdrawable } from '../ledger/funds.ts';
 import {
   type Balances,
@@ -303,4 +304,31 @@ export interface DeliveredContent {
   /** Null unless delivered. */
   content: string | null;
   deliveredAt: Date | null;
+}
+
+// ── What a payment shows of other slices ────────────────────────────────────────────────────────
+
+/** A refund as its payment shows it. */
+export interface ShownRefund {
+  refundId: string;
+  amountCents: Cents;
+  status: string;
+}
+
+/** Reads the refunds of payments, in the order of the ids; null where the service does not report them. */
+export interface RefundsOfPayments {
+  ofResources(
+    tenant: Tenant,
+    type: 'payment' | 'charge',
+    ids: readonly string[],
+  ): Promise<(readonly ShownRefund[] | null)[]>;
+}
+
+/** Reads what payments were given, in the order of the ids; null where nothing was. */
+export interface ContentOfPayments {
+  deliveredTo(
+    tenant: Tenant,
+    type: 'payment',
+    ids: readonly string[],
+  ): Promise<(readonly DeliveredContent[] | null)[]>;
 }

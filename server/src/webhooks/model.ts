@@ -1,10 +1,9 @@
-import { z } from 'zod';
 import { plusMs } from '../kernel/clock.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { publicHttpsUrl, URL_MAX, webUrl } from '../kernel/text.ts';
+import { callableUrl } from '../kernel/text.ts';
 
 /** The status of a delivery. Pending: an attempt is due. Exhausted: all attempts have failed. */
 export type WebhookDeliveryStatus = 'pending' | 'delivered' | 'exhausted';
@@ -147,23 +146,14 @@ export interface ConfigureWebhookInput {
   optionalEvents?: readonly (OptionalWebhookEvent | 'unknown')[] | null | undefined;
 }
 
-const endpointUrl = {
-  public: z.object({ url: publicHttpsUrl({ max: URL_MAX }) }),
-  // For a developer's own machine alone.
-  any: z.object({ url: webUrl({ max: URL_MAX }) }),
-};
-
-/**
- * Whether a URL may be called: https to a public name; with `privateAddresses` also http, and any host. The addresses of
- * the name are checked again with each call.
- */
+/** Whether a URL may be called. The addresses of its name are checked again with each call. */
 export function mayBeCalled(url: string, privateAddresses: boolean): boolean {
-  return endpointUrl[privateAddresses ? 'any' : 'public'].safeParse({ url }).success;
+  return callableUrl(privateAddresses).safeParse(url).success;
 }
 
 /** @throws ValidationError */
 export function assertEndpointUrl(url: string, privateAddresses: boolean): void {
-  const { error } = endpointUrl[privateAddresses ? 'any' : 'public'].safeParse({ url });
+  const { error } = callableUrl(privateAddresses).safeParse(url);
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
@@ -188,12 +178,6 @@ export function parsePreviousSecretHours(hours: number | null | undefined): numb
       },
     ]);
   return hours;
-}
-
-/** Applies the same rule to a payment's own URL, where it has one. @throws ValidationError */
-export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
-  if (url != null && !mayBeCalled(url, privateAddresses))
-    throw new ValidationError([{ path: 'input.callbackUrl', message: 'must be a public https URL' }]);
 }
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────

@@ -1,5 +1,5 @@
 import { type App, createApp } from '../../../server/src/app.ts';
-import { readConfig } from '../../../server/src/config.ts';
+import { readConfig } from '../../../server/src/config/config.ts';
 import { type Database, NoConnection } from '../../../server/src/db/database.ts';
 import type { Log } from '../../../server/src/db/log.ts';
 import type { ManualClock } from '../../support/clock.ts';

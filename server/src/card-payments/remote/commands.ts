@@ -1,4 +1,5 @@
 import {
+  assertCallbackUrl,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
   checkoutAmount,
@@ -30,7 +31,6 @@ import {
   unreadable,
 } from '../../upstream/responses.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
-import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { assertNotSandbox, type CardPayment, type CardPaymentService, cardsNotConfigured } from '../model.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';

@@ -5,7 +5,7 @@ import {
   normalizeOrigins,
   type PrepareToken,
 } from '../../access/model.ts';
-import { type CheckoutGrant, methodsOf } from '../../checkout/model.ts';
+import { assertCallbackUrl, type CheckoutGrant, methodsOf } from '../../checkout/model.ts';
 import { type Collection, type Committer, put } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';
@@ -14,7 +14,6 @@ import { IdempotencyError, NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertPixEnabled, type AccountSettings as PixSettings } from '../../pix/model.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
-import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { type AccountSettings, assertCardsAvailable } from '../model.ts';
 import { tokenPauses } from './collections.ts';
 import {

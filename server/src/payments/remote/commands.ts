@@ -1,4 +1,5 @@
 import type { SoldProduct } from '../../checkout/model.ts';
+import { assertCallbackUrl } from '../../checkout/model.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -9,7 +10,6 @@ import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import { refusalOfCreation } from '../../upstream/responses.ts';
-import { assertCallbackUrl } from '../../webhooks/model.ts';
 import { assertInEnvironment } from '../methods.ts';
 import { type CreatePaymentInput, createPaymentInput, type Payment, paymentFromJson } from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';

@@ -17,3 +17,17 @@ export const METHODS = {
 
 /** The name of a payout method on the wire and in the database; `usd` is USDT. */
 export type PayoutMethod = keyof typeof METHODS;
+
+/** All methods of payouts of the main account, in the order of every list. */
+export const PAYOUT_METHODS = Object.keys(METHODS) as readonly PayoutMethod[];
+
+/** The record of a method: everything in which it differs from the others. */
+export function methodOf(method: PayoutMethod): MethodRecord {
+  return METHODS[method];
+}
+
+/** Builds a record with a value for each method. */
+export function byMethod<Value>(toValue: (method: PayoutMethod) => Value): Record<PayoutMethod, Value> {
+  const entries = PAYOUT_METHODS.map((method) => [method, toValue(method)] as const);
+  return Object.fromEntries(entries) as Record<PayoutMethod, Value>;
+}

@@ -28,14 +28,8 @@ import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import { areDifferent } from '../destinations.ts';
-import {
-  maskDestination,
-  methodOf,
-  type Payout,
-  type PayoutMethod,
-  type PayoutService,
-  type RequestPayoutInput,
-} from '../model.ts';
+import { methodOf, type PayoutMethod } from '../methods/registry.ts';
+import { maskDestination, type Payout, type PayoutService, type RequestPayoutInput } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
 import { readPayout, readPayoutList } from '../wire.ts';
 import {

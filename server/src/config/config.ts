@@ -1,7 +1,7 @@
 import type { z } from 'zod';
-import { REQUESTS_A_MINUTE } from './access/model.ts';
-import type { Environment as TenantEnvironment } from './kernel/tenant.ts';
-import type { UpstreamFamily } from './kernel/upstream-family.ts';
+import { REQUESTS_A_MINUTE } from '../access/model.ts';
+import type { Environment as TenantEnvironment } from '../kernel/tenant.ts';
+import type { UpstreamFamily } from '../kernel/upstream-family.ts';
 import { environment, isLoopback, LOOPBACK } from './variables.ts';
 
 /** The service that a server in remote mode stands in front of, and the merchant's account there. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
-import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from './access/model.ts';
-import { isNetwork } from './kernel/network.ts';
-import { UPSTREAM_FAMILIES, type UpstreamFamily } from './kernel/upstream-family.ts';
+import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from '../access/model.ts';
+import { isNetwork } from '../kernel/network.ts';
+import { UPSTREAM_FAMILIES, type UpstreamFamily } from '../kernel/upstream-family.ts';
 
 export const LOOPBACK = new Set(['127.0.0.1', 'localhost', '::1']);
 
