@@ -23,7 +23,9 @@ const schema: GraphQLSchema = buildSchema(`
     text: String textMust: String! number: Int numberMust: Int! flag: Boolean id: ID color: Color
     list: [String] lists: [[Int!]] child: Child childMust: Child! own: String sure: Boolean!
   }
-  type Child { text: String textMust: String! grand: Grand! }
+  interface Named { text: String }
+  type Other implements Named { text: String }
+  type Child implements Named { text: String textMust: String! grand: Grand! }
   type Grand { numberMust: Int! }
   enum Color { RED GREEN }
 `);
@@ -109,10 +111,11 @@ function roots(ways: Coming[]) {
 }
 
 const FIELDS = `__typename text a: text textMust number numberMust flag id color list lists own sure
-  child { text textMust grand { numberMust } ...C } childMust { textMust } child { again: text }`;
+  child { text textMust grand { numberMust } ...C } childMust { textMust } child { again: text } empty: child { ...Others }`;
 const QUERIES = ['thing', 'must', 'things', 'musts'].map(
   (name) =>
-    `{ before: __typename ${name} { ${FIELDS} } after: echo } fragment C on Child { text grand { n: numberMust } }`,
+    `{ before: __typename ${name} { ${FIELDS} } after: echo } fragment C on Child { text grand { n: numberMust } }
+      fragment Others on Named { ... on Other { text } }`,
 );
 
 async function after(turns: number): Promise<void> {

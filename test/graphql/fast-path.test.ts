@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto';
 import { readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { type DocumentNode, parse, validate } from 'graphql';
@@ -379,7 +380,21 @@ describe('refusals of the fast path and of Yoga', () => {
     const before = app.fastAnswers();
     for (const more of [{ extensions: { a: 1 } }, { other: 1 }, { query: 1 }, { operationName: 1 }])
       await post({ ...body, ...more }, {});
-    expect(app.fastAnswers()).toBe(before);
+    const documentId = `sha256:${createHash('sha256').update(body.query).digest('hex')}`;
+    const persistedQuery = { version: 1, sha256Hash: documentId.slice('sha256:'.length) };
+    expect((await post({ ...body, extensions: { persistedQuery } }, {})).status).toBe(200);
+    expect((await post({ documentId }, {})).status).toBe(200);
+    const known = app.fastAnswers();
+    expect(known).toBe(before + 1);
+    for (const extensions of ['x', 5, []])
+      expect([(await post({ documentId, extensions }, {})).status, extensions]).toEqual([400, extensions]);
+    expect(app.fastAnswers()).toBe(known);
+  });
+
+  test('a selection that leaves an object without fields is answered alike, before it is compiled and after', async () => {
+    const query =
+      'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { ...OfOthers } } fragment OfOthers on Node { ... on Payout { code } }';
+    expect(await isSame({ query, variables: { orderCode } })).toBe(true);
   });
 
   test('the fast path counts root fields, and refuses those beyond the limit as Yoga does', async () => {

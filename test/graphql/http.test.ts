@@ -170,6 +170,39 @@ describe('another site cannot make a browser send an operation', () => {
     expect(await count()).toBe(before);
   });
 
+  test.each([
+    'application/xml',
+    'text/html',
+    'image/*',
+    'application/json; charset=latin1',
+    'application/json; charset="utf-8"',
+  ])('a mutation whose client accepts only %s is refused with 406 and does not run', async (accept) => {
+    const before = await count();
+    const answer = await post(JSON.stringify({ query: CREATE }), { ...JSON_TYPE, accept });
+    expect(answer.status).toBe(406);
+    expect((await answer.json()).errors).toEqual([
+      {
+        message: 'Accept application/json or application/graphql-response+json, in UTF-8',
+        extensions: { code: 'BAD_USER_INPUT' },
+      },
+    ]);
+    expect(await count()).toBe(before);
+  });
+
+  test.each([
+    '*/*',
+    '*/json',
+    'application/*',
+    'text/*',
+    'multipart/mixed',
+    'text/html, Application/JSON; charset=UTF-8;q=0.1',
+  ])('a mutation whose client accepts %s runs and is answered', async (accept) => {
+    const before = await count();
+    const answer = await post(JSON.stringify({ query: CREATE }), { ...JSON_TYPE, accept });
+    expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
+    expect(await count()).toBe(before + 1);
+  });
+
   test('a mutation sent by GET is refused with 405 and does not run', async () => {
     const before = await count();
     const answer = await send({ query: { query: CREATE } });

@@ -37,6 +37,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') assertJson(request);
           if (request.headers['content-encoding'] !== undefined) assertNotEncoded(request);
+          if (request.headers.accept) assertAcceptable(request.headers.accept);
           const body = await readBody(request, BODY_LIMIT_BYTES);
           if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
           if (url.search === '' && (await fastPath?.tryAnswer(request, response, body))) return;
@@ -164,6 +165,40 @@ function assertJson(request: IncomingMessage): void {
   if (parameters.some((parameter) => /^charset=(?!"?utf-8"?$)/i.test(parameter)))
     throw new HttpError(415, 'Send the operation in UTF-8');
 }
+
+/**
+ * Refuses a client that accepts no form of the response. Yoga, which reads the header in the same way, would refuse it when
+ * the operation is done: a mutation that is answered with 406 must not have run. @throws HttpError 406
+ */
+function assertAcceptable(accept: string): void {
+  if (accept === 'application/json') return;
+  const isAcceptable = accept
+    .replace(/\s/g, '')
+    .toLowerCase()
+    .split(',')
+    .some((range) => {
+      const [type, ...parameters] = range.split(';');
+      const charset = parameters.find((parameter) => parameter.includes('charset='));
+      return isServed(type!) && (charset === undefined || charset === 'charset=utf-8');
+    });
+  if (!isAcceptable)
+    throw new HttpError(406, 'Accept application/json or application/graphql-response+json, in UTF-8');
+}
+
+/** Whether responses have a media type that the range includes: `text/event-stream`, or a wildcard for it. */
+function isServed(range: string): boolean {
+  const [type, subtype] = range.split('/');
+  return MEDIA_TYPES.some(
+    ([ofType, ofSubtype]) => (type === '*' || type === ofType) && (subtype === '*' || subtype === ofSubtype),
+  );
+}
+
+const MEDIA_TYPES = [
+  ['application', 'json'],
+  ['application', 'graphql-response+json'],
+  ['text', 'event-stream'],
+  ['multipart', 'mixed'],
+] as const;
 
 /** Refuses a compressed body: a few bytes could decompress to any amount. @throws HttpError 415 */
 function assertNotEncoded({ headers }: IncomingMessage): void {

@@ -250,8 +250,9 @@ function parseParams(body: string, persisted: PersistedDocuments): Params | null
     return null;
   }
   if (!isObject(params) || Object.keys(params).some((name) => !PARAMS.has(name))) return null;
-  const { variables, operationName } = params;
-  const isNamed = params.extensions !== undefined || params.documentId !== undefined;
+  const { variables, operationName, extensions } = params;
+  if (extensions != null && !isObject(extensions)) return null;
+  const isNamed = extensions !== undefined || params.documentId !== undefined;
   const query = isNamed ? persisted.find(params) : params.query;
   if (typeof query !== 'string') return null;
   if (variables != null && !isObject(variables)) return null;

@@ -58,6 +58,8 @@ const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
  * the schema and the document, which consist of letters, digits and `_`, and numbers.
  */
 export function createObjectWriter(members: readonly (readonly [key: string, CompiledField])[]): WriteFields {
+  // A fragment on an interface can name nothing but other types.
+  if (members.length === 0) return () => '{}';
   const fields = members.map(([, field]) => field);
   const before = members.map(([key], index) => `${index === 0 ? '{' : ','}"${key}":`);
 
