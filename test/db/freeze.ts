@@ -1,5 +1,6 @@
 // Writes released.json: `npm run release` runs it. From then on what that file names stays as it is, and what is new is a
 // migration behind it.
+import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -9,6 +10,10 @@ import { describeSchema, hashMigrations, RELEASED, type Released } from './schem
 
 const database = await openPglite({ dataDir: 'memory', clock: createSystemClock(), log: silent, onFatal });
 await migrate(database);
-const released: Released = { migrations: hashMigrations(), schema: await describeSchema(database) };
+const released: Released = {
+  commit: execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim(),
+  migrations: hashMigrations(),
+  schema: await describeSchema(database),
+};
 await database.close();
 writeFileSync(RELEASED, `${JSON.stringify(released, null, 2)}\n`);

@@ -7,6 +7,8 @@ import type { Database } from '../../server/src/db/database.ts';
 
 /** The migrations and the schema that a released version has left in databases. */
 export interface Released {
+  /** The commit that was released. */
+  commit: string;
   /** Each migration's SHA-256. */
   migrations: Record<string, string>;
   /** The schema that the migrations make, one object a line. */

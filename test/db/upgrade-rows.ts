@@ -40,10 +40,10 @@ const creditOf = (id: string) => `E${txidOf(id).slice(1)}`;
 function event(kind: string, id: string, version: number, snapshot: object = { version }): string {
   const resource = kind.slice(0, kind.indexOf('.'));
   return `
-    update stream set version = version + 1;
+    update stream set version = version + 1 where (account_id, environment) = (${TENANT});
     insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
       select account_id, environment, version, '${kind}', '${resource}', '${id}', ${AT}, '${JSON.stringify(snapshot)}'
-      from stream;`;
+      from stream where (account_id, environment) = (${TENANT});`;
 }
 
 /** A key that has made a resource. */

@@ -11,11 +11,12 @@ import { openPglite } from '../../server/src/db/pglite.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
-import { audit } from '../faults/audit.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createPostgresDatabase, inThisRun } from '../support/database.ts';
 import { runsAll, sampled } from '../support/scale.ts';
 import { onFatal, silent } from '../support/templates.ts';
+import { violations } from './books.ts';
+import { startLoad } from './load.ts';
 import { describeSchema, hashMigrations, MIGRATIONS, readReleased } from './schema.ts';
 import { ACCOUNT, AT, DATA, ROWS, TENANT } from './upgrade-rows.ts';
 
@@ -83,7 +84,7 @@ describe.each(inThisRun(engines))('a database (%s) with data in it', (engine, op
     onTestFinished(() => app.close());
     await app.work.settled();
     expect(await pay(app, 'new')).toBe('paid');
-    expect(await violations(database, app)).toEqual([]);
+    expect(await violations(database, app.clock.now())).toEqual([]);
     expect(app.faults).toEqual([]);
   });
 });
@@ -100,21 +101,6 @@ async function rowsOf(database: Database): Promise<Record<string, number>> {
     counts[name] = rows[0]!.count;
   }
   return counts;
-}
-
-/** Violations of the laws of the books. */
-async function violations(database: Database, { clock }: TestApp): Promise<string[]> {
-  const query = (statements: readonly string[]) =>
-    database.transaction(async (db) => {
-      const results: object[][] = [];
-      for (const text of statements)
-        results.push((await db.executeQuery(CompiledQuery.raw(text))).rows as object[]);
-      return results;
-    });
-  const server = { ask: ((_: 'query', statements: string[]) => query(statements)) as never };
-  const broken = (await audit(server, clock.now())).violations;
-  // Nobody here has named an address for webhooks.
-  return broken.filter((violation) => !violation.startsWith('what is announced has its one webhook'));
 }
 
 const CREATE = `mutation ($input: CreateCardPaymentInput!) {
@@ -149,8 +135,8 @@ async function payByPix(app: TestApp, key: string): Promise<string> {
 // ── What is not released, under the statements of the release ───────────────────────────────────
 
 /**
- * A client's changes as the released version makes them, by columns of its schema alone. The code of that version is not at
- * hand, and today's needs today's columns.
+ * A client's changes as the released version makes them, by columns of its schema alone: today's code needs today's columns.
+ * The server of the released version itself is in `previous-server.test.ts`, which needs the history of the repository.
  */
 function releasedStatements(client: number, round: number): string[] {
   const id = `${client}`.padStart(4, '0') + `${round}`.padStart(20, '0');
@@ -197,40 +183,28 @@ test('What is not released goes forward beside clients that work by the released
     await migrate(database, undefined, name);
     if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
   }
-  let done = 0;
-  let stopped = false;
-  let awaited: { at: number; resolve: () => void } | null = null;
-  const clients = [1, 2, 3].map(async (client) => {
-    const connection = new pg.Client({ connectionString: databaseUrl });
-    await connection.connect();
-    onTestFinished(() => connection.end());
-    // A client that waits for longer has given up.
-    await connection.query("set lock_timeout = '5s'");
-    for (let round = 0; !stopped; round++) {
-      for (const statement of releasedStatements(client, round)) await connection.query(statement);
-      done += 1;
-      if (awaited && done >= awaited.at) awaited.resolve();
-    }
+  const connections = await Promise.all(
+    [1, 2, 3].map(async () => {
+      const connection = new pg.Client({ connectionString: databaseUrl });
+      await connection.connect();
+      onTestFinished(() => connection.end());
+      // A client that waits for longer has given up.
+      await connection.query("set lock_timeout = '5s'");
+      return connection;
+    }),
+  );
+  const load = startLoad(connections.length, async (client, round) => {
+    for (const statement of releasedStatements(client, round)) await connections[client]!.query(statement);
   });
-  const all = Promise.all(clients);
-  all.catch(() => undefined);
-  const more = (count: number) =>
-    Promise.race([
-      new Promise<void>((resolve) => {
-        awaited = { at: done + count, resolve };
-      }),
-      all.then(() => undefined),
-    ]);
 
-  await more(SOME);
+  await load.more(SOME);
   const applied: string[] = [];
   for (const name of present.slice(names.length)) {
     applied.push(...(await migrate(database, undefined, name)));
     if (DATA[name]) await database.sql.executeQuery(CompiledQuery.raw(DATA[name]));
-    await more(SOME / 4);
+    await load.more(SOME / 4);
   }
-  stopped = true;
-  await all;
+  await load.stop();
   expect(applied).toEqual(present.slice(names.length));
   const counts = Object.entries(await rowsOf(database));
   expect(
@@ -247,7 +221,7 @@ test('What is not released goes forward beside clients that work by the released
   expect(await pay(app, 'new')).toBe('paid');
   expect(await payByPix(app, 'new:pix')).toBe('paid');
   expect(await app.live.request(READ)).toEqual(AS_READ);
-  expect(await violations(database, app)).toEqual([]);
+  expect(await violations(database, app.clock.now())).toEqual([]);
   expect(app.faults).toEqual([]);
 });
 
@@ -358,36 +332,11 @@ function versionWith(...files: Record<string, string>[]): string {
 /** Payments from one point of the way forward to the next: clients pay as fast as they are answered. */
 const SOME = runsAll() ? 32 : 8;
 
-function startLoad(app: TestApp, name: string) {
-  let paid = 0;
-  let stopped = false;
-  let reached: { at: number; resolve: () => void } | null = null;
-  const work = async (client: number) => {
-    for (let round = 0; !stopped; round++) {
-      const kind = await pay(app, `${name}:${client}:${round}`);
-      if (kind !== 'paid') throw new Error(kind);
-      paid += 1;
-      if (reached && paid >= reached.at) reached.resolve();
-    }
-  };
-  const done = Promise.all([0, 1, 2, 3].map(work));
-  done.catch(() => undefined);
-  return {
-    /** Resolves when so many more were paid; fails when one was not. */
-    more: (count: number) =>
-      Promise.race([
-        new Promise<void>((resolve) => {
-          reached = { at: paid + count, resolve };
-        }),
-        done.then(() => undefined),
-      ]),
-    async stop() {
-      stopped = true;
-      await done;
-      return paid;
-    },
-  };
-}
+const startPaying = (app: TestApp, name: string) =>
+  startLoad(4, async (client, round) => {
+    const kind = await pay(app, `${name}:${client}:${round}`);
+    if (kind !== 'paid') throw new Error(kind);
+  });
 
 test('A database migrates under a server of the version before, serves both versions, and then the new one', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
@@ -402,7 +351,7 @@ test('A database migrates under a server of the version before, serves both vers
     startApp({ database: await open(knows), migrations, environment });
 
   const old = await startOld();
-  const load = startLoad(old, 'old');
+  const load = startPaying(old, 'old');
   await load.more(SOME);
 
   // Somebody reads a table for longer than anybody could wait: a backup, say. The new server waits for it, over and over,
@@ -432,7 +381,7 @@ test('A database migrates under a server of the version before, serves both vers
   );
 
   // Both at once, each taking up the other's work; and the old one starts again.
-  const nextLoad = startLoad(next, 'new');
+  const nextLoad = startPaying(next, 'new');
   await Promise.all([load.more(SOME), nextLoad.more(SOME)]);
   const paidByOld = await load.stop();
   expect(old.faults).toEqual([]);
@@ -457,7 +406,7 @@ test('A database migrates under a server of the version before, serves both vers
 
   const { rows } = await sql`select count(*) from card_payment where status = 'paid'`.execute(watcher.sql);
   expect(rows).toEqual([{ count: paidByOld + paidByNew + 2 }]);
-  expect(await violations(watcher, next)).toEqual([]);
+  expect(await violations(watcher, next.clock.now())).toEqual([]);
   expect([...oldAgain.faults, ...next.faults]).toEqual([]);
   await next.close();
 });
@@ -479,7 +428,7 @@ if (runsAll())
     const play = async (name: string, migrations: string, database: Database) => {
       const app = await startApp({ database, migrations, environment: { PSA_DEMO: 'false' } });
       expect(await pay(app, name)).toBe('paid');
-      expect(await violations(database, app)).toEqual([]);
+      expect(await violations(database, app.clock.now())).toEqual([]);
       expect(app.faults).toEqual([]);
       await app.close();
     };
