@@ -142,7 +142,7 @@ export async function createApp({
   const clock = shiftable ?? sharedClock;
   const metrics = createMetrics(clock);
   const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
-  const logFault = createFaultLog({ log, clock: givenClock });
+  const logFault = createFaultLog({ log, clock: givenClock, onOutage: metrics.onOutage });
   const onFault = (fault: unknown) => logFault(fault, fields.operationOf(fault), 'an internal fault');
   const http = createHttpServer({
     onFault,

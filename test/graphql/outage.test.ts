@@ -5,6 +5,7 @@ import { createManualClock } from '../support/clock.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
+import { readMetrics } from '../support/scrape.ts';
 import { administrate, silent } from '../support/templates.ts';
 
 let app: TestApp;
@@ -52,6 +53,17 @@ const payout = {
 };
 
 describe('a database that is away', () => {
+  test('an outage that no request meets is counted by the queue of due work', async () => {
+    const outages = async () =>
+      readMetrics(await (await fetch(`${app.url}/metrics`)).text()).value('psa_failures_total', {
+        outcome: 'UNAVAILABLE',
+      });
+    expect(await outages()).toBe(0);
+    goAway();
+    await app.work.settled();
+    expect(await outages()).toBeGreaterThan(0);
+  });
+
   test('an outage of the database is UNAVAILABLE over HTTP, with 503, whether or not the caller is known', async () => {
     network.onRequest = (chunk) => (chunk.includes('start transaction') ? 'cut-before' : 'pass');
     const known = await app.live.send(PAY_OUT, { input: payout });

@@ -25,6 +25,7 @@ async function everything(): Promise<Scraped> {
   metrics.onWebhook(true, 1);
   metrics.onCard('declined');
   metrics.onTokenPaused();
+  metrics.onOutage();
   metrics.onPixCode('registered');
   metrics.onPixCredit('accepted');
   metrics.onPixReturn('failed');
@@ -65,7 +66,8 @@ async function everything(): Promise<Scraped> {
       },
     }),
   });
-  // What waits has been looked up by then.
+  // What is in doubt is looked up by the scrape before; what waits has been looked up by then.
+  await upstream.registry.metrics();
   await turn();
   const [route] = createMetricsRoutes(metrics.registry, upstream.registry);
   const said = new Promise<string>((resolve) => {
@@ -76,6 +78,9 @@ async function everything(): Promise<Scraped> {
 }
 
 const NAMES = /\b(?:psa|nodejs|process)_[a-z0-9_]+/g;
+
+/** The name of a metric, by that of one of its lines. */
+const baseOf = (name: string) => name.replace(/_(bucket|sum|count)$/, '');
 
 /** Prometheus' own labels, which a scrape adds. */
 const ADDED = ['instance', 'job'];
@@ -105,6 +110,13 @@ test('every query of the dashboard is about metrics and labels that a server has
   expect([...scraped.names]).toContain(/label_values\((\w+),/.exec(instance.definition)![1]);
 });
 
+test('every metric of the server is on the dashboard', async () => {
+  const { names } = await everything();
+  const shown = new Set(read('server/grafana/psa.json').match(NAMES)?.map(baseOf));
+  const ours = [...names].filter((name) => name.startsWith('psa_')).map(baseOf);
+  expect(ours.filter((name) => !shown.has(name))).toEqual([]);
+});
+
 test('every alert of operate.md is about metrics and labels that a server has', async () => {
   const scraped = await everything();
   const alerts = [...documented.matchAll(/^\| `([^`]* (?:[<>]|==) [^`]*)`/gm)].map(([, alert]) => alert!);
@@ -128,7 +140,7 @@ test('operate.md lists every metric of the server and no other', async () => {
   const { names } = await everything();
   const said = new Set(documented.match(/\bpsa_[a-z_]+/g));
   const ours = [...names].filter((name) => name.startsWith('psa_'));
-  const bases = new Set(ours.map((name) => name.replace(/_(bucket|sum|count)$/, '')));
+  const bases = new Set(ours.map(baseOf));
   expect([...said].filter((name) => !bases.has(name) && !names.has(name))).toEqual([]);
   expect([...bases].filter((name) => !said.has(name))).toEqual([]);
 });

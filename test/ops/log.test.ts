@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
-import { OperatorNotice, UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
+import { NotBegun, OperatorNotice, UnavailableError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import { setTracer } from '../../server/src/kernel/traces.ts';
 import { createFaultLog } from '../../server/src/ops/fault-log.ts';
 import { createLog } from '../../server/src/ops/log.ts';
@@ -49,11 +49,24 @@ test('no member that carries a secret reaches a line, at any depth, nor a key in
 
 test('News for the operator is a warning without a stack', () => {
   const { lines, log } = captured();
-  const logFault = createFaultLog({ log, clock: createManualClock() });
+  const logFault = createFaultLog({ log, clock: createManualClock(), onOutage: () => undefined });
   logFault(new OperatorNotice('A webhook was refused: none of the secrets'), {}, 'an internal fault');
   expect(parsed(lines)).toEqual([
     { level: 'warn', time: expect.any(String), msg: 'A webhook was refused: none of the secrets' },
   ]);
+});
+
+test('each error of an outage is counted, though a line in ten seconds is enough, and no other error is', () => {
+  const { lines, log } = captured();
+  let outages = 0;
+  const onOutage = () => {
+    outages += 1;
+  };
+  const logFault = createFaultLog({ log, clock: createManualClock(), onOutage });
+  for (let times = 0; times < 3; times += 1) logFault(new NotBegun('refused'), {}, 'a fault');
+  logFault(new OperatorNotice('news'), {}, 'a fault');
+  logFault(new Error('a mistake'), {}, 'a fault');
+  expect([outages, lines.length]).toEqual([3, 3]);
 });
 
 test('No secret reaches the log in gathered errors, or in what a database adds to an error', () => {

@@ -2,6 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import type { Route } from '../../server/src/http/routes.ts';
+import { NotFoundError } from '../../server/src/kernel/errors.ts';
 import { createHealthRoutes } from '../../server/src/ops/health.ts';
 import { createMetrics } from '../../server/src/ops/metrics.ts';
 import { createMetricsRoutes } from '../../server/src/ops/metrics-route.ts';
@@ -184,6 +185,25 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   await stop();
   clock.advance(60_000);
   expect(asked).toBe(4);
+});
+
+test('faults of fields and of answers are counted from zero on, and refusals and an instance that drains are not', async () => {
+  const metrics = createMetrics(createManualClock());
+  const faults = async () => {
+    const { value } = readMetrics(await metrics.registry.metrics());
+    return value('psa_failures_total', { outcome: 'INTERNAL_SERVER_ERROR' });
+  };
+  expect(await faults()).toBe(0);
+  metrics.onAnswer('/v1/payouts', 409, 1);
+  metrics.onAnswer('/readyz', 503, 1);
+  metrics.onRootField('query', 'wallet', new NotFoundError('None'), 1);
+  expect(await faults()).toBe(0);
+  metrics.onAnswer('/checkout/{orderCode}', 500, 1);
+  metrics.onRootField('query', 'wallet', new Error('a mistake'), 1);
+  expect(await faults()).toBe(2);
+  const upstream = readMetrics(await createUpstreamMetrics().registry.metrics());
+  const corrected = (resource: string) => upstream.value('psa_upstream_corrections_total', { resource });
+  expect(['payout', 'subaccount_payout'].map(corrected)).toEqual([0, 0]);
 });
 
 test('a tally counts into the bucket whose bound it does not exceed, and what is beyond all of them', async () => {

@@ -21,22 +21,50 @@ type Values = Record<string, string>;
 
 /** The series that raise an alert, those of a server that is well, and the labels that the alert then has. */
 const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<string, string> }> = {
-  PsaInternalFaults: {
-    raised: { 'psa_graphql_root_fields_total{outcome="INTERNAL_SERVER_ERROR"}': '0+1x40' },
+  PsaAway: {
+    raised: { 'psa_info{instance="a"}': '1x20 stale' },
+    quiet: { 'psa_info{instance="a"}': '1x20 stale', 'psa_info{instance="b"}': '1x40' },
+  },
+  PsaInstanceAway: {
+    raised: {
+      'up{instance="a",job="psa"}': '1x20 0x20',
+      'psa_info{instance="a",job="psa",mode="embedded"}': '1x20 stale',
+    },
+    // Another program is away.
     quiet: {
-      'psa_graphql_root_fields_total{outcome="INTERNAL_SERVER_ERROR"}': '3+0x40',
-      'psa_graphql_root_fields_total{outcome="ok"}': '0+9x40',
+      'up{instance="a",job="psa"}': '1x40',
+      'up{instance="a",job="node"}': '1x20 0x20',
+      'psa_info{instance="a",job="psa",mode="embedded"}': '1x40',
+    },
+    labels: { instance: 'a', job: 'psa' },
+  },
+  // The first fault of a server is an increase from 0.
+  PsaInternalFaults: {
+    raised: { 'psa_failures_total{outcome="INTERNAL_SERVER_ERROR"}': '0x28 1x12' },
+    quiet: {
+      'psa_failures_total{outcome="INTERNAL_SERVER_ERROR"}': '3x40',
+      'psa_failures_total{outcome="UNAVAILABLE"}': '0+9x40',
     },
   },
   PsaUnavailable: {
-    raised: { 'psa_graphql_root_fields_total{outcome="UNAVAILABLE"}': '0+1x40' },
-    quiet: { 'psa_graphql_root_fields_total{outcome="NOT_FOUND"}': '0+9x40' },
+    raised: { 'psa_failures_total{outcome="UNAVAILABLE"}': '0x28 1x12' },
+    quiet: { 'psa_failures_total{outcome="UNAVAILABLE"}': '0x40' },
   },
   PsaTasksLate: {
     raised: { 'psa_tasks_oldest_due_seconds{kind="payout.send"}': '61x40' },
     quiet: {
       'psa_tasks_oldest_due_seconds{kind="payout.send"}': '59x40',
       'psa_tasks_oldest_due_seconds{kind="webhook.deliver"}': '599x40',
+    },
+    labels: { kind: 'payout.send' },
+  },
+  PsaTasksFail: {
+    raised: { 'psa_tasks_total{kind="payout.send",outcome="failed"}': '0x10 1 2 3 4 5x30' },
+    quiet: {
+      // Two kinds have failed twice each.
+      'psa_tasks_total{kind="payout.send",outcome="failed"}': '0x10 2x30',
+      'psa_tasks_total{kind="pix.receive",outcome="failed"}': '0x10 2x30',
+      'psa_tasks_total{kind="payout.send",outcome="not_yet"}': '0+9x40',
     },
     labels: { kind: 'payout.send' },
   },
@@ -49,9 +77,14 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     quiet: { psa_database_waiting: '0x29 2x10' },
   },
   PsaUpstreamAway: {
-    raised: { 'psa_upstream_circuit{state="open"}': '1x40' },
+    // Each attempt to close it is half open; without requests it stays so.
+    raised: {
+      'psa_upstream_circuit{state="open"}': '0x27 1 0 1 0x10',
+      'psa_upstream_circuit{state="half_open"}': '0x28 1 0 1x10',
+      'psa_upstream_circuit{state="closed"}': '1x27 0x13',
+    },
     quiet: { 'psa_upstream_circuit{state="open"}': '0x40', 'psa_upstream_circuit{state="closed"}': '1x40' },
-    labels: { state: 'open' },
+    labels: { state: 'closed' },
   },
   PsaUpstreamBudgetUsed: {
     raised: {
@@ -70,8 +103,8 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     quiet: { psa_upstream_oldest_doubt_seconds: '900x40' },
   },
   PsaUpstreamCorrected: {
-    raised: { psa_upstream_corrections_total: '0x19 1x20' },
-    quiet: { psa_upstream_corrections_total: '7x40' },
+    raised: { 'psa_upstream_corrections_total{resource="payout"}': '0x19 1x20' },
+    quiet: { 'psa_upstream_corrections_total{resource="payout"}': '7x40' },
   },
   PsaWebhooksRefused: {
     raised: {

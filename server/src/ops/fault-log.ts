@@ -13,14 +13,18 @@ const OUTAGE_LINE_MS = 10_000;
 export function createFaultLog({
   log,
   clock,
+  onOutage,
 }: {
   log: Log;
   clock: Pick<Clock, 'ms'>;
+  /** Called for each error that is an outage, logged or not. */
+  onOutage: () => void;
 }): (thrown: unknown, fields: object, message: string) => void {
   let nextLineAt = Number.NEGATIVE_INFINITY;
   return (thrown, fields, message) => {
     if (thrown instanceof OperatorNotice) return log.warn(fields, thrown.message);
     if (!(thrown instanceof OutageError)) return log.error({ err: thrown, ...fields }, message);
+    onOutage();
     const now = clock.ms();
     if (now < nextLineAt && !thrown.mayBeDone) return;
     nextLineAt = now + OUTAGE_LINE_MS;

@@ -58,6 +58,8 @@ export interface Metrics {
   onContent(outcome: 'delivered' | 'out_of_stock'): void;
   /** Counts an attempt to debit a cycle of a subscription, as the payer's bank has reported it. */
   onSubscriptionAttempt(outcome: 'paid' | 'failed'): void;
+  /** Counts an outage that the log of faults was given, also where no request has met it. */
+  onOutage(): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
     info: { mode: string; engine: string };
@@ -78,6 +80,12 @@ export function createMetrics(clock: Clock): Metrics {
     name: 'psa_http_requests_total',
     help: 'Requests by route and status; aborted: the client left before its answer was complete',
     labelNames: ['route', 'status'],
+    registers,
+  });
+  const failures = new Counter({
+    name: 'psa_failures_total',
+    help: 'Internal faults of root fields and of answers, and what has met an outage of the database',
+    labelNames: ['outcome'],
     registers,
   });
   const answerSeconds = new Histogram({
@@ -267,6 +275,7 @@ export function createMetrics(clock: Clock): Metrics {
   pixReturns.inc({ outcome: 'failed' }, 0);
   ltcOutputs.inc({ outcome: 'unmatched' }, 0);
   contents.inc({ outcome: 'out_of_stock' }, 0);
+  for (const outcome of [FAULT, OUTAGE]) failures.inc({ outcome }, 0);
 
   /** The end of a subscription, one function for each transport and topic: thousands of open subscriptions hold it. */
   const onLeaves = new Map<string, (wasSlow: boolean) => void>();
@@ -287,10 +296,13 @@ export function createMetrics(clock: Clock): Metrics {
     registry,
     onAnswer(route, status, ms) {
       answers.inc({ route: route ?? 'none', status: status ?? 'aborted' });
+      if (status === 500) failures.inc({ outcome: FAULT });
       if (ms !== null) answerSeconds.observe({ route: route ?? 'none' }, ms / 1_000);
     },
     onRootField(kind, field, error, ms) {
-      fields.inc({ kind, field, outcome: outcomeOf(error) });
+      const outcome = outcomeOf(error);
+      fields.inc({ kind, field, outcome });
+      if (outcome === FAULT) failures.inc({ outcome });
       fieldSeconds.observe({ kind, field }, ms / 1_000);
     },
     onSubscriber(transport, topic) {
@@ -328,6 +340,7 @@ export function createMetrics(clock: Clock): Metrics {
     onLtcOutput: (outcome) => ltcOutputs.inc({ outcome }),
     onSubscriptionAttempt: (outcome) => attempts.inc({ outcome }),
     onTokenPaused: () => tokenPauses.inc(),
+    onOutage: () => failures.inc({ outcome: OUTAGE }),
     onContent: (outcome) => contents.inc({ outcome }),
     watch({ info, connections, backlog }) {
       new Gauge({

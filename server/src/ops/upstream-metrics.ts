@@ -63,6 +63,8 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     labelNames: ['resource'],
     registers,
   });
+  // An alert sees the first correction only as an increase, from 0. No other resource is corrected.
+  for (const resource of ['payout', 'subaccount_payout']) corrections.inc({ resource }, 0);
 
   return {
     registry,
