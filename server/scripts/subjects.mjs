@@ -17,8 +17,11 @@ export function subjectFault(subject) {
  * @param {string} range @param {string} [cwd] @returns {Promise<{ ok: boolean, output: string }>}
  */
 export async function checkSubjects(range, cwd = root) {
-  // At the first push of a branch the commit before it is 40 zeros: then only the last commit is checked.
-  const revisions = /^0+\.\./.test(range) ? ['-1', range.replace(/^0+\.{2,3}/, '')] : [range];
+  // Before a first push there are 40 zeros, and before a forced one a commit that a clone lacks: the last commit is checked.
+  const [, before, after = ''] = /^([0-9a-f]{40})\.{2,3}(.*)$/.exec(range) ?? [];
+  const isKnown =
+    !before || (await run('git', ['cat-file', '-e', `${before}^{commit}`], { cwd, quiet: true })).ok;
+  const revisions = isKnown ? [range] : ['-1', after];
   const log = await run('git', ['log', '--no-merges', '--format=%h %s', ...revisions, '--'], {
     cwd,
     quiet: true,

@@ -63,10 +63,12 @@ describe('The check of a push', () => {
     expect(output).toBe(`${git('rev-parse', '--short', 'HEAD')} “Fix it” is not \`area: what changed\`\n`);
   });
 
-  it('The check of a push looks at the last commit where there was none before', async () => {
-    const none = '0'.repeat(40);
-    expect(await checkSubjects(`${none}..good~1`, folder)).toMatchObject({ ok: true });
-    expect(await checkSubjects(`${none}..HEAD`, folder)).toMatchObject({ ok: false });
+  it.each([
+    ['there was none before', '0'.repeat(40)],
+    ['a forced push has replaced the one before, which no branch has', '1234567890'.repeat(4)],
+  ])('The check of a push looks at the last commit where %s', async (_, before) => {
+    expect(await checkSubjects(`${before}..good~1`, folder)).toMatchObject({ ok: true });
+    expect(await checkSubjects(`${before}..HEAD`, folder)).toMatchObject({ ok: false });
   });
 
   it('The check of a push fails where git does not know the commits', async () => {
