@@ -335,6 +335,15 @@ function endStream(response: ServerResponse): void {
   response.end(() => socket?.end());
 }
 
+/** Resolves when an event stream has closed: what handles one that `Accept` did not name may never end. */
+function endOfStream(response: ServerResponse): Promise<void> {
+  return new Promise((resolve) => {
+    response.once('close', () => {
+      if (isEventStream(response)) resolve();
+    });
+  });
+}
+
 /** Traces a request by its template: path and query may hold anything, and the headers hold keys. */
 function traceRequest(
   context: RequestContext,
@@ -345,7 +354,7 @@ function traceRequest(
   const parent = typeof headers.traceparent === 'string' ? headers.traceparent : undefined;
   const attributes = { 'http.request.method': method, 'http.route': template };
   return startSpan({ name: `${method} ${template}`, kind: 'server', attributes, parent }, async (span) => {
-    await handle({
+    const handled = handle({
       ...context,
       setTemplate(name) {
         context.setTemplate?.(name);
@@ -353,6 +362,7 @@ function traceRequest(
         span.set({ 'http.route': name });
       },
     });
+    await Promise.race([handled, endOfStream(context.response)]);
     span.set({ 'http.response.status_code': context.response.statusCode });
   });
 }
