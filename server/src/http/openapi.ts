@@ -166,7 +166,7 @@ const WEBHOOK_HEADERS: readonly [name: string, required: boolean, description: s
   [
     'webhook-signature',
     true,
-    'One `v1,…` for each secret that is valid, separated by spaces: the newest first, and the one before while it is rotated',
+    'One `v1,…` for each secret that is valid, separated by spaces: the newest first, then those of before while they are valid, three at most',
   ],
 ];
 
