@@ -123,6 +123,10 @@ describe('server/compose.yaml', () => {
       expect(Number.parseInt(stop_grace_period!, 10) * 1_000).toBeGreaterThan(longestMs);
   });
 
+  it('server/compose.yaml asks PostgreSQL over TCP, where its server of the initialisation does not listen', () => {
+    expect(services.postgres!.healthcheck!.test).toContain('--host=127.0.0.1');
+  });
+
   it('server/compose.yaml and Caddy check the health of an instance at a route and a port that it serves', () => {
     const routes = createHealthRoutes({ isReady: async () => true });
     const isServed = (path: string) => routes.some((route) => (route.path as RegExp).test(path));
