@@ -487,6 +487,14 @@ describe('on a data folder that a running server uses', () => {
     const unusable: [string[], string][] = [
       // The name of the unfinished file is longer than a name may be.
       [['backup', long], `${join(folder, long)} cannot be written (ENAMETOOLONG)`],
+      [
+        ['backup', `x${long}x`.repeat(2)],
+        `${join(folder, `x${long}x`.repeat(2))} cannot be written (ENAMETOOLONG)`,
+      ],
+      [
+        ['restore', `x${long}x`.repeat(2)],
+        `${join(folder, `x${long}x`.repeat(2))} cannot be read (ENAMETOOLONG)`,
+      ],
       [['restore', '.'], `${folder} cannot be read (EISDIR)`],
     ];
     for (const [args, said] of unusable)

@@ -7,6 +7,7 @@ import {
   realpathSync,
   renameSync,
   rmSync,
+  type Stats,
   statSync,
 } from 'node:fs';
 import { open, rmdir } from 'node:fs/promises';
@@ -71,7 +72,9 @@ export async function backUp(
     );
   const folder = resolve(config.dataDir);
   if (!existsSync(pathsIn(folder).pgdata))
-    throw new BackupError(`There is no database in ${folder}: no server has run on it yet`);
+    throw new BackupError(
+      `There is no database in ${folder}: no server has run on it yet, and DATABASE_URL is not set`,
+    );
   return retryWhileLocked(
     async () => {
       const takenAt = clock.now();
@@ -108,7 +111,7 @@ export async function restore(
 ): Promise<Saved> {
   if (!config.databaseUrl && config.dataDir === 'memory')
     throw new BackupError('PSA_DATA_DIR is memory: give a folder, or a DATABASE_URL, to restore into');
-  if (!existsSync(file)) throw new BackupError(`There is no file ${file}`);
+  if (!statOf(file, statSync, 'read')) throw new BackupError(`There is no file ${file}`);
   const header = await readBackup(file, (texts) => checkBackup(texts, onChecked));
   try {
     const rows = await withDatabase(
@@ -160,7 +163,7 @@ async function writeBackup(
 }
 
 function assertIsFree(file: string): void {
-  if (lstatSync(file, { throwIfNoEntry: false }))
+  if (statOf(file, lstatSync, 'written'))
     throw new BackupError(`${file} is there already: name another, or move it away`);
   if (!existsSync(dirname(file))) throw new BackupError(`There is no folder ${dirname(file)}`);
 }
@@ -190,8 +193,17 @@ async function readBackup<T>(file: string, read: (texts: AsyncIterable<string>) 
   }
 }
 
+/** Looks a file up; undefined where there is none. @throws BackupError where its folder may not be entered, or the like */
+function statOf(file: string, stat: typeof statSync, purpose: 'read' | 'written'): Stats | undefined {
+  try {
+    return stat(file, { throwIfNoEntry: false });
+  } catch (error) {
+    throw explainFile(error, `${file} cannot be ${purpose}`);
+  }
+}
+
 /** Codes of a file or a disk that cannot be used. */
-const FILE_CODES = /^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EFBIG|EIO|EISDIR|ENOTDIR|ENAMETOOLONG)$/;
+const FILE_CODES = /^(EACCES|EPERM|EROFS|ENOSPC|EDQUOT|EFBIG|EIO|EISDIR|ENOTDIR|ENAMETOOLONG|ELOOP)$/;
 
 /** Explains a failure of the backup's file; any other error stays as it is. */
 function explainFile(error: unknown, problem: string): unknown {
