@@ -10,6 +10,7 @@ export interface RunningServer {
 
 /**
  * Starts a server, as `npx @psa/server` does, and waits until it answers. It ends with the process that has started it.
+ * `PSA_DRAIN_SECONDS` is 0 unless it is set: `stop` waits for no proxy.
  *
  * @param variables environment variables beside those of this process, such as `{ PORT: '0', PSA_DATA_DIR: 'memory' }`
  * @throws Error where the server cannot start; it has printed why

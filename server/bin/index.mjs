@@ -1,13 +1,14 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
+import { environmentOfChild } from './starting.mjs';
 
 const PROGRAM = fileURLToPath(new URL('./child.mjs', import.meta.url));
 
 /** @type {typeof import('./index.d.mts').start} */
 export async function start(variables = {}) {
   const child = spawn(process.execPath, [PROGRAM], {
-    env: { ...process.env, ...variables },
+    env: environmentOfChild(variables),
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
   });
   const ended = once(child, 'close').then(([code]) => /** @type {number | null} */ (code));

@@ -93,3 +93,12 @@ export function endWithParent() {
   // A signal to the process group of both comes before the end of the channel, or a little later.
   process.once('disconnect', () => setTimeout(end, 250));
 }
+
+/**
+ * The environment of a server that a program starts. No proxy is in front of it that has to see it drain, and its program
+ * waits for the stop.
+ * @param {Readonly<Record<string, string>>} variables
+ */
+export function environmentOfChild(variables) {
+  return { PSA_DRAIN_SECONDS: '0', ...process.env, ...variables };
+}

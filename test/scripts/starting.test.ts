@@ -63,3 +63,13 @@ describe.each(['endWithNpm', 'endWithParent'] as const)('%s', (by) => {
     expect(sent).toEqual(['SIGTERM']);
   });
 });
+
+test('A server of start() does not drain, unless its variables or those of its program say so', async () => {
+  const { environmentOfChild } = await import('../../server/bin/starting.mjs');
+  onTestFinished(() => void vi.unstubAllEnvs());
+  vi.stubEnv('PSA_DRAIN_SECONDS', undefined);
+  expect(environmentOfChild({ PORT: '0' })).toMatchObject({ PORT: '0', PSA_DRAIN_SECONDS: '0' });
+  vi.stubEnv('PSA_DRAIN_SECONDS', '2');
+  expect(environmentOfChild({})).toMatchObject({ PSA_DRAIN_SECONDS: '2' });
+  expect(environmentOfChild({ PSA_DRAIN_SECONDS: '1' })).toMatchObject({ PSA_DRAIN_SECONDS: '1' });
+});
