@@ -22,6 +22,7 @@ const NOT_RUN: Record<string, Record<string, string>> = {
   },
   'server/docs/operate.md': {
     'useradd --system psa': 'makes a user of the machine, and clones from a network',
+    'psa() {': 'needs systemd, and its file of variables',
     'for port in 4000 4001; do': 'needs systemd; test/cluster/proxies.test.ts restarts instances like this',
   },
 };

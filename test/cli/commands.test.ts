@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { parseCommand } from '../../server/src/cli/commands.ts';
 import { UsageError } from '../../server/src/cli/usage-error.ts';
+import { commandsOf } from '../../server/src/kernel/assets.ts';
 
 const words = (text: string) => text.split(' ');
 
@@ -223,4 +224,12 @@ describe('the parser of psa', () => {
     for (const option of ['--live', '--sandbox', '--permission', '--name', '--account', '--json', '--help'])
       expect(text).toContain(option);
   });
+});
+
+test.each([
+  ['a clone', ['scripts/build.mjs', 'bin/psa.mjs'], 'npm run psa --', 'npm start'],
+  ['the package', ['bin/psa.mjs'], 'npx @psa/server', 'npx @psa/server'],
+  ['the image, which npm has not installed', [], 'node server/dist/psa.js', 'node server/dist/main.js'],
+])('Messages name the commands that work in %s', (_, files: string[], psa, start) => {
+  expect(commandsOf((file) => files.includes(file))).toEqual({ psa, start });
 });

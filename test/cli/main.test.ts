@@ -567,7 +567,7 @@ describe('on a data folder without a server', () => {
       const { code, stdout, stderr } = await psa({ PSA_DATA_DIR }, 'keys', 'create', '--live');
       expect({ code, stdout }).toEqual({ code: 1, stdout: '' });
       expect(stderr).toBe(
-        `No server has run on ${PSA_DATA_DIR} yet. Start it once, with npm start: that makes the first account, and shows its keys\n`,
+        `No server has run on ${PSA_DATA_DIR} yet, and DATABASE_URL, which names the PostgreSQL of one that uses it, is not set. Start it once, with npm start: that makes the first account, and shows its keys\n`,
       );
       expect(existsSync(join(PSA_DATA_DIR, 'pgdata'))).toBe(false);
     }

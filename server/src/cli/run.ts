@@ -180,12 +180,12 @@ async function performOperation(
       'PSA_DATA_DIR is memory: such a server keeps its data to itself, where this command cannot reach them. Choose its keys with PSA_BOOTSTRAP_LIVE_KEY and PSA_BOOTSTRAP_TEST_KEY, or give it a folder',
     );
   const folder = resolve(config.dataDir);
-  if (!existsSync(folder)) throw new Refusal(neverStartedMessage(folder));
+  if (!existsSync(folder)) throw new Refusal(neverStartedMessage(folder, NO_URL));
   return retryWhileLocked(
     async () => {
       const answer = await callAdminSocket(folder, operation, input);
       if (answer) return answer;
-      if (!existsSync(pathsIn(folder).pgdata)) throw new Refusal(neverStartedMessage(folder));
+      if (!existsSync(pathsIn(folder).pgdata)) throw new Refusal(neverStartedMessage(folder, NO_URL));
       return onDatabase();
     },
     { folder, clock: createSystemClock(), toError: (message) => new Refusal(message) },
@@ -257,9 +257,12 @@ async function hasAccount({ sql }: Database): Promise<boolean> {
   return (await sql.selectFrom('account').select('id').limit(1).executeTakeFirst()) !== undefined;
 }
 
-function neverStartedMessage(where: string): string {
-  return `No server has run on ${where} yet. Start it once, with ${START_COMMAND}: that makes the first account, and shows its keys`;
+function neverStartedMessage(where: string, elsewhere = ''): string {
+  return `No server has run on ${where} yet${elsewhere}. Start it once, with ${START_COMMAND}: that makes the first account, and shows its keys`;
 }
+
+/** The mistake of an operator whose servers have their variables from a file that the shell has not read. */
+const NO_URL = ', and DATABASE_URL, which names the PostgreSQL of one that uses it, is not set';
 
 const silentLog: Log = { info: () => undefined, warn: () => undefined, error: () => undefined };
 

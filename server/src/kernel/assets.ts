@@ -25,11 +25,17 @@ export function builtPath(name: string): string {
 /** Whether this is the packed server, which npm or an image has installed: it has the programs, and not what builds them. */
 const isPacked = !isSource && !existsSync(new URL('../scripts/build.mjs', BASE));
 
-/** The command that starts the server, as messages name it. */
-export const START_COMMAND = isPacked ? 'npx @psa/server' : 'npm start';
+/** The commands of a server that has these files: in a clone, as npm installs it, and in an image. */
+export function commandsOf(has: (file: string) => boolean): { start: string; psa: string } {
+  if (has('scripts/build.mjs')) return { start: 'npm start', psa: 'npm run psa --' };
+  if (has('bin/psa.mjs')) return { start: 'npx @psa/server', psa: 'npx @psa/server' };
+  return { start: 'node server/dist/main.js', psa: 'node server/dist/psa.js' };
+}
 
-/** The psa command, as messages name it. */
-export const PSA_COMMAND = isPacked ? 'npx @psa/server' : 'npm run psa --';
+/** The commands that start the server, and the psa command, as messages name them. */
+export const { start: START_COMMAND, psa: PSA_COMMAND } = commandsOf((file) =>
+  existsSync(new URL(`../${file}`, BASE)),
+);
 
 /** The path of a file or folder of the widget: the packed server contains them, and in the repository they lie beside it. */
 export function widgetPath(name: string): string {
