@@ -392,13 +392,45 @@ describe('the hosted page while the server does not answer', () => {
     await typeCard(page);
     await pay(page);
     await page.getByText('Processando…').waitFor();
+    // The card may be charged meanwhile: nobody may be sent to the shop as a payer who has cancelled.
+    const cancel = page.getByRole('link', { name: 'Cancelar' });
+    expect(await cancel.count()).toBe(0);
     await page.clock.fastForward(12_000);
     await page.clock.fastForward(1_000);
     await page.getByRole('button', { name: /^Pagar/ }).waitFor();
     expect(await page.locator('[aria-busy], [aria-disabled]').count()).toBe(0);
+    expect(await cancel.count()).toBe(1);
     await pay(page);
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
     expect(served.state.charged).toHaveLength(1);
+  });
+
+  it('a window that cannot close itself does not say that nothing was charged while a card is charged', async () => {
+    await using served = await servePage({ payment: aPayment({ cancelUrl: null }) });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.clock.install();
+    await page.route(served.pageUrl, (route) =>
+      route.request().method() === 'POST' ? route.fulfill({ status: 204 }) : route.continue(),
+    );
+    // The name of a popup, in a window that no script has opened.
+    await page.addInitScript("window.name = 'psa-checkout'");
+    await page.goto(served.pageUrl);
+    const cancel = page.getByRole('button', { name: 'Cancelar' });
+    const mayClose = page.getByText('Nada foi cobrado.');
+    await cancel.click();
+    await page.clock.fastForward(300);
+    await mayClose.waitFor();
+    await typeCard(page);
+    await pay(page);
+    await page.getByText('Processando…').waitFor();
+    expect(await cancel.count()).toBe(0);
+    expect(await mayClose.isVisible()).toBe(false);
+    await page.clock.fastForward(12_000);
+    await page.clock.fastForward(1_000);
+    await page.getByRole('button', { name: /^Pagar/ }).waitFor();
+    expect(await mayClose.isVisible()).toBe(true);
+    expect(await cancel.count()).toBe(1);
   });
 
   it('what an extension of the browser puts into the page does not break off a payment', async () => {
