@@ -349,6 +349,11 @@ describe('what the service writes', () => {
       createdAt: NOW,
       paidAt: plusMs(NOW, 60_000),
     });
+    // Other records than customers have an externalId, too.
+    expect(cardPaymentFromWire({ ...record, cliente: { externalId: 'u-1' } })!.customer).toBeNull();
+    expect(cardPaymentFromWire({ ...record, customer: { externalId: 'u-1' } })!.customer).toEqual({
+      externalId: 'u-1',
+    });
     const event = {
       tipo: 'card_payment.paid',
       orderCode: 'PEDIDO1',

@@ -292,6 +292,14 @@ describe('a creation whose answer was lost', () => {
     expect(payment).toMatchObject({ orderCode: made[0]!.orderCode, customer });
   });
 
+  test('A lost creation is found where its customer is the merchant’s identifier alone', async () => {
+    const { person, tenant, made } = await startLost({ listed: true });
+    const customer = { externalId: 'u-1' };
+    const { payment } = await person.create(tenant, { valueCents: 4990, customer });
+    expect(made).toHaveLength(1);
+    expect(payment).toMatchObject({ orderCode: made[0]!.orderCode, customer });
+  });
+
   test('A lost creation is not confused with a similar older payment', async () => {
     const { person, tenant, clock, script } = await start();
     const old = { orderCode: 'P1', status: 'pending', amountCents: 80, createdAt: clock.now().toISOString() };

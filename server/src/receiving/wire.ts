@@ -101,9 +101,10 @@ function readDetails(record: JsonRecord) {
   return {
     customer:
       readCustomer(record.customer) ??
+      // An externalId alone is no customer there: a product has one, too.
       Object.values(record)
         .map(readCustomer)
-        .find((each) => each) ??
+        .find((each) => each?.name ?? each?.email) ??
       null,
     description: readDocumentText(record.description),
     metadata: readDocumentText(record.metadata),
@@ -120,7 +121,7 @@ function readCustomer(value: unknown): { name?: string; email?: string; external
     const text = readDocumentText(record[name]);
     return text === null ? [] : [[name, text] as const];
   });
-  return members.some(([name]) => name !== 'externalId') ? Object.fromEntries(members) : null;
+  return members.length > 0 ? Object.fromEntries(members) : null;
 }
 
 function readUrl(value: unknown): string | null {
