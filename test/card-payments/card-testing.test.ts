@@ -270,8 +270,12 @@ describe('pauseToken', () => {
 
   test('A pause with a limit ends by itself, and can be changed before', async () => {
     const { live, token, start } = await shop();
-    await live.request(PAUSE, { token });
+    const address = visitor();
+    const { cardPayment } = await start(address);
+    await live.request(PAUSE, { token, seconds: 604_800 });
+    expect((await post(cardPayment.orderCode, APPROVED, address)).retryAfter).toBe('300');
     const { pause } = (await live.request(PAUSE, { token, seconds: 90 })).pauseToken;
+    expect((await post(cardPayment.orderCode, APPROVED, address)).retryAfter).toBe('90');
     expect(pause.pausedUntil).toBe(new Date(app.clock.now().getTime() + 90 * SECOND).toISOString());
     app.clock.advance(90 * SECOND - 1);
     expect((await start(visitor())).code).toBe('CHECKOUT_TOKEN_PAUSED');

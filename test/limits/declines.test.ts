@@ -257,6 +257,9 @@ describeOnDatabase('declined cards', (open) => {
     const { clock, guard, attempt, state } = shop();
     const pausedUntil = plusMs(clock.now(), 20 * MINUTE);
     state.pause = { reason: 'merchant', pausedAt: clock.now(), pausedUntil };
+    // A wait of the whole pause would show the payer whose pause it is.
+    expect(await guard.admit(attempt(null))).toEqual(plusMs(clock.now(), 5 * MINUTE));
+    clock.advance(16 * MINUTE);
     expect(await guard.admit(attempt(null))).toEqual(pausedUntil);
     state.pause = { reason: 'merchant', pausedAt: clock.now(), pausedUntil: null };
     expect(await guard.admit(attempt())).toEqual(plusMs(clock.now(), 5 * MINUTE));

@@ -81,8 +81,11 @@ export function createCardTestingGuard({
     ]);
     const countOf = (key: string | null) => (key === null ? null : (counts.get(key) ?? null));
     const seen = countOf(network);
-    if (isPaused(pause, now) && pause?.reason === 'merchant')
-      return { seen, now, retryAt: pause.pausedUntil ?? plusMs(now, PAUSED_RETRY_MS) };
+    if (isPaused(pause, now) && pause?.reason === 'merchant') {
+      const retryAt = plusMs(now, PAUSED_RETRY_MS);
+      const { pausedUntil } = pause;
+      return { seen, now, retryAt: pausedUntil && pausedUntil < retryAt ? pausedUntil : retryAt };
+    }
     const isHot = (countOf(token)?.used ?? 0) >= HOT_TOKEN || (countOf(account)?.used ?? 0) >= HOT_ACCOUNT;
     const pace = isPaused(pause, now) ? PACES.paused : isHot ? PACES.hot : PACES.calm;
     if (!seen) return { seen, now, retryAt: null };
@@ -127,7 +130,7 @@ export function createCardTestingGuard({
   };
 }
 
-/** The wait of a payer whose token the merchant has paused without an end. */
+/** The longest wait of a payer whose token the merchant has paused. A pause of days would show its reason. */
 const PAUSED_RETRY_MS = 5 * MINUTE;
 
 /** The amounts that an outcome takes from the counts. An approved card also takes back the one counted at its admission. */
