@@ -195,6 +195,7 @@ const RECURRENCE_PAGES: Readonly<Record<string, HostedState>> = {
   'recurrence-expired': {
     payment: aSubscription({ status: 'expired', expiresAt: past, returnedCredits: [aReturn('not_payable')] }),
   },
+  'recurrence-refused-expired': { payment: aSubscription({ status: 'expired', brCode: null }) },
   'recurrence-authorised': {
     payment: aSubscription(
       { ...paid, successUrl: 'https://loja.example/obrigado' },

@@ -69,6 +69,9 @@ describe('the page of each state', () => {
     ],
     'recurrence-another-amount': ['Recebemos R$ 49,91 e estamos devolvendo', BR_CODE],
     'recurrence-expired': ['O tempo para autorizar acabou', 'Recebemos R$ 49,90 e devolvemos'],
+    'recurrence-refused-expired': [
+      ...['Pagamento não concluído', 'O banco não gerou o código PIX. Nada foi cobrado.'],
+    ],
     'recurrence-authorised': [
       ...['Assinatura autorizada', 'Próxima cobrança 10/04/2026', SUBSCRIPTION_ID, 'Continuar para a loja'],
     ],
@@ -84,6 +87,7 @@ describe('the page of each state', () => {
     for (const words of says[name]!) expect(text).toContain(words);
     const copied = ['PIX Copia e Cola', 'Endereço LTC'].filter((label) => text.includes(label));
     expect(copied).toEqual(PAYABLE[name] ? [PAYABLE[name]] : []);
+    if (name === 'recurrence-refused-expired') expect(text).not.toContain('expirou');
     if (!PAYABLE[name]) for (const code of [BR_CODE, LTC_ADDRESS]) expect(text).not.toContain(code);
   });
 

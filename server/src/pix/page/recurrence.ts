@@ -28,16 +28,20 @@ export function recurrenceNote({ texts, formats }: Site, { payment, merchantName
 
 /** The states of a recurrence whose words are not those of a payment. */
 export const RECURRENCE_STATUS: Partial<Record<PageState, Status>> = {
-  expired: (site, { payment }, returned) => ({
-    icon: ICONS.clock,
-    tone: 'neutral',
-    title: site.texts.recurrence.expired,
-    body: html`
-      <p>${site.texts.recurrence.expiredText(site.formats.instant(payment.expiresAt))}</p>
+  expired: (site, { payment }, returned) => {
+    const { texts, formats } = site;
+    return {
+      icon: ICONS.clock,
+      tone: 'neutral',
+      // Where the bank refuses the code, its time is not over.
+      title: payment.brCode === null ? texts.page.notCompleted : texts.recurrence.expired,
+      body: html`
+      <p>${payment.brCode === null ? texts.pix.failedText : texts.recurrence.expiredText(formats.instant(payment.expiresAt))}</p>
       ${returned}
-      <p class="aside">${site.texts.recurrence.startAgain}</p>
+      <p class="aside">${texts.recurrence.startAgain}</p>
       ${backLink(site, cancelUrlOf(payment))}`,
-  }),
+    };
+  },
   paid: (site, order, returned) => {
     const { formats } = site;
     const texts = site.texts.recurrence;
