@@ -9,6 +9,7 @@ import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
 import { embedded } from '../support/port-fixture.ts';
+import { recordStatements } from '../support/statements.ts';
 import { describePort } from './port.ts';
 
 const SECOND = 1_000;
@@ -93,6 +94,18 @@ describeOnDatabase('PIX payments', (open) => {
     expect(await core.cardPayments.pay(card.payment.orderCode, approved())).toMatchObject({
       kind: 'paid_elsewhere',
     });
+  });
+
+  test('A further notification of a code writes nothing for the credits that are recorded', async () => {
+    const { database: recorded, statements } = recordStatements(database);
+    const core = await startCore({ database: recorded });
+    const { payment } = await create(core, {});
+    for (let count = 0; count < 4; count += 1) await pay(core, payment.paymentId);
+    await core.work.settled();
+    statements.length = 0;
+    expect((await core.payments.receive(core.tenant, payment.paymentId))!.returnedCredits).toHaveLength(3);
+    expect(statements.filter((statement) => /lock_stream|insert|update "/.test(statement))).toEqual([]);
+    expect(statements.filter((statement) => statement.includes('from "pix_credit"'))).toHaveLength(1);
   });
 
   test('A payment expires, and a late PIX pays it', async () => {

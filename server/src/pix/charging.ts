@@ -161,10 +161,22 @@ export function createPixCharging({
       let resource = await select(tenant, id);
       if (!resource) return null;
       // What has paid it is recorded: a repeated notification does not wait for the tenant's lock.
-      for (const credit of await rail.creditsOf(txidOf(id)))
-        if (credit.endToEndId !== resource.endToEndId)
-          resource = await recordCredit(tenant, resource, credit);
+      const { endToEndId } = resource;
+      const reported = (await rail.creditsOf(txidOf(id))).filter(
+        (credit) => credit.endToEndId !== endToEndId,
+      );
+      for (const credit of await unrecorded(tenant, reported))
+        resource = await recordCredit(tenant, resource, credit);
       return resource;
+    }
+
+    /** Leaves out what is recorded: a bank shows all that it has ever reported of a code. */
+    async function unrecorded(tenant: Tenant, reported: readonly PixCredit[]): Promise<readonly PixCredit[]> {
+      if (reported.length === 0) return reported;
+      const ids = reported.map(({ endToEndId }) => endToEndId);
+      const known = await selectCredits(database.sql, tenant, ids);
+      const recorded = new Set(known.map(({ endToEndId }) => endToEndId));
+      return reported.filter(({ endToEndId }) => !recorded.has(endToEndId));
     }
 
     async function recordCredit(tenant: Tenant, resource: R, credit: PixCredit): Promise<R> {
