@@ -71,7 +71,8 @@ export const cardPaymentWire = z
       description: 'Given back to the payer by completed refunds; one under way does not count yet',
     }),
     refundableCents: cents.meta({
-      description: 'What a refund may still take: without refunds under way or done',
+      description:
+        'What a refund may still take: without refunds under way or done, and without disputes that were not won',
     }),
     failureReason: z.string().nullable(),
     createdAt: instant,

@@ -128,7 +128,7 @@ builder.node(PaymentRef, {
       type: 'Cents',
       nullable: true,
       description:
-        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
+        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
       resolve: refundableCentsOf,
     }),
     failureReason: t.string({

@@ -195,7 +195,7 @@ export function pixFields<R extends PixResource>(
     refundableCents: t.field({
       type: 'Cents',
       nullable: true,
-      description: `The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way. 0 for a ${name} that is not PAID. Null if the upstream service does not report it.`,
+      description: `The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for a ${name} that is not PAID. Null if the upstream service does not report it.`,
       resolve: refundableCents,
     }),
     failureReason: t.string({

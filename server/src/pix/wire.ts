@@ -53,7 +53,8 @@ export function pixWireShape(expiry: string) {
       description: 'Given back to the payer by completed refunds; one under way does not count yet',
     }),
     refundableCents: cents.meta({
-      description: 'What a refund may still take: without refunds under way or done',
+      description:
+        'What a refund may still take: without refunds under way or done, and without disputes that were not won',
     }),
     refunds: z.array(shownRefund).meta({ description: 'Oldest first' }),
     returnedCredits: z

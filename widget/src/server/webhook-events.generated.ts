@@ -211,7 +211,7 @@ export interface SubaccountPayoutEvent {
   externalId?: string;
 }
 
-/** A checkout token takes no cards for a while: too many of them were declined. */
+/** Many cards were declined with a checkout token: its payers wait longer after a declined card. */
 export interface CheckoutTokenPausedEvent {
   event: 'checkout_token.paused';
   tokenId: string;

@@ -114,7 +114,8 @@ const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null
 );
 
 const TokenPauseReason = builder.enumType('TokenPauseReason', {
-  description: 'The reason for which a checkout token starts no payment for a while.',
+  description:
+    'The reason for which a checkout token starts no payment for a while, or slows its payers down.',
   values: {
     MERCHANT: {
       value: 'merchant',
@@ -143,7 +144,7 @@ const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
     }),
     pausedAt: t.expose('pausedAt', {
       type: 'DateTime',
-      description: 'The time since which the token starts no payment.',
+      description: 'The time at which the pause began.',
     }),
     pausedUntil: t.expose('pausedUntil', {
       type: 'DateTime',

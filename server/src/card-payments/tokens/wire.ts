@@ -7,7 +7,7 @@ import type { TokenSnapshot } from './model.ts';
 export const tokenWebhooks = {
   'checkout_token.paused': webhookBody(
     'checkout_token.paused',
-    'A checkout token takes no cards for a while: too many of them were declined',
+    'Many cards were declined with a checkout token: its payers wait longer after a declined card',
     {
       tokenId: z.string(),
       reason: z.literal('declines'),
