@@ -433,6 +433,26 @@ describe('the hosted page while the server does not answer', () => {
     expect(await cancel.count()).toBe(1);
   });
 
+  it('a payer whose response was lost reads what became of that card, not of an earlier one', async () => {
+    await using served = await servePage({ payment: aPayment({ declinedCharges: 2 }) });
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.clock.install();
+    await page.route(served.pageUrl, (route) => {
+      if (route.request().method() !== 'POST') return route.continue();
+      served.state.payment = aPayment({ declinedCharges: 2, openChargeId: 'charge' });
+      return route.fulfill({ status: 204 });
+    });
+    await page.goto(served.pageUrl);
+    await typeCard(page);
+    await pay(page);
+    await page.getByText('Processando…').waitFor();
+    await page.clock.fastForward(12_000);
+    await page.clock.fastForward(1_000);
+    await page.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
+    expect(page.url()).toContain('?seguir=2');
+  });
+
   it('what an extension of the browser puts into the page does not break off a payment', async () => {
     const violated = deferred();
     await using served = await servePage({

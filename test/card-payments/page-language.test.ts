@@ -117,9 +117,9 @@ describe('the pages in each language', () => {
       body: new URLSearchParams(GOOD_CARD),
       redirect: 'manual',
     });
-    expect(following.headers.get('location')).toBe(`${path}?seguir=1&lang=es`);
+    expect(following.headers.get('location')).toBe(`${path}?seguir=0&lang=es`);
     const markup = await (await fetch(`${served.pageUrl}?lang=es`)).text();
-    expect(markup).toContain(`data-follow="${path}?seguir=1&amp;lang=es"`);
+    expect(markup).toContain(`data-follow="${path}?seguir=0&amp;lang=es"`);
   });
 
   it('Each page links to itself in the other languages, and a page of no payment too', async () => {

@@ -75,7 +75,7 @@ describe('the page of each state', () => {
     await using served = await servePage({ payment: PAGES.processing! });
     const path = new URL(served.pageUrl).pathname;
     expect(await (await get(served.pageUrl)).text()).toContain(
-      `<noscript><meta http-equiv="refresh" content="4; url=${path}?seguir=1"></noscript>`,
+      `<noscript><meta http-equiv="refresh" content="4; url=${path}?seguir=0"></noscript>`,
     );
   });
 
@@ -155,11 +155,18 @@ describe('paying', () => {
   it.each([
     ['declined', 1, 'O banco não autorizou o pagamento. Nada foi cobrado'],
     ['void', 0, 'A operadora do cartão não recebeu o pagamento. Nada foi cobrado'],
-  ])('A payer who waited reads that the charge was %s', async (_name, declinedCharges, words) => {
-    await using served = await servePage({ answer: leaveOpen });
+    ['declined after another card', 3, 'O banco não autorizou o pagamento. Nada foi cobrado', 2],
+    ['void after declined cards', 2, 'A operadora do cartão não recebeu o pagamento. Nada foi cobrado', 2],
+  ])('A payer who waited reads that the charge was %s', async (_name, declinedCharges, words, before = 0) => {
+    await using served = await servePage({
+      payment: aPayment({ declinedCharges: before }),
+      answer: leaveOpen,
+    });
     const response = await post(served.pageUrl);
     const following = new URL(response.headers.get('location')!, served.origin).href;
-    expect(await textOf(await get(following))).toContain('Confirmando o pagamento');
+    const confirming = await (await get(following)).text();
+    expect(confirming).toContain('Confirmando o pagamento');
+    expect(confirming).toContain(`data-follow="${new URL(following).pathname}?seguir=${before}"`);
 
     served.state.payment = { ...served.state.payment, openChargeId: null, declinedCharges };
     const text = await textOf(await get(following));
@@ -210,7 +217,11 @@ describe('paying', () => {
     expect((await post(served.pageUrl, form)).status).toBe(422);
     const again = await post(served.pageUrl, form);
     expect(again.status).toBe(303);
-    expect(again.headers.get('location')).toBe(new URL(served.pageUrl).pathname);
+    // It may be another card, of a second window: its payer reads that nothing was charged.
+    const followed = new URL(again.headers.get('location')!, served.origin).href;
+    expect(await textOf(await get(followed))).toContain(
+      'A operadora do cartão não recebeu o pagamento. Nada foi cobrado',
+    );
     expect(served.state.charged).toHaveLength(1);
     expect((await post(served.pageUrl, { ...GOOD_CARD, attempt: '1' })).status).toBe(422);
     expect(served.state.charged).toHaveLength(2);

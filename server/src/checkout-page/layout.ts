@@ -226,9 +226,12 @@ export function nextStep({ texts }: Site, url: string | null, { isRead = false }
     <p class="aside" data-closable="${url || isRead ? 'no' : 'yes'}" role="status" hidden>${texts.page.mayClose}</p>`;
 }
 
-/** The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise. */
-export function followPath(site: Site, path: string): string {
-  return `${path}?seguir=1${site.isNamed ? `&${LANGUAGE_PARAMETER}=${site.language}` : ''}`;
+/**
+ * The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise. `mark`
+ * comes back in it, and can tell what has changed since.
+ */
+export function followPath(site: Site, path: string, mark = 1): string {
+  return `${path}?seguir=${mark}${site.isNamed ? `&${LANGUAGE_PARAMETER}=${site.language}` : ''}`;
 }
 
 /** The path of a page, in the language that the address of this one names. */

@@ -82,7 +82,9 @@ function startForm() {
   }
 
   let isSent = false;
-  const follow = () => location.replace(`${location.pathname}?seguir=1${named && `&${named}`}`);
+  // The declined cards before this one: the page tells by it what became of this one.
+  const { value: attempt } = inputOf(form, 'attempt');
+  const follow = () => location.replace(`${location.pathname}?seguir=${attempt}${named && `&${named}`}`);
   form.addEventListener('submit', (event) => {
     if (isSent) return event.preventDefault();
     const wrong = Object.values(fields).filter((field) =>

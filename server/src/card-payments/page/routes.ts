@@ -83,7 +83,8 @@ export function createCheckoutRoutes({
       if (next !== null) return redirect(response, next);
     }
     // A payer who comes from the page of an open charge has not paid: the charge has ended meanwhile.
-    const answer = url.searchParams.has('seguir') ? unpaidAnswer(order.payment) : null;
+    const declinedBefore = url.searchParams.get('seguir');
+    const answer = declinedBefore === null ? null : unpaidAnswer(order.payment, Number(declinedBefore));
     const body = state === 'form' ? formPage(site, order, answer) : statusPage(site, order, state);
     sendPage(response, 200, body, { ...order.payment, language: site.language });
   }
@@ -105,10 +106,12 @@ export function createCheckoutRoutes({
       headers?: Record<string, string>,
     ) => sendPage(response, status, body, { language: site.language, successUrl }, headers);
     const now = clock.now();
-    if (pageState(payment, now) !== 'form') return redirect(response, followPath(site, order.path));
-    // The same form again, by reload or from an old page: its card has been answered already.
+    const follow = followPath(site, order.path, payment.declinedCharges);
+    if (pageState(payment, now) !== 'form') return redirect(response, follow);
+    // The same form again, by reload or from an old page: its card has been answered already. It may also be another card,
+    // from a second window, whose payer reads that nothing was charged.
     const attempt = form.get('attempt');
-    if (attempt !== null && attempt !== String(payment.declinedCharges)) return redirect(response, path);
+    if (attempt !== null && attempt !== String(payment.declinedCharges)) return redirect(response, follow);
 
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
     if (!parsed.ok) return answer(422, formPage(site, order, parsed), payment);
@@ -135,7 +138,7 @@ export function createCheckoutRoutes({
         return redirect(response, (await shopUrlOf(after.payment)) ?? path);
       case 'processing':
       case 'in_progress':
-        return redirect(response, followPath(site, order.path));
+        return redirect(response, followPath(site, order.path, after.payment.declinedCharges));
       case 'failed':
       case 'returned':
       case 'not_payable':
@@ -161,10 +164,13 @@ export function createCheckoutRoutes({
   ];
 }
 
-/** The answer to a form whose charge was decided later. What was typed is gone by then. */
-function unpaidAnswer({ declinedCharges }: StoredCardPayment): FormAnswer {
+/**
+ * The answer to a form whose charge was decided later, or was never made. What was typed is gone by then. `declinedBefore`: the
+ * declined cards of the payment before that charge.
+ */
+function unpaidAnswer({ declinedCharges }: StoredCardPayment, declinedBefore: number): FormAnswer {
   const kept = { holder: '', expiry: '' };
-  return { kept, declined: declinedCharges > 0 ? 'declined' : 'not_charged' };
+  return { kept, declined: declinedCharges > declinedBefore ? 'declined' : 'not_charged' };
 }
 
 /**

@@ -58,9 +58,9 @@ interface Status {
 }
 
 const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site, order: Order) => Status> = {
-  processing: (site, { path }) => {
+  processing: (site, { payment, path }) => {
     const { texts } = site;
-    const follow = followPath(site, path);
+    const follow = followPath(site, path, payment.declinedCharges);
     return {
       icon: ICONS.clock,
       tone: 'busy',
