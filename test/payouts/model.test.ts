@@ -458,6 +458,11 @@ test('a PIX key is always masked, an address only where masksPublic is set', () 
   expect(unknown(DESTINATIONS.ltc)).toBe('ltc1qw…n4n9');
   expect(unknown(DESTINATIONS.usd)).toBe('TR7NHq…Lj6t');
   expect(unknown(KEY)).toBe('a***@padaria.example');
+  // A name that every object has is no method either.
+  const inherited = 'constructor' as PayoutMethod;
+  expect(maskDestination({ method: inherited, destination: KEY }, { masksPublic: true })).toBe(
+    'a***@padaria.example',
+  );
   expect(unknown('what is it')).toBe('****');
   expect(unknown('a.b.c')).toBe('****');
   expect(maskDestination({ method: 'ltc', destination: 'not one' }, { masksPublic: false })).toBe('not one');

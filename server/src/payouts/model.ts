@@ -210,7 +210,7 @@ export function maskDestination(
  * parses as; one that is to be hidden comes first.
  */
 function kindOf(method: Payout['method'], destination: string): DestinationKind | undefined {
-  if (method in METHODS) return methodOf(method as PayoutMethod).destination;
+  if (Object.hasOwn(METHODS, method)) return methodOf(method as PayoutMethod).destination;
   const possible = DESTINATION_KINDS.filter((kind) => kind.parse(destination) !== null);
   return possible.find(({ isPublic }) => !isPublic) ?? possible[0];
 }
