@@ -68,6 +68,38 @@ describe('a new account', () => {
   });
 });
 
+describe('a payout whose answer was lost', () => {
+  it('a payout whose answer was lost is sent once, also where the form was changed in between', async () => {
+    await credit(50_000);
+    const visitor = await openDashboard();
+    visitor.expectProblems(/502/);
+    const { page } = visitor;
+    await page.route(
+      '**/demo/dashboard/payouts',
+      async (route) => {
+        await route.fetch();
+        await route.fulfill({ status: 502, body: 'Bad gateway' });
+      },
+      { times: 1 },
+    );
+    const amount = page.getByLabel('Valor em reais');
+    await amount.fill('37,00');
+    await page.getByLabel('Chave PIX').fill('ana@psa.example');
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await confirm(page);
+    await page.getByText('tente de novo, ele não sai em dobro').waitFor();
+    await newest(page).getByText('37,00').waitFor();
+    const rows = await page.locator('#payouts tbody tr').count();
+
+    await amount.fill('38,00');
+    await request(page, { amount: '37,00', destination: 'ana@psa.example' });
+    // A payout after it would stand in front of a second one.
+    await request(page, { amount: '39,00', destination: 'ana@psa.example' });
+    await newest(page).getByText('39,00').waitFor();
+    expect(await page.locator('#payouts tbody tr').count()).toBe(rows + 1);
+  });
+});
+
 describe('the table of payouts', () => {
   it('a turbo payout that was sent and is not confirmed is shown as processing', async () => {
     await credit(50_000);
@@ -523,6 +555,25 @@ describe('a lost connection', () => {
     await isLive(page);
     await request(page, { amount: '11,00', destination: 'ana@psa.example' });
     await says(page, 'Pendente');
+  });
+});
+
+describe('a refused token', () => {
+  it('the dashboard reconnects also where the server mints no token at first', async () => {
+    const visitor = await openDashboard();
+    visitor.expectProblems(/503/);
+    const { page } = visitor;
+    let refused = 0;
+    await page.route('**/demo/dashboard/token', async (route) => {
+      refused += 1;
+      if (refused > 2) return route.fallback();
+      return route.fulfill({ status: 503, body: 'Unavailable' });
+    });
+
+    await shop.fixture.pass(900_000);
+
+    await expect.poll(() => refused, { timeout: 20_000 }).toBeGreaterThan(2);
+    await isLive(page);
   });
 });
 

@@ -96,6 +96,8 @@ export function openApi(
   onCredentials: (credentials: Credentials) => void,
 ): DashboardApi {
   let config: Promise<Config> | null = null;
+  /** The endpoint of the newest configuration. */
+  let endpoint = '';
   let renewAt = 0;
   let renewal: ReturnType<typeof setTimeout> | undefined;
   let aheadMs = 0;
@@ -112,6 +114,7 @@ export function openApi(
       }),
     ]);
     const loaded = { ...settings, ...minted } as Config;
+    endpoint = loaded.endpoint;
     aheadMs = Date.parse(loaded.now) - Date.now();
     const lifetimeMs = Date.parse(loaded.expiresAt) - Date.parse(loaded.now);
     renewAt = Date.now() + lifetimeMs * RENEW_AT;
@@ -134,10 +137,8 @@ export function openApi(
   }
 
   const client: Client = createClient({
-    url: async () => {
-      const { endpoint } = await currentConfig();
-      return new URL(endpoint, location.href).href.replace(/^http/, 'ws');
-    },
+    // The client never ends a connection whose `url` rejects; where `connectionParams` rejects, it tries again.
+    url: () => new URL(endpoint, location.href).href.replace(/^http/, 'ws'),
     connectionParams: async () => ({ authorization: `Bearer ${(await currentConfig()).token}` }),
     keepAlive: 12_000,
     connectionAckWaitTimeout: 5_000,

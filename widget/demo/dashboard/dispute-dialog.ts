@@ -1,6 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull } from '../shared/format.ts';
-import { postJson, type Refusal } from '../shared/post-json.ts';
+import type { Refusal } from '../shared/post-json.ts';
+import { KeyedRequests } from './keyed-requests.ts';
 import type { Dispute } from './operations.ts';
 
 /** Whether the dashboard offers to submit evidence. */
@@ -33,8 +34,7 @@ export class DisputeDialog extends LitElement {
   declare error: string;
   declare sending: boolean;
 
-  /** The submission, kept while it is unknown whether the server received it, so that a retry submits once. */
-  #submission: { content: string; idempotencyKey: string } | null = null;
+  readonly #requests = new KeyedRequests();
 
   constructor() {
     super();
@@ -171,16 +171,10 @@ export class DisputeDialog extends LitElement {
     }
     const { disputeId } = dispute;
     const body = { disputeId, ...(text && { text }), documents: urls.map((url) => ({ url })) };
-    const content = JSON.stringify(body);
-    if (this.#submission?.content !== content)
-      this.#submission = { content, idempotencyKey: crypto.randomUUID() };
-    const { idempotencyKey } = this.#submission;
     this.sending = true;
     this.error = '';
-    const result = await postJson('/demo/dashboard/evidence', { ...body, idempotencyKey });
+    const result = await this.#requests.post('/demo/dashboard/evidence', body);
     this.sending = false;
-    const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
-    if (!isUnknown) this.#submission = null;
     if (!result.ok) {
       this.error = errorOf(result.refusal);
       return;

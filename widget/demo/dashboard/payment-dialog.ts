@@ -1,6 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
+import { KeyedRequests } from './keyed-requests.ts';
 import type { CardPaymentStatus } from './operations.ts';
 
 /** A payment as the dialog needs it. `id` is a card payment's order code, or the id of the rest. A subscription that can be canceled is PENDING. */
@@ -49,11 +50,7 @@ export class PaymentDialog extends LitElement {
   declare sending: boolean;
 
   #operation: PaymentOperation = 'refund';
-  /**
-   * The keys of the refunds that the server may have received without an answer, by payment and amount: a retry of the same one
-   * refunds once, whatever was requested in between.
-   */
-  readonly #doubtful = new Map<string, string>();
+  readonly #requests = new KeyedRequests();
 
   constructor() {
     super();
@@ -164,19 +161,13 @@ export class PaymentDialog extends LitElement {
     const operation = this.#operation;
     const amountCents = parseCents(this.amount) ?? 0;
     if (operation === 'refund' && amountCents === 0) return this.#showError('Escreva um valor, como 20,00.');
-    const refund = `${id} ${amountCents}`;
-    const idempotencyKey = this.#doubtful.get(refund) ?? crypto.randomUUID();
     const target = { [ID_OF[method]]: id };
     this.sending = true;
     this.error = '';
     const result = await (operation === 'refund'
-      ? postJson('/demo/dashboard/refunds', { ...target, amountCents, idempotencyKey })
+      ? this.#requests.post('/demo/dashboard/refunds', { ...target, amountCents })
       : postJson('/demo/dashboard/cancellations', method === 'card' ? target : { subscriptionId: id }));
     this.sending = false;
-    const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
-    if (operation === 'refund')
-      if (isUnknown) this.#doubtful.set(refund, idempotencyKey);
-      else this.#doubtful.delete(refund);
     if (!result.ok) return this.#showError(errorOf(result.refusal, method));
     this.#close();
     const detail =

@@ -3,6 +3,7 @@ import { formatBrl, parseCents } from '../shared/format.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
+import { KeyedRequests } from './keyed-requests.ts';
 
 const CREDIT_CENTS = 100_000;
 
@@ -45,8 +46,7 @@ export class PayoutForm extends LitElement {
   declare confirmation: Confirmation | null;
   declare sending: 'none' | 'fees' | 'payout' | 'credit';
 
-  /** The key, kept while it is unknown whether the server received the request, so that a retry pays once. */
-  #idempotencyKey: string | null = null;
+  readonly #requests = new KeyedRequests();
 
   constructor() {
     super();
@@ -226,9 +226,8 @@ export class PayoutForm extends LitElement {
     this.#beginNewRequest({ ...this.errors, [name]: '' });
   }
 
-  /** Drops the idempotency key, because an edited form is a new request. */
+  /** Takes away what was said of the request before. */
   #beginNewRequest(errors: FormErrors): void {
-    this.#idempotencyKey = null;
     this.done = '';
     this.errors = { ...errors, form: '' };
   }
@@ -274,19 +273,13 @@ export class PayoutForm extends LitElement {
     if (this.confirmation === null || this.sending !== 'none') return;
     const { method, amountCents, destination } = this.confirmation;
     this.sending = 'payout';
-    this.#idempotencyKey ??= crypto.randomUUID();
-    const result = await postJson<{ code: string }>('/demo/dashboard/payouts', {
+    const result = await this.#requests.post<{ code: string }>('/demo/dashboard/payouts', {
       method: recordOf(method).wireName,
       amountCents,
       destination,
-      idempotencyKey: this.#idempotencyKey,
     });
     this.sending = 'none';
-    if (!result.ok) {
-      if (result.refusal.status > 0 && result.refusal.status < 500) this.#idempotencyKey = null;
-      return this.#showErrors(errorsOf(result.refusal, method));
-    }
-    this.#idempotencyKey = null;
+    if (!result.ok) return this.#showErrors(errorsOf(result.refusal, method));
     this.done = `Saque ${result.body.code} pedido. Ele aparece na lista e muda de estado sozinho.`;
     this.amount = '';
   }

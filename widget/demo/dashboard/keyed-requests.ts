@@ -1,0 +1,18 @@
+import { type PostResult, postJson } from '../shared/post-json.ts';
+
+/** Requests of which each is done once: one that is repeated after an answer was lost has the key of the first. */
+export class KeyedRequests {
+  /** The keys of the requests that the server may have received without an answer, by their content. */
+  readonly #doubtful = new Map<string, string>();
+
+  /** Posts an input with its idempotency key, whatever was requested since it was lost. Never rejects. */
+  async post<Body>(path: string, input: object): Promise<PostResult<Body>> {
+    const content = JSON.stringify([path, input]);
+    const idempotencyKey = this.#doubtful.get(content) ?? crypto.randomUUID();
+    const result = await postJson<Body>(path, { ...input, idempotencyKey });
+    const isUnknown = !result.ok && (result.refusal.status === 0 || result.refusal.status >= 500);
+    if (isUnknown) this.#doubtful.set(content, idempotencyKey);
+    else this.#doubtful.delete(content);
+    return result;
+  }
+}
