@@ -35,6 +35,8 @@ export class DisputeDialog extends LitElement {
   declare sending: boolean;
 
   readonly #requests = new KeyedRequests();
+  /** The id of the dispute that the typed text is of; it outlives the closed dialog. */
+  #textOf = '';
 
   constructor() {
     super();
@@ -48,10 +50,11 @@ export class DisputeDialog extends LitElement {
 
   async open(dispute: Dispute, now: Date): Promise<void> {
     if (this.sending) return;
-    if (this.dispute?.disputeId !== dispute.disputeId) {
+    if (this.#textOf !== dispute.disputeId) {
       this.text = '';
       this.links = '';
     }
+    this.#textOf = dispute.disputeId;
     this.dispute = dispute;
     this.takes = takesEvidence(dispute, now);
     this.error = '';
@@ -66,7 +69,7 @@ export class DisputeDialog extends LitElement {
   protected override render(): TemplateResult {
     const { dispute, takes, error, sending } = this;
     return html`
-      <dialog aria-labelledby="dispute-dialog-title" @close=${this.#onClose}>
+      <dialog aria-labelledby="dispute-dialog-title" @cancel=${this.#onCancel} @close=${this.#onClose}>
         ${
           dispute === null
             ? nothing
@@ -78,7 +81,7 @@ export class DisputeDialog extends LitElement {
             ${takes ? this.#renderFields(dispute) : nothing}
             <p class="form-error" role="alert">${error || nothing}</p>
             <div class="dialog-buttons">
-              <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
+              <button type="button" class="secondary" aria-disabled=${sending ? 'true' : 'false'} @click=${this.#close}>Voltar</button>
               ${
                 takes
                   ? html`<button type="submit" class="primary" aria-disabled=${sending ? 'true' : 'false'}>
@@ -152,11 +155,18 @@ export class DisputeDialog extends LitElement {
   }
 
   #close(): void {
-    this.querySelector('dialog')?.close();
+    if (!this.sending) this.querySelector('dialog')?.close();
+  }
+
+  /** Stays open until the answer, which may be a refusal. */
+  #onCancel(event: Event): void {
+    if (this.sending) event.preventDefault();
   }
 
   #onClose(): void {
-    this.dispute = null;
+    // Browsers let nobody keep a dialog open for ever: a second Escape closes it without asking.
+    if (this.sending) this.querySelector('dialog')?.showModal();
+    else this.dispute = null;
   }
 
   async #submit(event: Event): Promise<void> {

@@ -79,7 +79,7 @@ export class PaymentDialog extends LitElement {
   protected override render(): TemplateResult {
     const { payment } = this;
     return html`
-      <dialog aria-labelledby="payment-dialog-title" @close=${this.#onClose}>
+      <dialog aria-labelledby="payment-dialog-title" @cancel=${this.#onCancel} @close=${this.#onClose}>
         ${
           payment === null
             ? nothing
@@ -88,7 +88,7 @@ export class PaymentDialog extends LitElement {
             ${this.#operation === 'refund' ? this.#renderRefund(payment) : this.#renderCancellation(payment)}
             <p class="form-error" role="alert">${this.#operation === 'cancel' && this.error ? this.error : nothing}</p>
             <div class="dialog-buttons">
-              <button type="button" class="secondary" @click=${this.#close}>Voltar</button>
+              <button type="button" class="secondary" aria-disabled=${this.sending ? 'true' : 'false'} @click=${this.#close}>Voltar</button>
               <button type="submit" class="primary" aria-disabled=${this.sending ? 'true' : 'false'}>
                 ${this.sending ? 'Pedindo…' : this.#operation === 'refund' ? 'Estornar' : payment.method === 'card' ? 'Cancelar o pagamento' : 'Cancelar a assinatura'}
               </button>
@@ -146,11 +146,18 @@ export class PaymentDialog extends LitElement {
   }
 
   #close(): void {
-    this.querySelector('dialog')?.close();
+    if (!this.sending) this.querySelector('dialog')?.close();
+  }
+
+  /** Stays open until the answer, which may be a refusal. */
+  #onCancel(event: Event): void {
+    if (this.sending) event.preventDefault();
   }
 
   #onClose(): void {
-    this.payment = null;
+    // Browsers let nobody keep a dialog open for ever: a second Escape closes it without asking.
+    if (this.sending) this.querySelector('dialog')?.showModal();
+    else this.payment = null;
   }
 
   async #submit(event: Event): Promise<void> {
