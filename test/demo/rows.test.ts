@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import type { Disputed } from '../../widget/demo/dashboard/disputed.ts';
 import { movementsOf } from '../../widget/demo/dashboard/movements.ts';
 import type { CardPayment, PixPayment } from '../../widget/demo/dashboard/operations.ts';
 import { pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
@@ -11,7 +12,8 @@ const PAID: PixPayment = {
   ...{ returnedCredits: [], refunds: [] },
 };
 
-const NONE = { openCents: 0, lostCents: 0 };
+const NONE = { openCents: 0, lostCents: 0, areAllKnown: true };
+const NONE_LOADED = { openCents: 0, lostCents: 0 };
 
 /** The text of a template, with that of the templates in it. */
 function textOf(value: unknown): string {
@@ -67,15 +69,45 @@ test('A part of a card payment that was given back is money out of the chart, at
 });
 
 test('A dispute that was lost is no longer open in the row of its payment, and nothing of it is on its way back', () => {
-  const statusOf = (disputed: { openCents: number; lostCents: number }) =>
+  const statusOf = (
+    disputed: Omit<Disputed, 'areAllKnown'> & Partial<Disputed>,
+    changed: Partial<PixPayment> = {},
+  ) =>
     textOf(
       pixPaymentRow(
-        { ...PAID, refundableCents: 3_990 },
-        { now: new Date('2026-03-02T12:01:00Z'), disputed, open: null },
+        { ...PAID, refundableCents: 3_990, ...changed },
+        {
+          now: new Date('2026-03-02T12:01:00Z'),
+          disputed: { areAllKnown: false, ...disputed },
+          open: null,
+        },
       ).cells[0],
     ).replaceAll('\u00a0', ' ');
   expect(statusOf({ openCents: 1_000, lostCents: 0 })).toContain('R$ 10,00 em disputa');
   const lost = statusOf({ openCents: 0, lostCents: 1_000 });
   expect(lost).toContain('R$ 10,00 perdidos em disputa');
   expect(lost).not.toContain('a caminho');
+  // A dispute that is not loaded yet is not on its way back either.
+  for (const refunds of [[], null]) expect(statusOf(NONE_LOADED, { refunds })).not.toContain('a caminho');
+  expect(statusOf({ ...NONE_LOADED, areAllKnown: true }, { refunds: null })).toContain(
+    'R$ 10,00 a caminho de volta',
+  );
+});
+
+test('A payout of the LTC balance is no money out of the chart', () => {
+  const payout = {
+    ...{ id: 'w1', withdrawalId: 'w1', code: null, amountCents: 5_000, feeCents: 0, destination: 'x' },
+    ...{ version: 2, requestedAt: '2026-03-02T12:00:00Z', deniedReason: null },
+    status: 'COMPLETED' as const,
+    processedAt: '2026-03-02T12:01:00Z',
+  };
+  const moved = (method: 'PIX' | 'LTC') =>
+    movementsOf({
+      cardPayments: [],
+      pixPayments: [],
+      payouts: [{ ...payout, method }],
+      subaccountPayouts: [],
+    });
+  expect(moved('PIX')).toEqual([{ at: new Date(payout.processedAt), cents: -5_000 }]);
+  expect(moved('LTC')).toEqual([]);
 });

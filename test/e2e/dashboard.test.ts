@@ -2,6 +2,7 @@ import type { BrowserContextOptions, Page } from 'playwright-core';
 import { beforeEach, describe, expect, it } from 'vitest';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
+import { deferred } from '../support/deferred.ts';
 import { configureWebhook } from '../support/pair.ts';
 import { onlyInAll, runsAll } from '../support/scale.ts';
 import { simulate, startServiceFixture } from './fixture.ts';
@@ -467,7 +468,70 @@ describe('the payer of LTC and of a subscription', () => {
   });
 });
 
+describe('the pages of the day', () => {
+  it('a page of the day that is refused is read later, without a new start', async () => {
+    for (let sale = 0; sale < 51; sale += 1)
+      await shop.fixture.live.request(
+        `mutation { createCardPayment(input: { valueCents: 5000, description: "Pano ${sale}" }) { __typename } }`,
+      );
+    const visitor = await shop.visit({}, '/simulator/');
+    const { page } = visitor;
+    visitor.expectProblems(/WebSocket connection to/);
+    const asked: string[] = [];
+    await page.route('**/graphql', (route) => {
+      const [, name = ''] = /query (\w+)/.exec(route.request().postDataJSON()?.query ?? '') ?? [];
+      asked.push(name);
+      const isFirst = asked.filter((each) => each === name).length === 1;
+      if (name !== 'MoreCardPayments' || !isFirst) return route.fallback();
+      const error = { message: 'Too many requests', extensions: { code: 'RATE_LIMITED' } };
+      return route.fulfill({ json: { data: null, errors: [error] } });
+    });
+    await page.goto(`${shop.fixture.url}/demo/dashboard`);
+    await page.locator('#card-payments').getByText('Pano 50', { exact: true }).waitFor();
+    await page.getByText('ao menos R$').first().waitFor();
+    const pages = () => asked.filter((name) => name === 'MoreCardPayments').length;
+    await expect.poll(pages, { timeout: 30_000 }).toBe(2);
+    await page.getByText('ao menos R$').first().waitFor({ state: 'hidden' });
+    await isLive(page);
+    expect(asked.filter((name) => name === 'Start')).toHaveLength(1);
+  });
+});
+
 describe('the dialog of evidence', () => {
+  it('the dialog stays open until the answer, and typed evidence outlives its closing', async () => {
+    const { page } = await openDashboard();
+    await simulate(shop.fixture.url, 'disputes', { amountCents: 4_150 });
+    const row = page.locator('#disputes tbody tr').filter({ hasText: '41,50' });
+    const open = () => row.getByRole('button', { name: 'Enviar provas' }).click();
+    await open();
+    const dialog = page.getByRole('dialog', { name: /Disputa de R\$\s41,50/ });
+    const text = dialog.getByLabel('O que aconteceu');
+    await text.fill('Retirado na loja.');
+    await page.keyboard.press('Escape');
+    await dialog.waitFor({ state: 'hidden' });
+    await open();
+    expect(await text.inputValue()).toBe('Retirado na loja.');
+
+    const [answer, sent] = [deferred(), deferred()];
+    await page.route(
+      '**/demo/dashboard/evidence',
+      async (route) => {
+        sent.resolve();
+        await answer.promise;
+        await route.fulfill({ status: 409, json: { error: 'x', code: 'DISPUTE_STATE', fields: [] } });
+      },
+      { times: 1 },
+    );
+    await dialog.getByRole('button', { name: 'Enviar provas' }).click();
+    await sent.promise;
+    for (let press = 0; press < 3; press += 1) await page.keyboard.press('Escape');
+    await dialog.getByRole('button', { name: 'Voltar' }).dispatchEvent('click');
+    answer.resolve();
+    await dialog.getByText('Esta disputa não aceita mais provas').waitFor();
+    await dialog.getByRole('button', { name: 'Voltar' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  });
+
   it('evidence is submitted from the dialog, which says what is wrong, and is shown in it', async () => {
     const { page } = await openDashboard();
     await simulate(shop.fixture.url, 'disputes', { amountCents: 7_350 });

@@ -10,15 +10,19 @@ export class DayChart extends LitElement {
   static override properties = {
     movements: { attribute: false },
     now: { attribute: false },
+    partial: { type: Boolean },
   };
 
   declare movements: MoneyMovement[];
   declare now: Date;
+  /** Whether there may be movements of the day that are not loaded. */
+  declare partial: boolean;
 
   constructor() {
     super();
     this.movements = [];
     this.now = new Date();
+    this.partial = false;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -30,13 +34,14 @@ export class DayChart extends LitElement {
     const total = (key: 'inCents' | 'outCents') => hours.reduce((sum, hour) => sum + hour[key], 0);
     const inCents = total('inCents');
     const outCents = total('outCents');
+    const atLeast = this.partial ? 'ao menos ' : '';
     return html`
       <section aria-labelledby="day-title">
         <div class="day-header">
           <h2 id="day-title">Hoje, hora a hora</h2>
           <dl class="legend">
-            <div class="in"><dt>Vendas</dt><dd>${formatBrl(inCents)}</dd></div>
-            <div class="out"><dt>Saques e estornos</dt><dd>${formatBrl(outCents)}</dd></div>
+            <div class="in"><dt>Vendas</dt><dd>${atLeast}${formatBrl(inCents)}</dd></div>
+            <div class="out"><dt>Saques e estornos</dt><dd>${atLeast}${formatBrl(outCents)}</dd></div>
           </dl>
         </div>
         ${this.#renderBars(hours, inCents, outCents)} ${this.#renderTable(hours)}

@@ -1,11 +1,14 @@
 // The data that the dashboard shows: read once, then updated by subscriptions.
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
-import { type Credentials, type DashboardApi, openApi, type PartialResult } from './api.ts';
+import { Announcement } from './announcement.ts';
+import { type Credentials, type DashboardApi, openApi, type PartialResult, RefusedError } from './api.ts';
+import { Catalogue } from './catalogue.ts';
 import { startOfYesterday } from './chart-hours.ts';
 import { type Disputed, disputedOf } from './disputed.ts';
-import { createLists } from './lists.ts';
-import { mergeRead, ReloadedList } from './loaded-list.ts';
+import { EarliestTimer } from './earliest-timer.ts';
+import { createLists, reachedMs } from './lists.ts';
+import { mergeRead } from './loaded-list.ts';
 import {
   CHARGES,
   type Charge,
@@ -14,13 +17,9 @@ import {
   type Page,
   PIX_PAYMENTS,
   type PixPayment,
-  PRODUCT_CONTENTS,
-  type ProductContent,
   REFUNDS,
   START,
-  STORE_PRODUCTS,
   type StartData,
-  type StoreProduct,
   SUBACCOUNT_NAMES,
   SUBSCRIPTIONS,
   type SubaccountNames,
@@ -39,11 +38,11 @@ export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline'
 const DELIVERIES_AFTER_MS = 1_200;
 const DELIVERIES_EVERY_MS = 20_000;
 const DELIVERIES_PENDING_MS = 5_000;
-/** The time between two readings of stocks and the store in front of another service. */
-const CATALOGUE_EVERY_MS = 60_000;
 const RESYNC_MS = 3_000;
 /** After this time the parts that could not be read are read again. */
 const MISSING_AFTER_MS = 10_000;
+
+export const MORE_FAILED = 'Não foi possível carregar mais agora.';
 
 /** Loads the account, follows its updates, and loads it again where a stream cannot be resumed. */
 export class DashboardData implements ReactiveController {
@@ -65,6 +64,7 @@ export class DashboardData implements ReactiveController {
   readonly disputes = this.#lists.disputes;
   readonly charges = this.#lists.charges;
   readonly subscriptions = this.#lists.subscriptions;
+  readonly #listsOfDay = [this.payouts, this.cardPayments, this.pixPayments, this.charges];
   /** Whether the service behind this server offers each of these. */
   offersPix = true;
   offersCharges = true;
@@ -72,30 +72,36 @@ export class DashboardData implements ReactiveController {
   offersSubaccounts = true;
   offersRefunds = true;
   offersSubscriptions = true;
-  offersContents = true;
-  offersStore = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
   subaccountNames: Map<string, string> = new Map();
+  readonly #maps = [this.failedRefunds, this.subaccountPayouts, this.subaccountNames];
   deliveries: WebhookDelivery[] = [];
-  /** The content of products, and the products of the store. */
-  readonly contents = this.#createReloaded<ProductContent>('deliveries', PRODUCT_CONTENTS);
-  readonly storeProducts = this.#createReloaded<StoreProduct>('storeProducts', STORE_PRODUCTS);
-  /** A change of the connection in words, for screen readers. */
-  announcement = '';
+  readonly catalogue = new Catalogue(async <Item>(part: Part, query: string, variables: object) => {
+    if (!this.#api) throw new Error('closed');
+    return readOffered<Page<Item>>(this.#api, this.missing, { part, query, variables: { ...variables } });
+  });
+  /** A change of the connection, or the outcome of an operation, in words for screen readers. */
+  readonly announcement: Announcement;
+  /** Whether the older items that were asked for last could not be read. */
+  moreFailed = false;
 
   readonly #host: ReactiveControllerHost;
   #api: DashboardApi | null = null;
   #timers = new Set<ReturnType<typeof setTimeout>>();
-  #deliveriesTimer: ReturnType<typeof setTimeout> | undefined;
-  #catalogueAt = 0;
+  readonly #deliveriesTimer = new EarliestTimer(() => void this.#loadDeliveries());
+  /** Whether the pages of the day were read, as far as there are not too many. */
+  #isDayRead = false;
+  /** The instant from which on the payouts of subaccounts are loaded, in milliseconds. */
+  #subaccountsReachedMs = Number.NEGATIVE_INFINITY;
   /** A socket is open and acknowledged. */
   #socketOpen = false;
   #wasLive = false;
 
   constructor(host: ReactiveControllerHost) {
     this.#host = host;
+    this.announcement = new Announcement(host);
     host.addController(this);
   }
 
@@ -121,15 +127,18 @@ export class DashboardData implements ReactiveController {
   renewToken = (): Promise<string> => this.#api?.renewToken() ?? Promise.reject(new Error('closed'));
 
   /** The sums that are disputed of a payment, as far as its disputes are loaded. */
-  disputed = (id: string): Disputed => disputedOf(id, this.disputes.items);
+  disputed = (id: string): Disputed => ({
+    ...disputedOf(id, this.disputes.items),
+    areAllKnown: !this.disputes.hasMore && !this.missing.has('disputes'),
+  });
 
   /** Loads the next page of older items. Never rejects. */
   async loadMore(list: { loadMore(): Promise<void> }): Promise<void> {
-    try {
-      await list.loadMore();
-    } catch {
-      this.announcement = 'Não foi possível carregar mais agora.';
-    }
+    this.moreFailed = await list.loadMore().then(
+      () => false,
+      () => true,
+    );
+    if (this.moreFailed) this.announcement.say(MORE_FAILED);
     this.#host.requestUpdate();
   }
 
@@ -158,8 +167,7 @@ export class DashboardData implements ReactiveController {
   #close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    clearTimeout(this.#deliveriesTimer);
-    this.#deliveriesTimer = undefined;
+    this.#deliveriesTimer.clear();
     const api = this.#api;
     this.#api = null;
     api?.close();
@@ -169,12 +177,12 @@ export class DashboardData implements ReactiveController {
     try {
       this.simulated = await api.isSimulated();
       if (!this.simulated) showRealAccount();
-      const updatesCursor = await this.#readParts(api);
+      const updatesCursor = await this.#readParts(api, { afresh: true });
       if (api !== this.#api) return;
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, updatesCursor);
-      await Promise.all([this.#loadDay(), this.#loadCatalogue()]);
+      await Promise.all([this.#loadDay(), this.catalogue.load()]);
       this.#scheduleNextDeliveries();
       this.#scheduleMissing(api);
     } catch {
@@ -187,7 +195,7 @@ export class DashboardData implements ReactiveController {
   }
 
   /** Reads all parts, and returns the cursor before them. Rejects where there is none, or no answer. */
-  async #readParts(api: DashboardApi): Promise<string> {
+  async #readParts(api: DashboardApi, { afresh }: { afresh: boolean }): Promise<string> {
     const read = <Value>(part: Part, query: string) => readOffered<Value>(api, this.missing, { part, query });
     const start = await api.requestParts<StartData>(START);
     // Behind the cursor of the start, so that no update falls between them.
@@ -199,16 +207,18 @@ export class DashboardData implements ReactiveController {
     const { updatesCursor } = start.parts;
     if (updatesCursor === null) throw new Error('no cursor to follow from');
     if (api !== this.#api) return updatesCursor;
+    // What was loaded under another cursor was not followed in between.
+    if (afresh) for (const loaded of [...Object.values(this.#lists), ...this.#maps]) loaded.clear();
     this.#applyStart(start);
     this.offersPix = payments !== null;
-    if (payments) this.pixPayments.addPage(payments);
+    if (payments) this.pixPayments.addFirst(payments);
     this.offersCharges = charges !== null;
-    if (charges) this.charges.addPage(charges);
+    if (charges) this.charges.addFirst(charges);
     this.offersDisputes = disputes !== null;
-    if (disputes) this.disputes.addPage(disputes);
+    if (disputes) this.disputes.addFirst(disputes);
     this.offersRefunds = refunds !== null;
     this.offersSubscriptions = recurring !== null;
-    if (recurring) this.subscriptions.addPage(recurring);
+    if (recurring) this.subscriptions.addFirst(recurring);
     return updatesCursor;
   }
 
@@ -219,8 +229,9 @@ export class DashboardData implements ReactiveController {
     this.offersSubaccounts = !notOffered.has('subaccounts');
     const { wallet, payouts, cardPayments, subaccounts, webhookDeliveries } = parts;
     if (wallet) this.wallet = wallet;
-    if (payouts) this.payouts.addPage(payouts);
-    if (cardPayments) this.cardPayments.addPage(cardPayments);
+    if (payouts) this.payouts.addFirst(payouts);
+    if (cardPayments) this.cardPayments.addFirst(cardPayments);
+    if (subaccounts) this.#subaccountsReachedMs = reachedMs(subaccounts);
     for (const { subaccountId, name, payouts: own } of subaccounts?.nodes ?? []) {
       this.subaccountNames.set(subaccountId, name ?? subaccountId);
       mergeRead(this.subaccountPayouts, own.nodes, (payout) => payout.id);
@@ -229,15 +240,18 @@ export class DashboardData implements ReactiveController {
   }
 
   #scheduleMissing(api: DashboardApi): void {
-    if (api !== this.#api || this.missing.size === 0) return;
+    if (api !== this.#api || (this.missing.size === 0 && this.#isDayRead)) return;
     this.#schedule(MISSING_AFTER_MS, () => void this.#readMissing(api));
   }
 
-  /** Reads all parts again where some are missing. Never rejects. */
+  /** Reads all parts again where some are missing, and what the day lacks. Never rejects. */
   async #readMissing(api: DashboardApi): Promise<void> {
     try {
-      await this.#readParts(api);
-      await this.#loadCatalogue();
+      if (this.missing.size > 0) {
+        await this.#readParts(api, { afresh: false });
+        await this.catalogue.load();
+      }
+      await this.#loadDay();
     } catch {
       // The next attempt may find the server again.
     }
@@ -251,7 +265,7 @@ export class DashboardData implements ReactiveController {
       onLost: () => {
         if (api === this.#api) this.#resync();
       },
-      onWebhooks: () => this.#scheduleDeliveries(DELIVERIES_AFTER_MS),
+      onWebhooks: () => this.#deliveriesTimer.set(DELIVERIES_AFTER_MS),
       onNewSubaccount: () => void this.#loadSubaccountNames(),
     });
   }
@@ -266,32 +280,22 @@ export class DashboardData implements ReactiveController {
 
   // ── The day, and older pages ──────────────────────────────────────────────────────────────────
 
+  /** Reads the pages of the day. One that is refused is read again with the missing parts. */
   async #loadDay(): Promise<void> {
-    // Yesterday too: a payout that was requested before midnight may have completed after it.
+    this.#isDayRead = false;
+    let refused = false;
+    for (const list of this.#listsOfDay)
+      await list.loadUntil(startOfYesterday(this.now())).catch((error: unknown) => {
+        if (!(error instanceof RefusedError)) throw error;
+        refused = true;
+      });
+    this.#isDayRead = !refused;
+  }
+
+  /** Whether everything is loaded that may have moved money today. Yesterday too: a payout may have completed after midnight. */
+  hasWholeDay(): boolean {
     const since = startOfYesterday(this.now());
-    for (const list of [this.payouts, this.cardPayments, this.pixPayments, this.charges])
-      await list.loadUntil(since);
-  }
-
-  #createReloaded<Item>(part: Part, query: string): ReloadedList<Item> {
-    return new ReloadedList(async (after) => {
-      if (!this.#api) throw new Error('closed');
-      return readOffered<Page<Item>>(this.#api, this.missing, { part, query, variables: { after } });
-    });
-  }
-
-  /** Reads stocks and the store again, which have no subscription. */
-  async #loadCatalogue(): Promise<void> {
-    this.#catalogueAt = Date.now();
-    [this.offersContents, this.offersStore] = await Promise.all([
-      this.contents.reload(),
-      this.storeProducts.reload(),
-    ]);
-  }
-
-  /** Whether it is time to read them again. In front of another service that takes from the requests that it allows. */
-  #isCatalogueDue(): boolean {
-    return this.simulated || Date.now() - this.#catalogueAt >= CATALOGUE_EVERY_MS;
+    return this.#subaccountsReachedMs < since && this.#listsOfDay.every((list) => list.reaches(since));
   }
 
   async #loadSubaccountNames(): Promise<void> {
@@ -307,14 +311,6 @@ export class DashboardData implements ReactiveController {
 
   // ── Webhooks ──────────────────────────────────────────────────────────────────────────────────
 
-  #scheduleDeliveries(afterMs: number): void {
-    clearTimeout(this.#deliveriesTimer);
-    this.#deliveriesTimer = setTimeout(() => {
-      this.#deliveriesTimer = undefined;
-      void this.#loadDeliveries();
-    }, afterMs);
-  }
-
   async #loadDeliveries(): Promise<void> {
     try {
       if (!document.hidden) {
@@ -324,7 +320,7 @@ export class DashboardData implements ReactiveController {
         this.deliveries = webhookDeliveries.nodes;
         this.missing.delete('webhookDeliveries');
         this.#host.requestUpdate();
-        if (this.#isCatalogueDue()) await this.#loadCatalogue();
+        if (this.catalogue.isDue(this)) await this.catalogue.load();
         this.#host.requestUpdate();
       }
     } catch {
@@ -333,18 +329,17 @@ export class DashboardData implements ReactiveController {
     this.#scheduleNextDeliveries();
   }
 
-  /** Schedules the next poll, unless an update that came meanwhile has scheduled an earlier one. */
   #scheduleNextDeliveries(): void {
-    if (!this.#api || this.#deliveriesTimer !== undefined) return;
+    if (!this.#api) return;
     const waiting = this.deliveries.some(({ status }) => status === 'PENDING');
-    this.#scheduleDeliveries(waiting ? DELIVERIES_PENDING_MS : DELIVERIES_EVERY_MS);
+    this.#deliveriesTimer.set(waiting ? DELIVERIES_PENDING_MS : DELIVERIES_EVERY_MS);
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────
 
   #onConnected(api: DashboardApi): void {
     if (api !== this.#api) return;
-    if (this.#wasLive && this.connection !== 'live') this.announcement = 'Conexão restabelecida.';
+    if (this.#wasLive && this.connection !== 'live') this.announcement.say('Conexão restabelecida.');
     this.#wasLive = true;
     this.#socketOpen = true;
     this.connection = 'live';
@@ -378,7 +373,7 @@ export class DashboardData implements ReactiveController {
   readonly #onVisible = () => {
     if (document.hidden) return;
     this.#api?.reconnectNow();
-    if (this.phase === 'ready') this.#scheduleDeliveries(0);
+    if (this.phase === 'ready') this.#deliveriesTimer.set(0);
   };
 
   #request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {

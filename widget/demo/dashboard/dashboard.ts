@@ -2,7 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
-import { DashboardData } from './dashboard-data.ts';
+import { DashboardData, MORE_FAILED } from './dashboard-data.ts';
 import { newestFirst } from './loaded-list.ts';
 import { movementsOf } from './movements.ts';
 import './payout-form.ts';
@@ -85,7 +85,7 @@ export class DashboardApp extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const { phase, connection, announcement } = this.#data;
+    const { phase, connection, announcement, moreFailed } = this.#data;
     return html`
       <div class="page-header">
         <h1>Painel</h1>
@@ -93,7 +93,8 @@ export class DashboardApp extends LitElement {
       </div>
       ${this.#renderNetworkNotice()}
       ${this.#renderMissing()}
-      <p class="sr-only" aria-live="polite" data-announcement>${announcement}</p>
+      ${moreFailed ? html`<p class="network-notice">${MORE_FAILED}</p>` : nothing}
+      <p class="sr-only" aria-live="polite" data-announcement>${announcement.text}</p>
       ${phase === 'failed' ? this.#renderFailure() : this.#renderContent()}
     `;
   }
@@ -150,7 +151,7 @@ export class DashboardApp extends LitElement {
           pixPayments: [...pixPayments.items, ...charges.items],
           payouts: this.#data.payouts.items,
           subaccountPayouts: [...subaccountPayouts.values()],
-        })} .now=${now}></day-chart>
+        })} .now=${now} ?partial=${!this.#data.hasWholeDay()}></day-chart>
         ${
           simulated
             ? html`<payout-form class="card" .availableCents=${wallet?.withdrawableCents ?? null}></payout-form>`
@@ -315,7 +316,7 @@ export class DashboardApp extends LitElement {
   }
 
   #renderCatalogue(now: Date, loading: boolean): TemplateResult | typeof nothing {
-    const { contents, storeProducts, offersContents, offersStore } = this.#data;
+    const { contents, storeProducts, offersContents, offersStore } = this.#data.catalogue;
     if (!offersContents && !offersStore) return nothing;
     return html`
       <div class="pair">
@@ -394,8 +395,7 @@ export class DashboardApp extends LitElement {
   };
 
   readonly #announce = ({ detail }: CustomEvent<string>) => {
-    this.#data.announcement = detail;
-    this.requestUpdate();
+    this.#data.announcement.say(detail);
   };
 }
 

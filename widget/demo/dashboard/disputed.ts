@@ -4,10 +4,12 @@ import { type Dispute, type DisputeStatus, idOfDisputed } from './operations.ts'
 export interface Disputed {
   openCents: number;
   lostCents: number;
+  /** Whether all disputes of the payment are in the sums. */
+  areAllKnown: boolean;
 }
 
 /** Sums the disputes of a payment. Those that were won count no more. */
-export function disputedOf(id: string, disputes: readonly Dispute[]): Disputed {
+export function disputedOf(id: string, disputes: readonly Dispute[]): Omit<Disputed, 'areAllKnown'> {
   const sumOf = (...statuses: DisputeStatus[]) =>
     disputes
       .filter(({ of, status }) => statuses.includes(status) && of !== null && idOfDisputed(of) === id)

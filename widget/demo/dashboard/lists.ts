@@ -12,9 +12,17 @@ import {
   type Payout,
   PIX_PAYMENTS,
   type PixPayment,
+  type StartData,
   SUBSCRIPTIONS,
   type Subscription,
 } from './operations.ts';
+
+/** Returns the instant from which on the payouts of all subaccounts are in a first page, in milliseconds. */
+export function reachedMs({ nodes, pageInfo }: StartData['subaccounts']): number {
+  if (pageInfo.hasNextPage) return Number.POSITIVE_INFINITY;
+  const cut = nodes.filter(({ payouts }) => payouts.pageInfo.hasNextPage);
+  return Math.max(...cut.map(({ payouts }) => Date.parse(payouts.nodes.at(-1)!.createdAt)));
+}
 
 type Request = <Data>(query: string, variables: Record<string, unknown>) => Promise<Data>;
 

@@ -7,6 +7,7 @@ interface Versioned {
 
 /** The most pages of a list that are read for the chart of the day. */
 const MAX_PAGES = 10;
+const NO_PAGE: Page<unknown>['pageInfo'] = { hasNextPage: false, endCursor: null };
 
 /** A list that is read page by page, from the newest towards the older, and updated. */
 export class LoadedList<Item extends Versioned> {
@@ -14,7 +15,11 @@ export class LoadedList<Item extends Versioned> {
   readonly #instantOf: (item: Item) => string | null;
   readonly #read: (after: string | null) => Promise<Page<Item>>;
   #items = new Map<string, Item>();
-  #pageInfo: Page<Item>['pageInfo'] = { hasNextPage: false, endCursor: null };
+  /** The number of pages that were read, each behind the one before. */
+  #pages = 0;
+  #pageInfo = NO_PAGE;
+  /** The instant of the last item of those pages. */
+  #reachedAt: string | null = null;
 
   constructor({
     keyOf,
@@ -45,10 +50,18 @@ export class LoadedList<Item extends Versioned> {
     return newestFirst(this.items, this.#instantOf);
   }
 
-  /** Merges a page that was read just now. Older ones are read behind it. */
-  addPage({ nodes, pageInfo }: Page<Item>): void {
-    this.refresh(nodes);
-    this.#pageInfo = pageInfo;
+  /** Empties the list: it was not followed, so that its items may have changed, and newer ones be missing between them. */
+  clear(): void {
+    this.#items = new Map();
+    this.#pages = 0;
+    this.#pageInfo = NO_PAGE;
+    this.#reachedAt = null;
+  }
+
+  /** Merges the first page, read just now. Where older ones were read, the next is behind those. */
+  addFirst(page: Page<Item>): void {
+    if (this.#pages === 0) this.#addPage(page);
+    else this.refresh(page.nodes);
   }
 
   /** Merges items that were read just now. */
@@ -62,14 +75,28 @@ export class LoadedList<Item extends Versioned> {
   }
 
   async loadMore(): Promise<void> {
-    this.addPage(await this.#read(this.#pageInfo.endCursor));
+    const items = this.#items;
+    const page = await this.#read(this.#pageInfo.endCursor);
+    // The list was emptied meanwhile: this page is behind none that it has.
+    if (items === this.#items) this.#addPage(page);
   }
 
-  /** Reads older pages until one reaches an instant. */
+  /** Whether all items since an instant are loaded. */
+  reaches(sinceMs: number): boolean {
+    return !this.hasMore || (this.#reachedAt !== null && Date.parse(this.#reachedAt) < sinceMs);
+  }
+
+  /** Reads older pages until one reaches an instant, as far as there are not too many. */
   async loadUntil(sinceMs: number): Promise<void> {
-    const isBefore = (at: string | null) => at !== null && Date.parse(at) < sinceMs;
-    const reaches = () => this.items.some((item) => isBefore(this.#instantOf(item)));
-    for (let page = 1; page < MAX_PAGES && this.hasMore && !reaches(); page += 1) await this.loadMore();
+    while (this.#pages < MAX_PAGES && !this.reaches(sinceMs)) await this.loadMore();
+  }
+
+  #addPage({ nodes, pageInfo }: Page<Item>): void {
+    this.refresh(nodes);
+    this.#pages += 1;
+    this.#pageInfo = pageInfo;
+    const last = nodes.at(-1);
+    if (last) this.#reachedAt = this.#instantOf(last);
   }
 }
 

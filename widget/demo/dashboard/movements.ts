@@ -18,14 +18,14 @@ export function movementsOf({
       ...movement(payment.paidAt, payment.amountCents),
       ...refundsOf(payment),
     ]),
-    // LTC are no reais: the chart has neither their payments nor their balance.
+    // LTC are no reais: the chart has neither their payments nor the payouts of their balance.
     ...pixPayments.flatMap((payment) =>
       'method' in payment && payment.method === 'LTC'
         ? []
         : [...movement(payment.paidAt, payment.amountCents), ...refundsOf(payment)],
     ),
     ...payouts
-      .filter(({ status }) => status === 'COMPLETED')
+      .filter(({ status, method }) => status === 'COMPLETED' && method !== 'LTC')
       .flatMap(({ processedAt, amountCents }) => movement(processedAt, -amountCents)),
     ...subaccountPayouts
       .filter(({ status }) => status === 'COMPLETED')

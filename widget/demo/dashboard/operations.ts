@@ -214,10 +214,16 @@ export interface Page<Item> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
+/** A page behind which none is read. */
+export interface FirstPage<Item> {
+  nodes: Item[];
+  pageInfo: { hasNextPage: boolean };
+}
+
 export interface Subaccount {
   subaccountId: string;
   name: string | null;
-  payouts: { nodes: SubaccountPayout[] };
+  payouts: FirstPage<SubaccountPayout>;
 }
 
 const WALLET =
@@ -243,7 +249,7 @@ const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
 
 /** The first query. It reads the cursor before the lists, so that no update falls between them and the streams. */
 export const START =
-  `query Start{updatesCursor wallet{${WALLET}}payouts(first:50){nodes{${PAYOUT}}${PAGE_INFO}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}}}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
+  `query Start{updatesCursor wallet{${WALLET}}payouts(first:50){nodes{${PAYOUT}}${PAGE_INFO}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}pageInfo{hasNextPage}}}pageInfo{hasNextPage}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 
 export const MORE_PAYOUTS =
   `query MorePayouts($after:String){payouts(first:50,after:$after){nodes{${PAYOUT}}${PAGE_INFO}}}` as const;
@@ -309,6 +315,6 @@ export interface StartData {
   wallet: Wallet;
   payouts: Page<Payout>;
   cardPayments: Page<CardPayment>;
-  subaccounts: { nodes: Subaccount[] };
+  subaccounts: FirstPage<Subaccount>;
   webhookDeliveries: { nodes: WebhookDelivery[] };
 }

@@ -349,17 +349,24 @@ function refundSummary(
     amountCents,
     refundedCents,
     refundableCents,
-  }: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundableCents'>,
+    refunds,
+  }: Pick<CardPayment, 'status' | 'amountCents' | 'refundedCents' | 'refundableCents' | 'refunds'>,
   disputed: Disputed,
   failedRefund: string | null,
 ): string | null {
   if (status !== 'PAID' || refundedCents === null || refundableCents === null) return null;
-  const onTheWay = amountCents - refundedCents - refundableCents - disputed.openCents - disputed.lostCents;
+  const { openCents, lostCents, areAllKnown } = disputed;
+  // What cannot be refunded is on its way, or in a dispute that may not be loaded.
+  const rest = areAllKnown ? amountCents - refundedCents - refundableCents - openCents - lostCents : 0;
+  const onTheWay =
+    refunds
+      ?.filter(({ status }) => status === 'PROCESSING')
+      .reduce((sum, refund) => sum + refund.amountCents, 0) ?? rest;
   const parts = [
     refundedCents > 0 ? `${formatBrl(refundedCents)} estornados` : '',
     onTheWay > 0 ? `${formatBrl(onTheWay)} a caminho de volta` : '',
-    disputed.openCents > 0 ? `${formatBrl(disputed.openCents)} em disputa` : '',
-    disputed.lostCents > 0 ? `${formatBrl(disputed.lostCents)} perdidos em disputa` : '',
+    openCents > 0 ? `${formatBrl(openCents)} em disputa` : '',
+    lostCents > 0 ? `${formatBrl(lostCents)} perdidos em disputa` : '',
     failedRefund ?? '',
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : null;
