@@ -1,4 +1,5 @@
 import { request, type ServerResponse } from 'node:http';
+import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
@@ -306,6 +307,71 @@ describe('transfers', () => {
     ]);
     expect((await pull(`transfers/${id}/deny`, { environment: 'sandbox' })).status).toBe(409);
     await pull(`transfers/${id}/settle`);
+  });
+});
+
+describe('what waits behind much that is newer', () => {
+  test('A transfer is listed and completed behind a thousand newer ones that have ended or are others’', async () => {
+    await pull('credit', { amountCents: 100_000 });
+    const id = await payOut();
+    await sql`
+      insert into simulated_transfer
+        (id, account_id, environment, method, destination, amount_cents, received_at, settles_at, outcome)
+      select
+        id || '-' || n, case when n % 2 = 0 then account_id else 'acc_other' end, environment, method, destination,
+        amount_cents, received_at, case when n % 2 = 0 then received_at else settles_at end, outcome
+      from simulated_transfer, generate_series(1, 1000) n where id = ${id}
+    `.execute(app.database.sql);
+
+    const { transfers } = (await state()).body;
+    expect(transfers).toContainEqual(expect.objectContaining({ id }));
+    expect(transfers.filter((line: { id: string }) => line.id.startsWith(`${id}-`))).toEqual([]);
+    expect((await pull(`transfers/${id}/settle`)).status).toBe(200);
+    expect((await pull(`transfers/${id}-1/settle`)).status).toBe(404);
+    expect((await pull('transfers/%00/settle')).status).toBe(404);
+  });
+
+  test('An open dispute is listed behind fifty newer ones that were won', async () => {
+    await pull('credit', { amountCents: 10_000 });
+    const { id } = (await pull('disputes', { amountCents: 3_000 })).body;
+    await sql`
+      insert into dispute
+        (account_id, environment, id, version, amount_cents, reason, status, evidence, evidence_due_at, created_at, closed_at)
+      select
+        account_id, environment, id || '-' || n, version, amount_cents, reason, 'won', evidence, evidence_due_at,
+        created_at, created_at
+      from dispute, generate_series(1, 50) n where id = ${id}
+    `.execute(app.database.sql);
+
+    expect((await state()).body.disputes).toMatchObject([{ id, status: 'open' }]);
+    await pull(`disputes/${id}/close`, { outcome: 'won' });
+  });
+
+  test('A pending test payment is listed behind fifty newer ones that are paid', async () => {
+    const { createTestPayment } = await app.sandbox.request(
+      `mutation {
+        createTestPayment(input: { valueCents: 700, pending: true }) {
+          ... on TestPaymentSuccess { testPayment { id } }
+        }
+      }`,
+    );
+    const { id } = createTestPayment.testPayment;
+    await sql`
+      insert into test_payment (account_id, environment, id, value_cents, status, created_at, paid_at)
+      select account_id, environment, id || '-' || n, value_cents, 'paid', created_at, created_at
+      from test_payment, generate_series(1, 50) n where id = ${id}
+    `.execute(app.database.sql);
+
+    expect((await state('?environment=sandbox')).body.testPayments).toMatchObject([{ id }]);
+    expect((await pull(`test-payments/${id}/settle`, { environment: 'sandbox' })).status).toBe(200);
+    expect((await pull(`test-payments/${id}/settle`, { environment: 'sandbox' })).status).toBe(409);
+  });
+
+  test('The hundred and first account is there as well', async () => {
+    for (let more = 0; more < 100; more += 1) await addAccount(app);
+    const account = await addAccount(app);
+    expect((await pull('credit', { account, amountCents: 100 })).status).toBe(200);
+    expect((await state()).body.accounts.length).toBeGreaterThan(100);
   });
 });
 

@@ -313,6 +313,9 @@ export interface DisputeControls {
    * @throws NotFoundError, ValidationError (a transition that does not exist)
    */
   closeDispute(tenant: Tenant, disputeId: string, outcome: DisputeOutcome): Promise<StoredDispute>;
-  /** Lists disputes, newest first. */
-  listDisputes(tenant: Tenant, page: { limit: number }): Promise<StoredDispute[]>;
+  /** Lists disputes, newest first: all, or those of some statuses. */
+  listDisputes(
+    tenant: Tenant,
+    page: { limit: number; status?: readonly DisputeStatus[] },
+  ): Promise<StoredDispute[]>;
 }

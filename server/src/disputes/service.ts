@@ -217,8 +217,8 @@ export function createDisputeControls({
       return dispute;
     },
 
-    async listDisputes(tenant, { limit }) {
-      const items = await listDisputes(database.sql, tenant, { end: 'first', limit });
+    async listDisputes(tenant, page) {
+      const items = await listDisputes(database.sql, tenant, { end: 'first', ...page });
       return items.map(({ dispute }) => dispute);
     },
   };

@@ -4,7 +4,7 @@ import { z } from 'zod';
 export type TextPattern = readonly [pattern: RegExp, replacement: string];
 
 /** Whether Postgres can store a text (no U+0000) and UTF-8 can encode it (no half of a surrogate pair). */
-function isPlain(text: string): boolean {
+export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
@@ -22,7 +22,7 @@ export function plainText({ max }: { max: number }) {
     .string()
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair');
+    .refine(isStorable, 'must not contain U+0000 or half of a surrogate pair');
 }
 
 /** A number or name from another system, as people and logs read it: text without control or invisible characters. */
@@ -57,7 +57,7 @@ export function metadataText({ max }: { max: number }) {
   return z
     .string()
     .max(max, `must have at most ${max} characters`)
-    .refine(isPlain, 'must not contain U+0000 or half of a surrogate pair')
+    .refine(isStorable, 'must not contain U+0000 or half of a surrogate pair')
     .refine(isJson, 'must be serialized JSON');
 }
 

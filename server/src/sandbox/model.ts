@@ -166,8 +166,12 @@ export function notPayable(why: string, what = 'payment'): UnavailableError {
 export interface TestPaymentControls {
   /** Marks a pending payment as paid; a paid one stays as it is. @throws NotFoundError */
   settleTestPayment(tenant: Tenant, id: string): Promise<StoredTestPayment>;
-  /** Lists test payments, newest first. */
-  listTestPayments(tenant: Tenant, page: { limit: number }): Promise<StoredTestPayment[]>;
+  findTestPayment(tenant: Tenant, id: string): Promise<StoredTestPayment | null>;
+  /** Lists test payments, newest first: all, or those of a status. */
+  listTestPayments(
+    tenant: Tenant,
+    page: { limit: number; status?: StoredTestPayment['status'] },
+  ): Promise<StoredTestPayment[]>;
 }
 
 /** @throws UnavailableError */

@@ -25,7 +25,7 @@ import {
   type StoredTestPayment,
   type TestPaymentControls,
 } from './model.ts';
-import { listTestPayments } from './store.ts';
+import { listTestPayments, selectTestPayments } from './store.ts';
 
 /** Test payments and the payer of others, in the same ledger as live ones, under the tenant of the sandbox. */
 export function createSandboxService({
@@ -138,6 +138,11 @@ export function createSandboxService({
         },
       }),
 
-    listTestPayments: (tenant, { limit }) => listTestPayments(database.sql, tenant, limit),
+    async findTestPayment(tenant, id) {
+      const [found] = await selectTestPayments(database.sql, tenant, [id]);
+      return found ?? null;
+    },
+
+    listTestPayments: (tenant, page) => listTestPayments(database.sql, tenant, page),
   };
 }

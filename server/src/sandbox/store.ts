@@ -17,14 +17,15 @@ export async function selectTestPayments(
   return rows.map(toTestPayment);
 }
 
-/** Lists test payments, newest first. */
+/** Lists test payments, newest first: all, or those of a status. */
 export async function listTestPayments(
   sql: Sql,
   tenant: Tenant,
-  limit: number,
+  { limit, status }: { limit: number; status?: StoredTestPayment['status'] },
 ): Promise<StoredTestPayment[]> {
   const rows = await ofTenant(sql, 'test_payment', tenant)
     .selectAll()
+    .$if(status !== undefined, (query) => query.where('status', '=', status!))
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();

@@ -1,9 +1,9 @@
 import type { CardPaymentService, StoredCardPayment } from '../card-payments/model.ts';
 import { type ChargeService, isChargeId, type StoredCharge } from '../charges/model.ts';
-import { type DisputeControls, isUndecided, type StoredDispute } from '../disputes/model.ts';
+import type { DisputeControls, StoredDispute } from '../disputes/model.ts';
 import { parseBrCode } from '../kernel/br-code.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
-import { type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import type { LtcReceiver } from '../ltc/model.ts';
 import { isPaymentId, type PaymentService, type StoredPayment } from '../payments/model.ts';
 import { maskDestination, type PayoutService } from '../payouts/model.ts';
@@ -32,8 +32,6 @@ import type {
   TransferInFlight,
 } from './model.ts';
 
-/** The number of newest transfers, or test payments, that are searched for one or for unfinished ones. */
-const SEARCH_LIMIT = 500;
 const MAX_LINES = 50;
 /** The number of newest PIX payments that are listed: each has many controls. An older one is paid by its code or its id. */
 const MAX_PIX_LINES = 12;
@@ -72,15 +70,9 @@ export function createControls({
   testPayments: TestPaymentControls;
   store: Pick<StoreService, 'count'> & StoreControls;
 }): Controls {
-  async function bookedTransfers(tenant: Tenant): Promise<BookedTransfer[]> {
-    const all = await bank.list({ limit: SEARCH_LIMIT });
-    return all.filter((transfer) => tenantKey(transfer.tenant) === tenantKey(tenant));
-  }
-
   /** Applies a control of the bank, and has the slice that sent the transfer look it up. */
   async function apply(tenant: Tenant, id: string, control: () => Promise<boolean>): Promise<boolean> {
-    const transfers = await bookedTransfers(tenant);
-    if (!transfers.some((transfer) => transfer.id === id)) throw new NotFoundError('Transfer not found');
+    if (!(await bank.has(tenant, id))) throw new NotFoundError('Transfer not found');
     if (!(await control())) return false;
     if (await payouts.find(tenant, id)) await payouts.recheck(tenant, id);
     else await subaccounts.recheck(tenant, id);
@@ -118,8 +110,8 @@ export function createControls({
 
   return {
     async transfers(tenant) {
-      const lines = (await bookedTransfers(tenant)).map(toTransferInFlight);
-      return lines.filter((line) => line !== null).slice(0, MAX_LINES);
+      const lines = await bank.list({ limit: MAX_LINES, unfinishedOf: tenant });
+      return lines.map(toTransferInFlight).filter((line) => line !== null);
     },
     settleTransfer: (tenant, id) => apply(tenant, id, () => bank.settle(id)),
     denyTransfer: (tenant, id, reason) => apply(tenant, id, () => bank.deny(id, reason)),
@@ -137,8 +129,15 @@ export function createControls({
     refund: (tenant, orderCode) => cardPayments.refund(tenant, orderCode),
 
     async disputes(tenant) {
-      const all = await wallet.listDisputes(tenant, { limit: MAX_LINES });
-      return all.filter(({ status }) => isUndecided(status) || status === 'lost').map(toDisputeLine);
+      const newest = await Promise.all(
+        (['open', 'under_review', 'lost'] as const).map((status) =>
+          wallet.listDisputes(tenant, { limit: MAX_LINES, status: [status] }),
+        ),
+      );
+      return newest
+        .flat()
+        .sort((left, right) => right.createdAt.getTime() - left.createdAt.getTime())
+        .map(toDisputeLine);
     },
     async openDispute(tenant, { id, ...claim }) {
       if (id !== undefined) {
@@ -166,16 +165,13 @@ export function createControls({
     },
 
     async testPayments(tenant) {
-      const all = await testPayments.listTestPayments(tenant, { limit: MAX_LINES });
-      return all
-        .filter(({ status }) => status === 'pending')
-        .map(({ id, valueCents, createdAt }) => ({ id, valueCents, createdAt }));
+      const pending = await testPayments.listTestPayments(tenant, { limit: MAX_LINES, status: 'pending' });
+      return pending.map(({ id, valueCents, createdAt }) => ({ id, valueCents, createdAt }));
     },
     async settleTestPayment(tenant, id) {
-      const all = await testPayments.listTestPayments(tenant, { limit: SEARCH_LIMIT });
-      const wasPaid = all.find((payment) => payment.id === id)?.status === 'paid';
+      const before = await testPayments.findTestPayment(tenant, id);
       await testPayments.settleTestPayment(tenant, id);
-      return !wasPaid;
+      return before?.status !== 'paid';
     },
 
     async pixPayments(tenant) {

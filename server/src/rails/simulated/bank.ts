@@ -1,11 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
+import { ofTenant } from '../../db/of-tenant.ts';
 import type { Tables } from '../../db/tables.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { readableCode } from '../../kernel/ids.ts';
 import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { isStorable } from '../../kernel/text.ts';
 import { METHODS } from '../../payouts/methods/registry.ts';
 import type { Bank, Transfer, TransferReceipt, TransferStatus } from '../bank.ts';
 
@@ -59,8 +61,10 @@ export interface SimulatedBank extends Bank {
   deny(id: string, reason: string): Promise<boolean>;
   /** Postpones the end of a transfer, as it would have ended, to `until`. False where it ends then or later already. */
   delay(id: string, until: Date): Promise<boolean>;
-  /** Lists transfers, newest first, with their destinations in full. */
-  list(page?: { limit?: number }): Promise<BookedTransfer[]>;
+  /** Whether a tenant has sent a transfer. */
+  has(tenant: Tenant, id: string): Promise<boolean>;
+  /** Lists transfers, newest first, with their destinations in full: all of them, or a tenant's that have not ended. */
+  list(page?: { limit?: number; unfinishedOf?: Tenant }): Promise<BookedTransfer[]>;
 }
 
 /**
@@ -129,14 +133,23 @@ export function createSimulatedBank({
       );
     },
 
-    async list({ limit = 100 } = {}) {
+    async has(tenant, id) {
+      // A text that Postgres rejects is in no row.
+      if (!isStorable(id)) return false;
+      const row = await ofTenant(database.sql, 'simulated_transfer', tenant)
+        .select('id')
+        .where('id', '=', id)
+        .executeTakeFirst();
+      return row !== undefined;
+    },
+    async list({ limit = 100, unfinishedOf } = {}) {
       const now = clock.now();
-      const rows = await database.sql
-        .selectFrom('simulated_transfer')
-        .selectAll()
-        .orderBy('number', 'desc')
-        .limit(limit)
-        .execute();
+      const transfers = unfinishedOf
+        ? ofTenant(database.sql, 'simulated_transfer', unfinishedOf)
+            .where('outcome', '!=', 'refuse')
+            .where('settles_at', '>', now)
+        : database.sql.selectFrom('simulated_transfer');
+      const rows = await transfers.selectAll().orderBy('number', 'desc').limit(limit).execute();
       return rows.map((row) => ({
         id: row.id,
         tenant: tenantOf(row),

@@ -1,4 +1,4 @@
-import { sql as raw } from 'kysely';
+import { type RawBuilder, sql as raw } from 'kysely';
 import type { Database, Sql } from '../../db/database.ts';
 import type { ShiftableClock } from '../../kernel/clock.ts';
 
@@ -37,17 +37,20 @@ export async function resumeSimulatedClock({
   });
   clock.shiftTo(await selectOffset(database.sql));
 
-  async function advance(ms: number): Promise<void> {
-    // Stored before it is used: an event recorded under an offset is never ahead of the one that is read back.
-    const offset = await addToOffset(database.sql, Math.max(0, ms));
+  /** Announces and uses a stored offset: an event recorded under one is never ahead of the one that is read back. */
+  async function take(offset: number): Promise<void> {
     await database.notify(CLOCK_CHANNEL, String(offset));
     clock.shiftTo(offset);
   }
   return {
     now: () => clock.now(),
     offsetMs: () => clock.offsetMs(),
-    advance,
-    advanceTo: (instant) => advance(instant.getTime() - clock.ms()),
+    advance: async (ms) => take(await addToOffset(database.sql, Math.max(0, ms))),
+    async advanceTo(instant) {
+      // Two requests for one instant, on this instance or another, advance the clock once.
+      const baseMs = clock.ms() - clock.offsetMs();
+      await take(await raiseOffset(database.sql, Math.max(0, instant.getTime() - baseMs)));
+    },
   };
 }
 
@@ -57,13 +60,21 @@ async function selectOffset(sql: Sql): Promise<number> {
 }
 
 /** Adds to the offset and returns the new one. */
-async function addToOffset(sql: Sql, ms: number): Promise<number> {
+function addToOffset(sql: Sql, ms: number): Promise<number> {
+  return saveOffset(sql, ms, raw`simulated_clock.offset_ms + excluded.offset_ms`);
+}
+
+/** Raises the offset to at least `ms` and returns the new one. */
+function raiseOffset(sql: Sql, ms: number): Promise<number> {
+  return saveOffset(sql, ms, raw`greatest(simulated_clock.offset_ms, excluded.offset_ms)`);
+}
+
+/** Stores an offset, or combines it with the one that is stored. */
+async function saveOffset(sql: Sql, ms: number, combined: RawBuilder<number>): Promise<number> {
   const { offset_ms } = await sql
     .insertInto('simulated_clock')
     .values({ offset_ms: ms })
-    .onConflict((conflict) =>
-      conflict.column('one').doUpdateSet({ offset_ms: raw`simulated_clock.offset_ms + excluded.offset_ms` }),
-    )
+    .onConflict((conflict) => conflict.column('one').doUpdateSet({ offset_ms: combined }))
     .returning('offset_ms')
     .executeTakeFirstOrThrow();
   return offset_ms;
