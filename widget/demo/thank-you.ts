@@ -24,8 +24,8 @@ checkout?.addEventListener('psa-refunded', () =>
   setMessage('Pagamento estornado.', 'O valor volta para quem pagou.'),
 );
 void fetch('/demo/config.json')
-  .then((response) => response.json())
-  .then(({ simulated }: { simulated: boolean }) => simulated || showRealAccount())
+  .then((response) => (response.ok ? response.json() : {}))
+  .then(({ simulated }: { simulated?: boolean }) => simulated === false && showRealAccount())
   // The receipt works without the configuration.
   .catch(() => undefined);
 

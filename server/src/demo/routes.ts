@@ -67,17 +67,23 @@ export function createDemoRoutes({
     };
   });
 
-  /** Mints a reusable token with all methods that the account takes. */
+  /** Mints a reusable token with all methods that the account takes. @throws UnavailableError (it takes none) */
   async function mint(input: CreateCheckoutTokenInput): Promise<string> {
-    const reusable = { ...input, reusable: true };
-    const { token } = await checkoutTokens
-      .create(tenant, null, { ...reusable, methods: [...methods] })
-      .catch((error: unknown) => {
+    let refusal: UnavailableError | null = null;
+    // An account that does not take all of them may take one.
+    for (const tried of [[...methods], ...methods.map((method) => [method])])
+      try {
+        const created = await checkoutTokens.create(tenant, null, {
+          ...input,
+          reusable: true,
+          methods: tried,
+        });
+        return created.token;
+      } catch (error) {
         if (!(error instanceof UnavailableError)) throw error;
-        // The account takes no PIX.
-        return checkoutTokens.create(tenant, null, reusable);
-      });
-    return token;
+        refusal = error;
+      }
+    throw refusal!;
   }
 
   async function mintTokens({ name, priceCents }: Product, origin: string) {
