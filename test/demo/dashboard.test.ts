@@ -11,7 +11,7 @@ import { hoursOfDay, startOfYesterday, totalsByHour } from '../../widget/demo/da
 import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
 import { TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
 import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
-import { formatRelative, formatTime, parseCents } from '../../widget/demo/shared/format.ts';
+import { formatRelative, formatTime, parseCents, parseLitoshi } from '../../widget/demo/shared/format.ts';
 import { PAYOUT_METHODS } from '../../widget/demo/shared/payout-methods.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';
@@ -94,6 +94,19 @@ describe('the gallery’s token', () => {
   ])('the input %j is refused at %s', async (input, path) => {
     const { status, body } = await post('/demo/gallery/token', input);
     expect([status, body.fields[0].path]).toEqual([400, path]);
+  });
+
+  test('an account that takes no cards sells by PIX, in the shop as well', async () => {
+    const cards = (enabled: boolean) =>
+      app.database.sql.updateTable('account').set({ card_payments_enabled: enabled }).execute();
+    onTestFinished(async () => {
+      await cards(true);
+    });
+    await cards(false);
+    const { body } = await post('/demo/gallery/token', { amountCents: 4_990, description: 'Caneca' });
+    const { viewer } = await app.client(body.token).request('{ viewer { checkoutMethods } }');
+    expect(viewer).toEqual({ checkoutMethods: ['PIX'] });
+    expect((await fetch(`${app.url}/demo/config.json`)).status).toBe(200);
   });
 
   test('no other site has a token of the gallery minted', async () => {
@@ -465,6 +478,35 @@ describe('the payout form', () => {
     const now = new Date('2026-03-02T12:00:00.000Z');
     expect(formatTime(new Date('2026-03-02T03:30:00.000Z'), now)).toBe('00:30');
     expect(formatTime(new Date('2026-03-02T02:30:00.000Z'), now)).toBe('01 de mar. 23:30');
+  });
+
+  test.each([
+    ['0,5', 50_000_000],
+    ['0.5', 50_000_000],
+    ['1.000', 100_000_000_000],
+    ['1.000,00000001', 100_000_000_001],
+    ['1.5000', 150_000_000],
+    ['0,000000001', null],
+    ['84000000000000', null],
+    ['1,000.5', null],
+    ['', null],
+    ['meio', null],
+  ])('the simulator parses %s as %s litoshi', (text, litoshi) => {
+    expect(parseLitoshi(text)).toBe(litoshi);
+  });
+
+  test('days are those of the calendar', () => {
+    const now = new Date('2026-03-02T12:00:00.000Z');
+    const ago = (hours: number) => formatRelative(new Date(now.getTime() - hours * 3_600_000), now);
+    // It is nine o'clock in Brasília.
+    expect([ago(23), ago(32), ago(34), ago(47), ago(58), ago(-40)]).toEqual([
+      'há 23 h',
+      'ontem',
+      'anteontem',
+      'anteontem',
+      'há 3 dias',
+      'depois de amanhã',
+    ]);
   });
 
   test('relative times are written in words', () => {

@@ -9,8 +9,9 @@ export interface SameOrigin {
   /** Closes a route to every other host and page. */
   guard(route: Route): Route;
   /**
-   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks. A refusal is
-   * `{ error, code, fields }`: a sentence, the closed code, and each field that is wrong by its path.
+   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks. A refusal of
+   * the service is `{ error, code, fields }`: a sentence, the closed code, and each field that is wrong by its path. One by HTTP
+   * alone, such as of another site or a control that has nothing to do, is `{ error }`.
    */
   action<Schema extends z.ZodType>(
     path: RegExp,

@@ -1,6 +1,6 @@
 // Writes what a page needs to show the element as it is chosen: the HTML and the CSS.
 import type { CheckoutMode } from '../../src/psa-checkout.ts';
-import { parseCents } from '../shared/format.ts';
+import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson } from '../shared/post-json.ts';
 import { assignScript, ENDPOINT, pageClipboard } from './fake-server.ts';
 import { themeStyles } from './theme-styles.ts';
@@ -131,7 +131,7 @@ async function createToken(): Promise<void> {
     status === 404
       ? 'A conta desta página é real: crie o token no seu servidor.'
       : fields.length > 0
-        ? 'O valor não serve: escreva um a partir de R$ 0,80.'
+        ? `O valor não serve: escreva um de ${formatBrl(80)} a ${formatBrl(10_000_000_000)}.`
         : `O token não foi criado: ${error}`,
   );
 }

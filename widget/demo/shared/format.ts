@@ -51,18 +51,24 @@ export function formatTime(instant: Date, now: Date): string {
 }
 
 const STEPS: [Intl.RelativeTimeFormatUnit, number][] = [
-  ['day', 86_400],
   ['hour', 3_600],
   ['minute', 60],
 ];
 
-/** Formats an instant relative to `now`, such as “há 2 min.” or “em 3 h”. */
+/** Formats an instant relative to `now`, such as “há 2 min.” or “em 3 h”. A day or more is counted by the calendar. */
 export function formatRelative(instant: Date, now: Date): string {
   const seconds = Math.round((instant.getTime() - now.getTime()) / 1_000);
   const size = Math.abs(seconds);
   if (size < 10) return 'agora';
+  if (size >= 86_400) return relativeFormat().format(dayOf(instant) - dayOf(now), 'day');
   const [unit, length] = STEPS.find(([, length]) => size >= length) ?? (['second', 1] as const);
   return relativeFormat().format(Math.trunc(seconds / length), unit);
+}
+
+/** The number of the instant's calendar day in Brasília. */
+function dayOf(instant: Date): number {
+  const [day = 0, month = 0, year = 0] = dateFormat().format(instant).split('/').map(Number);
+  return Date.UTC(year, month - 1, day) / 86_400_000;
 }
 
 /** Parses “1.234,56”, “1234,56” and “1234.56” to cents; null for a text that is no amount. */
@@ -74,6 +80,17 @@ export function parseCents(text: string): number | null {
   if (whole === undefined) return null;
   const cents = Number(whole.replaceAll('.', '')) * 100 + Number(fraction.padEnd(2, '0'));
   return Number.isSafeInteger(cents) ? cents : null;
+}
+
+/** Parses an amount of LTC such as “0,5” or “1.000,5” to litoshi; null for a text that is no amount, or may be two. */
+export function parseLitoshi(text: string): number | null {
+  const plain = text.trim();
+  const comma = /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d{1,8}))?$/.exec(plain);
+  const point = /^(\d+)\.(\d{1,8})$/.exec(plain);
+  const [, whole, fraction = ''] = comma ?? point ?? [];
+  if (whole === undefined) return null;
+  const litoshi = Number(whole.replaceAll('.', '') + fraction.padEnd(8, '0'));
+  return Number.isSafeInteger(litoshi) ? litoshi : null;
 }
 
 /** A format is made at its first use: each takes a phone some thirty milliseconds, and no page needs all of them. */

@@ -42,7 +42,7 @@ export function renderPixBank({ pixPayments, ltcPayments }: Snapshot, page: Page
       ${renderLtcWallet(ltcPayments, page)}
       <details class="payers">
         <summary>Pagadores que agem sozinhos</summary>
-        <p class="note">Pelo <code>email</code> do <code>customer</code> do pagamento, no sandbox também:</p>
+        <p class="note">Pelo <code>email</code> do <code>customer</code> do pagamento. No sandbox também, menos os que contestam:</p>
         <dl>
           ${PAYERS.map(({ email, effect }) => html`<div><dt><code>${email}</code></dt><dd>${effect}</dd></div>`)}
         </dl>

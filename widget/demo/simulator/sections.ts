@@ -207,8 +207,8 @@ export function renderRoutes(): TemplateResult {
       <p>
         Cada <code>POST</code> leva JSON e, fora desta página, o cabeçalho <code>x-psa-action: 1</code>.
         <code>account</code> e <code>environment</code> no corpo escolhem a conta; sem eles é a primeira, em produção.
-        A recusa vem como <code>{ "error", "code", "fields" }</code>: 400 nomeia o campo, 404 não achou, 409 já não
-        cabe.
+        A recusa vem como <code>{ "error" }</code>: 404 não achou, 409 já não cabe. A do serviço tem também
+        <code>"code"</code> e <code>"fields"</code>: 400 nomeia o campo.
       </p>
       <pre
         tabindex="0"

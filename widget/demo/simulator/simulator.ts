@@ -6,6 +6,7 @@ import {
   formatLtc,
   formatRelative,
   parseCents,
+  parseLitoshi,
 } from '../shared/format.ts';
 import { postJson } from '../shared/post-json.ts';
 import type { Done, FieldOfError, Page } from './page.ts';
@@ -185,8 +186,8 @@ export class SimulatorApp extends LitElement implements Page {
           O que vence no salto acontece todo de uma vez, no instante de chegada, como num servidor que dormiu. O relógio
           nunca volta: o adiantamento fica no banco de dados e vale também depois de reiniciar, para que nada do que já
           aconteceu caia no futuro. Uma pasta de dados nova (<code>PSA_DATA_DIR</code>) recomeça na hora certa. Com
-          várias instâncias no mesmo PostgreSQL, as outras só o seguem ao reiniciar; sem a demonstração
-          (<code>PSA_DEMO=off</code>) ele não vale.
+          várias instâncias no mesmo PostgreSQL, as outras o seguem na hora; sem a demonstração (<code>PSA_DEMO=off</code>)
+          ele não vale.
         </p>
       </section>
     `;
@@ -244,8 +245,8 @@ export class SimulatorApp extends LitElement implements Page {
   }
 
   #creditLtc(text: string): void {
-    const litoshi = Math.round(Number(text.trim().replace(',', '.')) * LITOSHI);
-    if (!(litoshi > 0) || !Number.isSafeInteger(litoshi)) {
+    const litoshi = parseLitoshi(text);
+    if (!litoshi) {
       this.showError('ltc', 'Escreva uma quantia, como 0,5.');
       return;
     }
@@ -323,6 +324,9 @@ export class SimulatorApp extends LitElement implements Page {
         : { environment: this.environment, ...(this.account ? { account: this.account } : {}) };
     const result = await postJson(`/simulator/${path}`, { ...tenant, ...input });
     this.#pressed.delete(press);
+    // A live region is emptied first: a screen reader does not say a text again that is unchanged.
+    this.outcome = { text: '', failed: false };
+    await this.updateComplete;
     if (result.ok)
       this.outcome = { text: typeof done === 'string' ? done : done(result.body), failed: false };
     else {
