@@ -34,19 +34,22 @@ export class DayChart extends LitElement {
     const total = (key: 'inCents' | 'outCents') => hours.reduce((sum, hour) => sum + hour[key], 0);
     const inCents = total('inCents');
     const outCents = total('outCents');
-    const atLeast = this.partial ? 'ao menos ' : '';
     return html`
       <section aria-labelledby="day-title">
         <div class="day-header">
           <h2 id="day-title">Hoje, hora a hora</h2>
           <dl class="legend">
-            <div class="in"><dt>Vendas</dt><dd>${atLeast}${formatBrl(inCents)}</dd></div>
-            <div class="out"><dt>Saques e estornos</dt><dd>${atLeast}${formatBrl(outCents)}</dd></div>
+            <div class="in"><dt>Vendas</dt><dd>${this.#formatTotal(inCents)}</dd></div>
+            <div class="out"><dt>Saques e estornos</dt><dd>${this.#formatTotal(outCents)}</dd></div>
           </dl>
         </div>
         ${this.#renderBars(hours, inCents, outCents)} ${this.#renderTable(hours)}
       </section>
     `;
+  }
+
+  #formatTotal(cents: number): string {
+    return `${this.partial ? 'ao menos ' : ''}${formatBrl(cents)}`;
   }
 
   #renderBars(hours: HourTotals[], inCents: number, outCents: number): TemplateResult {
@@ -58,7 +61,7 @@ export class DayChart extends LitElement {
     const summary =
       inCents + outCents === 0
         ? 'Nenhum movimento hoje.'
-        : `Entraram ${formatBrl(inCents)} e saíram ${formatBrl(outCents)} hoje.`;
+        : `Entraram ${this.#formatTotal(inCents)} e saíram ${this.#formatTotal(outCents)} hoje.`;
     return html`
       <div class="chart">
         <div class="scale" aria-hidden="true">
