@@ -1,6 +1,6 @@
 import { type PostResult, postJson } from '../shared/post-json.ts';
 
-/** Requests of which each is done once: one that is repeated after an answer was lost has the key of the first. */
+/** Requests that are each done once: one that is repeated after an answer was lost has the key of the first. */
 export class KeyedRequests {
   /** The keys of the requests that the server may have received without an answer, by their content. */
   readonly #doubtful = new Map<string, string>();
