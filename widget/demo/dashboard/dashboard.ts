@@ -2,6 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
 import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
+import { DISPUTE_COLUMNS, PAYMENT_COLUMNS } from './columns.ts';
 import { DashboardData, MORE_FAILED } from './dashboard-data.ts';
 import { newestFirst } from './loaded-list.ts';
 import { movementsOf } from './movements.ts';
@@ -48,22 +49,6 @@ const UNREAD_WALLET: Wallet = {
 };
 /** The interval at which relative times such as “há 2 min.” are drawn again. */
 const TICK_MS = 15_000;
-
-const PAYMENT_COLUMNS = [
-  { label: 'Estado' },
-  { label: 'Valor', numeric: true },
-  { label: 'Venda' },
-  { label: 'Código' },
-  { label: 'Criado' },
-];
-
-const DISPUTE_COLUMNS = [
-  { label: 'Estado' },
-  { label: 'Valor', numeric: true },
-  { label: 'Venda' },
-  { label: 'Código' },
-  { label: 'Provas até' },
-];
 
 /** A merchant's dashboard, which follows the account live. */
 export class DashboardApp extends LitElement {

@@ -1,15 +1,9 @@
 // The rows of the dashboard's tables.
 import { html, nothing, type TemplateResult } from 'lit';
-import {
-  formatBrl,
-  formatConfirmations,
-  formatFull,
-  formatLtc,
-  formatRelative,
-  formatTime,
-} from '../shared/format.ts';
+import { formatBrl, formatConfirmations, formatFull, formatLtc, formatRelative } from '../shared/format.ts';
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
+import { codeCell, type OpenPayment, saleCell, statusCell, timeCell } from './cells.ts';
 import { takesEvidence } from './dispute-dialog.ts';
 import type { Disputed } from './disputed.ts';
 import {
@@ -20,12 +14,10 @@ import {
   DELIVERY_LABELS,
   DISPUTE_LABELS,
   DISPUTE_REASONS,
-  OPERATION_LABELS,
   PAYMENT_LABELS,
   STOCK_LABELS,
   SUBACCOUNT_PAYOUT_LABELS,
   SUBSCRIPTION_LABELS,
-  type Tone,
   UNAVAILABLE,
 } from './labels.ts';
 import type { TableRow } from './live-table.ts';
@@ -41,12 +33,9 @@ import type {
   Subscription,
   WebhookDelivery,
 } from './operations.ts';
-import { type Operable, operationOf } from './payment-dialog.ts';
+import type { Operable } from './payment-dialog.ts';
 
 const LOW_STOCK = 5;
-
-/** Opens the dialog of a payment. Null where money would be real: then the page only reads. */
-type OpenPayment = ((payment: Operable) => void) | null;
 
 export function cardPaymentRow(
   payment: CardPayment,
@@ -370,43 +359,4 @@ function refundSummary(
     failedRefund ?? '',
   ].filter(Boolean);
   return parts.length > 0 ? parts.join(', ') : null;
-}
-
-function saleCell(title: string | null, details: string): TemplateResult {
-  return html`<span class="strong">${title ?? 'Sem descrição'}</span>
-    <small>${details}</small>`;
-}
-
-/** The code of a payment, with the button of what can be done with it. */
-function codeCell(payment: Operable, open: OpenPayment): TemplateResult {
-  const operation = open && operationOf(payment);
-  return html`<code>${payment.id}</code>
-    ${
-      operation
-        ? html`<button
-            type="button"
-            class="secondary operation"
-            aria-label=${`${OPERATION_LABELS[operation]} ${payment.description ?? payment.id}`}
-            @click=${() => open?.(payment)}
-          >
-            ${OPERATION_LABELS[operation]}
-          </button>`
-        : nothing
-    }`;
-}
-
-function statusCell(
-  { label, tone }: { label: string; tone: Tone },
-  ...reasons: (string | null)[]
-): TemplateResult {
-  return html`<span class="status" data-tone=${tone}>${label}</span>
-    ${reasons.filter(Boolean).map((reason) => html`<small class="reason">${reason}</small>`)}`;
-}
-
-function timeCell(instant: string | null, now: Date): TemplateResult {
-  if (instant === null) return html`—`;
-  const at = new Date(instant);
-  return html`<time datetime=${instant} title=${formatFull(at)}>
-    <span>${formatRelative(at, now)}</span><small>${formatTime(at, now)}</small>
-  </time>`;
 }

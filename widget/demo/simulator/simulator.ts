@@ -9,6 +9,7 @@ import {
   parseLitoshi,
 } from '../shared/format.ts';
 import { postJson } from '../shared/post-json.ts';
+import { clockOffsetText } from './clock-offset.ts';
 import type { Done, FieldOfError, Page } from './page.ts';
 import { renderPixBank } from './pix-bank.ts';
 import {
@@ -386,19 +387,6 @@ export class SimulatorApp extends LitElement implements Page {
   now(): Date {
     return new Date(Date.now() + this.#aheadMs);
   }
-}
-
-function clockOffsetText(offsetMs: number): string {
-  if (offsetMs === 0) return 'Na hora certa.';
-  const minutes = Math.round(offsetMs / 60_000);
-  const days = Math.floor(minutes / 1_440);
-  const hours = Math.floor((minutes % 1_440) / 60);
-  const parts = [
-    days ? `${days} ${days === 1 ? 'dia' : 'dias'}` : '',
-    hours ? `${hours} h` : '',
-    minutes % 60 ? `${minutes % 60} min` : '',
-  ].filter((part) => part !== '');
-  return `Adiantado ${parts.join(' ') || 'menos de um minuto'}.`;
 }
 
 customElements.define('simulator-app', SimulatorApp);

@@ -1,0 +1,47 @@
+// The cells that tables of the dashboard share.
+import { html, nothing, type TemplateResult } from 'lit';
+import { formatFull, formatRelative, formatTime } from '../shared/format.ts';
+import { OPERATION_LABELS, type Tone } from './labels.ts';
+import { type Operable, operationOf } from './payment-dialog.ts';
+
+/** Opens the dialog of a payment. Null where money would be real: then the page only reads. */
+export type OpenPayment = ((payment: Operable) => void) | null;
+
+export function saleCell(title: string | null, details: string): TemplateResult {
+  return html`<span class="strong">${title ?? 'Sem descrição'}</span>
+    <small>${details}</small>`;
+}
+
+/** The code of a payment, with the button of what can be done with it. */
+export function codeCell(payment: Operable, open: OpenPayment): TemplateResult {
+  const operation = open && operationOf(payment);
+  return html`<code>${payment.id}</code>
+    ${
+      operation
+        ? html`<button
+            type="button"
+            class="secondary operation"
+            aria-label=${`${OPERATION_LABELS[operation]} ${payment.description ?? payment.id}`}
+            @click=${() => open?.(payment)}
+          >
+            ${OPERATION_LABELS[operation]}
+          </button>`
+        : nothing
+    }`;
+}
+
+export function statusCell(
+  { label, tone }: { label: string; tone: Tone },
+  ...reasons: (string | null)[]
+): TemplateResult {
+  return html`<span class="status" data-tone=${tone}>${label}</span>
+    ${reasons.filter(Boolean).map((reason) => html`<small class="reason">${reason}</small>`)}`;
+}
+
+export function timeCell(instant: string | null, now: Date): TemplateResult {
+  if (instant === null) return html`—`;
+  const at = new Date(instant);
+  return html`<time datetime=${instant} title=${formatFull(at)}>
+    <span>${formatRelative(at, now)}</span><small>${formatTime(at, now)}</small>
+  </time>`;
+}

@@ -1,0 +1,16 @@
+// The columns of the tables of payments and disputes.
+export const PAYMENT_COLUMNS = [
+  { label: 'Estado' },
+  { label: 'Valor', numeric: true },
+  { label: 'Venda' },
+  { label: 'Código' },
+  { label: 'Criado' },
+];
+
+export const DISPUTE_COLUMNS = [
+  { label: 'Estado' },
+  { label: 'Valor', numeric: true },
+  { label: 'Venda' },
+  { label: 'Código' },
+  { label: 'Provas até' },
+];
