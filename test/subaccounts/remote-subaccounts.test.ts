@@ -14,7 +14,12 @@ import {
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { guidanceOf, isSettled, type SubaccountPayout } from '../../server/src/subaccounts/model.ts';
+import {
+  entryIdOf,
+  guidanceOf,
+  isSettled,
+  type SubaccountPayout,
+} from '../../server/src/subaccounts/model.ts';
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote/service.ts';
 import { createBudget } from '../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../server/src/upstream/client.ts';
@@ -821,6 +826,34 @@ describe('subaccounts', () => {
     expect(await subaccounts.countStatement(tenant, NOWHERE)).toBe(101);
   });
 
+  test('an entry that takes money away is never shown as one that has brought it, and a fee is no payout', async () => {
+    const createdAt = clock.now().toISOString();
+    const entry = (kind: string, amountCents: number) => ({ kind, refId: 'rep_1', amountCents, createdAt });
+    const entries = [
+      entry('transfer_out', -5_000),
+      entry('repasse_devolvido', -700),
+      entry('transfer_fee', 30),
+      entry('split_in', -20),
+      entry('payout_fee', -50),
+      entry('payout', 900),
+      entry('transfer', 100),
+    ];
+    const upstream = scriptedUpstream(() => ({ body: { entries, total: entries.length } }));
+    const { subaccounts, tenant } = await start({ upstream });
+    const { items } = await subaccounts.statement(tenant, NOWHERE, { end: 'first', limit: 10 });
+    expect(items.map(({ item }) => [item.kind, item.amountCents])).toEqual([
+      ['unknown', -5_000],
+      ['unknown', -700],
+      ['unknown', 30],
+      ['unknown', -20],
+      ['unknown', -50],
+      ['payout', -900],
+      ['transfer_in', 100],
+    ]);
+    // The first five have one reference, one instant and one kind.
+    expect(new Set(items.map(({ item }) => entryIdOf(item))).size).toBe(7);
+  });
+
   test('a transfer whose answer was lost is found behind all that has been entered since', async () => {
     const { subaccounts, tenant, intents, work } = await start();
     const subaccountId = await open(0);
@@ -964,6 +997,18 @@ test('a transfer is found though a fee with the same reference was taken since',
   const { subaccounts, tenant } = await start({ upstream });
   const lost = { subaccountId: NOWHERE, amountCents: 100, idempotencyKey: 'with-a-fee' };
   expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: false });
+});
+
+test('a lost transfer is not taken for one of the same amount that went the other way', async () => {
+  const createdAt = clock.now().toISOString();
+  const entry = { kind: 'transfer_out', refId: 'rep_6', amountCents: -5_000, createdAt };
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries: [entry], total: 1 } },
+  );
+  const { subaccounts, tenant, intents } = await start({ upstream });
+  const lost = { subaccountId: NOWHERE, amountCents: 5_000, idempotencyKey: 'the-other-way' };
+  expect(await failure(subaccounts.transfer(tenant, lost))).toMatchObject({ moneyMayHaveMoved: true });
+  expect(await intents.open(tenant, 'transferToSubaccount')).toMatchObject([{ key: 'the-other-way' }]);
 });
 
 test.each([

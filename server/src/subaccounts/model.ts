@@ -54,9 +54,9 @@ export interface StatementEntry {
 }
 
 /** The name of an entry among all of an account. Several subaccounts have an entry of one split charge. */
-export function entryIdOf({ kind, refId, subaccountId, createdAt }: StatementEntry): string {
-  // Behind a kind that is not known may be several.
-  const form = kind === 'unknown' ? `${kind}@${createdAt.getTime()}` : kind;
+export function entryIdOf({ kind, refId, subaccountId, amountCents, createdAt }: StatementEntry): string {
+  // Behind a kind that is not known may be several: an entry and its fee have one reference and one instant.
+  const form = kind === 'unknown' ? `${kind}@${createdAt.getTime()}:${amountCents}` : kind;
   return `${form} ${refId} ${subaccountId.toLowerCase()}`;
 }
 

@@ -225,7 +225,8 @@ export function readSubaccount(body: unknown): Subaccount | null {
   return null;
 }
 
-const KINDS: readonly [RegExp, StatementEntryKind][] = [
+const KINDS: readonly [RegExp, StatementEntry['kind']][] = [
+  [/fee|taxa|tarifa/i, 'unknown'],
   [/split.*(revers|estorn)|(revers|estorn).*split/i, 'split_reversal'],
   [/split/i, 'split_in'],
   [/revers|estorn/i, 'payout_reversal'],
@@ -240,11 +241,13 @@ export function readStatementEntry(subaccountId: string, body: unknown): Stateme
   const refId =
     readText(json.refId) ?? findMember(json, (text) => /^(saq_|rep_|SUB-|psplit_|ref_)/.test(text));
   const word = readText(json.kind) ?? readText(json.type) ?? '';
-  const kind = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
+  const named = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
   const amount = readAmount(json, 'amount');
   const createdAt = createdAtIn(json);
   if (refId === null || amount === null || createdAt === null) return null;
   const size = Math.abs(amount);
+  // A transfer that took money away, such as `transfer_out`, is not the document's `transfer_in`.
+  const kind = amount < 0 && named !== 'unknown' && !isDebit(named) ? 'unknown' : named;
   return {
     subaccountId,
     kind,
