@@ -96,13 +96,19 @@ describe('deliveries of another service', () => {
     const { facade, tenant, asked } = await start('/v1/deliveries', 'deliveries', items);
     const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
     const { deliveryId } = items[550]!;
-    await expect(deliveries.findMany(tenant, [deliveryId])).rejects.toMatchObject({
+    const unknown = {
       code: 'UPSTREAM_UNAVAILABLE',
       retryable: false,
       message: expect.stringMatching(/no lookup for deliveries, and this is not among the first 500/),
-    });
+    };
+    expect(await deliveries.findMany(tenant, [deliveryId])).toMatchObject([unknown]);
     expect(asked).toHaveLength(5);
     const newest = items[3]!.deliveryId;
+    // One that is found says nothing of the others that are looked up with it.
+    expect(await deliveries.findMany(tenant, [newest, deliveryId])).toMatchObject([
+      { deliveryId: newest },
+      unknown,
+    ]);
     expect(await deliveries.findMany(tenant, [newest, newest])).toMatchObject([
       { deliveryId: newest },
       { deliveryId: newest },

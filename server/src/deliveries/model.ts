@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { NotFoundError } from '../kernel/errors.ts';
+import { NotFoundError, type UpstreamError } from '../kernel/errors.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import { isObjectId } from '../kernel/lenient-json.ts';
 import type { ListRange } from '../kernel/list-range.ts';
@@ -142,8 +142,12 @@ export interface DeliveryService<D extends Delivery = Delivery> {
   create(tenant: Tenant, input: CreateDeliveryInput): Promise<{ delivery: D; replayed: boolean }>;
   /** Ends a delivery. What was delivered stays readable. @throws NotFoundError, UnavailableError (NOT_OFFERED) */
   delete(tenant: Tenant, deliveryId: string): Promise<void>;
-  /** Finds deliveries, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
-  findMany(tenant: Tenant, deliveryIds: readonly string[]): Promise<(D | null)[]>;
+  /**
+   * Finds deliveries, in the order of the ids; null where not found, and an UpstreamError in the place of one that another
+   * service may have all the same.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  findMany(tenant: Tenant, deliveryIds: readonly string[]): Promise<(D | UpstreamError | null)[]>;
   /** @throws UnavailableError (NOT_OFFERED) */
   list(
     tenant: Tenant,

@@ -221,7 +221,7 @@ const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
 
 type ReadFor<Loads> =
   Loads extends Loader<infer Value>
-    ? (services: PaymentsService, tenant: Tenant, keys: readonly string[]) => Promise<Value[]>
+    ? (services: PaymentsService, tenant: Tenant, keys: readonly string[]) => Promise<(Value | Error)[]>
     : never;
 
 /** Creates each loader at its first use: all operations have loaders, and most use none. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { UpstreamError } from '../kernel/errors.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -90,8 +91,12 @@ export interface StoreAdministration {
 
 /** The products of the store: read here, and written by an import alone. */
 export interface StoreService {
-  /** Finds products, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
-  findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoreProduct | null)[]>;
+  /**
+   * Finds products, in the order of the ids; null where not found, and an UpstreamError in the place of one that another
+   * service may have all the same.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoreProduct | UpstreamError | null)[]>;
   /** @throws UnavailableError (NOT_OFFERED) */
   list(
     tenant: Tenant,

@@ -69,7 +69,11 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     return { items, total: total ?? range.offset + items.length, isTotalKnown, at: read.at };
   }
 
-  async function search(scope: Of, ids: readonly string[], pages: number): Promise<(Item | null)[]> {
+  async function search(
+    scope: Of,
+    ids: readonly string[],
+    pages: number,
+  ): Promise<(Item | UpstreamError | null)[]> {
     const wanted = new Set(ids);
     const found = new Map<string, Item>();
     let offset = 0;
@@ -80,12 +84,13 @@ export function createOfferedList<Of extends Scope, Item extends object>(
       offset += items.length;
       isAtEnd = items.length === 0 || (isTotalKnown === true && offset >= total);
     }
-    if (!isAtEnd && found.size === 0)
-      throw new UpstreamError(
-        `The payments service has no lookup for ${inWords.replace(/^listing /, '')}, and this is not among the first ${offset} of its list`,
-        { retryable: false, moneyMayHaveMoved: false },
-      );
-    return ids.map((id) => found.get(id) ?? null);
+    const missing = isAtEnd
+      ? null
+      : new UpstreamError(
+          `The payments service has no lookup for ${inWords.replace(/^listing /, '')}, and this is not among the first ${offset} of its list`,
+          { retryable: false, moneyMayHaveMoved: false },
+        );
+    return ids.map((id) => found.get(id) ?? missing);
   }
 
   const { inWords } = endpoint;
@@ -97,8 +102,9 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   return {
     endpoints,
     /**
-     * Finds items by their ids, in their order, in the newest `pages` pages: there is no other lookup. Null where the list has none.
-     * @throws UpstreamError where none is found and the list is longer, UnavailableError, and what `read` throws
+     * Finds items by their ids, in their order, in the newest `pages` pages: there is no other lookup. Null where the list has
+     * none, and an UpstreamError in the place of one that is not found where the list is longer.
+     * @throws UnavailableError, and what `read` throws
      */
     findMany: (scope: Of, ids: readonly string[], pages: number) => offered(search(scope, ids, pages)),
     list: (scope: Of, range: Parameters<typeof stableList.list>[1]) => offered(stableList.list(scope, range)),

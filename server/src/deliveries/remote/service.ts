@@ -1,3 +1,4 @@
+import { UpstreamError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -47,7 +48,10 @@ export function createRemoteDeliveries(
   return {
     serviceFor: (requester) => ({
       create: (tenant, input) =>
-        requests.create(tenant, input, async (id) => (await findMany(tenant, [id], requester))[0] ?? null),
+        requests.create(tenant, input, async (id) => {
+          const [found = null] = await findMany(tenant, [id], requester);
+          return found instanceof UpstreamError ? null : found;
+        }),
       delete: requests.delete,
       findMany: (tenant, deliveryIds) => findMany(tenant, deliveryIds, requester),
       async list(tenant, { productId, ...range }) {
