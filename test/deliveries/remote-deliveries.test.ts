@@ -168,7 +168,7 @@ describe('the store of another service', () => {
   test('Products are read leniently, found by their id, and paged in the order of the store', async () => {
     const items = [
       { id: 'a', name: 'Caneca', price: '1.234,56', image: 'https://loja.example/a.jpg', available: true },
-      { id: 42, name: '', price: 49.9, description: 'x', available: 'sim' },
+      { id: 42, name: '', price: 49.9, description: 'https://loja.example/sobre', available: 'sim' },
       { nome: 'sem id' },
     ];
     const { facade, tenant } = await start('/v1/store/products', 'products', items);
@@ -183,7 +183,14 @@ describe('the store of another service', () => {
         imageUrl: 'https://loja.example/a.jpg',
         available: true,
       },
-      { storeProductId: '42', name: null, description: 'x', price: null, imageUrl: null, available: null },
+      {
+        storeProductId: '42',
+        name: null,
+        description: 'https://loja.example/sobre',
+        price: null,
+        imageUrl: null,
+        available: null,
+      },
     ];
     expect(listed.map(({ product }) => product)).toEqual([first, second]);
     expect(await store.findMany(tenant, ['42', 'x'])).toEqual([second, null]);

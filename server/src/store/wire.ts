@@ -1,12 +1,5 @@
 import { z } from 'zod';
-import {
-  findMember,
-  type JsonRecord,
-  readPage,
-  readRecord,
-  readText,
-  readWholeText,
-} from '../kernel/lenient-json.ts';
+import { type JsonRecord, readPage, readRecord, readText, readWholeText } from '../kernel/lenient-json.ts';
 import type { StoreProduct } from './model.ts';
 
 /** A product of the store in the REST interface (the document's 2.5). */
@@ -46,7 +39,7 @@ function storeProductFromWire(json: unknown): StoreProduct | null {
     name: readText(record.name),
     description: readWholeText(record.description, { max: 2_000 }),
     price: readText(record.price),
-    imageUrl: findMember(record, isImageUrl, ['imageUrl', 'image']),
+    imageUrl: [record.imageUrl, record.image].find(isImageUrl) ?? null,
     available: typeof record.available === 'boolean' ? record.available : null,
   };
 }
@@ -56,8 +49,8 @@ function idOf({ id, productId }: JsonRecord): string | null {
   return found === undefined ? null : readWholeText(String(found), { max: 100 });
 }
 
-function isImageUrl(text: string): boolean {
-  return text.length <= 500 && /^https?:\/\//i.test(text) && URL.canParse(text);
+function isImageUrl(text: unknown): text is string {
+  return typeof text === 'string' && text.length <= 500 && /^https?:\/\//i.test(text) && URL.canParse(text);
 }
 
 /** Reads a page of the list and the total count; null if the response is no page. */
