@@ -101,6 +101,11 @@ export function describePort(startMerchant: StartPortFixture): void {
       });
       expect(await merchant.events('payout')).toEqual([]);
       await request(merchant, { method: 'pix_turbo', amountCents: 201 });
+      await fund(merchant.service, { heldCents: 99_700 });
+      // The fee is more than what can be withdrawn, too.
+      await expect(request(merchant, { method: 'pix_turbo', amountCents: 200 })).rejects.toMatchObject({
+        fields: [{ path: 'input.amountCents' }],
+      });
     });
   });
 

@@ -328,6 +328,27 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await expect(inLtc).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS', cryptoBalanceLitoshi: 5 });
     });
 
+    test('a refusal with a code is what its code says, whatever the wallet shows', async () => {
+      const { service, tenant, answering } = await start();
+      const refuse = (code: string, error: string) =>
+        answering({ post: () => ({ status: 400, body: { error }, headers: { 'x-error-code': code } }) });
+      const inLtc = pix({ method: 'ltc', destination: LTC });
+      refuse('VALIDATION', 'walletAddress: is not paid to');
+      await expect(service.request(tenant, inLtc)).rejects.toMatchObject({
+        fields: [{ path: 'input.destination', message: 'is not paid to' }],
+      });
+      refuse('VALIDATION', 'amount: must be more than the fee of 30000');
+      await expect(service.request(tenant, pix({ amountCents: 20_001 }))).rejects.toMatchObject({
+        fields: [{ path: 'input.amountCents', message: 'must be more than the fee of 30000' }],
+      });
+      refuse('INSUFFICIENT_FUNDS', 'Too much');
+      await expect(service.request(tenant, pix({ amountCents: 19_999 }))).rejects.toMatchObject({
+        code: 'INSUFFICIENT_FUNDS',
+        requestedCents: 19_999,
+        withdrawableCents: 20_000,
+      });
+    });
+
     test.each([{ status: 404 }, { status: 405 }, new UpstreamFault('server_error', 'maybe', '501')])(
       'a request to a service without such an endpoint is sent once in ten minutes (%#)',
       async (said) => {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import {
+  invalidInput,
   isKeyConflict,
   isRefusedWith,
   noEndpoint,
@@ -30,6 +31,20 @@ test('A code is read before the words, and words alone where there is none', () 
   expect(isDisputed('This dispute is no reason', 'NOT_REFUNDABLE')).toBe(false);
   expect(isDisputed('This payment is disputed')).toBe(true);
   expect(isRefusedWith({ body: null, headers: {} }, 'DISPUTE_STATE', /disput/i)).toBe(false);
+});
+
+test.each([
+  ['valueCents: must be at least 1', 'input.valueCents', 'must be at least 1'],
+  ['input.content.codes.0: is a code of before', 'input.content.codes.0', 'is a code of before'],
+  ['body.amount: is too much', 'input.valueCents', 'is too much'],
+  ['other.codes.0: is a code of before', 'input', 'other.codes.0: is a code of before'],
+  ['content.: is odd', 'input', 'content.: is odd'],
+])('A refusal "%s" is about the field %s', (text, path, message) => {
+  const refused = invalidInput(text, {
+    fields: ['valueCents', 'content'],
+    renamed: { amount: 'valueCents' },
+  });
+  expect(refused.fields).toEqual([{ path, message }]);
 });
 
 test('A read that found no endpoint is not offered; a refusal and an outage stay as they are', async () => {

@@ -79,16 +79,25 @@ export function refusalOf(
   );
 }
 
-/** The error of a refused input, with the service's message; with the field, where the message begins with its name. */
+/**
+ * The error of a refused input, with the service's message; with the field, or what is inside it, where the message begins with
+ * its name. `renamed`: the fields that have another name in the request, by that name.
+ */
 export function invalidInput(
   text: string | null,
-  { path = 'input', fields = [] }: { path?: string; fields?: readonly string[] } = {},
+  {
+    path = 'input',
+    fields = [],
+    renamed = {},
+  }: { path?: string; fields?: readonly string[]; renamed?: Readonly<Record<string, string>> } = {},
 ): ValidationError {
   const message = text ?? 'the payments service does not accept it';
-  const [, field, fieldMessage] = /^(?:input\.|body\.)?(\w+): (.+)$/s.exec(message) ?? [];
+  const [, name = '', inside, fieldMessage] =
+    /^(?:input\.|body\.)?(\w+)((?:\.\w+)*): (.+)$/s.exec(message) ?? [];
+  const field = Object.hasOwn(renamed, name) ? renamed[name]! : name;
   return new ValidationError([
-    field && fieldMessage && fields.includes(field)
-      ? { path: `${path}.${field}`, message: fieldMessage }
+    fieldMessage && fields.includes(field)
+      ? { path: `${path}.${field}${inside}`, message: fieldMessage }
       : { path, message },
   ]);
 }
@@ -125,16 +134,18 @@ export function refusalOfCreation(
   return isKeyConflict(answer) ? keyUsed(message) : conflict(message);
 }
 
-/**
- * Whether a refusal has this code: by `X-Error-Code`, which a service of this project's own sends, or where there is none by the
- * words of its message.
- */
+/** The code of a refusal, `X-Error-Code`, which a service of this project's own sends; undefined where there is none. */
+export function errorCodeOf({ headers }: Pick<UpstreamAnswer, 'headers'>): string | undefined {
+  return headers['x-error-code'];
+}
+
+/** Whether a refusal has this code, or where it has none, whether the words of its message say so. */
 export function isRefusedWith(
   { body, headers }: Pick<UpstreamAnswer, 'body' | 'headers'>,
   code: ErrorCode,
   words: RegExp,
 ): boolean {
-  const given = headers['x-error-code'];
+  const given = errorCodeOf({ headers });
   return given === undefined ? words.test(messageOf(body) ?? '') : given === code;
 }
 

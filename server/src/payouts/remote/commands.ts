@@ -17,6 +17,7 @@ import { isNewestFirst, reachesBefore } from '../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
+  errorCodeOf,
   invalidInput,
   isSuccess,
   keyUsed,
@@ -25,7 +26,7 @@ import {
   unreadable,
 } from '../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
-import type { RequestOptions } from '../../upstream/upstream.ts';
+import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import { areDifferent } from '../destinations.ts';
 import { methodOf, type PayoutMethod } from '../methods/registry.ts';
@@ -55,6 +56,10 @@ const REQUEST = 'requestPayout';
 export const PAYOUTS = '/v1/payouts';
 const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };
 export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
+
+/** The names that fields of the input have in the request to the service. */
+const RENAMED = { amount: 'amountCents', walletAddress: 'destination' };
+const FIELDS = ['method', ...Object.values(RENAMED)];
 
 /** The usual difference between the service's clock and ours. */
 export const SKEW_MS = 60_000;
@@ -163,22 +168,30 @@ export function createPayoutRequests({
     const message = messageOf(answer.body, { secret: destination });
     if (answer.status === 409 && idempotencyKey !== null) throw keyUsed(message);
     if (answer.status === 400 || answer.status === 422)
-      throw await toRefusal(tenant, { method, amountCents }, message);
+      throw await toRefusal(tenant, { method, amountCents }, answer, message);
     throw refusalOf(answer, { secret: destination });
   }
 
-  /** The refusal behind a 400 or 422. The status says too little and the message may change, so the wallet is read. */
+  /**
+   * The refusal behind a 400 or 422. Without a code the status says too little and the message may change, so the wallet
+   * decides.
+   */
   async function toRefusal(
     tenant: Tenant,
     { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
+    answer: UpstreamAnswer,
     message: string | null,
   ): Promise<PaymentError> {
+    const refusal = invalidInput(message, { fields: FIELDS, renamed: RENAMED });
+    const code = errorCodeOf(answer);
+    if (code !== undefined && code !== 'INSUFFICIENT_FUNDS') return refusal;
     const wallet = await readWallet(tenant).catch(() => null);
     // Nobody but the service knows the quote of an LTC payout; its address and its amount were checked before.
     const isQuoted = methodOf(method).debits === 'ltc';
     const withdrawableCents = wallet?.withdrawableCents ?? null;
-    const isTooMuch = withdrawableCents !== null && (isQuoted || amountCents > withdrawableCents);
-    if (!wallet || !isTooMuch) return invalidInput(message);
+    const isTooMuch =
+      withdrawableCents !== null && (code !== undefined || isQuoted || amountCents > withdrawableCents);
+    if (!wallet || !isTooMuch) return refusal;
     return new InsufficientFundsError(message ?? 'The payments service refuses this', {
       requestedCents: amountCents,
       withdrawableCents,
