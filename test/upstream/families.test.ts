@@ -167,6 +167,7 @@ describe('a facade whose operator has named the families of the service', () => 
     const REFUND = `__typename ... on RefundSuccess { replayed refund { refundId status amountCents reason
       of { ... on Payment { paymentId } ... on CardPayment { orderCode } ... on Charge { chargeId } } } }
       ... on UserError { code message } ... on ValidationError { fields { path message } }
+      ... on InsufficientFundsError { requestedCents }
       ... on UpstreamError { moneyMayHaveMoved retryable lookupReference }`;
     const refund = async (pair: Pair, kind: string, input: object) =>
       (
@@ -321,6 +322,10 @@ describe('a facade whose operator has named the families of the service', () => 
         expect(await refund(pair, 'Payment', { paymentId })).toMatchObject({
           fields: [{ path: 'input.paymentId', message: 'must be psa_ and 32 hex digits, in lower case' }],
         });
+      for (const orderCode of ['..', '.', '', 'PSC-1/refunds', 'x'.repeat(65)])
+        expect(await refund(pair, 'CardPayment', { orderCode })).toMatchObject({
+          __typename: 'NotFoundError',
+        });
       expect(pair.proxy.arrivals.slice(asked).filter(({ method }) => method === 'POST')).toHaveLength(2);
 
       const mutation = `mutation ($input: RefundPaymentInput!) { refunded: refundPayment(input: $input) { ${REFUND} } }`;
@@ -403,9 +408,11 @@ describe('a facade whose operator has named the families of the service', () => 
         amountCents: 4000,
         destination: 'ana@example.com',
       });
-      expect(await refund(pair, 'Payment', { paymentId, amountCents: 4990 })).toMatchObject({
-        __typename: 'InsufficientFundsError',
-      });
+      for (const part of [{ amountCents: 4990 }, {}])
+        expect(await refund(pair, 'Payment', { paymentId, ...part })).toMatchObject({
+          __typename: 'InsufficientFundsError',
+          requestedCents: 4990,
+        });
       expect(await made(pair)).toEqual([]);
     });
 

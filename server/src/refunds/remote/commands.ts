@@ -1,3 +1,4 @@
+import { isAnyOrderCode } from '../../card-payments/model.ts';
 import {
   behindChange,
   InsufficientFundsError,
@@ -14,8 +15,10 @@ import type { LookupResult, RequestKind } from '../../upstream/intents/operation
 import { intents as intentRecords } from '../../upstream/intents/store.ts';
 import { type Intent, intentKey } from '../../upstream/intents/transitions.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
+import { selectMirrored } from '../../upstream/mirror-store.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
+  errorCodeOf,
   invalidInput,
   isKeyConflict,
   isRefusedWith,
@@ -30,6 +33,7 @@ import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts'
 import type { Wallet } from '../../wallet/model.ts';
 import {
   type Refund,
+  type RefundedResource,
   type RefundedType,
   type RefundService,
   referenceOfKey,
@@ -50,6 +54,13 @@ const PATHS = {
 } as const satisfies Record<RefundedType, string>;
 const FIELDS = Object.keys(refundInput.shape);
 const TITLES = { card_payment: 'Payment', payment: 'Payment', charge: 'Charge' } as const;
+
+/** The amounts in the snapshot of a payment, a card payment or a charge. */
+interface Refundable {
+  amountCents?: number | null;
+  refundedCents?: number | null;
+  refundingCents?: number | null;
+}
 
 /** Requests for refunds to the service. */
 export interface RefundRequests {
@@ -128,11 +139,15 @@ export function createRefundRequests({
     tenant: Tenant,
   ): Promise<PaymentError> {
     const message = messageOf(answer.body);
+    const code = errorCodeOf(answer);
     if (answer.status === 404) return new NotFoundError(`${TITLES[resource.type]} not found`);
     if (answer.status === 400 || answer.status === 422) {
       const refusal = invalidInput(message, { fields: FIELDS });
       const isAboutField = refusal.fields.some(({ path }) => path !== 'input');
-      return (!isAboutField && (await toShortfall(tenant, amountCents, message))) || refusal;
+      if (code === undefined ? isAboutField : code !== 'INSUFFICIENT_FUNDS') return refusal;
+      const requestedCents = amountCents ?? (await refundableOf(tenant, resource));
+      const isCertain = code !== undefined;
+      return (await toShortfall(tenant, requestedCents, { message, isCertain })) ?? refusal;
     }
     if (answer.status !== 409) return refusalOf(answer);
     if (isKeyConflict(answer)) return keyUsed(message);
@@ -142,17 +157,26 @@ export function createRefundRequests({
     );
   }
 
-  /** The refusal of more than can be withdrawn; null where the wallet does not show that. */
+  /** The amount that is left to be refunded, as far as the mirror shows it; null where it does not. */
+  async function refundableOf(tenant: Tenant, { type, id }: RefundedResource): Promise<number | null> {
+    const [known] = await selectMirrored(facade.database.sql, tenant, type, [id]);
+    if (!known) return null;
+    const { amountCents, refundedCents, refundingCents } = known.snapshot as Refundable;
+    return amountCents == null ? null : amountCents - (refundedCents ?? 0) - (refundingCents ?? 0);
+  }
+
+  /** The refusal of more than can be withdrawn; null where neither the service nor the wallet says that. */
   async function toShortfall(
     tenant: Tenant,
-    amountCents: number | null,
-    message: string | null,
+    requestedCents: number | null,
+    { message, isCertain }: { message: string | null; isCertain: boolean },
   ): Promise<InsufficientFundsError | null> {
-    const wallet = amountCents === null ? null : await readWallet(tenant).catch(() => null);
+    const wallet = requestedCents === null ? null : await readWallet(tenant).catch(() => null);
     const withdrawableCents = wallet?.withdrawableCents ?? null;
-    if (!wallet || withdrawableCents === null || amountCents! <= withdrawableCents) return null;
+    if (!wallet || withdrawableCents === null || requestedCents === null) return null;
+    if (!isCertain && requestedCents <= withdrawableCents) return null;
     return new InsufficientFundsError(message ?? 'The payments service refuses this', {
-      requestedCents: amountCents!,
+      requestedCents,
       withdrawableCents,
       balanceCents: wallet.balanceCents,
       disputeBlockedCents: wallet.disputeBlockedCents,
@@ -164,6 +188,9 @@ export function createRefundRequests({
   return {
     async request(tenant, resource, { idempotencyKey, ...input }) {
       assertTaken(facade, 'refunds', 'Refunding');
+      // A text such as `..` would be sent to another path.
+      if (resource.type === 'card_payment' && !isAnyOrderCode(resource.id))
+        throw new NotFoundError(`${TITLES.card_payment} not found`);
       const wanted = toWanted(resource, input);
       const { amountCents, reason } = wanted;
       const { resourceId, replayed } = await requests
