@@ -43,6 +43,8 @@ describe('a wallet that a service shows', () => {
       unknown,
     );
     expect(readWallet({ ...BODY, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
+    // What can be withdrawn is not shown below 0: disputes may block more than the rest.
+    expect(readWallet({ ...BODY, withdrawable: 0, withdrawableCents: 0 }, 'live')).toMatchObject(unknown);
   });
 
   test('A service’s wallet is read by the names of this project', () => {

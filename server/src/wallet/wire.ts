@@ -95,14 +95,14 @@ export function isComplete(wallet: Wallet): wallet is OwnWallet {
 
 /**
  * Derives the sum of the subaccounts, which own what is neither blocked nor withdrawable. Where that is nothing, the sum may
- * be 0 or unknown.
+ * be 0 or unknown. So it is where nothing can be withdrawn: that figure is never below 0, whatever is blocked.
  */
 function deriveSubaccountsBalance({
   balanceCents,
   disputeBlockedCents,
   withdrawableCents,
 }: Pick<Wallet, 'balanceCents' | 'disputeBlockedCents' | 'withdrawableCents'>): number | null {
-  if (balanceCents === null || disputeBlockedCents === null || withdrawableCents === null) return null;
+  if (balanceCents === null || disputeBlockedCents === null || !withdrawableCents) return null;
   const rest = balanceCents - disputeBlockedCents - withdrawableCents;
   return rest > 0 ? rest : null;
 }
