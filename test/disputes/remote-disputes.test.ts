@@ -174,6 +174,28 @@ test.each([404, 405, 501])(
   },
 );
 
+test('A list in which nothing can be read is an error, and not a list without disputes', async () => {
+  const readable = { disputeId: 'dsp_1', status: 'open', amountCents: 5, createdAt: CREATED };
+  const { amountCents: _, ...withoutAmount } = readable;
+  for (const unreadable of [
+    { ...readable, disputeId: 'med-1' },
+    { ...withoutAmount, valor: 5 },
+  ]) {
+    const { merchant, tenant, kept, clock, webhook } = await start([unreadable]);
+    const listed = () => merchant.list(tenant, { end: 'first', limit: 9 });
+    await expect(listed()).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    await expect(merchant.count(tenant, {})).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
+    kept.push({ ...readable, disputeId: 'dsp_2' });
+    clock.advance(MINUTE);
+    expect((await listed()).items).toMatchObject([{ dispute: { disputeId: 'dsp_2' } }]);
+    kept.pop();
+    await webhook({ event: 'dispute.opened', ...readable });
+    clock.advance(MINUTE);
+    // The amount of a dispute is known, so a status alone can be read.
+    if (unreadable.disputeId === 'dsp_1') expect((await listed()).items).toHaveLength(2);
+  }
+});
+
 test('Nothing is asked for a text that is no id, in sandbox, or for evidence; a known dispute is shown while the service is down', async () => {
   const { merchant, tenant, script, clock } = await start([
     { disputeId: 'dsp_1', status: 'open', amountCents: 5 },

@@ -9,6 +9,7 @@ import {
 } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
+import { selectMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import type { Read } from '../../upstream/reads.ts';
@@ -21,6 +22,7 @@ import {
 } from '../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import { type DisputeService, isAnyDisputeId, isUndecided } from '../model.ts';
+import type { UpstreamDispute } from '../upstream-dispute.ts';
 import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
 import { createDisputeRequests } from './commands.ts';
 import { disputeFamily, disputeOf, observationOf } from './mirror.ts';
@@ -75,19 +77,35 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     );
   }
 
-  /** Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. Returns its reads. */
+  async function isAnyKnown(tenant: Tenant, claims: readonly UpstreamDispute[]): Promise<boolean> {
+    const ids = claims.map(({ disputeId }) => disputeId);
+    return (await selectMirrored(sql, tenant, 'dispute', ids)).length > 0;
+  }
+
+  /**
+   * Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. Returns its reads. A
+   * list in which nothing can be read is not one without disputes.
+   * @throws UpstreamFault for that, and what `readPage` throws
+   */
   async function readList(tenant: Tenant, requester: Requester) {
     const listReads: Read[] = [];
-    const pages: { claims: NonNullable<ReturnType<typeof disputeFromWire>>[]; at: Date }[] = [];
+    const pages: { claims: UpstreamDispute[]; at: Date }[] = [];
+    let isAnyListed = false;
     for (let page = 0; page < MAX_PAGES; page += 1) {
       const read = await readPage(tenant, page, requestOptionsFor(requester));
       if (!isSuccess(read)) throw refusalOf(read);
       const list = disputesFromWire(read.body);
       if (!list) throw unreadable();
       listReads.push(read);
+      isAnyListed ||= list.items.length > 0;
       pages.push({ claims: list.items.flatMap((claim) => claim ?? []).reverse(), at: read.at });
       if (list.items.length < LARGEST_PAGE) break;
     }
+    const claims = pages.flatMap((page) => page.claims);
+    // One without an amount can be read where that is known.
+    const isReadable =
+      claims.some(({ amountCents }) => amountCents !== null) || (await isAnyKnown(tenant, claims));
+    if (isAnyListed && !isReadable) throw unreadable();
     for (const { claims, at } of pages.reverse()) await mirror.recordPage(tenant, claims, at);
     return listReads;
   }
