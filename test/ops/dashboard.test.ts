@@ -48,7 +48,7 @@ async function everything(): Promise<Scraped> {
   upstream.onRead('query', 'memory');
   upstream.onCorrection('payout');
   upstream.watchDoubts(
-    async () => [{ operation: 'requestPayout', requestedAt: new Date(0) }],
+    async () => [{ operation: 'requestPayout', movesMoney: true, requestedAt: new Date(0) }],
     () => new Date(0),
   );
   upstream.watch({

@@ -5,6 +5,7 @@ import { approved } from '../support/cards.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { here, LOST, live, loseFirst, portsOf, sent, startNamed, there } from '../support/named-families.ts';
 import { type Pair, type Service, startService } from '../support/pair.ts';
+import { readMetrics } from '../support/scrape.ts';
 
 const MINUTE = 60_000;
 
@@ -25,6 +26,14 @@ describe('a facade whose operator has named the families of the service', () => 
     await service.app.pix.pay({ txid: txidOf(paymentId) });
     await service.app.payments.receive(there(pair), paymentId);
     await pair.settled();
+  }
+
+  /** The metrics of a facade that show a doubt of an operation: a scrape shows what the one before it has read. */
+  async function metricsWithDoubt(pair: Pair, operation: string) {
+    for (;;) {
+      const metrics = readMetrics(await (await fetch(`${pair.facade.url}/metrics`)).text());
+      if (metrics.value('psa_upstream_doubts', { operation })) return metrics;
+    }
   }
 
   describe('payments', () => {
@@ -116,7 +125,12 @@ describe('a facade whose operator has named the families of the service', () => 
       expect(await requests.list(here(pair), 9)).toMatchObject([
         { operation: 'createPayment', idempotencyKey: 'pedido-1042', amountCents: 4990 },
       ]);
-      await pair.pass(120 * MINUTE);
+      await pair.pass(29 * MINUTE);
+      expect(await requests.list(here(pair), 9)).toHaveLength(1);
+      // No operator has to look for it: it moves no money.
+      const metrics = await metricsWithDoubt(pair, 'createPayment');
+      expect(metrics.value('psa_upstream_oldest_doubt_seconds')).toBe(0);
+      await pair.pass(2 * MINUTE);
       expect(await requests.list(here(pair), 9)).toEqual([]);
       const { payment } = await payments.create(here(pair), INPUT);
       expect(payment).toMatchObject({ status: 'expired', paymentId: (await list(pair))[0]!.paymentId });
@@ -364,6 +378,8 @@ describe('a facade whose operator has named the families of the service', () => 
       expect(await pair.services().requests.list(here(pair), 9)).toMatchObject([
         { operation: 'refund', idempotencyKey: 'devolucao-1', amountCents: 990 },
       ]);
+      const metrics = await metricsWithDoubt(pair, 'refund');
+      expect(metrics.value('psa_upstream_oldest_doubt_seconds')).toBeGreaterThan(0);
       pair.proxy.plan = () => PASS;
       await pair.pass(3 * MINUTE);
       expect(await pair.services().requests.list(here(pair), 9)).toEqual([]);

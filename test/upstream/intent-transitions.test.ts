@@ -194,6 +194,17 @@ describe('an unknown outcome', () => {
     expect(after.lookUpAt).toEqual(absentAt);
   });
 
+  test('a lookup is planned for the time at which a request of its kind is given up', () => {
+    const givenUpAfterMs = 30 * MINUTE;
+    const givenUpAt = plusMs(BEGUN, givenUpAfterMs);
+    const next = (now: Date) =>
+      afterLookup(intent({ lookups: 10 }), 'unclear', { at: now, now, pace: 1, givenUpAfterMs }).lookUpAt;
+    expect(next(plusMs(BEGUN, 14 * MINUTE))).toEqual(plusMs(BEGUN, 15 * MINUTE));
+    expect(next(plusMs(BEGUN, 15 * MINUTE))).toEqual(givenUpAt);
+    expect(next(plusMs(givenUpAt, -1))).toEqual(givenUpAt);
+    expect(next(givenUpAt)).toEqual(plusMs(givenUpAt, 60 * MINUTE));
+  });
+
   test('a request that is denied a quarter of an hour after it began is absent and no longer looked up', () => {
     const at = plusMs(BEGUN, 15 * MINUTE);
     expect(showsAbsence(intent(), 'not_there', at, 1)).toBe(true);

@@ -432,6 +432,28 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await states(facade)).toEqual(['in_doubt']);
     });
 
+    test.each([
+      ['unclear', async () => 'unclear'],
+      ['without an answer', () => Promise.reject(new UpstreamFault('circuit_open', 'no'))],
+    ] satisfies [string, Service['look']][])(
+      'a request that moves money is logged once after a quarter of an hour whose lookups are %s; another never',
+      async (_, look) => {
+        for (const movesMoney of [true, false]) {
+          const facade = await start();
+          const { tenant, intents, service, requests } = facade;
+          requests.move = { ...requests.move!, movesMoney };
+          service.answer = () => Promise.reject(TIMEOUT);
+          service.look = look;
+          await failure(intents.run(tenant, operation(service, { key: 'k' })));
+          await pass(facade, 14 * MINUTE);
+          expect(facade.faults).toEqual([]);
+          await pass(facade, 3 * 60 * MINUTE);
+          const message = expect.stringMatching(/^The outcome of move int_\w+ has been unknown since/);
+          expect(facade.faults).toEqual(movesMoney ? [expect.objectContaining({ message })] : []);
+        }
+      },
+    );
+
     test('an unknown outcome stays open for as long as the service cannot be asked', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;

@@ -29,6 +29,7 @@ import type { UpstreamDependencies } from '../upstream/dependencies.ts';
 import { createIntents } from '../upstream/intents/coordinator.ts';
 import type { RequestKind } from '../upstream/intents/operations.ts';
 import { selectAllUnresolved } from '../upstream/intents/store.ts';
+import { kindOf } from '../upstream/intents/transitions.ts';
 import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createPoller, type Poller } from '../upstream/poller.ts';
@@ -105,10 +106,11 @@ export async function createRemoteRuntime({
   });
   upstreamMetrics.watchDoubts(
     async () =>
-      (await selectAllUnresolved(database.sql, 1_000)).map(({ intent }) => ({
-        operation: intent.operation.split(':', 1)[0]!,
-        requestedAt: intent.createdAt,
-      })),
+      (await selectAllUnresolved(database.sql, 1_000)).map(({ intent }) => {
+        const operation = kindOf(intent);
+        const movesMoney = requestKinds[operation]?.movesMoney ?? false;
+        return { operation, movesMoney, requestedAt: intent.createdAt };
+      }),
     () => clock.now(),
   );
   let createdPoller: Poller | null = null;

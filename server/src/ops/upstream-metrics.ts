@@ -20,6 +20,7 @@ export interface UpstreamMetrics {
 
 interface Doubt {
   operation: string;
+  movesMoney: boolean;
   requestedAt: Date;
 }
 
@@ -99,10 +100,12 @@ export function createUpstreamMetrics(): UpstreamMetrics {
       });
       new Gauge({
         name: 'psa_upstream_oldest_doubt_seconds',
-        help: 'Age of the oldest request whose outcome is unknown; 0 where there is none',
+        help: 'Age of the oldest request that moves money and whose outcome is unknown; 0 where there is none',
         registers,
         collect() {
-          const ages = known.map(({ requestedAt }) => now().getTime() - requestedAt.getTime());
+          const ages = known
+            .filter(({ movesMoney }) => movesMoney)
+            .map(({ requestedAt }) => now().getTime() - requestedAt.getTime());
           this.set(Math.max(0, ...ages) / 1_000);
         },
       });

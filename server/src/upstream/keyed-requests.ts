@@ -105,12 +105,13 @@ export function createKeyedRequests<Wanted, Claim>(
       }),
 
     kinds: {
-      [kind]: {
-        lookUp:
-          money?.lookUp ??
-          (async (_, { createdAt }) =>
-            clock.ms() - createdAt.getTime() < GIVEN_UP_AFTER_MS ? 'unclear' : 'not_there'),
-      },
+      [kind]: money
+        ? { lookUp: money.lookUp, movesMoney: true }
+        : {
+            lookUp: async (_, { createdAt }) =>
+              clock.ms() - createdAt.getTime() < GIVEN_UP_AFTER_MS ? 'unclear' : 'not_there',
+            givenUpAfterMs: GIVEN_UP_AFTER_MS,
+          },
     } satisfies Record<string, RequestKind> as Readonly<Record<string, RequestKind>>,
   };
 }

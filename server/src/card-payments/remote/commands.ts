@@ -262,6 +262,7 @@ export function createCardPaymentRequests({
     });
   }
 
+  const kind: RequestKind = { lookUp: lookUpOutcome, givenUpAfterMs: CHECKOUT_SESSION_MS };
   return {
     async create(tenant, { idempotencyKey, ...input }) {
       assertNotSandbox(tenant.environment);
@@ -277,7 +278,7 @@ export function createCardPaymentRequests({
       );
     },
     startCheckout,
-    kinds: { [CREATE]: { lookUp: lookUpOutcome }, [START]: { lookUp: lookUpOutcome } },
+    kinds: { [CREATE]: kind, [START]: kind },
   };
 }
 

@@ -306,6 +306,7 @@ export function createPayoutRequests({
     kinds: {
       [REQUEST]: {
         lookUp,
+        movesMoney: true,
         idOf: ({ id }) => id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),

@@ -178,6 +178,7 @@ export function createPayoutRequests({
       [PAYOUT]: {
         lookUp: (tenant, { key, summary }) =>
           lookUpPayout(tenant, summary as Summary, [IDEM + key], { priority: 'query' }),
+        movesMoney: true,
         idOf: (intent) => asPayout(intent).id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
         absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),

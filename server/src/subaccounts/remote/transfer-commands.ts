@@ -166,7 +166,7 @@ export function createTransferRequests({
       return { refId: resourceId, entry: answeredEntry, replayed };
     },
 
-    kinds: { [TRANSFER]: { lookUp: lookUpTransfer } },
+    kinds: { [TRANSFER]: { lookUp: lookUpTransfer, movesMoney: true } },
   };
 }
 

@@ -239,7 +239,8 @@ export function createIntents({
       ? kindFor(intent)?.absent?.(intent, { ifShown: false })
       : showInDoubt(intent, at);
     const decide = (current: Intent, now: Date): Writes => {
-      const after = afterLookup(current, notFound, { at, now, pace });
+      const givenUpAfterMs = kindFor(intent)?.givenUpAfterMs;
+      const after = afterLookup(current, notFound, { at, now, pace, givenUpAfterMs });
       const records = [put(intents, after.intent)];
       return after.lookUpAt === null
         ? { records, done: [{ kind: RESOLVE, key }] }
@@ -261,18 +262,20 @@ export function createIntents({
     await committer.change(changeWhileOpen(tenant, intent, decide, showInDoubt(intent, at)));
   }
 
-  /** The observation of an unknown outcome, where its kind has one. Reports to the operator when it becomes overdue. */
+  /**
+   * The observation of an unknown outcome, where its kind has one. Reports a request that moves money to the operator when it
+   * becomes overdue.
+   */
   function showInDoubt(intent: Intent, at: Date): Observation | undefined {
-    const inDoubt = kindFor(intent)?.inDoubt;
-    if (!inDoubt) return undefined;
+    const kind = kindFor(intent);
     const isOverdue = becomesOverdue(intent, at, pace);
-    if (isOverdue)
+    if (isOverdue && kind?.movesMoney)
       onFault(
         new Error(
           `The outcome of ${kindOf(intent)} ${intent.id} has been unknown since ${intent.createdAt.toISOString()}: see psa doubts list`,
         ),
       );
-    return inDoubt(intent, { again: isOverdue });
+    return kind?.inDoubt?.(intent, { again: isOverdue });
   }
 
   // ── Shared steps ──

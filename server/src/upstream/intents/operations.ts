@@ -58,6 +58,10 @@ export type OutcomeLookup = (tenant: Tenant, intent: Intent) => Promise<LookupRe
 /** A kind of operation, as every instance knows it: one instance settles what another has sent. */
 export interface RequestKind {
   lookUp: OutcomeLookup;
+  /** Whether the requests move money. One whose outcome stays unknown is then reported to the operator. */
+  movesMoney?: boolean;
+  /** The age at which `lookUp` gives a request up: a lookup is made then. */
+  givenUpAfterMs?: number;
   /** The id under which the resource of an intent is shown. */
   idOf?: (intent: Intent) => string;
   /**

@@ -204,21 +204,30 @@ export function showsAbsence(intent: Intent, result: NotFound, at: Date, pace: n
   return result === 'not_there' && at >= absentAtOf(intent, pace);
 }
 
-/** The intent after an answered lookup in the background. `lookUpAt`: the next one; null where the intent has ended. */
+/**
+ * The intent after an answered lookup in the background. `lookUpAt`: the next one; null where the intent has ended.
+ * `givenUpAfterMs`: the age at which its kind gives a request up.
+ */
 export function afterLookup(
   current: Intent,
   result: NotFound,
-  { at, now, pace }: { at: Date; now: Date; pace: number },
+  {
+    at,
+    now,
+    pace,
+    givenUpAfterMs,
+  }: { at: Date; now: Date; pace: number; givenUpAfterMs?: number | undefined },
 ): { intent: Intent; lookUpAt: Date | null } {
   const known = { ...current, lookedUpAt: at, finding: describe(result) };
   if (showsAbsence(current, result, at, pace))
     return { intent: { ...known, state: 'absent' }, lookUpAt: null };
   const pauseMs = LOOKUP_PAUSES_MS[Math.min(current.lookups, LOOKUP_PAUSES_MS.length - 1)]!;
   const next = plusMs(now, pauseMs * pace);
-  const absentAt = absentAtOf(current, pace);
+  const ends = [absentAtOf(current, pace)];
+  if (givenUpAfterMs !== undefined) ends.push(plusMs(current.createdAt, givenUpAfterMs));
   return {
     intent: { ...known, state: 'in_doubt', lookups: current.lookups + 1 },
-    lookUpAt: now < absentAt && absentAt < next ? absentAt : next,
+    lookUpAt: ends.find((end) => now < end && end < next) ?? next,
   };
 }
 
