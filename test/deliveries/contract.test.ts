@@ -258,7 +258,7 @@ describeOnDatabase('deliveries', (open) => {
     await expect(deliver(core, productId, { codes: ['DDDD-4444'] })).rejects.toEqual(notFound);
   });
 
-  test('A code that the product has or had is refused by its place, and nothing is added', async () => {
+  test('A code that the product has, or has given to a payer, is refused by its place, and nothing is added', async () => {
     const core = await start();
     const { productId } = await stock(core, { codes: ['AAAA-1111', 'BBBB-2222'] });
     await buyByPix(core, productId);
@@ -276,6 +276,11 @@ describeOnDatabase('deliveries', (open) => {
     });
     // Another product may have the same code: the merchant sells both.
     expect((await stock(core, { codes: ['AAAA-1111'] })).productId).not.toBe(productId);
+    // A code that a payer was given is never sold again; one that nobody was given went with its stock.
+    const { items } = await core.deliveries.listPage(core.tenant, { productId, limit: 9, offset: 0 });
+    await core.deliveries.delete(core.tenant, items[0]!.deliveryId);
+    await expect(deliver(core, productId, { codes: ['AAAA-1111'] })).rejects.toBeInstanceOf(ValidationError);
+    expect(await deliver(core, productId, { codes: ['BBBB-2222'] })).toMatchObject({ remainingCount: 1 });
   });
 
   test('A product has at most 10 deliveries and 10,000 codes in stock', async () => {

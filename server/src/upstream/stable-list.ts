@@ -31,7 +31,8 @@ export interface StableRange<Item> extends StableFilter<Item> {
 
 /**
  * A list that the service pages by `limit` and `offset` (the document's 2.1.6), read by stable places: an item's place
- * is its rank counted from the oldest, which a newer item does not change.
+ * is its rank counted from the oldest, which a newer item does not change. A deletion lowers the places of newer items, so a
+ * page that is read from one of these on may skip an item.
  */
 export interface StableOffsetList<Where, Item> {
   /**
