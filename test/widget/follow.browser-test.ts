@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { follow } from '../../widget/src/follow/follow.ts';
+import type { Transport } from '../../widget/src/follow/transport.ts';
 
 // The order of the transports over minutes, by a clock that the test moves: the network answers without delay.
 
@@ -54,7 +55,7 @@ afterEach(() => {
 
 function followed(
   read: () => Promise<object> = async () => ({}),
-  transport: 'auto' | 'poll' = 'auto',
+  transport: 'auto' | Transport = 'auto',
 ): { connections: string[]; updates: object[] } {
   const connections: string[] = [];
   const updates: object[] = [];
@@ -114,6 +115,23 @@ it('a page that has chosen polling opens no stream', async () => {
   await seconds(10);
   expect(updates.length).toBeGreaterThan(before);
 });
+
+it('every transport is tried where the page names one that does not exist', async () => {
+  const { connections } = followed(undefined, 'websocket' as Transport);
+  await seconds(10);
+  expect(connections).toEqual(['connecting', 'polling']);
+  expect(sockets).toBe(1);
+});
+
+it.each([401, 403])(
+  'a page of a proxy with the status %i in place of a stream gives way to polling',
+  async (status) => {
+    vi.mocked(window.fetch).mockImplementation(async () => new Response('<h1>Blocked</h1>', { status }));
+    const { connections } = followed();
+    await seconds(10);
+    expect(connections).toEqual(['connecting', 'polling']);
+  },
+);
 
 it('a server that cannot be reached is reported once, until it can', async () => {
   let isDown = true;

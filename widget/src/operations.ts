@@ -135,7 +135,7 @@ export interface PaymentUpdate {
 
 export interface GraphqlError {
   message: string;
-  extensions?: Record<string, unknown>;
+  extensions?: { code?: unknown; retryAfterSeconds?: unknown };
 }
 
 /** The result of a GraphQL operation over any transport. */

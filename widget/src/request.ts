@@ -72,7 +72,7 @@ export async function startCheckout(
   const result = Object.values(data)[0]!;
   const { message, paymentToken } = result;
   if (paymentToken) return { payment: assertPayment(result), paymentToken };
-  throw toCheckoutError({ message, extensions: { ...result } });
+  throw toCheckoutError({ message, extensions: result });
 }
 
 /** Reads the payment. Throws a CheckoutError. */
@@ -121,8 +121,19 @@ export const MALFORMED: CheckoutError = {
  */
 export function assertPayment({ cardPayment, payment = cardPayment }: PaymentAnswer): CheckoutPayment {
   const given = (payment ?? {}) as CheckoutPayment;
-  const { orderCode, paymentId, status, currency, pix, paidAt, refundedAt, returnedCredits } = given;
-  const { amountCents, expiresInSeconds, version } = given;
+  const {
+    orderCode,
+    paymentId,
+    status,
+    currency,
+    pix,
+    paidAt,
+    refundedAt,
+    returnedCredits,
+    amountCents,
+    expiresInSeconds,
+    version,
+  } = given;
   if (
     [orderCode ?? paymentId, status, pix ? pix.copyPaste : ''].some((text) => typeof text !== 'string') ||
     ![amountCents, expiresInSeconds, version].every(Number.isFinite) ||
@@ -163,18 +174,21 @@ export function toCheckoutError({ message, extensions }: GraphqlError): Checkout
 export async function request<T>(options: DocumentOptions): Promise<T> {
   try {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
-    const signal = options.signal ? AbortSignal.any([timeout, options.signal]) : timeout;
+    const signal = AbortSignal.any([timeout, options.signal ?? timeout]);
     const response = await post({ ...options, signal }, 'application/json');
     // A proxy's HTML page is converted by its status below.
     const result = (await response.json().catch((error) => {
       if (!(error instanceof SyntaxError)) throw error;
     })) as ExecutionResult<T> | undefined;
     if (result?.data && !result.errors) return result.data;
+    const { status } = response;
+    // The server refuses a token with errors: without them a 401 or 403 is a proxy's, and tells nothing about what is read.
+    const isPassing = /40[13]/.test(String(status)) && options.query.startsWith('query');
     throw toCheckoutError(
       result?.errors?.[0] ?? {
-        message: `HTTP ${response.status}`,
+        message: `HTTP ${status}`,
         extensions: {
-          code: response.ok ? 'GRAPHQL' : response.status,
+          code: response.ok || isPassing ? 'GRAPHQL' : status,
           retryAfterSeconds: response.headers.get('retry-after'),
         },
       },

@@ -20,7 +20,8 @@ export async function follow<Update extends object>(
   options: FollowUpdatesOptions<Update>,
 ): Promise<CheckoutError | undefined> {
   const { signal, onUpdate, onConnection, variables, transport: requested } = options;
-  const all: Transport[] = !requested || requested === 'auto' ? ['ws', 'sse', 'poll'] : [requested];
+  // A page may name one that does not exist, such as `websocket`.
+  const all = (requested in CONNECT ? [requested] : Object.keys(CONNECT)) as Transport[];
   /** The transport that is used, and those that are left if it fails. */
   let transports = all;
   /** The state of the connection before it opens. */

@@ -21,11 +21,11 @@ export async function followStream(options: FollowOptions): Promise<FollowEnd> {
       { ...options, signal: AbortSignal.any([signal, connection.signal]) },
       'text/event-stream',
     );
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body) {
-      const result = (await response.json().catch(() => ({}))) as ExecutionResult<never>;
-      return result.errors ?? [{ message: 'no stream', extensions: { code: response.status } }];
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) {
+      // Without errors it is the page of a proxy, whatever its status: another transport may pass it.
+      return ((await response.json()) as ExecutionResult<never>).errors;
     }
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = response.body!.pipeThrough(new TextDecoderStream()).getReader();
     let text = '';
     for (;;) {
       const { done, value } = await reader.read();
