@@ -703,6 +703,36 @@ describe('renewToken', () => {
     expect([element.phase, element.resumeKey]).toEqual(['idle', undefined]);
   });
 
+  it('a page may set the fresh token itself', async () => {
+    const { element, fresh } = await expired();
+    element.renewToken = async () => {
+      element.token = fresh.token;
+      return fresh.token;
+    };
+    await element.start();
+    await element.updateComplete;
+    expect([element.phase, element.token]).toEqual(['pending', fresh.token]);
+    expect(element.payment).toBeDefined();
+  });
+
+  it('a fresh token is asked for once the payment before has expired, after a return to the button', async () => {
+    const { scenario: refused, fresh, renewToken } = await expired();
+    const { element } = await checkout({}, { renewToken, resumeKey: 'bag' });
+    await element.start();
+    const { orderCode } = element.payment ?? {};
+    element.reset();
+    element.token = refused.token;
+    await element.start();
+    expect([element.error?.code, renewToken.mock.calls.length]).toEqual(['unauthorized', 0]);
+    await act(element, { orderCode, values: { status: 'EXPIRED' } });
+    // The element learns of it in its own time.
+    await waitFor(async () => {
+      await element.start();
+      expect(element.phase).toBe('pending');
+    });
+    expect((await readScenario(fresh)).starts).toHaveLength(1);
+  });
+
   it('a token that the page sets meanwhile is kept', async () => {
     const { element } = await expired();
     element.renewToken = async () => {

@@ -1,4 +1,5 @@
-import { describe, expect, it, vi } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
+import { Chunks } from '../../widget/src/chunks.ts';
 import '../../widget/src/define.ts';
 import {
   act,
@@ -406,19 +407,22 @@ describe('the connection', () => {
     await subscriptionsOf(scenario, 1);
   });
 
-  it('polling continues although a proxy answers with a page of its own', async () => {
-    const { element } = await checkout({}, { transport: 'poll' });
-    const real = window.fetch;
-    let pages = 0;
-    vi.spyOn(window, 'fetch').mockImplementation(async (input, init) => {
-      if (!String(init?.body).includes('"query ') || pages++ > 0) return real(input, init);
-      return new Response('<h1>404</h1>', { status: 404 });
-    });
-    const polling = connectionChange(element, 'polling');
-    await element.start();
-    await polling;
-    expect(element.phase).toBe('pending');
-  });
+  it.each([401, 403, 404])(
+    'polling continues although a proxy answers with a page of its own and %i',
+    async (status) => {
+      const { element } = await checkout({}, { transport: 'poll' });
+      const real = window.fetch;
+      let pages = 0;
+      vi.spyOn(window, 'fetch').mockImplementation(async (input, init) => {
+        if (!String(init?.body).includes('"query ') || pages++ > 0) return real(input, init);
+        return new Response('<h1>No</h1>', { status });
+      });
+      const polling = connectionChange(element, 'polling');
+      await element.start();
+      await polling;
+      expect(element.phase).toBe('pending');
+    },
+  );
 
   it('every transport is tried where the page names none', async () => {
     const { element } = await checkout();
@@ -427,6 +431,69 @@ describe('the connection', () => {
     const live = connectionChange(element, 'live');
     await element.start();
     expect((await live).detail.transport).toBe('ws');
+  });
+});
+
+describe('an element that finds a payment', () => {
+  it('an element whose order-code names the payment before a retry shows the one after it', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    const { orderCode } = element.payment ?? {};
+    await change(element, 'EXPIRED');
+    await element.retry();
+    const { payment } = element;
+    expect(payment?.orderCode).not.toBe(orderCode);
+    element.remove();
+    const again = await place(scenario.token, { orderCode, paymentToken: `pay-${orderCode}` });
+    expect(again.payment?.orderCode).toBe(payment?.orderCode);
+    await waitFor(() => expect(again.connection).toBe('live'));
+    await change(again, 'PAID');
+  });
+
+  it('an element whose order-code names a payment that failed shows the one after it', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    const { orderCode } = element.payment ?? {};
+    await change(element, 'FAILED');
+    await element.retry();
+    const { payment } = element;
+    const kept = () => JSON.parse(sessionStorage.getItem(`psa-checkout:${scenario.token.slice(-12)}`)!);
+    await waitFor(() => expect(kept().earlier).toEqual([]));
+    element.remove();
+    const again = await place(scenario.token, { orderCode, paymentToken: `pay-${orderCode}` });
+    expect(again.payment?.orderCode).toBe(payment?.orderCode);
+  });
+
+  it('a receipt is shown although its chunk did not load at first', async () => {
+    const { element, scenario } = await checkout();
+    await element.start();
+    await change(element, 'PAID');
+    element.remove();
+    vi.useFakeTimers({ toFake: ['setTimeout', 'clearTimeout'] });
+    onTestFinished(() => void vi.useRealTimers());
+    const load = vi.spyOn(Chunks.prototype, 'load').mockRejectedValue(new Error('offline'));
+    const again = await place(scenario.token);
+    await waitFor(() => expect(again.connection).toBe('reconnecting'));
+    await vi.advanceTimersByTimeAsync(5_000);
+    await waitFor(() => expect(again.connection).toBe('reconnecting'));
+    load.mockRestore();
+    await vi.advanceTimersByTimeAsync(5_000);
+    await waitFor(() => expect(again.shadowRoot?.querySelector('.facts')).not.toBeNull());
+    expect([again.phase, again.connection]).toEqual(['paid', 'idle']);
+  });
+
+  it('refresh() after an error follows the payment again', async () => {
+    const { element } = await checkout();
+    const live = connectionChange(element, 'live');
+    await element.start();
+    await live;
+    const failed = event(element, 'psa-error');
+    await act(element, { drop: 4403 });
+    await failed;
+    const again = connectionChange(element, 'live');
+    await element.refresh();
+    await again;
+    await change(element, 'PAID');
   });
 });
 

@@ -49,7 +49,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     for (const type of ['visibilitychange', 'pageshow', 'pagehide', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
     // An element that was moved in the document, or mounted twice by a framework's strict mode, resumes where it stopped.
-    if (this.#visits.visit) this.#resume();
+    this.#resume();
   }
 
   hostDisconnected(): void {
@@ -205,8 +205,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       const { startCheckout } = await this.load();
       for (let tries = 1; ; tries++) {
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
-        const given = { endpoint, token, method, input, signal, host, visit, visits: this.#visits };
-        const options = { ...given, isOver: isDecided(phase) };
+        const options = { endpoint, token, method, input, signal, host, visit, visits: this.#visits };
         const { payment, paymentToken, token: used = token } = await startCheckout(options);
         visit = { ...visit, orderCode: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
         // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
@@ -239,10 +238,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   #resume(): void {
-    const { payment, error } = this.state;
-    if (this.#starting) return;
-    // After an error only the payments before are followed.
-    void (error || !payment || isFollowable(payment) ? this.#follow() : this.refresh());
+    if (!this.#starting) void this.#follow();
   }
 
   async #refreshOnce(): Promise<void> {
@@ -259,23 +255,26 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     }
   }
 
-  /** Follows the payment of the visit and those before it, until the next call; after an error those before it alone. */
+  /** Follows the visit's payment and those before, until the next call; after an error those alone. Reads one with an outcome once. */
   async #follow(): Promise<void> {
     this.#stopFollowing();
     const { visit = {} as Visit } = this.#visits;
     const { orderCode, earlier = [] } = visit;
-    const paymentToken = this.state.error ? undefined : visit.paymentToken;
+    const { payment, error: failed } = this.state;
+    const paymentToken = failed ? undefined : visit.paymentToken;
+    const isOver = payment && !isFollowable(payment);
     const others = earlier.filter((access) => access.orderCode !== orderCode);
     const endpoint = this.#endpoint();
     if (!(paymentToken || others[0]) || !endpoint || !this.host.isConnected) return;
     this.#following = new AbortController();
     const { signal } = this.#following;
-    if (paymentToken) {
+    if (paymentToken && !isOver) {
       this.countdown.tick();
       this.connect('connecting');
     }
     try {
       const chunk = await this.load();
+      if (isOver) return this.refresh();
       const options = { endpoint, transport: this.host.transport, signal, onConnection: () => undefined };
       for (const access of others)
         void followAccess(chunk, access, options, (payment) => this.#adopt(payment, access)).then(
@@ -306,6 +305,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
 
   /** Shows an earlier payment of the visit in place of the open one, once it is paid: the server keeps that one alone. */
   #adopt(payment: CheckoutPayment, access: PaymentAccess): void {
+    access.status = payment.status;
     if (payment.status !== 'PAID') return;
     this.#visits.save({ ...(this.#visits.visit as Visit), ...access, earlier: undefined });
     this.#setMethod(methodOf(idOf(payment)));
@@ -330,6 +330,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Applies an answer of the server; every answer about the payment passes here. */
   #applyAnswer(answer: CheckoutPayment): void {
     this.resuming = false;
+    const { error } = this.state;
     this.apply({ type: 'answered', payment: answer });
     const { payment, phase } = this.state;
     if (payment !== answer) return;
@@ -343,8 +344,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       if (isDecided(phase)) this.emit(`psa-${phase}`, { payment });
     }
     if (phase === 'paid') void this.#readDelivered();
-    // An expired payment is still followed: it may be paid late.
-    if (isDecided(phase) && phase !== 'expired') this.#stopFollowing();
+    // An expired payment is still followed: it may be paid late. An error has ended that.
+    if (!isFollowable(payment)) this.#stopFollowing();
+    else if (error) this.#resume();
   }
 
   async #readDelivered(): Promise<void> {

@@ -30,24 +30,23 @@ export class CurrentVisit {
     // An element with an endpoint and no token receives its token later: no other product's payment is its own.
     this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.key);
-    if (orderCode) {
-      if (visit?.orderCode !== orderCode) visit = findVisit(orderCode);
+    const named = orderCode || ((ownKey || !endpoint) && returnedOrderCode);
+    const found = named ? findVisit(named, orderCode ? '' : ownKey) : undefined;
+    // After a retry in this tab, or another method, the attribute and the address still name the payment before.
+    const isNewer =
+      (found && visit?.base === found.base && visit.attempt > found.attempt) ||
+      (visit?.orderCode && visit.earlier?.some((each) => each.orderCode === named));
+    if (isNewer) {
+      // The visit stays.
+    } else if (orderCode) {
+      if (visit?.orderCode !== orderCode) visit = found;
       if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
-    } else if (returnedOrderCode && (ownKey || !endpoint)) {
-      const found = findVisit(returnedOrderCode, ownKey);
-      // Both visits may exist: after a retry in this tab, or another method, the address still names the previous payment.
-      const isNewer =
-        found &&
-        visit?.base === found.base &&
-        (visit.attempt > found.attempt ||
-          (visit.orderCode && visit.earlier?.some((each) => each.orderCode === returnedOrderCode)));
-      if (found && !isNewer) {
-        visit = found;
-        this.key = found.key;
-      } else if (!found && !ownKey && visit?.orderCode !== returnedOrderCode) {
-        // The address names a payment that is unknown here: the receipt of another one would mislead.
-        visit = undefined;
-      }
+    } else if (found) {
+      visit = found;
+      this.key = found.key;
+    } else if (named && !ownKey && visit?.orderCode !== named) {
+      // The address names a payment that is unknown here: the receipt of another one would mislead.
+      visit = undefined;
     }
     if (
       this.visit &&
@@ -65,10 +64,7 @@ export class CurrentVisit {
   /** Returns the visit for a click: another attempt after an outcome or with another amount, another payment by another method. */
   next(method: string, valueCents: number | undefined): Visit {
     const visit = this.visit ?? loadVisit(this.key) ?? newVisit();
-    if (
-      (visit.payment && needsNewAttempt(visit.payment)) ||
-      (visit.valueCents !== undefined && visit.valueCents !== valueCents)
-    )
+    if (needsNewAttempt(visit.payment) || (visit.valueCents !== undefined && visit.valueCents !== valueCents))
       return nextPayment(visit);
     return visit.orderCode && methodOf(visit.orderCode) !== method ? nextPayment(visit, 0) : visit;
   }
@@ -91,14 +87,14 @@ export class CurrentVisit {
     forgetVisit(this.key);
     this.visit = undefined;
     if (visit && !/PAID|REF/.test(String(payment?.status))) {
-      this.visit = nextPayment(visit, visit.payment && needsNewAttempt(visit.payment) ? 1 : 0);
+      this.visit = nextPayment(visit, needsNewAttempt(visit.payment) ? 1 : 0);
       saveVisit(this.key, this.visit);
     }
   }
 }
 
-export function needsNewAttempt({ status }: CheckoutPayment): boolean {
-  return /EXPIRED|FAILED/.test(status);
+export function needsNewAttempt(payment: CheckoutPayment | undefined): boolean {
+  return /EXPIRED|FAILED/.test(String(payment?.status));
 }
 
 /**
@@ -106,10 +102,10 @@ export function needsNewAttempt({ status }: CheckoutPayment): boolean {
  * by which the server recognizes the same purchase, and the last payments before: their codes and pages may still be paid.
  */
 export function nextPayment(
-  { base, attempt, valueCents, endpoint, orderCode, paymentToken, earlier = [] }: Visit,
+  { base, attempt, valueCents, endpoint, orderCode, paymentToken, payment, earlier = [] }: Visit,
   attempts = 1,
 ): Visit {
   const open = earlier.filter((each) => each.orderCode !== orderCode);
-  if (orderCode && paymentToken) open.push({ orderCode, paymentToken });
+  if (orderCode && paymentToken) open.push({ orderCode, paymentToken, status: payment?.status });
   return { base, attempt: attempt + attempts, valueCents, endpoint, earlier: open.slice(-2) };
 }

@@ -19,7 +19,6 @@ export function createPix(
 ): PixView {
   adoptStyles(host, styles);
   const isPhone = matchMedia(PHONE).matches;
-  const root = host.renderRoot as ShadowRoot;
   /** The code that the payer has copied, or has to copy from the field; of another code both are forgotten. */
   let copied: string | undefined;
   let selected: string | undefined;
@@ -42,7 +41,7 @@ export function createPix(
       confirm(code);
     } catch {
       // Without https, or in a frame, there is no clipboard.
-      const field = root.querySelector('textarea');
+      const field = host.renderRoot.querySelector('textarea');
       field?.focus({ preventScroll: true });
       field?.select();
       selected = code;

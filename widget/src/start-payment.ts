@@ -18,8 +18,6 @@ type StartOptions = Parameters<typeof startCheckout>[0] & {
   /** The host of the token; an entry of an earlier version omits it. */
   host?: TokenHost;
   visit?: Visit;
-  /** Whether the payment before has expired or failed. */
-  isOver?: boolean;
   /** The visits of the element: under the fresh token what the tab has stored keeps its place. */
   visits?: { readonly key: string; readonly keys: Record<string, string> };
 };
@@ -35,22 +33,17 @@ interface Started {
  * Creates a payment. Where the token is refused, the page is asked for a fresh one, once; not while a payment of the visit
  * is open: a fresh token would start a second one beside it. Throws a CheckoutError, and what `renewToken` throws.
  */
-export async function startPayment({
-  host,
-  visit,
-  isOver,
-  visits,
-  ...options
-}: StartOptions): Promise<Started> {
+export async function startPayment({ host, visit, visits, ...options }: StartOptions): Promise<Started> {
   try {
     return await startCheckout(options);
   } catch (refusal) {
-    const isOpen = !isOver && (visit?.orderCode || visit?.earlier?.[0]);
+    const isOpen =
+      visit?.orderCode || visit?.earlier?.some(({ status }) => !/EXPIRED|FAILED/.test(String(status)));
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {
       const late = pause(RENEWAL_MS, {} as AbortSignal) as Promise<undefined>;
       const fresh = await Promise.race([host?.renewToken?.(), late]);
-      // The page may have set another token meanwhile.
-      if (fresh && host?.token === options.token) {
+      // The page may have set another token meanwhile, or this one.
+      if (host && fresh && (host.token === options.token || host.token === fresh)) {
         host.token = fresh;
         // The element takes a secret key out again.
         await host.updateComplete;

@@ -1,11 +1,13 @@
 import type { CheckoutMethod } from './methods.ts';
-import type { CheckoutPayment } from './operations.ts';
+import type { CardPaymentStatus, CheckoutPayment } from './operations.ts';
 
 /** A payment's identifier, and the token that reads it. */
 export interface PaymentAccess {
   /** The order code of a card payment, or the paymentId of a payment by PIX. */
   orderCode: string;
   paymentToken: string;
+  /** The last known status of an earlier payment of a visit. An entry of an earlier version omits it. */
+  status?: CardPaymentStatus | undefined;
 }
 
 /** The stored state of one checkout, by which a reload or the return from the hosted page finds it again. */
