@@ -384,6 +384,22 @@ describe('the connection', () => {
     },
   );
 
+  it('a table that polls loads the list again where more than a page came while it was away', async () => {
+    const { element } = await table({ count: 3, ws: 'refuse', sse: 'refuse' }, { pageSize: 2 });
+    element.remove();
+    for (let count = 0; count < 5; count++) await act(element, { add: {} });
+    document.body.append(element);
+    await shows(() => element.totalCount, 8);
+    expect(codes(element).slice(0, 2)).toEqual(['SAQ-000008', 'SAQ-000007']);
+  });
+
+  it('a table that polls with the oldest on top counts no payout that was there as new', async () => {
+    const { element } = await table({ count: 60, ws: 'refuse', sse: 'refuse' }, { sort: 'requested' });
+    expect(element.totalCount).toBe(60);
+    await act(element, { add: {} });
+    await shows(() => element.totalCount, 61);
+  });
+
   it('a lost connection is reopened with the cursor of the last update', async () => {
     const { element, world } = await table({ count: 3 });
     await act(element, { change: { number: 3, values: { status: 'PROCESSING' } } });

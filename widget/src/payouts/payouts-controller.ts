@@ -46,6 +46,8 @@ export class PayoutsController implements ReactiveController {
   #loading: AbortController | undefined;
   /** The cursor of the stream; without it the list is loaded again. */
   #cursor: string | undefined;
+  /** Whether the list was not polled since its first page. */
+  #isFirstPoll = true;
   readonly #tokens: TokenRenewal;
 
   constructor(host: PayoutsHost) {
@@ -207,6 +209,7 @@ export class PayoutsController implements ReactiveController {
     );
     signal.throwIfAborted();
     this.#cursor = updatesCursor;
+    this.#isFirstPoll = true;
     this.#loading?.abort();
     this.list.restart(view, payouts);
     this.arrange();
@@ -224,7 +227,6 @@ export class PayoutsController implements ReactiveController {
       this.#cursor = undefined;
       stream.abort();
     };
-    let isFirstPoll = true;
     return follow<Update>({
       endpoint: this.#endpoint ?? '',
       token,
@@ -246,19 +248,16 @@ export class PayoutsController implements ReactiveController {
           this.#apply(update.payout, update.previousStatus);
         } else {
           const { payouts, others } = update;
-          // At the first poll under a filter, payouts that are not on the list are not new.
-          const isSilent = isFirstPoll && this.#host.view.statuses.length > 0;
+          const { statuses, sort } = this.#host.view;
+          // At the first poll under a filter, or of the oldest first, payouts that are not on the list are not new.
+          const isSilent = this.#isFirstPoll && (statuses.length > 0 || sort === 'requested');
           // More than a page of new payouts since the last poll: some in between may be missing.
-          if (
-            !isFirstPoll &&
-            payouts.length === this.#pageSize &&
-            !payouts.some(({ id }) => this.list.get(id))
-          )
+          if (!isSilent && payouts.length === this.#pageSize && !payouts.some(({ id }) => this.list.get(id)))
             queueMicrotask(endStream);
           for (const payout of [...others, ...payouts].reverse())
             if (isSilent && !this.list.get(payout.id)) this.list.apply(payout, payout.status);
             else this.#apply(payout, undefined);
-          isFirstPoll = false;
+          this.#isFirstPoll = false;
         }
         this.arrange();
       },
