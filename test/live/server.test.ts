@@ -212,6 +212,13 @@ describe('tokens', () => {
       authorize: () => true,
     });
     expect(await (await away(post())).text()).toBe('{"error":"no token"}');
+    const down = tokenHandler<Request>({
+      ...server,
+      scopes: ['PAYMENTS'],
+      authorize: () => Promise.reject(new Error('the sessions are away')),
+    });
+    const unknown = await down(post());
+    expect([unknown.status, await unknown.text()]).toEqual([502, '{"error":"no token"}']);
   });
 
   test('a handler of Node writes the same', async () => {
@@ -363,6 +370,18 @@ describe('verifyWebhook', () => {
       const { id } = await verifyWebhook({ headers: documented, body }, { secret, scheme: 'document' });
       expect(id).toBe('wh_1');
     }
+  });
+
+  test('finds the headers of another realm, and by names in capitals', async () => {
+    const foreign = { get: (name: string) => new Headers(headers).get(name) } as Headers;
+    expect(await verifyWebhook({ headers: foreign, body }, { secret, now })).toEqual(verified);
+    const capitals = Object.fromEntries(
+      Object.entries(headers).map(([name, value]) => [
+        name.replace(/\b[a-z]/g, (letter) => letter.toUpperCase()),
+        value,
+      ]),
+    );
+    expect(await verifyWebhook({ headers: capitals, body }, { secret, now })).toEqual(verified);
   });
 
   test.each<[string, Parameters<typeof verifyWebhook>[0], object]>([

@@ -95,8 +95,8 @@ export function tokenHandler<Incoming extends { method?: string | undefined }>({
 
   async function answer(request: Incoming): Promise<[status: number, body: object]> {
     if (request.method !== 'POST') return [405, { error: 'POST only' }];
-    if (!(await authorize(request))) return [403, { error: 'forbidden' }];
     try {
+      if (!(await authorize(request))) return [403, { error: 'forbidden' }];
       return [200, await ask<MintedToken>(options, input)];
     } catch {
       // The reason is the account's, and not the visitor's.

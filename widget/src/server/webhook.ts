@@ -87,8 +87,9 @@ export async function verifyWebhook(
 }
 
 function headerOf(headers: HeadersOf, name: string): string | null {
-  if (headers instanceof Headers) return headers.get(name);
-  const value = headers[name];
+  // Not by its class: that of another realm, or of a package, is another one.
+  if (typeof headers.get === 'function') return (headers as Headers).get(name);
+  const [, value] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? [];
   return typeof value === 'string' ? value : (value?.[0] ?? null);
 }
 
