@@ -182,13 +182,13 @@ export async function request<T>(options: DocumentOptions): Promise<T> {
     })) as ExecutionResult<T> | undefined;
     if (result?.data && !result.errors) return result.data;
     const { status } = response;
-    // The server refuses a token with errors: without them a 401 or 403 is a proxy's, and tells nothing about what is read.
-    const isPassing = /40[13]/.test(String(status)) && options.query.startsWith('query');
+    // The server refuses a token with errors: without them a 401 or 403 is a proxy's, and says nothing about what is read.
+    const isOfProxy = /40[13]/.test(String(status)) && options.query.startsWith('query');
     throw toCheckoutError(
       result?.errors?.[0] ?? {
         message: `HTTP ${status}`,
         extensions: {
-          code: response.ok || isPassing ? 'GRAPHQL' : status,
+          code: isOfProxy ? 400 : status,
           retryAfterSeconds: response.headers.get('retry-after'),
         },
       },
@@ -211,5 +211,6 @@ const CODES: readonly [RegExp, CheckoutErrorCode][] = [
   [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED)$/, 'conflict'],
   [/^(NOT_(FOUND|OFFERED|IN_SANDBOX)|\w+_NOT_CONFIGURED|ONLY_IN_SANDBOX|LIMIT_REACHED)$/, 'not_configured'],
   [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
-  [/^(4|GRAPHQL)/, 'protocol'],
+  // A success without a result is a proxy's page too.
+  [/^(2|4|GRAPHQL)/, 'protocol'],
 ];

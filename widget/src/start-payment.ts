@@ -38,7 +38,7 @@ export async function startPayment({ host, visit, visits, ...options }: StartOpt
     return await startCheckout(options);
   } catch (refusal) {
     const isOpen =
-      visit?.orderCode || visit?.earlier?.some(({ status }) => !/EXPIRED|FAILED/.test(String(status)));
+      visit?.orderCode || visit?.earlier?.some(({ status }) => status !== 'EXPIRED' && status !== 'FAILED');
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {
       const late = pause(RENEWAL_MS, {} as AbortSignal) as Promise<undefined>;
       const fresh = await Promise.race([host?.renewToken?.(), late]);
