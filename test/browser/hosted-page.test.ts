@@ -450,7 +450,7 @@ describe('the hosted page while the server does not answer', () => {
     await page.clock.fastForward(12_000);
     await page.clock.fastForward(1_000);
     await page.getByRole('heading', { name: 'Confirmando o pagamento' }).waitFor();
-    expect(page.url()).toContain('?seguir=2');
+    expect(page.url()).toContain('?seguir=1&recusas=2');
   });
 
   it('what an extension of the browser puts into the page does not break off a payment', async () => {

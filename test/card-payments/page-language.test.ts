@@ -117,9 +117,9 @@ describe('the pages in each language', () => {
       body: new URLSearchParams(GOOD_CARD),
       redirect: 'manual',
     });
-    expect(following.headers.get('location')).toBe(`${path}?seguir=0&lang=es`);
+    expect(following.headers.get('location')).toBe(`${path}?seguir=1&recusas=0&lang=es`);
     const markup = await (await fetch(`${served.pageUrl}?lang=es`)).text();
-    expect(markup).toContain(`data-follow="${path}?seguir=0&amp;lang=es"`);
+    expect(markup).toContain(`data-follow="${path}?seguir=1&amp;recusas=0&amp;lang=es"`);
   });
 
   it('Each page links to itself in the other languages, and a page of no payment too', async () => {
@@ -173,7 +173,7 @@ describe('the page of a payment that has a language', () => {
     served.state.answer = leaveOpen;
     const again = { ...post, body: new URLSearchParams({ ...GOOD_CARD, attempt: '1' }) };
     const following = await fetch(served.pageUrl, { ...again, redirect: 'manual' });
-    expect(following.headers.get('location')).toBe(`${pathname}?seguir=1`);
+    expect(following.headers.get('location')).toBe(`${pathname}?seguir=1&recusas=1`);
     served.state.payment = aPayment({ language: 'es' });
     served.state.answer = () => Promise.reject(new Error('the acquirer is away'));
     const broken = await fetch(served.pageUrl, post);

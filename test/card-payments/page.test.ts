@@ -75,7 +75,7 @@ describe('the page of each state', () => {
     await using served = await servePage({ payment: PAGES.processing! });
     const path = new URL(served.pageUrl).pathname;
     expect(await (await get(served.pageUrl)).text()).toContain(
-      `<noscript><meta http-equiv="refresh" content="4; url=${path}?seguir=0"></noscript>`,
+      `<noscript><meta http-equiv="refresh" content="4; url=${path}?seguir=1&amp;recusas=0"></noscript>`,
     );
   });
 
@@ -166,7 +166,9 @@ describe('paying', () => {
     const following = new URL(response.headers.get('location')!, served.origin).href;
     const confirming = await (await get(following)).text();
     expect(confirming).toContain('Confirmando o pagamento');
-    expect(confirming).toContain(`data-follow="${new URL(following).pathname}?seguir=${before}"`);
+    expect(confirming).toContain(
+      `data-follow="${new URL(following).pathname}?seguir=1&amp;recusas=${before}"`,
+    );
 
     served.state.payment = { ...served.state.payment, openChargeId: null, declinedCharges };
     const text = await textOf(await get(following));
@@ -216,12 +218,11 @@ describe('paying', () => {
     const form = { ...GOOD_CARD, attempt: '0' };
     expect((await post(served.pageUrl, form)).status).toBe(422);
     const again = await post(served.pageUrl, form);
-    expect(again.status).toBe(303);
-    // It may be another card, of a second window: its payer reads that nothing was charged.
-    const followed = new URL(again.headers.get('location')!, served.origin).href;
-    expect(await textOf(await get(followed))).toContain(
-      'A operadora do cartão não recebeu o pagamento. Nada foi cobrado',
-    );
+    expect(again.status).toBe(409);
+    // It may be another card, of a second window: its payer reads that nothing was charged, and nothing of a bank.
+    const text = await textOf(again);
+    expect(text).toContain('Nada foi cobrado');
+    expect(text).not.toMatch(/O banco|A operadora/);
     expect(served.state.charged).toHaveLength(1);
     expect((await post(served.pageUrl, { ...GOOD_CARD, attempt: '1' })).status).toBe(422);
     expect(served.state.charged).toHaveLength(2);

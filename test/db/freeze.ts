@@ -6,12 +6,14 @@ import { migrate } from '../../server/src/db/migrate.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { onFatal, silent } from '../support/templates.ts';
-import { describeSchema, hashMigrations, RELEASED, type Released } from './schema.ts';
+import { describeSchema, hashMigrations, MIGRATIONS, RELEASED, type Released } from './schema.ts';
 
 const database = await openPglite({ dataDir: 'memory', clock: createSystemClock(), log: silent, onFatal });
 await migrate(database);
+const git = (...args: string[]) => execFileSync('git', args, { cwd: MIGRATIONS, encoding: 'utf8' }).trim();
+if (git('status', '--porcelain', '.') !== '') throw new Error('Commit the migrations before the release.');
 const released: Released = {
-  commit: execFileSync('git', ['rev-parse', 'HEAD'], { encoding: 'utf8' }).trim(),
+  commit: git('rev-parse', 'HEAD'),
   migrations: hashMigrations(),
   schema: await describeSchema(database),
 };

@@ -89,7 +89,7 @@ async function startReleased(folder: string, databaseUrl: string): Promise<Relea
     async stop() {
       child.kill('SIGTERM');
       await exited;
-      return `${output}${log}`.split('\n').filter((line) => /"level":(?:50|60)/.test(line));
+      return `${output}${log}`.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
     },
   };
 }

@@ -7,7 +7,7 @@ import type { Database } from '../../server/src/db/database.ts';
 
 /** The migrations and the schema that a released version has left in databases. */
 export interface Released {
-  /** The commit that was released. */
+  /** The commit that the release was made from. */
   commit: string;
   /** Each migration's SHA-256. */
   migrations: Record<string, string>;

@@ -77,14 +77,19 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     quiet: { psa_database_waiting: '0x29 2x10' },
   },
   PsaUpstreamAway: {
-    // Each attempt to close it is half open; without requests it stays so.
+    // Each attempt to close it is half open.
     raised: {
-      'psa_upstream_circuit{state="open"}': '0x27 1 0 1 0x10',
-      'psa_upstream_circuit{state="half_open"}': '0x28 1 0 1x10',
-      'psa_upstream_circuit{state="closed"}': '1x27 0x13',
+      'psa_upstream_circuit{state="open"}': '0x26 1 0 1 0 1 0x10',
+      'psa_upstream_circuit{state="half_open"}': '0x27 1 0 1 0 1x10',
+      'psa_upstream_circuit{state="closed"}': '1x26 0x14',
     },
-    quiet: { 'psa_upstream_circuit{state="open"}': '0x40', 'psa_upstream_circuit{state="closed"}': '1x40' },
-    labels: { state: 'closed' },
+    // It was away for a moment, and nobody has asked it since.
+    quiet: {
+      'psa_upstream_circuit{state="open"}': '0x20 1 0x20',
+      'psa_upstream_circuit{state="half_open"}': '0x21 1x20',
+      'psa_upstream_circuit{state="closed"}': '1x20 0x21',
+    },
+    labels: { state: 'open' },
   },
   PsaUpstreamBudgetUsed: {
     raised: {

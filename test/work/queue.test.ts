@@ -429,11 +429,13 @@ describeOnBothEngines('work that waits', (open) => {
   });
 
   test('A task that an outage has interrupted is done a second later, however often it has failed before', async () => {
+    const outcomes: string[] = [];
     const { clock, done, queue } = worker(database, {
       handler: (task) => {
         if (task.attempts === 4) throw new StatementInterrupted('no answer');
         if (task.attempts < 4) throw new RetryLater('not yet');
       },
+      onTask: (_, outcome) => outcomes.push(outcome),
     });
     await schedule(at(clock, 0, 'unlucky'));
     for (const seconds of [0, 1, 5, 30]) {
@@ -444,6 +446,8 @@ describeOnBothEngines('work that waits', (open) => {
     clock.advance(SECOND);
     await queue.settled();
     expect(done).toEqual(['unlucky']);
+    // An outage is no fault of a task: no alert counts it as one.
+    expect(outcomes).toEqual(['not_yet', 'not_yet', 'not_yet', 'not_yet', 'done']);
   });
 
   test('A closed queue begins no task, and its close waits for what is under way', async () => {
@@ -619,7 +623,12 @@ function worker(
   {
     clock = createManualClock(),
     handler = () => undefined,
-  }: { clock?: ManualClock; handler?: (task: Task) => Promise<void> | void } = {},
+    onTask,
+  }: {
+    clock?: ManualClock;
+    handler?: (task: Task) => Promise<void> | void;
+    onTask?: (kind: string, outcome: string) => void;
+  } = {},
 ) {
   const done: string[] = [];
   const faults: Error[] = [];
@@ -633,6 +642,7 @@ function worker(
     database,
     clock,
     handlers: { test },
+    ...(onTask && { onTask }),
     onError: (error) => faults.push(error as Error),
   });
   onTestFinished(() => queue.close());

@@ -227,12 +227,16 @@ export function nextStep({ texts }: Site, url: string | null, { isRead = false }
 }
 
 /**
- * The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise. `mark`
- * comes back in it, and can tell what has changed since.
+ * The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise.
+ * `declined`: the cards that were declined before, so that the page can say what became of this one.
  */
-export function followPath(site: Site, path: string, mark = 1): string {
-  return `${path}?seguir=${mark}${site.isNamed ? `&${LANGUAGE_PARAMETER}=${site.language}` : ''}`;
+export function followPath(site: Site, path: string, declined?: number): string {
+  const before = declined === undefined ? '' : `&${DECLINED_PARAMETER}=${declined}`;
+  return `${path}?seguir=1${before}${site.isNamed ? `&${LANGUAGE_PARAMETER}=${site.language}` : ''}`;
 }
+
+/** The parameter of that path for the declined cards; the page's script writes it too. */
+export const DECLINED_PARAMETER = 'recusas';
 
 /** The path of a page, in the language that the address of this one names. */
 export function pagePath(site: Site, path: string): string {

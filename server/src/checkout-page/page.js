@@ -84,7 +84,8 @@ function startForm() {
   let isSent = false;
   // The declined cards before this one: the page tells by it what became of this one.
   const { value: attempt } = inputOf(form, 'attempt');
-  const follow = () => location.replace(`${location.pathname}?seguir=${attempt}${named && `&${named}`}`);
+  const follow = () =>
+    location.replace(`${location.pathname}?seguir=1&recusas=${attempt}${named && `&${named}`}`);
   form.addEventListener('submit', (event) => {
     if (isSent) return event.preventDefault();
     const wrong = Object.values(fields).filter((field) =>

@@ -165,8 +165,10 @@ export function createPixCharging({
       const reported = (await rail.creditsOf(txidOf(id))).filter(
         (credit) => credit.endToEndId !== endToEndId,
       );
-      for (const credit of await unrecorded(tenant, reported))
-        resource = await recordCredit(tenant, resource, credit);
+      const fresh = await unrecorded(tenant, reported);
+      // Another instance may have recorded the rest while the bank was asked.
+      if (fresh.length < reported.length) resource = (await select(tenant, id)) ?? resource;
+      for (const credit of fresh) resource = await recordCredit(tenant, resource, credit);
       return resource;
     }
 

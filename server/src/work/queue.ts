@@ -222,10 +222,11 @@ export function createWorkQueue({
       });
       report('done');
     } catch (error) {
-      report(error instanceof RetryLater ? 'not_yet' : 'failed');
-      if (!(error instanceof RetryLater)) onError(error, task);
       // An outage is not a failure of the task: it is retried when the database is back.
-      const attempts = error instanceof OutageError ? 1 : task.attempts;
+      const isOutage = error instanceof OutageError;
+      report(isOutage || error instanceof RetryLater ? 'not_yet' : 'failed');
+      if (!(error instanceof RetryLater)) onError(error, task);
+      const attempts = isOutage ? 1 : task.attempts;
       const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
       await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((failure: unknown) => {
         strandedUntil = plusMs(clock.now(), LEASE_MS);

@@ -11,8 +11,8 @@ import type { CardSite, Order, TestCards } from './order.ts';
 export interface FormAnswer {
   kept: KeptFields;
   errors?: CardErrors;
-  /** No money was taken: the bank has declined, or was not reached. */
-  declined?: 'declined' | 'not_charged';
+  /** No money was taken: the bank has declined, or was not reached; or another card was declined since the form was shown. */
+  declined?: 'declined' | 'not_charged' | 'outdated';
   /** Seconds until this payer may try again. */
   waitSeconds?: number;
 }
@@ -102,10 +102,11 @@ function declinedSummary(
   why: NonNullable<FormAnswer['declined']>,
 ): Html {
   const { declinedTitle, bankDeclined, notReached, checkCard } = texts.card;
+  const reason = { declined: bankDeclined, not_charged: notReached, outdated: '' }[why];
   const warning = triesWarning(texts, payment);
   return html`${errorSummaryStart}${ICONS.alert}<div>
       <p class="alert-title">${declinedTitle}</p>
-      <p>${why === 'declined' ? bankDeclined : notReached} ${checkCard} ${warning}</p>
+      <p>${reason} ${checkCard} ${warning}</p>
     </div></div>`;
 }
 

@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Brand, Brands } from '../../checkout-page/brand.ts';
-import { followPath, pagePath } from '../../checkout-page/layout.ts';
+import { DECLINED_PARAMETER, followPath, pagePath } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
 import type { PageLimits } from '../../http/admission.ts';
@@ -83,8 +83,7 @@ export function createCheckoutRoutes({
       if (next !== null) return redirect(response, next);
     }
     // A payer who comes from the page of an open charge has not paid: the charge has ended meanwhile.
-    const declinedBefore = url.searchParams.get('seguir');
-    const answer = declinedBefore === null ? null : unpaidAnswer(order.payment, Number(declinedBefore));
+    const answer = url.searchParams.has('seguir') ? unpaidAnswer(order.payment, url.searchParams) : null;
     const body = state === 'form' ? formPage(site, order, answer) : statusPage(site, order, state);
     sendPage(response, 200, body, { ...order.payment, language: site.language });
   }
@@ -106,15 +105,16 @@ export function createCheckoutRoutes({
       headers?: Record<string, string>,
     ) => sendPage(response, status, body, { language: site.language, successUrl }, headers);
     const now = clock.now();
-    const follow = followPath(site, order.path, payment.declinedCharges);
-    if (pageState(payment, now) !== 'form') return redirect(response, follow);
-    // The same form again, by reload or from an old page: its card has been answered already. It may also be another card,
-    // from a second window, whose payer reads that nothing was charged.
-    const attempt = form.get('attempt');
-    if (attempt !== null && attempt !== String(payment.declinedCharges)) return redirect(response, follow);
+    if (pageState(payment, now) !== 'form')
+      return redirect(response, followPath(site, order.path, payment.declinedCharges));
 
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
     if (!parsed.ok) return answer(422, formPage(site, order, parsed), payment);
+    // The same form again, by reload or after a lost answer: its card was declined. It may also be another card, of a second
+    // window. Nobody can tell which, so the payer reads only that nothing was charged.
+    const attempt = form.get('attempt');
+    if (attempt !== null && attempt !== String(payment.declinedCharges))
+      return answer(409, formPage(site, order, { kept: parsed.kept, declined: 'outdated' }), payment);
 
     const result = await checkout.pay(payment.orderCode, parsed.card, address);
     const after: Order = { ...order, payment: result.payment };
@@ -165,12 +165,13 @@ export function createCheckoutRoutes({
 }
 
 /**
- * The answer to a form whose charge was decided later, or was never made. What was typed is gone by then. `declinedBefore`: the
- * declined cards of the payment before that charge.
+ * The answer to a form whose charge was decided later, or was never made. What was typed is gone by then. A page of the version
+ * before does not say how many cards were declined before that charge.
  */
-function unpaidAnswer({ declinedCharges }: StoredCardPayment, declinedBefore: number): FormAnswer {
+function unpaidAnswer({ declinedCharges }: StoredCardPayment, followed: URLSearchParams): FormAnswer {
   const kept = { holder: '', expiry: '' };
-  return { kept, declined: declinedCharges > declinedBefore ? 'declined' : 'not_charged' };
+  const before = Number(followed.get(DECLINED_PARAMETER));
+  return { kept, declined: declinedCharges > before ? 'declined' : 'not_charged' };
 }
 
 /**
