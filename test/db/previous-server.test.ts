@@ -89,7 +89,9 @@ async function startReleased(folder: string, databaseUrl: string): Promise<Relea
     async stop() {
       child.kill('SIGTERM');
       await exited;
-      return `${output}${log}`.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
+      const faults = `${output}${log}`.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
+      // The released server claims tasks of kinds that it does not know, and puts them off. Today's leaves them alone.
+      return faults.filter((line) => !line.includes('"message":"no handler for tasks of kind '));
     },
   };
 }

@@ -6,7 +6,6 @@ import { startSpan } from '../kernel/traces.ts';
 import {
   claimTasks,
   completeTask,
-  type KindFilter,
   nextDue,
   postponeTask,
   reclaimTasksNotUnderWay,
@@ -47,11 +46,9 @@ export interface ConcurrencyPool {
   readonly slotsPerTenant: number;
 }
 
-interface Lane {
-  readonly filter: KindFilter;
-  readonly slots: number;
-  readonly slotsPerTenant: number;
-}
+/** Kinds of task with slots of their own. */
+type Lane = ConcurrencyPool;
+
 /** A lease ends this long after its last renewal, even if the connection of its instance is open. */
 const LEASE_MS = 30_000;
 const RENEW_MS = 2_000;
@@ -78,14 +75,9 @@ export function createWorkQueue({
   /** Called with the outcome of each task and its duration. */
   onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
 }): WorkQueue {
-  const lanes: Lane[] = [
-    {
-      filter: { kinds: pool?.kinds ?? [], areIncluded: false },
-      slots: SLOTS,
-      slotsPerTenant: SLOTS,
-    },
-    ...(pool ? [{ ...pool, filter: { kinds: pool.kinds, areIncluded: true } }] : []),
-  ];
+  // Tasks of other kinds are left to an instance of the version that knows them, which may be newer.
+  const known = Object.keys(handlers).filter((kind) => !pool?.kinds.includes(kind));
+  const lanes: Lane[] = [{ kinds: known, slots: SLOTS, slotsPerTenant: SLOTS }, ...(pool ? [pool] : [])];
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
@@ -102,7 +94,7 @@ export function createWorkQueue({
   /** The instant until which this instance may hold leases that it does not know of or could not release. */
   let strandedUntil = new Date(0);
   /**
-   * The time at which all due tasks of each lane (a group of kinds with its own slots) had last been claimed, and the tenants
+   * The time at which all due tasks of each lane had last been claimed, and the tenants
    * left out then because their slots were full.
    */
   const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
@@ -178,7 +170,7 @@ export function createWorkQueue({
         leasedUntil,
         holder: database.instance,
         limit,
-        filter: lane.filter,
+        kinds: lane.kinds,
         skippedTenants,
       });
       for (const task of tasks)
@@ -211,8 +203,7 @@ export function createWorkQueue({
     const report = (outcome: 'done' | 'not_yet' | 'failed') =>
       onTask?.(task.kind, outcome, clock.ms() - startedAt);
     try {
-      const handler = handlers[task.kind];
-      if (!handler) throw new Error(`no handler for tasks of kind ${task.kind}`);
+      const handler = handlers[task.kind]!;
       const name = `task ${task.kind}`;
       await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
         await handler(task);

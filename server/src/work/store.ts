@@ -55,12 +55,6 @@ export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskNa
   `.execute(sql);
 }
 
-/** Tasks of these kinds, or of all others. */
-export interface KindFilter {
-  readonly kinds: readonly string[];
-  readonly areIncluded: boolean;
-}
-
 /**
  * Claims up to `limit` due tasks until `leasedUntil`. With SKIP LOCKED instances can claim different ones at once, and
  * the tasks of a dead instance fall due again when their leases end.
@@ -73,7 +67,7 @@ export async function claimTasks(
     leasedUntil,
     holder = null,
     limit,
-    filter = { kinds: [], areIncluded: false },
+    kinds,
     skippedTenants = [],
   }: {
     now: Date;
@@ -83,7 +77,8 @@ export async function claimTasks(
     /** The instance that claims them. */
     holder?: number | null;
     limit: number;
-    filter?: KindFilter;
+    /** Only tasks of these kinds; left out: all. */
+    kinds?: readonly string[];
     /** The keys of tenants whose tasks are not claimed. */
     skippedTenants?: readonly string[];
   },
@@ -102,7 +97,7 @@ export async function claimTasks(
     from (
       select kind, account_id, environment, key from task
       where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``} and (leased_until is null or leased_until <= ${now})
-        and (kind = any(${[...filter.kinds]}::text[])) = ${filter.areIncluded}
+        ${kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``}
         and (account_id || '/' || environment = any(${[...skippedTenants]}::text[])) = false
       order by due_at limit ${limit}
       for update skip locked
