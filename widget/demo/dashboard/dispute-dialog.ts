@@ -3,6 +3,7 @@ import { formatBrl, formatFull } from '../shared/format.ts';
 import type { Refusal } from '../shared/post-json.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import type { Dispute } from './operations.ts';
+import { evidenceDone, type Replayable } from './outcomes.ts';
 
 /** Whether the dashboard offers to submit evidence. */
 export function takesEvidence({ status, evidence, evidenceDueAt }: Dispute, now: Date): boolean {
@@ -183,7 +184,7 @@ export class DisputeDialog extends LitElement {
     const body = { disputeId, ...(text && { text }), documents: urls.map((url) => ({ url })) };
     this.sending = true;
     this.error = '';
-    const result = await this.#requests.post('/demo/dashboard/evidence', body);
+    const result = await this.#requests.post<Replayable>('/demo/dashboard/evidence', body);
     this.sending = false;
     if (!result.ok) {
       this.error = errorOf(result.refusal);
@@ -192,9 +193,7 @@ export class DisputeDialog extends LitElement {
     this.text = '';
     this.links = '';
     this.#close();
-    this.dispatchEvent(
-      new CustomEvent('evidence-submitted', { detail: 'Provas enviadas. Os bancos decidem.' }),
-    );
+    this.dispatchEvent(new CustomEvent('evidence-submitted', { detail: evidenceDone(result.body) }));
   }
 }
 

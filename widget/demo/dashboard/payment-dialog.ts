@@ -3,6 +3,7 @@ import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import type { CardPaymentStatus } from './operations.ts';
+import { type Replayable, refundDone } from './outcomes.ts';
 
 /** A payment as the dialog needs it. `id` is a card payment's order code, or the id of the rest. A subscription that can be canceled is PENDING. */
 export interface Operable {
@@ -172,14 +173,17 @@ export class PaymentDialog extends LitElement {
     this.sending = true;
     this.error = '';
     const result = await (operation === 'refund'
-      ? this.#requests.post('/demo/dashboard/refunds', { ...target, amountCents })
-      : postJson('/demo/dashboard/cancellations', method === 'card' ? target : { subscriptionId: id }));
+      ? this.#requests.post<Partial<Replayable>>('/demo/dashboard/refunds', { ...target, amountCents })
+      : postJson<Partial<Replayable>>(
+          '/demo/dashboard/cancellations',
+          method === 'card' ? target : { subscriptionId: id },
+        ));
     this.sending = false;
     if (!result.ok) return this.#showError(errorOf(result.refusal, method));
     this.#close();
     const detail =
       operation === 'refund'
-        ? `Estorno de ${formatBrl(amountCents)} pedido.`
+        ? refundDone(amountCents, result.body)
         : method === 'card'
           ? 'Pagamento cancelado.'
           : 'Assinatura cancelada.';

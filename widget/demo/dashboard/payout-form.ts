@@ -4,6 +4,7 @@ import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts'
 import { postJson, type Refusal } from '../shared/post-json.ts';
 import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
 import { KeyedRequests } from './keyed-requests.ts';
+import { payoutDone } from './outcomes.ts';
 
 const CREDIT_CENTS = 100_000;
 
@@ -273,14 +274,14 @@ export class PayoutForm extends LitElement {
     if (this.confirmation === null || this.sending !== 'none') return;
     const { method, amountCents, destination } = this.confirmation;
     this.sending = 'payout';
-    const result = await this.#requests.post<{ code: string }>('/demo/dashboard/payouts', {
+    const result = await this.#requests.post<{ code: string; replayed: boolean }>('/demo/dashboard/payouts', {
       method: recordOf(method).wireName,
       amountCents,
       destination,
     });
     this.sending = 'none';
     if (!result.ok) return this.#showErrors(errorsOf(result.refusal, method));
-    this.done = `Saque ${result.body.code} pedido. Ele aparece na lista e muda de estado sozinho.`;
+    this.done = payoutDone(result.body);
     this.amount = '';
   }
 

@@ -10,6 +10,9 @@ export interface Refusal {
 
 export type PostResult<Body> = { ok: true; body: Body } | { ok: false; refusal: Refusal };
 
+/** A dialog stays open until the answer, so there must be an end to waiting for it. */
+const TIMEOUT_MS = 30_000;
+
 /** Posts JSON to one of the demo's own routes. Never rejects. */
 export async function postJson<Body>(path: string, input: unknown = {}): Promise<PostResult<Body>> {
   try {
@@ -17,6 +20,7 @@ export async function postJson<Body>(path: string, input: unknown = {}): Promise
       method: 'POST',
       headers: { 'content-type': 'application/json' },
       body: JSON.stringify(input),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
     const body = await response.json();
     if (response.ok) return { ok: true, body };
