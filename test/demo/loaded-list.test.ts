@@ -13,6 +13,8 @@ function listOf(items: number[]) {
   const server = {
     items,
     asked: [] as (string | null)[],
+    /** The items without an instant. */
+    undated: [] as number[],
     /** Called before the page behind a cursor is answered. */
     answers: () => Promise.resolve(),
     page(after: string | null) {
@@ -26,7 +28,7 @@ function listOf(items: number[]) {
   };
   const list = new LoadedList<Item>({
     keyOf: ({ at }) => String(at),
-    instantOf: ({ at }) => new Date(at).toISOString(),
+    instantOf: ({ at }) => (server.undated.includes(at) ? null : new Date(at).toISOString()),
     async read(after) {
       server.asked.push(after);
       await server.answers();
@@ -86,6 +88,34 @@ test('A list of the day is read ten pages far, however often', async () => {
   list.addFirst(server.page(null));
   for (let time = 0; time < 3; time += 1) await list.loadUntil(0);
   expect([server.asked.length, list.reaches(0), list.hasMore]).toEqual([9, false, true]);
+});
+
+test('Two readings of one page at once add it once, and the next page is behind it', async () => {
+  const { server, list, shown } = listOf([8, 7, 6, 5, 4, 3, 2, 1]);
+  list.addFirst(server.page(null));
+  const late = deferred();
+  server.answers = () => late.promise;
+  const behind = list.loadMore();
+  server.answers = () => Promise.resolve();
+  await list.loadMore();
+  await list.loadMore();
+  late.resolve();
+  await behind;
+  await list.loadMore();
+  expect([shown(), list.hasMore, server.asked]).toEqual([
+    [8, 7, 6, 5, 4, 3, 2, 1],
+    false,
+    ['7', '7', '5', '3'],
+  ]);
+});
+
+test('An item without an instant takes back nothing of what a list reaches', async () => {
+  const { server, list } = listOf([8, 7, 6, 5, 4, 3, 2, 1]);
+  server.undated = [7, 6, 5];
+  list.addFirst(server.page(null));
+  expect(list.reaches(9)).toBe(true);
+  await list.loadMore();
+  expect([list.reaches(9), list.reaches(8)]).toEqual([true, false]);
 });
 
 describe('the timer of the next poll', () => {

@@ -18,7 +18,7 @@ export class LoadedList<Item extends Versioned> {
   /** The number of pages that were read, each behind the one before. */
   #pages = 0;
   #pageInfo = NO_PAGE;
-  /** The instant of the last item of those pages. */
+  /** The instant of the last item of those pages that has one. */
   #reachedAt: string | null = null;
 
   constructor({
@@ -76,9 +76,13 @@ export class LoadedList<Item extends Versioned> {
 
   async loadMore(): Promise<void> {
     const items = this.#items;
-    const page = await this.#read(this.#pageInfo.endCursor);
+    const after = this.#pageInfo.endCursor;
+    const page = await this.#read(after);
     // The list was emptied meanwhile: this page is behind none that it has.
-    if (items === this.#items) this.#addPage(page);
+    if (items !== this.#items) return;
+    if (after === this.#pageInfo.endCursor) this.#addPage(page);
+    // Another reading has added this page, and perhaps further ones.
+    else this.refresh(page.nodes);
   }
 
   /** Whether all items since an instant are loaded. */
@@ -95,8 +99,7 @@ export class LoadedList<Item extends Versioned> {
     this.refresh(nodes);
     this.#pages += 1;
     this.#pageInfo = pageInfo;
-    const last = nodes.at(-1);
-    if (last) this.#reachedAt = this.#instantOf(last);
+    for (const node of nodes) this.#reachedAt = this.#instantOf(node) ?? this.#reachedAt;
   }
 }
 
