@@ -3,6 +3,7 @@ import type { Disputed } from '../../widget/demo/dashboard/disputed.ts';
 import { movementsOf } from '../../widget/demo/dashboard/movements.ts';
 import type { CardPayment, PixPayment } from '../../widget/demo/dashboard/operations.ts';
 import { pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
+import { textOf } from '../support/lit.ts';
 
 const PAID: PixPayment = {
   ...{ paymentId: 'psa_1', method: 'PIX', ltc: null, customer: { name: 'Ana', email: null } },
@@ -14,14 +15,6 @@ const PAID: PixPayment = {
 
 const NONE = { openCents: 0, lostCents: 0, areAllKnown: true };
 const NONE_LOADED = { openCents: 0, lostCents: 0 };
-
-/** The text of a template, with that of the templates in it. */
-function textOf(value: unknown): string {
-  if (Array.isArray(value)) return value.map(textOf).join('');
-  if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '';
-  const { strings = [], values = [] } = value as { strings?: readonly string[]; values?: readonly unknown[] };
-  return strings.map((text, index) => text + textOf(values[index])).join('');
-}
 
 test('A refund by PIX that its bank has not completed is on its way back in the row of its payment', () => {
   const statusOf = (changed: Partial<PixPayment>) =>

@@ -10,19 +10,23 @@ export class DayChart extends LitElement {
   static override properties = {
     movements: { attribute: false },
     now: { attribute: false },
-    partial: { type: Boolean },
+    salesPartial: { type: Boolean, attribute: 'sales-partial' },
+    outgoingPartial: { type: Boolean, attribute: 'outgoing-partial' },
   };
 
   declare movements: MoneyMovement[];
   declare now: Date;
-  /** Whether there may be movements of the day that are not loaded. */
-  declare partial: boolean;
+  /** Whether there may be sales of the day that are not loaded. */
+  declare salesPartial: boolean;
+  /** Whether there may be payouts or refunds of the day that are not loaded. */
+  declare outgoingPartial: boolean;
 
   constructor() {
     super();
     this.movements = [];
     this.now = new Date();
-    this.partial = false;
+    this.salesPartial = false;
+    this.outgoingPartial = false;
   }
 
   protected override createRenderRoot(): HTMLElement {
@@ -34,34 +38,32 @@ export class DayChart extends LitElement {
     const total = (key: 'inCents' | 'outCents') => hours.reduce((sum, hour) => sum + hour[key], 0);
     const inCents = total('inCents');
     const outCents = total('outCents');
+    const inText = formatTotal(inCents, this.salesPartial);
+    const outText = formatTotal(outCents, this.outgoingPartial);
+    const isCut = this.salesPartial || this.outgoingPartial;
+    const empty = isCut ? 'Nenhum movimento entre os carregados.' : 'Nenhum movimento hoje.';
+    const summary = inCents + outCents === 0 ? empty : `Entraram ${inText} e saíram ${outText} hoje.`;
     return html`
       <section aria-labelledby="day-title">
         <div class="day-header">
           <h2 id="day-title">Hoje, hora a hora</h2>
           <dl class="legend">
-            <div class="in"><dt>Vendas</dt><dd>${this.#formatTotal(inCents)}</dd></div>
-            <div class="out"><dt>Saques e estornos</dt><dd>${this.#formatTotal(outCents)}</dd></div>
+            <div class="in"><dt>Vendas</dt><dd>${inText}</dd></div>
+            <div class="out"><dt>Saques e estornos</dt><dd>${outText}</dd></div>
           </dl>
         </div>
-        ${this.#renderBars(hours, inCents, outCents)} ${this.#renderTable(hours)}
+        ${this.#renderBars(hours, summary, inCents + outCents === 0 ? empty : null)} ${this.#renderTable(hours, empty)}
       </section>
     `;
   }
 
-  #formatTotal(cents: number): string {
-    return `${this.partial ? 'ao menos ' : ''}${formatBrl(cents)}`;
-  }
-
-  #renderBars(hours: HourTotals[], inCents: number, outCents: number): TemplateResult {
+  /** `empty` is shown in the place of bars. */
+  #renderBars(hours: HourTotals[], summary: string, empty: string | null): TemplateResult {
     const { zero, heightOf, topCents, bottomCents } = chartScale(
       Math.max(...hours.map((hour) => hour.inCents)),
       Math.max(...hours.map((hour) => hour.outCents)),
     );
     const nowHours = hoursOfDay(this.now);
-    const summary =
-      inCents + outCents === 0
-        ? 'Nenhum movimento hoje.'
-        : `Entraram ${this.#formatTotal(inCents)} e saíram ${this.#formatTotal(outCents)} hoje.`;
     return html`
       <div class="chart">
         <div class="scale" aria-hidden="true">
@@ -84,23 +86,19 @@ export class DayChart extends LitElement {
         <div class="hours" aria-hidden="true">
           ${[0, 6, 12, 18].map((hour) => html`<span>${hour}h</span>`)}
         </div>
-        ${
-          inCents + outCents === 0
-            ? html`<p class="chart-empty" aria-hidden="true">O dia ainda não teve movimento.</p>`
-            : nothing
-        }
+        ${empty === null ? nothing : html`<p class="chart-empty" aria-hidden="true">${empty}</p>`}
       </div>
     `;
   }
 
-  #renderTable(hours: HourTotals[]): TemplateResult {
+  #renderTable(hours: HourTotals[], empty: string): TemplateResult {
     const moved = hours.filter(({ inCents, outCents }) => inCents + outCents > 0);
     return html`
       <details class="as-table">
         <summary>Ver como tabela</summary>
         ${
           moved.length === 0
-            ? html`<p class="empty">Nenhum movimento hoje.</p>`
+            ? html`<p class="empty">${empty}</p>`
             : html`
                 <table>
                   <caption class="sr-only">Entradas e saídas de hoje por hora</caption>
@@ -128,6 +126,10 @@ export class DayChart extends LitElement {
       </details>
     `;
   }
+}
+
+function formatTotal(cents: number, isPartial: boolean): string {
+  return `${isPartial ? 'ao menos ' : ''}${formatBrl(cents)}`;
 }
 
 function hourRange(hour: number): string {

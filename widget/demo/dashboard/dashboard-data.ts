@@ -7,7 +7,7 @@ import { Catalogue } from './catalogue.ts';
 import { startOfYesterday } from './chart-hours.ts';
 import { type Disputed, disputedOf } from './disputed.ts';
 import { EarliestTimer } from './earliest-timer.ts';
-import { createLists, reachedMs } from './lists.ts';
+import { createLists, listsOfDay, reachedMs, type WholeSums, wholeSums } from './lists.ts';
 import { mergeRead } from './loaded-list.ts';
 import {
   CHARGES,
@@ -64,7 +64,7 @@ export class DashboardData implements ReactiveController {
   readonly disputes = this.#lists.disputes;
   readonly charges = this.#lists.charges;
   readonly subscriptions = this.#lists.subscriptions;
-  readonly #listsOfDay = [this.payouts, this.cardPayments, this.pixPayments, this.charges];
+  readonly #listsOfDay = listsOfDay(this.#lists);
   /** Whether the service behind this server offers each of these. */
   offersPix = true;
   offersCharges = true;
@@ -76,7 +76,8 @@ export class DashboardData implements ReactiveController {
   failedRefunds: Map<string, string> = new Map();
   subaccountPayouts: Map<string, SubaccountPayout> = new Map();
   subaccountNames: Map<string, string> = new Map();
-  readonly #maps = [this.failedRefunds, this.subaccountPayouts, this.subaccountNames];
+  /** The maps that a new start fills again. */
+  readonly #maps = [this.subaccountPayouts, this.subaccountNames];
   deliveries: WebhookDelivery[] = [];
   readonly catalogue = new Catalogue(async <Item>(part: Part, query: string, variables: object) => {
     if (!this.#api) throw new Error('closed');
@@ -208,7 +209,11 @@ export class DashboardData implements ReactiveController {
     if (updatesCursor === null) throw new Error('no cursor to follow from');
     if (api !== this.#api) return updatesCursor;
     // What was loaded under another cursor was not followed in between.
-    if (afresh) for (const loaded of [...Object.values(this.#lists), ...this.#maps]) loaded.clear();
+    if (afresh) {
+      for (const loaded of [...Object.values(this.#lists), ...this.#maps]) loaded.clear();
+      this.#subaccountsReachedMs = Number.NEGATIVE_INFINITY;
+    }
+    this.moreFailed = false;
     this.#applyStart(start);
     this.offersPix = payments !== null;
     if (payments) this.pixPayments.addFirst(payments);
@@ -284,7 +289,7 @@ export class DashboardData implements ReactiveController {
   async #loadDay(): Promise<void> {
     this.#isDayRead = false;
     let refused = false;
-    for (const list of this.#listsOfDay)
+    for (const [, list] of this.#listsOfDay)
       await list.loadUntil(startOfYesterday(this.now())).catch((error: unknown) => {
         if (!(error instanceof RefusedError)) throw error;
         refused = true;
@@ -292,10 +297,14 @@ export class DashboardData implements ReactiveController {
     this.#isDayRead = !refused;
   }
 
-  /** Whether everything is loaded that may have moved money today. Yesterday too: a payout may have completed after midnight. */
-  hasWholeDay(): boolean {
-    const since = startOfYesterday(this.now());
-    return this.#subaccountsReachedMs < since && this.#listsOfDay.every((list) => list.reaches(since));
+  /** Whether each sum of the chart is whole. Since yesterday: a payout may have completed after midnight. */
+  wholeSums(): WholeSums {
+    const sinceMs = startOfYesterday(this.now());
+    return wholeSums(this.#listsOfDay, {
+      sinceMs,
+      missing: this.missing,
+      subaccountsReachedMs: this.#subaccountsReachedMs,
+    });
   }
 
   async #loadSubaccountNames(): Promise<void> {
@@ -319,6 +328,7 @@ export class DashboardData implements ReactiveController {
         }>(WEBHOOK_DELIVERIES);
         this.deliveries = webhookDeliveries.nodes;
         this.missing.delete('webhookDeliveries');
+        this.moreFailed = false;
         this.#host.requestUpdate();
         if (this.catalogue.isDue(this)) await this.catalogue.load();
         this.#host.requestUpdate();

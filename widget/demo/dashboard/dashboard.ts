@@ -128,6 +128,7 @@ export class DashboardApp extends LitElement {
     const open = simulated ? this.#openPayment : null;
     const now = this.#data.now();
     const loading = this.#data.phase === 'loading';
+    const whole = this.#data.wholeSums();
     return html`
       ${this.#renderWallet()}
       <div class="day">
@@ -136,7 +137,7 @@ export class DashboardApp extends LitElement {
           pixPayments: [...pixPayments.items, ...charges.items],
           payouts: this.#data.payouts.items,
           subaccountPayouts: [...subaccountPayouts.values()],
-        })} .now=${now} ?partial=${!this.#data.hasWholeDay()}></day-chart>
+        })} .now=${now} ?sales-partial=${!whole.sales} ?outgoing-partial=${!whole.outgoing}></day-chart>
         ${
           simulated
             ? html`<payout-form class="card" .availableCents=${wallet?.withdrawableCents ?? null}></payout-form>`

@@ -16,6 +16,7 @@ import {
   SUBSCRIPTIONS,
   type Subscription,
 } from './operations.ts';
+import type { Part } from './parts.ts';
 
 /** Returns the instant from which on the payouts of all subaccounts are in a first page, in milliseconds. */
 export function reachedMs({ nodes, pageInfo }: StartData['subaccounts']): number {
@@ -61,5 +62,47 @@ export function createLists(request: Request) {
       ({ subscriptionId }) => subscriptionId,
       createdAt,
     ),
+  };
+}
+
+/** The lists of what moves money, each with the part that it is read from. */
+export function listsOfDay({ payouts, cardPayments, pixPayments, charges }: ReturnType<typeof createLists>) {
+  return [
+    ['payouts', payouts],
+    ['cardPayments', cardPayments],
+    ['payments', pixPayments],
+    ['charges', charges],
+  ] as const;
+}
+
+/** Whether everything is loaded that a sum of the chart counts, by the sum. */
+export interface WholeSums {
+  sales: boolean;
+  outgoing: boolean;
+}
+
+/**
+ * Returns whether everything that was created since an instant is loaded. What is older and moves money today, such as a sale
+ * that is refunded, is in the sums only where it was loaded or an update brought it.
+ */
+export function wholeSums(
+  lists: readonly (readonly [Part, { reaches(sinceMs: number): boolean }])[],
+  {
+    sinceMs,
+    missing,
+    subaccountsReachedMs,
+  }: {
+    sinceMs: number;
+    /** The parts that could not be read. */
+    missing: ReadonlySet<Part>;
+    /** The instant from which on the payouts of subaccounts are loaded. */
+    subaccountsReachedMs: number;
+  },
+): WholeSums {
+  const cut = lists.filter(([part, list]) => missing.has(part) || !list.reaches(sinceMs));
+  return {
+    sales: cut.every(([part]) => part === 'payouts'),
+    // Refunds are read with their payments, so what lacks sales lacks refunds.
+    outgoing: cut.length === 0 && subaccountsReachedMs < sinceMs && !missing.has('subaccounts'),
   };
 }
