@@ -109,6 +109,30 @@ describe('the gallery’s token', () => {
     expect((await fetch(`${app.url}/demo/config.json`)).status).toBe(200);
   });
 
+  test('an account that takes no payments has a shop that sells nothing, until it takes some', async () => {
+    const local = await startApp();
+    onTestFinished(async () => {
+      await local.close();
+      expect(local.faults).toEqual([]);
+    });
+    const accept = (enabled: boolean) =>
+      local.database.sql
+        .updateTable('account')
+        .set({ card_payments_enabled: enabled, pix_enabled: enabled })
+        .execute();
+    const load = async () => {
+      const response = await fetch(`${local.url}/demo/config.json`);
+      return { status: response.status, body: await response.json() };
+    };
+    await accept(false);
+    expect(await load()).toEqual({
+      status: 200,
+      body: { endpoint: '/graphql', simulated: true, products: [] },
+    });
+    await accept(true);
+    expect((await load()).body.products).toHaveLength(3);
+  });
+
   test('no other site has a token of the gallery minted', async () => {
     const foreign = { origin: 'https://evil.example' };
     const input = { amountCents: 4_990, description: 'x' };

@@ -6,6 +6,7 @@ interface Config {
   endpoint: string;
   /** Whether bank and acquirer are simulated. Otherwise the money is real, and there is no simulator page. */
   simulated: boolean;
+  /** Empty where the account takes no payments. */
   products: { sku: string; name: string; priceCents: number; tokens: { popup: string; redirect: string } }[];
 }
 
@@ -57,7 +58,13 @@ async function openShop(): Promise<void> {
       buttons.push({ checkout, tokens });
     } else
       checkout.replaceWith(
-        makeElement('p', 'notice', 'O servidor da demonstração não respondeu. Recarregue a página.'),
+        makeElement(
+          'p',
+          'notice',
+          config
+            ? 'Esta conta não aceita cartão nem PIX: nada pode ser comprado.'
+            : 'O servidor da demonstração não respondeu. Recarregue a página.',
+        ),
       );
   }
   applySettings();

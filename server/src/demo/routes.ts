@@ -55,23 +55,19 @@ export function createDemoRoutes({
   publicUrl: string;
 }): Route[] {
   const { guard, action } = createSameOrigin(publicUrl);
-  const loadConfig = cachedForDay(clock, async (origin) => {
+  const loadProducts = cachedForDay(clock, async (origin) => {
     const products = JSON.parse(await readFile(widgetPath('demo/products.json'), 'utf8')) as Product[];
-    return {
-      // A path: the page may be open by another name of this machine, and its policy allows its own origin alone.
-      endpoint: '/graphql',
-      simulated: operations !== null,
-      products: await Promise.all(
-        products.map(async (product) => ({ ...product, tokens: await mintTokens(product, origin) })),
-      ),
-    };
+    return Promise.all(
+      products.map(async (product) => ({ ...product, tokens: await mintTokens(product, origin) })),
+    );
   });
 
   /** Mints a reusable token with all methods that the account takes. @throws UnavailableError (it takes none) */
   async function mint(input: CreateCheckoutTokenInput): Promise<string> {
     let refusal: UnavailableError | null = null;
     // An account that does not take all of them may take one.
-    for (const tried of [[...methods], ...methods.map((method) => [method])])
+    const single = methods.length > 1 ? methods.map((method) => [method]) : [];
+    for (const tried of [[...methods], ...single])
       try {
         const created = await checkoutTokens.create(tenant, null, {
           ...input,
@@ -116,7 +112,13 @@ export function createDemoRoutes({
     methods: ['GET'],
     path: /^\/demo\/config\.json$/,
     async handle({ request, response }) {
-      const config = await loadConfig(originOf(request, publicUrl));
+      const products = await loadProducts(originOf(request, publicUrl)).catch((error: unknown) => {
+        // An account that takes no payments sells nothing, until it takes some.
+        if (error instanceof UnavailableError) return [];
+        throw error;
+      });
+      // A path: the page may be open by another name of this machine, and its policy allows its own origin alone.
+      const config = { endpoint: '/graphql', simulated: operations !== null, products };
       sendJson(response, 200, config, { 'cache-control': 'no-store' });
     },
   };
