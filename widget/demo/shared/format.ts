@@ -74,7 +74,7 @@ function dayOf(instant: Date): number {
 /** Parses “1.234,56”, “1234,56” and “1234.56” to cents; null for a text that is no amount. */
 export function parseCents(text: string): number | null {
   const plain = text.replace(/[R$\s]/g, '');
-  const comma = /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d{1,2}))?$/.exec(plain);
+  const comma = /^([1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,(\d{1,2}))?$/.exec(plain);
   const point = /^(\d+)\.(\d{1,2})$/.exec(plain);
   const [, whole, fraction = ''] = comma ?? point ?? [];
   if (whole === undefined) return null;
@@ -82,10 +82,13 @@ export function parseCents(text: string): number | null {
   return Number.isSafeInteger(cents) ? cents : null;
 }
 
-/** Parses an amount of LTC such as “0,5” or “1.000,5” to litoshi; null for a text that is no amount, or may be two. */
+/**
+ * Parses an amount of LTC such as “0,5”, “0.125” or “1.000,5” to litoshi; null for a text that is no amount. “1.000” is a
+ * thousand, as it is in Portuguese.
+ */
 export function parseLitoshi(text: string): number | null {
   const plain = text.trim();
-  const comma = /^(\d{1,3}(?:\.\d{3})+|\d+)(?:,(\d{1,8}))?$/.exec(plain);
+  const comma = /^([1-9]\d{0,2}(?:\.\d{3})+|\d+)(?:,(\d{1,8}))?$/.exec(plain);
   const point = /^(\d+)\.(\d{1,8})$/.exec(plain);
   const [, whole, fraction = ''] = comma ?? point ?? [];
   if (whole === undefined) return null;
