@@ -4,7 +4,8 @@ import { runInTest } from './support/test-program.ts';
 
 test('A server prints its address, prints new keys once, and stops cleanly on SIGINT', async () => {
   const DATABASE_URL = await createPostgresDatabase();
-  const first = runInTest({ DATABASE_URL });
+  // A slow request gets a line in the log.
+  const first = runInTest({ DATABASE_URL, PSA_LOG_SLOW_MS: '600000' });
   const url = await first.started;
   const [, key] = /live\s+(ps_live_\S+)/.exec(first.output.stdout)!;
   const answer = await fetch(`${url}/graphql`, {

@@ -8,9 +8,11 @@ const { CompiledQuery } = await modules.kysely();
 /** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
 const createApp = (await modules.app()).createApp;
 const { readConfig } = await modules.config();
+const { openDatabase } = await modules['db/open']();
 const { createShiftableClock, createSystemClock } = await modules['kernel/clock']();
 
 const LOOK_MS = 250;
+const DATABASE_WAIT_MS = 60_000;
 /** The clock of the server. */
 const IDLE = 0.1;
 
@@ -30,7 +32,12 @@ answerParent({
   async start({ environment, options = {}, testing = {} }) {
     app = await createApp({
       config: { ...readConfig({ PORT: '0', PSA_DEMO: 'off', ...environment }), ...options },
-      testing,
+      testing: {
+        // A database that is slow because the machine is busy is not what is attacked here.
+        open: (/** @type {import('../../server/src/db/open.ts').DatabaseOptions} */ given) =>
+          openDatabase({ ...given, waitMs: DATABASE_WAIT_MS }),
+        ...testing,
+      },
       clock,
       log: {
         info: () => undefined,

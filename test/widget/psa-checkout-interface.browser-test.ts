@@ -717,16 +717,20 @@ describe('renewToken', () => {
 
   it('a fresh token is asked for once the payment before has expired, after a return to the button', async () => {
     const { scenario: refused, fresh, renewToken } = await expired();
-    const { element } = await checkout({}, { renewToken, resumeKey: 'bag' });
+    const { element, scenario } = await checkout({}, { renewToken, resumeKey: 'bag' });
     await element.start();
     const { orderCode } = element.payment ?? {};
     element.reset();
     element.token = refused.token;
+    let followed = (await readScenario(scenario)).subscriptions.length;
     await element.start();
     expect([element.error?.code, renewToken.mock.calls.length]).toEqual(['unauthorized', 0]);
     await act(element, { orderCode, values: { status: 'EXPIRED' } });
-    // The element learns of it in its own time.
+    // A click ends what was followed before: the next one waits until the payment is followed again.
     await waitFor(async () => {
+      const { subscriptions } = await readScenario(scenario);
+      expect(subscriptions.length).toBeGreaterThan(followed);
+      followed = subscriptions.length;
       await element.start();
       expect(element.phase).toBe('pending');
     });
