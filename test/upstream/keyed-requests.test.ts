@@ -224,11 +224,11 @@ describe('a refund', () => {
 
   test('It is sent as it was requested, by the path of what it refunds', async () => {
     const { port, script, tenant } = await startRefunds();
-    script.on('POST', '/v1/card-payments/', () => ok({ ...right, paymentId: undefined, orderCode: 'A/1' }));
-    const card = { type: 'card_payment', id: 'A/1' } as const;
+    script.on('POST', '/v1/card-payments/', () => ok({ ...right, paymentId: undefined, orderCode: 'PSC-a_1' }));
+    const card = { type: 'card_payment', id: 'PSC-a_1' } as const;
     await port.request(tenant, card, { ...input, reason: 'Um item' });
     expect(script.requests).toMatchObject([
-      { path: '/v1/card-payments/A%2F1/refunds', body: { ...input, reason: 'Um item' } },
+      { path: '/v1/card-payments/PSC-a_1/refunds', body: { ...input, reason: 'Um item' } },
     ]);
   });
 
