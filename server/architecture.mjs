@@ -55,6 +55,7 @@ export const ARCHITECTURE = [
   // A file without a row of its own is pure, as a model is. What needs more gets a row.
   { files: ['*'], own: [], others: ['kernel/**', MODELS] },
   { files: ['*/**'], own: RULES, others: PURE },
+  // It reads the environment before anything else is loaded, so it has less.
   { files: ['config/**'], own: ['**'], others: ['kernel/**', MODELS] },
 
   // The layers of a slice, or of a folder inside it.

@@ -235,12 +235,12 @@ describe('the import table', () => {
     expect(circles).toEqual([]);
   });
 
-  it('The rooms of the server import one another in one direction, but for the builder of GraphQL types', () => {
-    expect(roomsInCircles(importsOfRooms())).toEqual([]);
+  it('The folders of the server import one another in one direction, but for the builder of GraphQL types', () => {
+    expect(foldersInCycles(importsOfFolders())).toEqual([]);
   });
 
-  it('Rooms in a circle are found, over any number of others', () => {
-    expect(roomsInCircles(['a → b', 'b → c', 'c → a', 'd → a', 'c → e'])).toEqual(['a', 'b', 'c']);
+  it('A cycle over several folders is found', () => {
+    expect(foldersInCycles(['a → b', 'b → c', 'c → a', 'd → a', 'c → e'])).toEqual(['a', 'b', 'c']);
   });
 
   it('The linter looks at every kind of import', async () => {
@@ -378,10 +378,11 @@ function reachableFrom(file: string): Set<string> {
 }
 
 /**
- * The rooms of the real sources that import one another, as `from → to`: the top folders, and the records of the payout methods.
- * A slice adds its types to Pothos' builder, whose context names the ports of all slices; those two ways are left out.
+ * Every import from one folder to another in the real sources, as `from → to`. A folder is one below `src`; the records of the
+ * payout methods are one of their own. Schemas import Pothos' builder, and its context imports the slices: of these two, the
+ * first is left out.
  */
-function importsOfRooms(): string[] {
+function importsOfFolders(): string[] {
   const sources = join(repository, 'server/src');
   const found = new Set<string>();
   for (const file of readdirSync(sources, { recursive: true, encoding: 'utf8' })) {
@@ -391,30 +392,30 @@ function importsOfRooms(): string[] {
       /(?:from|import) '(\.[^']+)'/g,
     )) {
       const imported = posix.join(posix.dirname(importing), path!);
-      const [from, to] = [roomOf(importing), roomOf(imported)];
-      const isOfBuilder = importing.endsWith('schema.ts') && to === 'graphql/';
-      if (from !== to && !isOfBuilder) found.add(`${from} → ${to}`);
+      const [from, to] = [folderOf(importing), folderOf(imported)];
+      const isSchemaToGraphql = importing.endsWith('schema.ts') && to === 'graphql/';
+      if (from !== to && !isSchemaToGraphql) found.add(`${from} → ${to}`);
     }
   }
   return [...found];
 }
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   if (path.startsWith('payouts/methods/')) return 'payouts/methods';
   return topOf(path) || path;
 }
 
-function roomsInCircles(imports: readonly string[]): string[] {
+function foldersInCycles(imports: readonly string[]): string[] {
   const edges = imports.map((text) => text.split(' → ') as [string, string]);
   const reach = (from: string, seen = new Set<string>()): Set<string> => {
-    for (const [room, to] of edges)
-      if (room === from && !seen.has(to)) {
+    for (const [folder, to] of edges)
+      if (folder === from && !seen.has(to)) {
         seen.add(to);
         reach(to, seen);
       }
     return seen;
   };
-  return [...new Set(edges.map(([from]) => from))].filter((room) => reach(room).has(room)).sort();
+  return [...new Set(edges.map(([from]) => from))].filter((folder) => reach(folder).has(folder)).sort();
 }
 
 /** The specifier by which `file` imports `other`: `../db/database.ts`. */

@@ -50,7 +50,7 @@ import { ltcPayments } from './payments/collections.ts';
 import type { Bank } from './rails/bank.ts';
 import { createStoreAdministration, createStoreService } from './store/service.ts';
 import { webhookOutbox } from './webhooks/outbox.ts';
-import { type ConcurrencyPool, createWorkQueue, type WorkQueue } from './work/queue.ts';
+import { createWorkQueue, type Lane, type WorkQueue } from './work/queue.ts';
 import { nextDue, selectBacklog } from './work/store.ts';
 
 /** Serving this many listeners of a tenant takes less time than the notification of the other instances. */
@@ -82,7 +82,7 @@ export interface App {
 /** A proxy closes its idle connections within this time, if it is configured as in `server/docs/operate.md`. */
 const PROXY_IDLE_MS = 2_500;
 
-const WEBHOOK_POOL: ConcurrencyPool = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
+const WEBHOOK_POOL: Lane = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
 
 /** Parts and limits that a test or a benchmark replaces. In production there are none. */
 export interface Testing {

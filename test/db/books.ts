@@ -2,7 +2,7 @@ import { CompiledQuery } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
 import { audit } from '../faults/audit.ts';
 
-/** Violations of the laws of the books at that time, in a database where nobody has named an address for webhooks. */
+/** Finds violations of the laws of the books at `now`. The law of webhooks is left out: the accounts of these databases have no endpoint. */
 export async function violations(database: Database, now: Date): Promise<string[]> {
   const query = (statements: readonly string[]) =>
     database.transaction(async (db) => {

@@ -96,7 +96,7 @@ async function startReleased(folder: string, databaseUrl: string): Promise<Relea
   };
 }
 
-// ── Its clients, which today's server serves too ────────────────────────────────────────────────
+// ── Requests that both versions serve ───────────────────────────────────────────────────────────
 
 type Reply = { data: Record<string, never>; errors?: unknown };
 
@@ -148,7 +148,7 @@ const READ = `query ($orderCode: String!) {
   products(first: 50) { nodes { productId name } }
 }`;
 
-/** Sells by card, as a shop and its payer do: until the money is there. */
+/** Sells by card, as a shop and its payer do, until the payment is PAID. */
 async function sell(url: string, key: string): Promise<void> {
   const { done } = (await ask(url, LIVE_KEY, CREATE, { key })) as never as {
     done: { cardPayment: { orderCode: string; checkoutUrl: string } };
@@ -185,7 +185,7 @@ async function work(url: string, name: string, round = 0): Promise<void> {
 
 // ── The test ────────────────────────────────────────────────────────────────────────────────────
 
-test('Each migration that is not released is made under the server of the release and its load, and both serve', async () => {
+test('Unreleased migrations are applied while the released server is under load, and both versions serve', async () => {
   const databaseUrl = await createPostgresDatabase('template1');
   const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
   const run = (text: string) => database.sql.executeQuery(CompiledQuery.raw(text));
@@ -206,7 +206,7 @@ test('Each migration that is not released is made under the server of the releas
   const applied: string[] = [];
   for (const next of unreleasedNames) {
     applied.push(...(await migrate(database, undefined, next)));
-    // New values of enums, and rows of new tables.
+    // Inserts new values of enums, and the first rows of new tables.
     if (DATA[next]) await run(DATA[next]);
     await load.more(1);
   }
@@ -233,9 +233,10 @@ test('Each migration that is not released is made under the server of the releas
   const newRounds = await newLoad.stop();
   await app.work.settled();
   const { rows } = await sql`
-    select count(*) from card_payment where status = 'paid' and paid_at > ${new Date(AT.slice(1, -1))}`.execute(
+    select count(*) from card_payment where status = 'paid' and paid_at > ${sql.raw(AT)}`.execute(
     database.sql,
   );
+  // One was sold by the released server that started again.
   expect(rows).toEqual([{ count: rounds + newRounds + 1 }]);
   expect(await violations(database, app.clock.now())).toEqual([]);
   expect(app.faults).toEqual([]);

@@ -224,7 +224,9 @@ describe('a refund', () => {
 
   test('It is sent as it was requested, by the path of what it refunds', async () => {
     const { port, script, tenant } = await startRefunds();
-    script.on('POST', '/v1/card-payments/', () => ok({ ...right, paymentId: undefined, orderCode: 'PSC-a_1' }));
+    script.on('POST', '/v1/card-payments/', () =>
+      ok({ ...right, paymentId: undefined, orderCode: 'PSC-a_1' }),
+    );
     const card = { type: 'card_payment', id: 'PSC-a_1' } as const;
     await port.request(tenant, card, { ...input, reason: 'Um item' });
     expect(script.requests).toMatchObject([

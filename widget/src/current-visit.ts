@@ -30,21 +30,21 @@ export class CurrentVisit {
     // An element with an endpoint and no token receives its token later: no other product's payment is its own.
     this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.key);
-    const named = orderCode || ((ownKey || !endpoint) && returnedOrderCode);
-    const found = named ? findVisit(named, orderCode ? '' : ownKey) : undefined;
-    // After a retry in this tab, or another method, the attribute and the address still name the payment before.
-    const isNewer =
+    const namedCode = orderCode || ((ownKey || !endpoint) && returnedOrderCode);
+    const found = namedCode ? findVisit(namedCode, orderCode ? '' : ownKey) : undefined;
+    // After a retry in this tab, or another method, the attribute and the address still name the previous payment.
+    const isStoredNewer =
       (found && visit?.base === found.base && visit.attempt > found.attempt) ||
-      (visit?.orderCode && visit.earlier?.some((each) => each.orderCode === named));
-    if (isNewer) {
-      // The visit stays.
+      (visit?.orderCode && visit.earlier?.some((each) => each.orderCode === namedCode));
+    if (isStoredNewer) {
+      // The stored visit holds.
     } else if (orderCode) {
       if (visit?.orderCode !== orderCode) visit = found;
       if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
     } else if (found) {
       visit = found;
       this.key = found.key;
-    } else if (named && !ownKey && visit?.orderCode !== named) {
+    } else if (namedCode && !ownKey && visit?.orderCode !== namedCode) {
       // The address names a payment that is unknown here: the receipt of another one would mislead.
       visit = undefined;
     }
@@ -105,7 +105,7 @@ export function nextPayment(
   { base, attempt, valueCents, endpoint, orderCode, paymentToken, payment, earlier = [] }: Visit,
   attempts = 1,
 ): Visit {
-  const open = earlier.filter((each) => each.orderCode !== orderCode);
-  if (orderCode && paymentToken) open.push({ orderCode, paymentToken, status: payment?.status });
-  return { base, attempt: attempt + attempts, valueCents, endpoint, earlier: open.slice(-2) };
+  const kept = earlier.filter((each) => each.orderCode !== orderCode);
+  if (orderCode && paymentToken) kept.push({ orderCode, paymentToken, status: payment?.status });
+  return { base, attempt: attempt + attempts, valueCents, endpoint, earlier: kept.slice(-2) };
 }

@@ -182,7 +182,7 @@ export async function request<T>(options: DocumentOptions): Promise<T> {
     })) as ExecutionResult<T> | undefined;
     if (result?.data && !result.errors) return result.data;
     const { status } = response;
-    // The server refuses a token with errors: without them a 401 or 403 is a proxy's, and says nothing about what is read.
+    // The server sends GraphQL errors with a 401 or 403. Without them a proxy has refused, and what is read is read again.
     const isOfProxy = /40[13]/.test(String(status)) && options.query.startsWith('query');
     throw toCheckoutError(
       result?.errors?.[0] ?? {
@@ -211,6 +211,6 @@ const CODES: readonly [RegExp, CheckoutErrorCode][] = [
   [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED)$/, 'conflict'],
   [/^(NOT_(FOUND|OFFERED|IN_SANDBOX)|\w+_NOT_CONFIGURED|ONLY_IN_SANDBOX|LIMIT_REACHED)$/, 'not_configured'],
   [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
-  // A success without a result is a proxy's page too.
+  // A status of success has no result here: it is a proxy's page.
   [/^(2|4|GRAPHQL)/, 'protocol'],
 ];

@@ -37,6 +37,7 @@ export async function startPayment({ host, visit, visits, ...options }: StartOpt
   try {
     return await startCheckout(options);
   } catch (refusal) {
+    // An expired one may be paid late, and is followed; a second payment beside it is what the payer has asked for.
     const isOpen =
       visit?.orderCode || visit?.earlier?.some(({ status }) => status !== 'EXPIRED' && status !== 'FAILED');
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {

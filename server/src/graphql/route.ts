@@ -167,8 +167,8 @@ function assertJson(request: IncomingMessage): void {
 }
 
 /**
- * Refuses a client that accepts no form of the response. Yoga, which reads the header in the same way, would refuse it when
- * the operation is done: a mutation that is answered with 406 must not have run. @throws HttpError 406
+ * Refuses a client that accepts no form of the response. Yoga reads the header in the same way, without its weights, but only
+ * after the operation has run: a mutation that is answered with 406 must not have run. @throws HttpError 406
  */
 function assertAcceptable(accept: string): void {
   if (accept === 'application/json') return;
@@ -185,11 +185,12 @@ function assertAcceptable(accept: string): void {
     throw new HttpError(406, 'Accept application/json or application/graphql-response+json, in UTF-8');
 }
 
-/** Whether responses have a media type that the range includes: `text/event-stream`, or a wildcard for it. */
+/** Whether a range of `Accept`, such as `text/event-stream` or `text/*`, includes a media type of responses. */
 function isServed(range: string): boolean {
   const [type, subtype] = range.split('/');
   return MEDIA_TYPES.some(
-    ([ofType, ofSubtype]) => (type === '*' || type === ofType) && (subtype === '*' || subtype === ofSubtype),
+    ([servedType, servedSubtype]) =>
+      (type === '*' || type === servedType) && (subtype === '*' || subtype === servedSubtype),
   );
 }
 

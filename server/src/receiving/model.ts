@@ -306,7 +306,7 @@ export interface DeliveredContent {
   deliveredAt: Date | null;
 }
 
-// ── What a payment shows of other slices ────────────────────────────────────────────────────────
+// ── Data of other slices in a payment ───────────────────────────────────────────────────────────
 
 /** A refund as its payment shows it. */
 export interface ShownRefund {
@@ -315,7 +315,10 @@ export interface ShownRefund {
   status: string;
 }
 
-/** Reads the refunds of payments, in the order of the ids; null where the service does not report them. */
+/**
+ * The part of the port of refunds that routes of payments and charges need: they do not import that slice. Reads the refunds in
+ * the order of the ids; null where the service does not report them.
+ */
 export interface RefundsOfPayments {
   ofResources(
     tenant: Tenant,
@@ -324,7 +327,7 @@ export interface RefundsOfPayments {
   ): Promise<(readonly ShownRefund[] | null)[]>;
 }
 
-/** Reads what payments were given, in the order of the ids; null where nothing was. */
+/** The same of deliveries. Reads what payments were given, in the order of the ids; null where nothing was. */
 export interface ContentOfPayments {
   deliveredTo(
     tenant: Tenant,

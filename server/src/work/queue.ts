@@ -26,7 +26,7 @@ export interface WorkQueue {
   /** Wakes the queue at the instant for which this process has scheduled a task. */
   wake(at: Date): void;
   start(): void;
-  /** Resolves when no due task is left: for tests, after the clock was moved. */
+  /** Resolves when no due task is left that has a handler: for tests, after the clock was moved. */
   settled(): Promise<void>;
   /** Claims no more tasks, and resolves when those under way have ended. */
   close(): Promise<void>;
@@ -36,18 +36,14 @@ export interface WorkQueue {
 const SLOTS = 50;
 
 /**
- * Kinds of task that wait for servers of the tenants' own choosing. They have slots of their own, so that none
- * of them delays tasks that move money. A tenant is given no more tasks once it holds `slotsPerTenant` slots (one claim may
- * bring it to just under twice as many), so that one whose server is dead does not delay the others.
+ * Kinds of task that share slots. A tenant is given no more tasks once it holds `slotsPerTenant` slots (one claim may bring it
+ * to just under twice as many), so that one whose tasks take long does not delay the others.
  */
-export interface ConcurrencyPool {
+export interface Lane {
   readonly kinds: readonly string[];
   readonly slots: number;
   readonly slotsPerTenant: number;
 }
-
-/** Kinds of task with slots of their own. */
-type Lane = ConcurrencyPool;
 
 /** A lease ends this long after its last renewal, even if the connection of its instance is open. */
 const LEASE_MS = 30_000;
@@ -70,14 +66,15 @@ export function createWorkQueue({
   database: Database;
   clock: Clock;
   handlers: Readonly<Record<string, TaskHandler>>;
-  pool?: ConcurrencyPool;
+  /** Kinds that wait for servers of the tenants' own choosing: with their own slots they do not delay tasks that move money. */
+  pool?: Lane;
   onError: (error: unknown, task: Task | null) => void;
   /** Called with the outcome of each task and its duration. */
   onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
 }): WorkQueue {
-  // Tasks of other kinds are left to an instance of the version that knows them, which may be newer.
-  const known = Object.keys(handlers).filter((kind) => !pool?.kinds.includes(kind));
-  const lanes: Lane[] = [{ kinds: known, slots: SLOTS, slotsPerTenant: SLOTS }, ...(pool ? [pool] : [])];
+  const mainKinds = Object.keys(handlers).filter((kind) => !pool?.kinds.includes(kind));
+  // A kind without a handler is in no lane: an instance of a newer version does its tasks.
+  const lanes: Lane[] = [{ kinds: mainKinds, slots: SLOTS, slotsPerTenant: SLOTS }, ...(pool ? [pool] : [])];
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
@@ -125,7 +122,8 @@ export function createWorkQueue({
           strandedUntil = plusMs(clock.now(), LEASE_MS);
           if (!closed) onError(error, null);
         }
-        // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance.
+        // A due task that is not claimed waits for a slot, which wakes the queue, is being claimed by another instance, or is of
+        // a kind that this version does not know.
         const pollAt = clock.ms() + POLL_MS;
         scheduleWake(due && due > now ? Math.min(due.getTime(), pollAt) : pollAt);
       } while (isClaimRequested && !closed);

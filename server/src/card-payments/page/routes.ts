@@ -110,8 +110,8 @@ export function createCheckoutRoutes({
 
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
     if (!parsed.ok) return answer(422, formPage(site, order, parsed), payment);
-    // The same form again, by reload or after a lost answer: its card was declined. It may also be another card, of a second
-    // window. Nobody can tell which, so the payer reads only that nothing was charged.
+    // A card was declined since this form was shown. It may be that card again, by reload or after a lost answer, or another one,
+    // of a second window. The server cannot tell, so the payer reads only that nothing was charged.
     const attempt = form.get('attempt');
     if (attempt !== null && attempt !== String(payment.declinedCharges))
       return answer(409, formPage(site, order, { kept: parsed.kept, declined: 'outdated' }), payment);
@@ -165,13 +165,13 @@ export function createCheckoutRoutes({
 }
 
 /**
- * The answer to a form whose charge was decided later, or was never made. What was typed is gone by then. A page of the version
- * before does not say how many cards were declined before that charge.
+ * The answer to a form whose charge was decided later, or was never made. What was typed is gone by then. The query names the
+ * cards that were declined before that charge; without the parameter, as from a page of an earlier version, none.
  */
-function unpaidAnswer({ declinedCharges }: StoredCardPayment, followed: URLSearchParams): FormAnswer {
+function unpaidAnswer({ declinedCharges }: StoredCardPayment, query: URLSearchParams): FormAnswer {
   const kept = { holder: '', expiry: '' };
-  const before = Number(followed.get(DECLINED_PARAMETER));
-  return { kept, declined: declinedCharges > before ? 'declined' : 'not_charged' };
+  const declinedBefore = Number(query.get(DECLINED_PARAMETER));
+  return { kept, declined: declinedCharges > declinedBefore ? 'declined' : 'not_charged' };
 }
 
 /**

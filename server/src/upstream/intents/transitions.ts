@@ -206,7 +206,7 @@ export function showsAbsence(intent: Intent, result: NotFound, at: Date, pace: n
 
 /**
  * The intent after an answered lookup in the background. `lookUpAt`: the next one; null where the intent has ended.
- * `givenUpAfterMs`: the age at which its kind gives a request up.
+ * `givenUpAfterMs`: the age from which a lookup of its kind gives the request up, so that one is made at that age.
  */
 export function afterLookup(
   current: Intent,
@@ -223,11 +223,12 @@ export function afterLookup(
     return { intent: { ...known, state: 'absent' }, lookUpAt: null };
   const pauseMs = LOOKUP_PAUSES_MS[Math.min(current.lookups, LOOKUP_PAUSES_MS.length - 1)]!;
   const next = plusMs(now, pauseMs * pace);
-  const ends = [absentAtOf(current, pace)];
-  if (givenUpAfterMs !== undefined) ends.push(plusMs(current.createdAt, givenUpAfterMs));
+  // In their order: a lookup at one of these can end the intent.
+  const decisive = [absentAtOf(current, pace)];
+  if (givenUpAfterMs !== undefined) decisive.push(plusMs(current.createdAt, givenUpAfterMs));
   return {
     intent: { ...known, state: 'in_doubt', lookups: current.lookups + 1 },
-    lookUpAt: ends.find((end) => now < end && end < next) ?? next,
+    lookUpAt: decisive.find((instant) => now < instant && instant < next) ?? next,
   };
 }
 
