@@ -320,7 +320,7 @@ export async function createApp({
       }),
     );
     const routes = await runtime.routes({
-      nextDueAt: () => nextDue(database.sql),
+      nextDueAt: () => nextDue(database.sql, Object.keys(runtime.tasks)),
       callers,
       addressOf,
       strangers,

@@ -72,9 +72,13 @@ export function createWorkQueue({
   /** Called with the outcome of each task and its duration. */
   onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
 }): WorkQueue {
-  const mainKinds = Object.keys(handlers).filter((kind) => !pool?.kinds.includes(kind));
   // A kind without a handler is in no lane: an instance of a newer version does its tasks.
-  const lanes: Lane[] = [{ kinds: mainKinds, slots: SLOTS, slotsPerTenant: SLOTS }, ...(pool ? [pool] : [])];
+  const kinds = Object.keys(handlers);
+  const isPooled = (kind: string) => pool?.kinds.includes(kind) ?? false;
+  const lanes: Lane[] = [
+    { kinds: kinds.filter((kind) => !isPooled(kind)), slots: SLOTS, slotsPerTenant: SLOTS },
+    ...(pool ? [{ ...pool, kinds: kinds.filter(isPooled) }] : []),
+  ];
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
@@ -113,17 +117,16 @@ export function createWorkQueue({
           const isDueKnown = hasDueTask;
           hasDueTask = false;
           // Mostly nothing is due: a query for the next instant costs a third of a claim.
-          if (!isDueKnown) due = await nextDue(database.sql);
+          if (!isDueKnown) due = await nextDue(database.sql, kinds);
           if (isDueKnown || (due !== null && due <= now)) {
             for (const lane of lanes) await claimLane(lane, now);
-            due = await nextDue(database.sql);
+            due = await nextDue(database.sql, kinds);
           }
         } catch (error) {
           strandedUntil = plusMs(clock.now(), LEASE_MS);
           if (!closed) onError(error, null);
         }
-        // A due task that is not claimed waits for a slot, which wakes the queue, is being claimed by another instance, or is of
-        // a kind that this version does not know.
+        // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance.
         const pollAt = clock.ms() + POLL_MS;
         scheduleWake(due && due > now ? Math.min(due.getTime(), pollAt) : pollAt);
       } while (isClaimRequested && !closed);

@@ -207,12 +207,13 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void
   ).execute();
 }
 
-/** The instant at which the next task can be claimed; null if there is none. Each half of the query has an index. */
-export async function nextDue(sql: Sql): Promise<Date | null> {
+/** The instant at which the next task of these kinds can be claimed; null if there is none. Each half of the query has an index. */
+export async function nextDue(sql: Sql, kinds: readonly string[]): Promise<Date | null> {
+  const isOfThem = raw`kind = any(${[...kinds]}::text[])`;
   const { rows } = await raw<{ at: Date | null }>`
     select least(
-      (select min(due_at) from task where leased_until is null),
-      (select min(greatest(leased_until, due_at)) from task where leased_until is not null)
+      (select min(due_at) from task where leased_until is null and ${isOfThem}),
+      (select min(greatest(leased_until, due_at)) from task where leased_until is not null and ${isOfThem})
     ) as at
   `.execute(sql);
   return rows[0]?.at ?? null;
