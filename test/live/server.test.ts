@@ -217,8 +217,14 @@ describe('tokens', () => {
       scopes: ['PAYMENTS'],
       authorize: () => Promise.reject(new Error('the sessions are away')),
     });
-    const unknown = await down(post());
-    expect([unknown.status, await unknown.text()]).toEqual([502, '{"error":"no token"}']);
+    await expect(down(post())).rejects.toThrow('the sessions are away');
+    const written: unknown[] = [];
+    const response = {
+      writeHead: (status: number) => written.push(status),
+      end: (text: string) => written.push(text),
+    };
+    await down(post(), response);
+    expect(written).toEqual([502, '{"error":"no token"}']);
   });
 
   test('a handler of Node writes the same', async () => {

@@ -400,6 +400,15 @@ describe('the connection', () => {
     await shows(() => element.totalCount, 61);
   });
 
+  it('a table that has all payouts, the oldest on top, counts a new one that its first poll brings', async () => {
+    const { element, world } = await table({ count: 3 }, { sort: 'requested' });
+    await post('/world', { token: world.token, ws: 'refuse', sse: 'refuse' });
+    await act(element, { add: {}, silent: true });
+    await act(element, { drop: true });
+    await shows(() => element.totalCount, 4, 15_000);
+    expect(codes(element).at(-1)).toBe('SAQ-000004');
+  });
+
   it('a lost connection is reopened with the cursor of the last update', async () => {
     const { element, world } = await table({ count: 3 });
     await act(element, { change: { number: 3, values: { status: 'PROCESSING' } } });

@@ -274,7 +274,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     }
     try {
       const chunk = await this.load();
-      if (isOver) return this.refresh();
+      if (isOver) {
+        this.#following = undefined;
+        return this.refresh();
+      }
       const options = { endpoint, transport: this.host.transport, signal, onConnection: () => undefined };
       for (const access of others)
         void followAccess(chunk, access, options, (payment) => this.#adopt(payment, access)).then(

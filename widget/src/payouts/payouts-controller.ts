@@ -249,8 +249,9 @@ export class PayoutsController implements ReactiveController {
         } else {
           const { payouts, others } = update;
           const { statuses, sort } = this.#host.view;
-          // At the first poll under a filter, or of the oldest first, payouts that are not on the list are not new.
-          const isSilent = this.#isFirstPoll && (statuses.length > 0 || sort === 'requested');
+          // At the first poll a payout that is not on the list is not new under a filter, or where an oldest-first list is not whole.
+          const isSilent =
+            this.#isFirstPoll && (statuses[0] || (sort === 'requested' && !this.list.complete));
           // More than a page of new payouts since the last poll: some in between may be missing.
           if (!isSilent && payouts.length === this.#pageSize && !payouts.some(({ id }) => this.list.get(id)))
             queueMicrotask(endStream);

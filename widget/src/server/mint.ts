@@ -77,6 +77,7 @@ export interface TokenHandler<Incoming> {
   (request: Incoming, response: NodeResponse): Promise<void>;
 }
 
+const NO_TOKEN: [status: number, body: object] = [502, { error: 'no token' }];
 const HEADERS = { 'content-type': 'application/json', 'cache-control': 'no-store' };
 
 /**
@@ -95,21 +96,24 @@ export function tokenHandler<Incoming extends { method?: string | undefined }>({
 
   async function answer(request: Incoming): Promise<[status: number, body: object]> {
     if (request.method !== 'POST') return [405, { error: 'POST only' }];
+    if (!(await authorize(request))) return [403, { error: 'forbidden' }];
     try {
-      if (!(await authorize(request))) return [403, { error: 'forbidden' }];
       return [200, await ask<MintedToken>(options, input)];
     } catch {
       // The reason is the account's, and not the visitor's.
-      return [502, { error: 'no token' }];
+      return NO_TOKEN;
     }
   }
 
   async function handle(request: Incoming, response?: NodeResponse): Promise<Response | undefined> {
-    const [status, body] = await answer(request);
+    // Some frameworks give a Request and a second argument of their own. They also handle what `authorize` throws, such as a
+    // redirect; Node would end the process.
+    const isNodes = typeof response?.writeHead === 'function';
+    const answering = answer(request);
+    const [status, body] = await (isNodes ? answering.catch(() => NO_TOKEN) : answering);
     const text = JSON.stringify(body);
     const headers = status === 405 ? { ...HEADERS, allow: 'POST' } : HEADERS;
-    // Some frameworks give a Request and a second argument of their own.
-    if (typeof response?.writeHead !== 'function') return new Response(text, { status, headers });
+    if (!isNodes) return new Response(text, { status, headers });
     response.writeHead(status, headers);
     response.end(text);
     return undefined;

@@ -88,7 +88,7 @@ export async function verifyWebhook(
 
 function headerOf(headers: HeadersOf, name: string): string | null {
   // Not by its class: that of another realm, or of a package, is another one.
-  if (typeof headers.get === 'function') return (headers as Headers).get(name);
+  if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? null;
   const [, value] = Object.entries(headers).find(([each]) => each.toLowerCase() === name) ?? [];
   return typeof value === 'string' ? value : (value?.[0] ?? null);
 }
