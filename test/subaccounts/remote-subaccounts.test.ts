@@ -835,6 +835,9 @@ describe('subaccounts', () => {
       entry('transfer_fee', 30),
       entry('split_in', -20),
       entry('payout_fee', -50),
+      entry('transfer_out', 5_000),
+      entry('repasse_enviado', 800),
+      entry('taxa de saque', 350),
       entry('payout', 900),
       entry('transfer', 100),
     ];
@@ -847,11 +850,14 @@ describe('subaccounts', () => {
       ['unknown', 30],
       ['unknown', -20],
       ['unknown', -50],
+      ['unknown', 5_000],
+      ['unknown', 800],
+      ['unknown', 350],
       ['payout', -900],
       ['transfer_in', 100],
     ]);
-    // The first five have one reference, one instant and one kind.
-    expect(new Set(items.map(({ item }) => entryIdOf(item))).size).toBe(7);
+    // The first eight have one reference, one instant and one kind.
+    expect(new Set(items.map(({ item }) => entryIdOf(item))).size).toBe(10);
   });
 
   test('a transfer whose answer was lost is found behind all that has been entered since', async () => {
@@ -999,9 +1005,14 @@ test('a transfer is found though a fee with the same reference was taken since',
   expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ replayed: false });
 });
 
-test('a lost transfer is not taken for one of the same amount that went the other way', async () => {
+test.each([
+  ['a transfer that went the other way', 'transfer_out', -5_000],
+  ['a transfer that went the other way, without a sign', 'transfer_out', 5_000],
+  ['a fee without a sign', 'payout_fee', 5_000],
+  ['a fee without a sign in Portuguese', 'taxa de saque', 5_000],
+])('a lost transfer is not taken for %s, though the amount is the same', async (_, kind, amountCents) => {
   const createdAt = clock.now().toISOString();
-  const entry = { kind: 'transfer_out', refId: 'rep_6', amountCents: -5_000, createdAt };
+  const entry = { kind, refId: 'rep_6', amountCents, createdAt };
   const upstream = scriptedUpstream(({ method }) =>
     method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries: [entry], total: 1 } },
   );

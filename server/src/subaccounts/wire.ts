@@ -231,8 +231,22 @@ const KINDS: readonly [RegExp, StatementEntry['kind']][] = [
   [/split/i, 'split_in'],
   [/revers|estorn/i, 'payout_reversal'],
   [/payout|saque/i, 'payout'],
+  // A transfer to elsewhere, whose amount need not have a sign.
+  [/out\b|_out|sa[ií]da|enviad|devol/i, 'unknown'],
   [/transfer|repasse/i, 'transfer_in'],
 ];
+
+/** The kind that the word of an entry says, `unknown` for a fee or what went elsewhere; null where it says nothing. */
+function kindSaidBy(json: JsonRecord): StatementEntry['kind'] | null {
+  const word = readText(json.kind) ?? readText(json.type) ?? '';
+  return KINDS.find(([form]) => form.test(word))?.[1] ?? null;
+}
+
+/** Whether an entry may be one of a transfer to the subaccount, as far as its word says. */
+export function mayBeTransfer(body: unknown): boolean {
+  const kind = kindSaidBy(readRecord(body) ?? {});
+  return kind === null || kind === 'transfer_in';
+}
 
 /** Reads an entry of a statement, where the document shows `refId` alone; null where it cannot be read. */
 export function readStatementEntry(subaccountId: string, body: unknown): StatementEntry | null {
@@ -240,8 +254,7 @@ export function readStatementEntry(subaccountId: string, body: unknown): Stateme
   if (!json) return null;
   const refId =
     readText(json.refId) ?? findMember(json, (text) => /^(saq_|rep_|SUB-|psplit_|ref_)/.test(text));
-  const word = readText(json.kind) ?? readText(json.type) ?? '';
-  const named = KINDS.find(([form]) => form.test(word))?.[1] ?? 'unknown';
+  const named = kindSaidBy(json) ?? 'unknown';
   const amount = readAmount(json, 'amount');
   const createdAt = createdAtIn(json);
   if (refId === null || amount === null || createdAt === null) return null;

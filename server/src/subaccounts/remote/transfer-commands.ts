@@ -11,7 +11,7 @@ import { earliestOf, recognise, windowOf } from '../../upstream/recognise.ts';
 import { assertConclusive, isSuccess } from '../../upstream/responses.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import type { StatementEntry, TransferInput } from '../model.ts';
-import { readStatementEntry, readTransferReference } from '../wire.ts';
+import { mayBeTransfer, readStatementEntry, readTransferReference } from '../wire.ts';
 import { MAY_MANAGE, type Sender, type Summary, summaryOf, toRefusal } from './commands.ts';
 import { isSameId } from './mirror.ts';
 
@@ -40,6 +40,9 @@ export const GET_STATEMENT = {
 export function entryIdOf({ kind, refId, amountCents, createdAt }: StatementEntry): string {
   return `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`;
 }
+
+/** An entry, and whether it may be one of a transfer to the subaccount: a kind that is not known may say that it is none. */
+type StatementLine = StatementEntry & { mayBeTransfer: boolean };
 
 /** The time around a transfer in which the service enters it, by its clock or by ours. */
 const WINDOW = windowOf({ beforeMs: 60_000, afterMs: 5 * 60_000 });
@@ -98,8 +101,7 @@ export function createTransferRequests({
     const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));
     if (!statement) return 'unclear';
     const candidates = statement.items.filter(
-      (entry) =>
-        (entry.kind === 'transfer_in' || entry.kind === 'unknown') && entry.amountCents === amountCents,
+      (entry) => entry.mayBeTransfer && entry.amountCents === amountCents,
     );
     const refIds = [...new Set(candidates.map(({ refId }) => refId))];
     // Open transfers are read before claims: one that ends in between is then counted as a rival.
@@ -129,16 +131,20 @@ export function createTransferRequests({
 
   /** Reads a statement back to `from`; null where it cannot be read. */
   function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
-    return readPagesUntil<StatementEntry>({
+    return readPagesUntil<StatementLine>({
       async fetchPage(query) {
         const path = `/v1/subaccounts/${subaccountId}/statement?${query}` as const;
         const answer = await endpoints.callIfSupported(environment, GET_STATEMENT, () =>
           upstream.get({ environment, path, requestOptions: { priority: 'query' } }),
         );
         const page = answer && isSuccess(answer) ? readPage(answer.body, 'entries') : null;
-        const items = page?.items.map((item) => readStatementEntry(subaccountId, item)) ?? [];
+        const items =
+          page?.items.map((item) => {
+            const entry = readStatementEntry(subaccountId, item);
+            return entry && { ...entry, mayBeTransfer: mayBeTransfer(item) };
+          }) ?? [];
         if (!page || items.includes(null)) return null;
-        return { items: items as StatementEntry[], length: items.length, total: page.total };
+        return { items: items as StatementLine[], length: items.length, total: page.total };
       },
       idOf: entryIdOf,
       dateOf: ({ createdAt }) => createdAt,
