@@ -1054,6 +1054,40 @@ test('a transfer of another system is not taken for one that may be entered by a
   expect(await requests.transferToSubaccount!.lookUp(tenant, intent!)).toBe('unclear');
 });
 
+test('a refused transfer or payout with a code is what its code says, whatever the balance shows', async () => {
+  const refusal = { code: '', error: '' };
+  const upstream = scriptedUpstream(({ method, path }) => {
+    if (method === 'POST')
+      return {
+        status: 400,
+        body: { error: refusal.error },
+        headers: { 'x-error-code': refusal.code },
+      };
+    return path === '/v1/wallet'
+      ? { body: { balance: 1, withdrawable: 1 } }
+      : { body: { id: NOWHERE, balanceCents: 100 } };
+  });
+  const { subaccounts, tenant } = await start({ upstream });
+  const moves = [
+    (amountCents: number) => subaccounts.transfer(tenant, { subaccountId: NOWHERE, amountCents }),
+    (amountCents: number) =>
+      subaccounts.requestPayout(tenant, { subaccountId: NOWHERE, amountCents, pixKey: KEY }),
+  ];
+  for (const move of moves) {
+    Object.assign(refusal, { code: 'VALIDATION', error: 'amountCents: must be at most 50' });
+    expect(await failure(move(101))).toMatchObject({
+      code: 'VALIDATION',
+      fields: [{ path: 'input.amountCents', message: 'must be at most 50' }],
+    });
+    Object.assign(refusal, { code: 'INSUFFICIENT_FUNDS', error: 'Too much' });
+    expect(await failure(move(99))).toMatchObject({
+      code: 'INSUFFICIENT_FUNDS',
+      requestedCents: 99,
+      withdrawableCents: 100,
+    });
+  }
+});
+
 test('a transfer or a payout whose answer does not say that it was refused may have been done', async () => {
   const said = { status: 200, body: null as unknown };
   const upstream = scriptedUpstream(({ method }) => (method === 'POST' ? said : undefined));

@@ -4,6 +4,7 @@ import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
   assertConclusive,
+  errorCodeOf,
   invalidInput,
   isSuccess,
   keyUsed,
@@ -120,19 +121,22 @@ export async function toRefusal(
   }: {
     secret?: string;
     permissions: readonly string[];
-    /** Builds the error where the money does not suffice, with the service's message; null where it does. */
-    toShortfall: (message: string) => Promise<PaymentError | null>;
+    /**
+     * Builds the error where the money does not suffice, with the service's message; null where it does, or where the figures
+     * are not known. `isCertain`: the service has said so by its code.
+     */
+    toShortfall: (message: string, options: { isCertain: boolean }) => Promise<PaymentError | null>;
   },
 ): Promise<PaymentError> {
   const message = messageOf(answer.body, { secret });
   if (answer.status === 404) return new NotFoundError('Subaccount not found');
   if (answer.status === 409) return keyUsed(message);
-  if (isInputRefused(answer))
-    return (
-      (await toShortfall(message ?? 'The payments service refuses this').catch(() => null)) ??
-      invalid(message)
-    );
-  return refusalOf(answer, { permissions, secret });
+  if (!isInputRefused(answer)) return refusalOf(answer, { permissions, secret });
+  const code = errorCodeOf(answer);
+  if (code !== undefined && code !== 'INSUFFICIENT_FUNDS') return invalid(message);
+  const text = message ?? 'The payments service refuses this';
+  const shortfall = await toShortfall(text, { isCertain: code !== undefined }).catch(() => null);
+  return shortfall ?? invalid(message);
 }
 
 function isInputRefused({ status }: UpstreamAnswer): boolean {

@@ -80,9 +80,9 @@ export function createPayoutRequests({
       throw await toRefusal(answer, {
         secret: pixKey,
         permissions: MAY_WITHDRAW,
-        async toShortfall(message) {
+        async toShortfall(message, { isCertain }) {
           const balanceCents = await readBalance(tenant, subaccountId);
-          if (balanceCents === null || amountCents <= balanceCents) return null;
+          if (balanceCents === null || (!isCertain && amountCents <= balanceCents)) return null;
           return new InsufficientFundsError(message, {
             requestedCents: amountCents,
             withdrawableCents: balanceCents,

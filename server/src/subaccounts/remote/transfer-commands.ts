@@ -74,10 +74,10 @@ export function createTransferRequests({
     }
     throw await toRefusal(answer, {
       permissions: MAY_MANAGE,
-      async toShortfall(message) {
+      async toShortfall(message, { isCertain }) {
         const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
           await readWallet(tenant);
-        if (withdrawableCents === null || amountCents <= withdrawableCents) return null;
+        if (withdrawableCents === null || (!isCertain && amountCents <= withdrawableCents)) return null;
         return new InsufficientFundsError(message, {
           requestedCents: amountCents,
           withdrawableCents,
