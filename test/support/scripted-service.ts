@@ -1,7 +1,12 @@
-import { type Upstream, UpstreamFault, type UpstreamRequest } from '../../server/src/upstream/upstream.ts';
+import {
+  type Upstream,
+  type UpstreamAnswer,
+  UpstreamFault,
+  type UpstreamRequest,
+} from '../../server/src/upstream/upstream.ts';
 import { scriptedUpstream } from './scripted-upstream.ts';
 
-type ScriptedAnswer = { status: number; body: unknown };
+type ScriptedAnswer = Pick<UpstreamAnswer, 'status' | 'body'> & Partial<UpstreamAnswer>;
 /** Returns the answer to a request, or an error to throw. */
 export type Script = (request: UpstreamRequest) => ScriptedAnswer | Error | Promise<ScriptedAnswer | Error>;
 

@@ -9,9 +9,11 @@ import { createRemotePayments } from '../../server/src/payments/remote/service.t
 import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
 import { createRemoteSubscriptions } from '../../server/src/subscriptions/remote/service.ts';
 import type { RemoteSlice } from '../../server/src/upstream/dependencies.ts';
+import type { Wallet } from '../../server/src/wallet/model.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
+import { failStatements } from '../support/statements.ts';
 
 const HEX = '0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
 const codeOf = (amountCents: number) =>
@@ -32,24 +34,24 @@ async function start<Service>(
   create: (
     facade: Awaited<ReturnType<typeof startFacade>>,
   ) => Pick<RemoteSlice<Service>, 'serviceFor' | 'requests'>,
+  on = database,
 ) {
   const script = createScriptedService();
-  const facade = await startFacade({ database, upstream: script.upstream, families });
+  const facade = await startFacade({ database: on, upstream: script.upstream, families });
   const slice = create(facade);
   Object.assign(facade.requests, slice.requests);
   const port = slice.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
   return { facade, script, port, tenant: facade.tenant };
 }
 
-const startPayments = (families: readonly UpstreamFamily[] = ['payments']) =>
-  start(families, (facade) =>
-    createRemotePayments({
-      ...facade,
-      callbackUrl: 'https://pay.example/webhooks/psa',
-      findProduct: async () => null,
-      privateAddresses: false,
-    }),
-  );
+const createPayments = (facade: Awaited<ReturnType<typeof startFacade>>) =>
+  createRemotePayments({
+    ...facade,
+    callbackUrl: 'https://pay.example/webhooks/psa',
+    findProduct: async () => null,
+    privateAddresses: false,
+  });
+const startPayments = (families: readonly UpstreamFamily[] = ['payments']) => start(families, createPayments);
 
 /** The answers of a service that lies, to a creation of 49.90. */
 const lies = (rightId: string, wrongId: string): [string, Record<string, unknown>][] => {
@@ -232,6 +234,63 @@ describe('a refund', () => {
     expect(script.requests).toMatchObject([
       { path: '/v1/card-payments/PSC-a_1/refunds', body: { ...input, reason: 'Um item' } },
     ]);
+  });
+
+  describe('that is refused', () => {
+    const wallet = {
+      balanceCents: 10,
+      withdrawableCents: 10,
+      disputeBlockedCents: 0,
+      subaccountsBalanceCents: 0,
+    } as Wallet;
+    const startRefused = async (shown: object | null, on = database) => {
+      const started = await start(
+        ['refunds'],
+        (facade) => createRemoteRefunds({ ...facade, readWallet: async () => wallet }),
+        on,
+      );
+      const { script, facade, tenant } = started;
+      if (shown) {
+        script.on('GET', '/v1/payments/', () => ok({ paymentId, amountCents: 4990, ...shown }));
+        const reader = { priority: 'merchant', subject: null, onRead: () => undefined } as const;
+        expect(await createPayments(facade).serviceFor(reader).find(tenant, paymentId)).toMatchObject(shown);
+      }
+      return started;
+    };
+    const paid = { status: 'paid', refundedCents: 0 };
+    const [VALIDATION, INSUFFICIENT_FUNDS] = ['VALIDATION', 'INSUFFICIENT_FUNDS'];
+
+    test.each<[string, object | null, string | undefined, string]>([
+      ['a payment that is paid', paid, undefined, INSUFFICIENT_FUNDS],
+      ['a payment that is pending', { ...paid, status: 'pending' }, undefined, VALIDATION],
+      ['a payment whose refunds are not shown', { status: 'paid' }, undefined, VALIDATION],
+      ['a payment that is not known', null, undefined, VALIDATION],
+      [
+        'a payment whose refunds are not shown, by its code',
+        { status: 'paid' },
+        INSUFFICIENT_FUNDS,
+        INSUFFICIENT_FUNDS,
+      ],
+      ['a payment that is not known, by its code', null, INSUFFICIENT_FUNDS, VALIDATION],
+    ])('The whole refund of %s is refused for its reason', async (_, shown, given, code) => {
+      const { port, script, tenant } = await startRefused(shown);
+      const headers = given === undefined ? {} : { 'x-error-code': given };
+      script.on('POST', '/v1/payments/', () => ({ ...refused(400, 'No'), headers }));
+      await expect(port.request(tenant, resource, {})).rejects.toMatchObject({ code });
+    });
+
+    test('A refund is refused as the service says where its payment cannot be read', async () => {
+      let isAway = false;
+      const broken = failStatements(database, (text) => isAway && text.includes('from observed'));
+      const { port, script, tenant } = await startRefused(paid, broken);
+      script.on('POST', '/v1/payments/', () => {
+        isAway = true;
+        return refused(400, 'No');
+      });
+      await expect(port.request(tenant, resource, {})).rejects.toMatchObject({
+        fields: [{ path: 'input', message: 'No' }],
+      });
+    });
   });
 
   test('A refund of a word that is not known is on its way, and one that has ended does not go back', async () => {

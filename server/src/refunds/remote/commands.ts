@@ -145,8 +145,9 @@ export function createRefundRequests({
       const refusal = invalidInput(message, { fields: FIELDS });
       const isAboutField = refusal.fields.some(({ path }) => path !== 'input');
       if (code === undefined ? isAboutField : code !== 'INSUFFICIENT_FUNDS') return refusal;
-      const requestedCents = amountCents ?? (await refundableOf(tenant, resource));
       const isCertain = code !== undefined;
+      const requestedCents =
+        amountCents ?? (await refundableOf(tenant, resource, { isCertain }).catch(() => null));
       return (await toShortfall(tenant, requestedCents, { message, isCertain })) ?? refusal;
     }
     if (answer.status !== 409) return refusalOf(answer);
@@ -157,11 +158,19 @@ export function createRefundRequests({
     );
   }
 
-  /** The amount that is left to be refunded, as far as the mirror shows it; null where it does not. */
-  async function refundableOf(tenant: Tenant, { type, id }: RefundedResource): Promise<number | null> {
+  /**
+   * The amount that is left to be refunded, as far as the mirror shows it; null where it does not. Where it is not certain that
+   * the money does not suffice, a payment that is not paid, or whose refunds are not known, may be the reason.
+   */
+  async function refundableOf(
+    tenant: Tenant,
+    { type, id }: RefundedResource,
+    { isCertain }: { isCertain: boolean },
+  ): Promise<number | null> {
     const [known] = await selectMirrored(facade.database.sql, tenant, type, [id]);
     if (!known) return null;
     const { amountCents, refundedCents, refundingCents } = known.snapshot as Refundable;
+    if (!isCertain && (known.status !== 'paid' || refundedCents == null)) return null;
     return amountCents == null ? null : amountCents - (refundedCents ?? 0) - (refundingCents ?? 0);
   }
 
