@@ -9,7 +9,7 @@ import {
 } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
-import { selectMirrored } from '../../upstream/mirror-store.ts';
+import { listMirrored, selectMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import type { Read } from '../../upstream/reads.ts';
@@ -63,6 +63,8 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     pollInterval: ({ status }) => (isUndecided(status) || status === 'unknown' ? POLL_MS : null),
   });
   const requests = createDisputeRequests({ ...facade, mirror });
+  /** Whether the list could not be read the last time, which is reported once. */
+  let wasUnreadable = false;
   const shared = createCoalescedReads<readonly Pick<Read, 'at' | 'stale'>[]>();
 
   /** @throws UpstreamError (there is no such endpoint), RateLimitError, UpstreamFault */
@@ -84,8 +86,8 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
 
   /**
    * Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. Returns its reads. A
-   * list in which nothing can be read is not one without disputes.
-   * @throws UpstreamFault for that, and what `readPage` throws
+   * list in which nothing can be read is not one without disputes, and hides none that is known, as by a webhook.
+   * @throws UpstreamFault where none is known, and what `readPage` throws
    */
   async function readList(tenant: Tenant, requester: Requester) {
     const listReads: Read[] = [];
@@ -105,7 +107,14 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     // One without an amount can be read where that is known.
     const isReadable =
       claims.some(({ amountCents }) => amountCents !== null) || (await isAnyKnown(tenant, claims));
-    if (isAnyListed && !isReadable) throw unreadable();
+    const isUnreadable = isAnyListed && !isReadable;
+    if (isUnreadable) {
+      const [known] = await listMirrored(sql, tenant, 'dispute', { end: 'first', limit: 1 });
+      if (!known) throw unreadable();
+      if (!wasUnreadable)
+        facade.onFault(new Error('No dispute in the list of the payments service can be read'));
+    }
+    wasUnreadable = isUnreadable;
     for (const { claims, at } of pages.reverse()) await mirror.recordPage(tenant, claims, at);
     return listReads;
   }
