@@ -354,6 +354,16 @@ describe('what the service writes', () => {
     expect(cardPaymentFromWire({ ...record, customer: { externalId: 'u-1' } })!.customer).toEqual({
       externalId: 'u-1',
     });
+    const both = {
+      ...record,
+      customer: { externalId: 'u-1' },
+      cliente: { name: 'Ana', email: 'ana@example.com' },
+    };
+    expect(cardPaymentFromWire(both)!.customer).toEqual(both.cliente);
+    const named = { ...both, customer: { name: 'Bia', externalId: 'u-1' } };
+    expect(cardPaymentFromWire(named)!.customer).toEqual(named.customer);
+    const { cliente: _, ...withProduct } = { ...both, produto: { name: 'Vela' } };
+    expect(cardPaymentFromWire(withProduct)!.customer).toEqual({ externalId: 'u-1' });
     const event = {
       tipo: 'card_payment.paid',
       orderCode: 'PEDIDO1',

@@ -99,19 +99,22 @@ function readStatus(word: unknown): PaymentStatus | 'unknown' | null {
 
 function readDetails(record: JsonRecord) {
   return {
-    customer:
-      readCustomer(record.customer) ??
-      // An externalId alone is no customer there: a product has one, too.
-      Object.values(record)
-        .map(readCustomer)
-        .find((each) => each?.name ?? each?.email) ??
-      null,
+    customer: findCustomer(record),
     description: readDocumentText(record.description),
     metadata: readDocumentText(record.metadata),
     successUrl: readUrl(record.successUrl),
     cancelUrl: readUrl(record.cancelUrl),
     failureReason: readDocumentText(record.failureReason),
   };
+}
+
+/** Finds the customer: the member of that name, unless it has an externalId alone and another member has more. */
+function findCustomer(record: JsonRecord) {
+  const named = readCustomer(record.customer);
+  if (named?.name ?? named?.email) return named;
+  // A product has a name and an externalId, too: beside a `customer` another member needs an e-mail.
+  const others = Object.values(record).map(readCustomer);
+  return others.find((each) => each?.email ?? (named ? null : each?.name)) ?? named;
 }
 
 function readCustomer(value: unknown): { name?: string; email?: string; externalId?: string } | null {
