@@ -1,13 +1,16 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import type { Database } from '../../server/src/db/database.ts';
 import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { approved } from '../support/cards.ts';
+import { openFreshDatabase } from '../support/database.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { here, LOST, live, loseFirst, portsOf, sent, startNamed, there } from '../support/named-families.ts';
 import { type Pair, type Service, startService } from '../support/pair.ts';
 import { readMetrics } from '../support/scrape.ts';
 
-const MINUTE = 60_000;
+const SECOND = 1_000;
+const MINUTE = 60 * SECOND;
 
 describe('a facade whose operator has named the families of the service', () => {
   let service: Service;
@@ -135,6 +138,25 @@ describe('a facade whose operator has named the families of the service', () => 
       const { payment } = await payments.create(here(pair), INPUT);
       expect(payment).toMatchObject({ status: 'expired', paymentId: (await list(pair))[0]!.paymentId });
       expect(await list(pair)).toHaveLength(1);
+    });
+
+    test('A request in doubt of a kind that only another version knows counts as one that moves money', async () => {
+      const databases: Database[] = [];
+      const pair = await start('payments', {
+        async open(clock) {
+          const database = await openFreshDatabase(clock);
+          databases.push(database);
+          return database;
+        },
+      });
+      loseFirst(pair, ({ method, path }) => method === 'POST' && path === '/v1/payments');
+      await expect(pair.services().payments.create(here(pair), INPUT)).rejects.toMatchObject({
+        retryable: true,
+      });
+      await databases[0]!.sql.updateTable('upstream_intent').set({ operation: 'payVoucher' }).execute();
+      pair.clock.advance(SECOND);
+      const metrics = await metricsWithDoubt(pair, 'payVoucher');
+      expect(metrics.value('psa_upstream_oldest_doubt_seconds')).toBeGreaterThan(0);
     });
 
     test('Two requests of one key at once make one payment, and two without a key make two', async () => {

@@ -108,7 +108,8 @@ export async function createRemoteRuntime({
     async () =>
       (await selectAllUnresolved(database.sql, 1_000)).map(({ intent }) => {
         const operation = kindOf(intent);
-        const movesMoney = requestKinds[operation]?.movesMoney ?? false;
+        // An operator has to see what only another version knows.
+        const { movesMoney = false } = requestKinds[operation] ?? { movesMoney: true };
         return { operation, movesMoney, requestedAt: intent.createdAt };
       }),
     () => clock.now(),
