@@ -207,13 +207,16 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void
   ).execute();
 }
 
-/** The instant at which the next task of these kinds can be claimed; null if there is none. Each half of the query has an index. */
-export async function nextDue(sql: Sql, kinds: readonly string[]): Promise<Date | null> {
-  const isOfThem = raw`kind = any(${[...kinds]}::text[])`;
+/**
+ * The instant at which the next task of these kinds can be claimed, or of all; null if there is none. Each half of the query has
+ * an index.
+ */
+export async function nextDue(sql: Sql, kinds?: readonly string[]): Promise<Date | null> {
+  const andOfThem = kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``;
   const { rows } = await raw<{ at: Date | null }>`
     select least(
-      (select min(due_at) from task where leased_until is null and ${isOfThem}),
-      (select min(greatest(leased_until, due_at)) from task where leased_until is not null and ${isOfThem})
+      (select min(due_at) from task where leased_until is null ${andOfThem}),
+      (select min(greatest(leased_until, due_at)) from task where leased_until is not null ${andOfThem})
     ) as at
   `.execute(sql);
   return rows[0]?.at ?? null;
