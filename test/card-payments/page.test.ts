@@ -228,6 +228,15 @@ describe('paying', () => {
     expect(served.state.charged).toHaveLength(2);
   });
 
+  it('A form that is out of date says that the order is paid where another payment has paid it', async () => {
+    await using served = await servePage({ payment: aPayment({ declinedCharges: 1 }), paidElsewhere: true });
+    const response = await post(served.pageUrl, { ...GOOD_CARD, attempt: '0' });
+    const page = await fetch(served.pageUrl);
+    const titleOf = async (answer: Response) => /<h1[^>]*>(.*?)<\/h1>/s.exec(await answer.text())?.[1];
+    expect([response.status, await titleOf(response)]).toEqual([409, await titleOf(page)]);
+    expect(served.state.charged).toEqual([]);
+  });
+
   it('Wrong fields are answered at each field and in a summary, and nothing is charged', async () => {
     await using served = await servePage();
     const response = await post(served.pageUrl, { ...GOOD_CARD, number: '4242 4242 4242 4241', cvv: '' });

@@ -1011,15 +1011,20 @@ test.each([
   ['a fee without a sign', 'payout_fee', 5_000],
   ['a fee without a sign in Portuguese', 'taxa de saque', 5_000],
 ])('a lost transfer is not taken for %s, though the amount is the same', async (_, kind, amountCents) => {
-  const createdAt = clock.now().toISOString();
-  const entry = { kind, refId: 'rep_6', amountCents, createdAt };
+  const entry = { kind, refId: 'rep_6', amountCents, createdAt: clock.now().toISOString() };
   const upstream = scriptedUpstream(({ method }) =>
     method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: { entries: [entry], total: 1 } },
   );
-  const { subaccounts, tenant, intents } = await start({ upstream });
+  const { subaccounts, tenant, intents, requests } = await start({ upstream });
   const lost = { subaccountId: NOWHERE, amountCents: 5_000, idempotencyKey: 'the-other-way' };
   expect(await failure(subaccounts.transfer(tenant, lost))).toMatchObject({ moneyMayHaveMoved: true });
-  expect(await intents.open(tenant, 'transferToSubaccount')).toMatchObject([{ key: 'the-other-way' }]);
+  const [intent] = await intents.open(tenant, 'transferToSubaccount');
+  expect(intent).toMatchObject({ key: 'the-other-way' });
+  const lookUp = () => requests.transferToSubaccount!.lookUp(tenant, intent!);
+  // It may be the service's own word for it: said to be absent, it would be repeated.
+  expect(await lookUp()).toBe('unclear');
+  entry.createdAt = new Date(clock.now().getTime() + 10 * MINUTE).toISOString();
+  expect(await lookUp()).toBe('not_there');
 });
 
 test.each([

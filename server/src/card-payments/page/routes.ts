@@ -113,8 +113,12 @@ export function createCheckoutRoutes({
     // A card was declined since this form was shown. It may be that card again, by reload or after a lost answer, or another one,
     // of a second window. The server cannot tell, so the payer reads only that nothing was charged.
     const attempt = form.get('attempt');
-    if (attempt !== null && attempt !== String(payment.declinedCharges))
-      return answer(409, formPage(site, order, { kept: parsed.kept, declined: 'outdated' }), payment);
+    if (attempt !== null && attempt !== String(payment.declinedCharges)) {
+      const body = order.paidElsewhere
+        ? statusPage(site, order, 'paid_elsewhere')
+        : formPage(site, order, { kept: parsed.kept, declined: 'outdated' });
+      return answer(409, body, payment);
+    }
 
     const result = await checkout.pay(payment.orderCode, parsed.card, address);
     const after: Order = { ...order, payment: result.payment };

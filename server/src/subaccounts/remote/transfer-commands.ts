@@ -114,6 +114,12 @@ export function createTransferRequests({
     const rivals = [...open, ...unidentified].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
+    // The service's own word for a transfer may be one that is read otherwise here: repeated, the money would go twice.
+    const isLookalike = ({ kind, amountCents: cents, createdAt }: StatementLine) => {
+      const offsetMs = createdAt.getTime() - begunAt.getTime();
+      const isInWindow = offsetMs >= -WINDOW.beforeMs && offsetMs <= WINDOW.afterMs;
+      return kind === 'unknown' && Math.abs(cents) === amountCents && isInWindow;
+    };
     const { kind, items } = recognise({
       items: candidates,
       begunAt,
@@ -124,6 +130,7 @@ export function createTransferRequests({
       hasRival: () => rivals.length > 0,
       complete: statement.complete,
     });
+    if (kind === 'none' && statement.items.some(isLookalike)) return 'unclear';
     if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
     const [{ refId }] = items;
     return { found: madeOf(refId), claims: refId };
