@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
+import { CommitOutcomeUnknown, NoConnection } from '../../server/src/db/database.ts';
 import { aPayment, decline, fail, GOOD_CARD, leaveOpen, NOW, PAGES, servePage } from './hosted-checkout.ts';
 
 const REAL_CARD = '4539578763621486';
@@ -363,6 +364,21 @@ describe('paying', () => {
     expect(text).not.toContain('nonsense');
     expect(served.state.faults).toEqual([fault]);
   });
+
+  it.each([
+    [503, '1', new NoConnection('no answer')],
+    [504, null, new CommitOutcomeUnknown('no answer')],
+  ])(
+    'An outage is answered with a page and %i, and left to the server',
+    async (status, retryAfter, outage) => {
+      await using served = await servePage({ answer: () => Promise.reject(outage) });
+      const response = await post(served.pageUrl);
+      expect(response.status).toBe(status);
+      expect(response.headers.get('retry-after')).toBe(retryAfter);
+      expect(await textOf(response)).toContain('Veja a situação dele antes de tentar de novo');
+      expect(served.state.faults).toEqual([outage]);
+    },
+  );
 });
 
 describe('whose form it is', () => {

@@ -4,9 +4,9 @@ import type { ServerResponse } from 'node:http';
 import { finished } from 'node:stream/promises';
 import { asTooMany, type PageLimits } from '../http/admission.ts';
 import type { ClientAddress } from '../http/client-address.ts';
-import { HttpError, type RequestContext, type Route, send, sendJson } from '../http/routes.ts';
+import { HttpError, type RequestContext, type Route, retryHeaders, send, sendJson } from '../http/routes.ts';
 import { assetPath } from '../kernel/assets.ts';
-import { NotFoundError } from '../kernel/errors.ts';
+import { describeOutage, NotFoundError, OutageError } from '../kernel/errors.ts';
 import { knownLanguage, type Language } from '../kernel/language.ts';
 import { type Brand, type Brands, brandUrls } from './brand.ts';
 import { formatsOf } from './format.ts';
@@ -98,7 +98,7 @@ export function createCheckoutPages({
         } catch (error) {
           if (context.response.headersSent) throw error;
           const known = error instanceof NotFoundError ? new HttpError(404, 'Not found') : asTooMany(error);
-          const { status, headers } = known instanceof HttpError ? known : { status: 500, headers: {} };
+          const { status, headers } = answerTo(known);
           const site = siteOf(context);
           const paymentUrl =
             status === 404
@@ -123,6 +123,13 @@ export function createCheckoutPages({
       };
     },
   };
+}
+
+function answerTo(error: unknown): Pick<HttpError, 'status' | 'headers'> {
+  if (error instanceof HttpError) return error;
+  if (error instanceof OutageError)
+    return { status: describeOutage(error).status, headers: retryHeaders(error) };
+  return { status: 500, headers: {} };
 }
 
 export function redirect(response: ServerResponse, location: string): void {
