@@ -1,7 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
-import { postJson, type Refusal } from '../shared/post-json.ts';
+import { postJson, type Refusal, TIMEOUT_MS } from '../shared/post-json.ts';
 import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import { payoutDone } from './outcomes.ts';
@@ -319,7 +319,7 @@ function testDestinationsOf(method: PayableMethod) {
 /** Reads the fee of a payout now, because a merchant's fees may change; null where the server does not answer. */
 async function readFee(method: PayableMethod): Promise<number | null> {
   try {
-    const response = await fetch('/demo/dashboard/payout-fees');
+    const response = await fetch('/demo/dashboard/payout-fees', { signal: AbortSignal.timeout(TIMEOUT_MS) });
     const feeCents = (await response.json())[recordOf(method).wireName];
     return Number.isSafeInteger(feeCents) ? feeCents : null;
   } catch {
