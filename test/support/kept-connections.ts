@@ -5,8 +5,8 @@ import { runsAll } from './scale.ts';
 // that lasts 50 ms, this is most of the database's work. So the connections to a database that tests use one after the
 // other outlive the server that opened them: the next server in this process that opens the database reuses them.
 
-/** The idle connections kept for one database: few servers of a test use more at a time. */
-const MAX_IDLE = 4;
+/** The idle connections kept for one database: a test with concurrent callers, or two servers, uses about as many at a time. */
+const MAX_IDLE = 10;
 
 /** The idle connections, by the database's address. */
 const idle = new Map<string, Client[]>();

@@ -45,7 +45,7 @@ if (!stopping) {
     '-k',
     '',
     '-c',
-    'max_connections=200',
+    'max_connections=400',
     ...settings.flatMap((/** @type {string} */ setting) => ['-c', setting]),
   ]);
   for await (const line of createInterface({ input: server.stderr })) {
