@@ -839,7 +839,7 @@ describe('subaccounts', () => {
       entry('repasse_enviado', 800),
       entry('taxa de saque', 350),
       entry('payout', 900),
-      entry('saque devolvido', 900),
+      entry('devolução de saque', 900),
       entry('split_out', 60),
       entry('transfer', 100),
     ];

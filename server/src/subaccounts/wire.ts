@@ -229,9 +229,9 @@ const KINDS: readonly [RegExp, StatementEntry['kind']][] = [
   [/fee|taxa|tarifa/i, 'unknown'],
   [/split.*(revers|estorn)|(revers|estorn).*split/i, 'split_reversal'],
   // A part that was paid to others, whose amount need not have a sign.
-  [/split.*(out|sa[ií]da|enviad|devol)/i, 'unknown'],
+  [/split.*(out\b|sa[ií]da|enviad|devol)/i, 'unknown'],
   [/split/i, 'split_in'],
-  [/revers|estorn|(payout|saque).*(devol|return)/i, 'payout_reversal'],
+  [/revers|estorn|(payout|saque).*(devol|return)|(devol|return).*(payout|saque)/i, 'payout_reversal'],
   [/payout|saque/i, 'payout'],
   // A transfer to elsewhere, in the same way.
   [/out\b|_out|sa[ií]da|enviad|devol/i, 'unknown'],
