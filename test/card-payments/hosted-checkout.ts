@@ -12,7 +12,7 @@ import type { PageLimits } from '../../server/src/http/admission.ts';
 import { createClientAddress } from '../../server/src/http/client-address.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
-import { NotFoundError } from '../../server/src/kernel/errors.ts';
+import { NotFoundError, type OutageError } from '../../server/src/kernel/errors.ts';
 import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
 import type { DeliveredContent } from '../../server/src/receiving/model.ts';
 
@@ -99,6 +99,8 @@ export async function servePage({
     answer,
     charged: [] as CardDetails[],
     faults: [] as unknown[],
+    /** What the reading of the payment fails with. */
+    outage: null as OutageError | null,
     now: NOW,
   };
   const clock: Clock = {
@@ -108,6 +110,7 @@ export async function servePage({
   };
   const checkout: HostedCheckout = {
     async open(orderCode) {
+      if (state.outage) throw state.outage;
       return orderCode === state.payment.orderCode
         ? {
             accountId: 'acc_one',

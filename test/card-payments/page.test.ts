@@ -379,6 +379,20 @@ describe('paying', () => {
       expect(served.state.faults).toEqual([outage]);
     },
   );
+
+  it('An outage after a charge is answered with 504, and never as one before it', async () => {
+    await using served = await servePage({ payment: { ...aPayment(), productId: 'prod_1' } });
+    const { answer } = served.state;
+    served.state.answer = async (...asked) => {
+      const result = await answer(...asked);
+      served.state.outage = new NoConnection('no answer');
+      return result;
+    };
+    const response = await post(served.pageUrl);
+    expect(served.state.charged).toHaveLength(1);
+    expect(response.status).toBe(504);
+    expect(response.headers.get('retry-after')).toBeNull();
+  });
 });
 
 describe('whose form it is', () => {

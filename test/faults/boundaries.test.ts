@@ -21,8 +21,8 @@ const COMES_BY_THE_MINUTE = /insert rate_window/;
 /** A boundary may be missed where two commands came into one transaction. */
 const TRIES = 20;
 /**
- * The share of the boundaries that may come in the rehearsal alone: a few transactions depend on what else is due at their
- * moment, such as an attempt that fails for a subscription that is past due already.
+ * The share of the boundaries that may be reached once and never again: a few transactions depend on what else is due at
+ * that moment, such as an attempt that fails for a subscription that is past due already.
  */
 const MAX_CAME_ONCE = 0.01;
 
@@ -100,11 +100,11 @@ test.each(inThisRun(engines))(
       };
       /** Plays the rehearsal again, for a boundary that a story reaches only behind those before it. */
       const diesInRehearsal = async (boundary: string) => {
-        const again = createRandom(seed);
-        const fresh = await open(again);
+        const sameRandom = createRandom(seed);
+        const fresh = await open(sameRandom);
         await fresh.begin();
         let hasDied = false;
-        for (const story of firstOf(shuffled(fresh.stories, again))) {
+        for (const story of firstOf(shuffled(fresh.stories, sameRandom))) {
           await fresh.rest();
           hasDied = await fresh.diesAt(boundary, () => fresh.tell(story));
           if (hasDied) break;
@@ -137,8 +137,8 @@ test.each(inThisRun(engines))(
           }
         }
         if (deaths.get(boundary) !== before) continue;
-        if (await diesInRehearsal(boundary)) died(boundary);
-        else leaveOut(boundary);
+        if (!once.includes(boundary) && (await diesInRehearsal(boundary))) died(boundary);
+        else if (round === 0) leaveOut(boundary);
       }
       webhooks += await stand.finish();
       await stand.remove();
@@ -154,6 +154,8 @@ test.each(inThisRun(engines))(
         cameOnce.map((boundary) => `  came once: ${boundary}\n`).join(''),
     );
     expect(deaths.size).toBeGreaterThan(0);
+    const missed = [...deaths].filter(([, many]) => many < KILLS);
+    expect(missed, `PSA_FAULTS_SEED=${seed}`).toEqual([]);
     expect(cameOnce.length, `PSA_FAULTS_SEED=${seed}: ${cameOnce.join('\n')}`).toBeLessThanOrEqual(
       ONLY ? 0 : Math.ceil(reached.length * MAX_CAME_ONCE),
     );

@@ -228,12 +228,12 @@ export function readSubaccount(body: unknown): Subaccount | null {
 const KINDS: readonly [RegExp, StatementEntry['kind']][] = [
   [/fee|taxa|tarifa/i, 'unknown'],
   [/split.*(revers|estorn)|(revers|estorn).*split/i, 'split_reversal'],
-  // A part that was paid to others, whose amount need not have a sign.
-  [/split.*(out\b|sa[ií]da|enviad|devol)/i, 'unknown'],
+  // Money that left the subaccount, though its amount may have no sign.
+  [/split.*(out\b|sa[ií]da|enviad|sent|devol|return)/i, 'unknown'],
   [/split/i, 'split_in'],
   [/revers|estorn|(payout|saque).*(devol|return)|(devol|return).*(payout|saque)/i, 'payout_reversal'],
   [/payout|saque/i, 'payout'],
-  // A transfer to elsewhere, in the same way.
+  // The same for a transfer.
   [/out\b|_out|sa[ií]da|enviad|devol/i, 'unknown'],
   [/transfer|repasse/i, 'transfer_in'],
 ];

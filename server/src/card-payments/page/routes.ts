@@ -7,6 +7,7 @@ import type { PageLimits } from '../../http/admission.ts';
 import type { ClientAddress } from '../../http/client-address.ts';
 import { HttpError, type RequestContext, type Route, readBody } from '../../http/routes.ts';
 import { type Clock, secondsLeft, secondsUntil } from '../../kernel/clock.ts';
+import { behindChange } from '../../kernel/errors.ts';
 import type { HostedCheckout } from '../hosted-checkout.ts';
 import type { StoredCardPayment } from '../model.ts';
 import type { FormAnswer } from './card-form.ts';
@@ -152,7 +153,13 @@ export function createCheckoutRoutes({
 
   /** The shop's address for a payer who has paid; null where there is none, or content to read before. */
   async function shopUrlOf({ orderCode, productId, successUrl }: StoredCardPayment): Promise<string | null> {
-    const opened = productId === null ? null : await checkout.open(orderCode);
+    const opened =
+      productId === null
+        ? null
+        : await checkout.open(orderCode).catch((error: unknown) => {
+            // The card is charged: an outage must not say that nothing was done.
+            throw behindChange(error);
+          });
     return opened?.delivered.length ? null : returnUrl(successUrl, { psa_order_code: orderCode });
   }
 
