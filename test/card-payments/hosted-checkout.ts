@@ -99,7 +99,7 @@ export async function servePage({
     answer,
     charged: [] as CardDetails[],
     faults: [] as unknown[],
-    /** What the reading of the payment fails with. */
+    /** The failure of each later reading of the payment. */
     outage: null as OutageError | null,
     now: NOW,
   };
