@@ -438,7 +438,7 @@ async function waitsForAnother({ sql: db }: Database): Promise<boolean> {
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────
 
-const ROWS = 12_000;
+const ROWS = 6_000;
 const RARE = 90;
 const atPlace = (place: number) => plusMs(new Date('2026-01-01'), place * MINUTE);
 const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;

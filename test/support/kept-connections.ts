@@ -5,25 +5,43 @@ import { runsAll } from './scale.ts';
 // that lasts 50 ms, this is most of the database's work. So the connections to a database that tests use one after the
 // other outlive the server that opened them: the next server in this process that opens the database reuses them.
 
+const { Pool, Client: PgClient } = pg;
+
 /** The idle connections kept for one database: a test with concurrent callers, or two servers, uses about as many at a time. */
 const MAX_IDLE = 10;
 
+/**
+ * The connections of a server's pool in `npm test`, in place of ten: each connection loads the catalogue and plans every
+ * statement for itself, and four at a time interleave too. In `npm run test:all` a pool is as large as the server's.
+ */
+const MAX_CONNECTIONS = runsAll() ? Number.POSITIVE_INFINITY : 4;
+
 /** The idle connections, by the database's address. */
 const idle = new Map<string, Client[]>();
+/** The idle connections that have listened, by the database's address. */
+const idleListeners = new Map<string, Listener[]>();
 
 export function keepConnections(databaseUrl: string): void {
-  if (!idle.has(databaseUrl)) idle.set(databaseUrl, []);
+  if (idle.has(databaseUrl)) return;
+  idle.set(databaseUrl, []);
+  idleListeners.set(databaseUrl, []);
 }
 
 /** The ids of PostgreSQL's processes of the idle connections. */
 export function keptProcesses(databaseUrl: string): number[] {
-  return idle.get(databaseUrl)?.map(({ processID }) => processID) ?? [];
+  const kept = [...(idle.get(databaseUrl) ?? []), ...(idleListeners.get(databaseUrl) ?? [])];
+  return kept.map(({ processID }) => processID);
 }
 
 export async function endConnections(databaseUrl: string): Promise<void> {
   const connections = idle.get(databaseUrl) ?? [];
+  const listeners = idleListeners.get(databaseUrl) ?? [];
   idle.delete(databaseUrl);
-  await Promise.all(connections.map((connection) => new Promise<void>((ended) => connection.end(ended))));
+  idleListeners.delete(databaseUrl);
+  await Promise.all([
+    ...connections.map((connection) => new Promise<void>((ended) => connection.end(ended))),
+    ...listeners.map((listener) => listener.end()),
+  ]);
 }
 
 /** The members of a connection that the pool of `pg` and the server call. */
@@ -46,7 +64,7 @@ function reuseOrOpen(config: pg.ClientConfig): Client {
 
 function open(config: pg.ClientConfig): Client {
   const url = config.connectionString!;
-  const client = new pg.Client(config) as unknown as Client;
+  const client = new PgClient(config) as unknown as Client;
   const { connect, end, query } = client;
   let isConnected = false;
   let isLost = false;
@@ -100,10 +118,72 @@ function prepared(query: string | pg.QueryConfig): string | pg.QueryConfig {
 const names = new Map<string, string>();
 const ONE_STATEMENT = /^\s*(?:select|insert|update|delete|with)\b[^;]*$/i;
 
-const { Pool } = pg;
 pg.Pool = class extends Pool {
   constructor(config: pg.PoolConfig) {
     const isKept = idle.has(config.connectionString!);
-    super(isKept ? { ...config, Client: reuseOrOpen as unknown as new () => pg.ClientBase } : config);
+    super(isKept ? { ...config, ...REUSED, max: Math.min(config.max!, MAX_CONNECTIONS) } : config);
   }
 } as typeof Pool;
+const REUSED = { Client: reuseOrOpen as unknown as new () => pg.ClientBase };
+
+// ── Connections that listen ─────────────────────────────────────────────────────────────────────
+
+/** A connection outside a pool: each server listens on one. */
+interface Listener extends Pick<pg.Client, 'query' | 'emit' | 'once' | 'removeAllListeners'> {
+  readonly processID: number;
+  ref(): void;
+  unref(): void;
+  connect(): Promise<void>;
+  end(): Promise<void>;
+}
+
+function reuseOrOpenListener(config: pg.ClientConfig): Listener {
+  const url = config.connectionString!;
+  const listener = idleListeners.get(url)?.pop();
+  listener?.removeAllListeners();
+  return listener ?? openListener(config, url);
+}
+
+function openListener(config: pg.ClientConfig, url: string): Listener {
+  const client = new PgClient(config) as unknown as Listener;
+  const { connect, end } = client;
+  let isConnected = false;
+
+  /** Forgets what the server has left in the session. False where the connection is lost. */
+  async function reset(): Promise<boolean> {
+    try {
+      await client.query('unlisten *');
+      await client.query('select pg_advisory_unlock_all()');
+      return true;
+    } catch {
+      return false;
+    }
+  }
+
+  return Object.assign(client, {
+    async connect() {
+      if (isConnected) client.ref();
+      else await connect.call(client);
+      isConnected = true;
+    },
+    async end() {
+      if (!idleListeners.has(url) || !(await reset())) return end.call(client);
+      // The server takes this connection for an ended one.
+      client.emit('end');
+      client.removeAllListeners();
+      client.once('error', () => {
+        const unused = idleListeners.get(url);
+        if (unused?.includes(client)) unused.splice(unused.indexOf(client), 1);
+      });
+      client.unref();
+      idleListeners.get(url)?.push(client);
+    },
+  } satisfies Partial<Listener>);
+}
+
+pg.Client = new Proxy(PgClient, {
+  construct(target, [config]: [pg.ClientConfig]) {
+    const isKept = config.pipeline && idleListeners.has(config.connectionString!);
+    return isKept ? reuseOrOpenListener(config) : new target(config);
+  },
+});
