@@ -176,6 +176,8 @@ describe('another site cannot make a browser send an operation', () => {
     'image/*',
     'application/json; charset=latin1',
     'application/json; charset="utf-8"',
+    'application/json;q=0',
+    'text/html, text/event-stream; q=0.000',
   ])('a mutation whose client accepts only %s is refused with 406 and does not run', async (accept) => {
     const before = await count();
     const answer = await post(JSON.stringify({ query: CREATE }), { ...JSON_TYPE, accept });
@@ -201,6 +203,16 @@ describe('another site cannot make a browser send an operation', () => {
     const answer = await post(JSON.stringify({ query: CREATE }), { ...JSON_TYPE, accept });
     expect([answer.status, (await answer.text()).length > 0]).toEqual([200, true]);
     expect(await count()).toBe(before + 1);
+  });
+
+  test('a client that refuses event streams with a weight of 0 gets JSON', async () => {
+    const accept = 'text/event-stream;q=0, application/json;q=0.5';
+    const answer = await post(JSON.stringify({ query: '{ __typename }' }), { ...JSON_TYPE, accept });
+    expect([answer.status, answer.headers.get('content-type')]).toEqual([
+      200,
+      expect.stringContaining('application/json'),
+    ]);
+    expect(await answer.json()).toEqual({ data: { __typename: 'Query' } });
   });
 
   test('a mutation sent by GET is refused with 405 and does not run', async () => {

@@ -182,8 +182,9 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
 }
 
 pg.Client = new Proxy(PgClient, {
-  construct(target, [config]: [pg.ClientConfig]) {
+  construct(target, parameters: [pg.ClientConfig], constructed) {
+    const [config] = parameters;
     const isKept = config.pipeline && idleListeners.has(config.connectionString!);
-    return isKept ? reuseOrOpenListener(config) : new target(config);
+    return isKept ? reuseOrOpenListener(config) : Reflect.construct(target, parameters, constructed);
   },
 });

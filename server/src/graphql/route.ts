@@ -34,6 +34,8 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
           const admitted = admit(request);
           if (admitted) await admitted;
         }
+        const { accept } = request.headers;
+        if (accept?.includes('q=0')) request.headers.accept = withoutRefused(accept);
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') assertJson(request);
           if (request.headers['content-encoding'] !== undefined) assertNotEncoded(request);
@@ -167,6 +169,20 @@ function assertJson(request: IncomingMessage): void {
 }
 
 /**
+ * The ranges of an `Accept` without those of weight 0, which the client does not want: Yoga reads no weights, and would open a
+ * stream for `text/event-stream;q=0`. @throws HttpError 406 where nothing is left
+ */
+function withoutRefused(accept: string): string {
+  const ranges = accept.split(',').filter((range) => !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range));
+  if (ranges.length === 0) throw notAcceptable();
+  return ranges.join(',');
+}
+
+function notAcceptable(): HttpError {
+  return new HttpError(406, 'Accept application/json or application/graphql-response+json, in UTF-8');
+}
+
+/**
  * Refuses a client that accepts no form of the response. Yoga reads the header in the same way, without its weights, but only
  * after the operation has run: a mutation that is answered with 406 must not have run. @throws HttpError 406
  */
@@ -181,8 +197,7 @@ function assertAcceptable(accept: string): void {
       const charset = parameters.find((parameter) => parameter.includes('charset='));
       return isServed(type!) && (charset === undefined || charset === 'charset=utf-8');
     });
-  if (!isAcceptable)
-    throw new HttpError(406, 'Accept application/json or application/graphql-response+json, in UTF-8');
+  if (!isAcceptable) throw notAcceptable();
 }
 
 /** Whether a range of `Accept`, such as `text/event-stream` or `text/*`, includes a media type of responses. */

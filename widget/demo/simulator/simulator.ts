@@ -34,6 +34,8 @@ const CLOCK_STEPS: [string, number][] = [
 /** The pause after a control before the state is read again: the work queue runs the tasks that the control has started. */
 const SOON_MS = 350;
 const REFRESH_MS = 2_000;
+/** The time to wait for the state: an answer that is lost must not stop the page. */
+const ANSWER_MS = 10_000;
 
 /** The controls of the simulated bank, acquirer and clock. */
 export class SimulatorApp extends LitElement implements Page {
@@ -357,7 +359,7 @@ export class SimulatorApp extends LitElement implements Page {
       ...(this.account ? { account: this.account } : {}),
     });
     try {
-      const response = await fetch(`/simulator/state?${query}`);
+      const response = await fetch(`/simulator/state?${query}`, { signal: AbortSignal.timeout(ANSWER_MS) });
       if (!response.ok) throw new Error(String(response.status));
       const snapshot = (await response.json()) as Snapshot;
       // Superseded by a later request, whose answer is newer.
