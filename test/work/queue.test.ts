@@ -9,6 +9,8 @@ import {
   completeTask,
   dropTasks,
   type NewTask,
+  reclaimTasksNotUnderWay,
+  reclaimTasksOfDead,
   renewLeases,
   scheduleTasks,
   type Task,
@@ -578,6 +580,48 @@ describe('two instances on one PostgreSQL', () => {
     expect(rows).toEqual([
       { key: 'changing', leased_until: leasedUntil },
       { key: 'still', leased_until: later },
+    ]);
+  });
+
+  test('A claim passes over the tasks that another instance is just claiming', async () => {
+    const clock = createManualClock();
+    const database = await connectTo(await createPostgresDatabase(), clock);
+    onTestFinished(() => database.close());
+    await scheduleTasks(database.sql, TENANT, [at(clock, -2, 'first'), at(clock, -1, 'second')]);
+    const claim = { now: clock.now(), leasedUntil: plusMs(clock.now(), LEASE_MS) };
+    await database.transaction(async (within) => {
+      const first = await claimTasks(within, { ...claim, limit: 1 });
+      const others = await claimTasks(database.sql, { ...claim, limit: 2 });
+      expect([first, others].map((tasks) => tasks.map(({ key }) => key))).toEqual([['first'], ['second']]);
+    });
+  });
+
+  test('An instance releases tasks without waiting for one that is being changed', async () => {
+    const clock = createManualClock();
+    const database = await connectTo(await createPostgresDatabase(), clock);
+    onTestFinished(() => database.close());
+    const now = clock.now();
+    const leasedUntil = plusMs(now, LEASE_MS);
+    const own = 1;
+    const dead = 2;
+    for (const holder of [own, dead]) {
+      const tasks = ['changing', 'held'].map((name) => at(clock, 0, `${name} by ${holder}`));
+      await scheduleTasks(database.sql, TENANT, tasks);
+      await claimTasks(database.sql, { now, leasedUntil, holder, limit: 2 });
+    }
+    await database.transaction(async (within) => {
+      const changing = [own, dead].map((holder) => at(clock, 0, `changing by ${holder}`));
+      await scheduleTasks(within, TENANT, changing);
+      await reclaimTasksNotUnderWay(database.sql, { holder: own, now, underWay: [] });
+      const ofDead = { holder: own, now, endingBy: leasedUntil, neverAfter: leasedUntil };
+      await reclaimTasksOfDead(database.sql, ofDead);
+    });
+    const rows = await database.sql.selectFrom('task').select(['key', 'holder']).orderBy('key').execute();
+    expect(rows).toEqual([
+      { key: `changing by ${own}`, holder: own },
+      { key: `changing by ${dead}`, holder: dead },
+      { key: `held by ${own}`, holder: null },
+      { key: `held by ${dead}`, holder: null },
     ]);
   });
 
