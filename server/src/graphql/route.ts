@@ -173,7 +173,7 @@ function assertJson(request: IncomingMessage): void {
  * stream for `text/event-stream;q=0`. @throws HttpError 406 where nothing is left
  */
 function withoutRefused(accept: string): string {
-  const ranges = accept.split(',').filter((range) => !/;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range));
+  const ranges = accept.split(',').filter((range) => !/^\s*$|;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range));
   if (ranges.length === 0) throw notAcceptable();
   return ranges.join(',');
 }
