@@ -179,6 +179,7 @@ describe('another site cannot make a browser send an operation', () => {
     'application/json;q=0',
     'text/html, text/event-stream; q=0.000',
     'application/json;q=0,',
+    'text/event-stream;Q=0',
   ])('a mutation whose client accepts only %s is refused with 406 and does not run', async (accept) => {
     const before = await count();
     const answer = await post(JSON.stringify({ query: CREATE }), { ...JSON_TYPE, accept });

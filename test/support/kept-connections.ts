@@ -129,7 +129,7 @@ const REUSED = { Client: reuseOrOpen as unknown as new () => pg.ClientBase };
 // ── Connections that listen ─────────────────────────────────────────────────────────────────────
 
 /** A connection outside a pool: each server listens on one. */
-interface Listener extends Pick<pg.Client, 'query' | 'emit' | 'once' | 'removeAllListeners'> {
+interface Listener extends Pick<pg.Client, 'query' | 'emit' | 'on' | 'removeAllListeners'> {
   readonly processID: number;
   ref(): void;
   unref(): void;
@@ -148,8 +148,9 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
   const client = new PgClient(config) as unknown as Listener;
   const { connect, end } = client;
   let isConnected = false;
+  let isInUse = false;
 
-  /** Forgets what the server has left in the session. False where the connection is lost. */
+  /** Removes the server's channels and locks from the session. False where the connection is lost. */
   async function reset(): Promise<boolean> {
     try {
       await client.query('unlisten *');
@@ -165,13 +166,17 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
       if (isConnected) client.ref();
       else await connect.call(client);
       isConnected = true;
+      isInUse = true;
     },
     async end() {
+      if (isConnected && !isInUse && idleListeners.has(url)) return;
+      isInUse = false;
       if (!idleListeners.has(url) || !(await reset())) return end.call(client);
       // The server takes this connection for an ended one.
       client.emit('end');
       client.removeAllListeners();
-      client.once('error', () => {
+      // An ended session emits it twice.
+      client.on('error', () => {
         const unused = idleListeners.get(url);
         if (unused?.includes(client)) unused.splice(unused.indexOf(client), 1);
       });

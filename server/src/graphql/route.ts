@@ -33,9 +33,9 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
         if (request.method !== 'OPTIONS') {
           const admitted = admit(request);
           if (admitted) await admitted;
+          const { accept } = request.headers;
+          if (accept && /q=0/i.test(accept)) request.headers.accept = withoutRefused(accept);
         }
-        const { accept } = request.headers;
-        if (accept?.includes('q=0')) request.headers.accept = withoutRefused(accept);
         if (request.method === 'POST') {
           if (request.headers['content-type'] !== 'application/json') assertJson(request);
           if (request.headers['content-encoding'] !== undefined) assertNotEncoded(request);
