@@ -169,13 +169,26 @@ function assertJson(request: IncomingMessage): void {
 }
 
 /**
- * The ranges of an `Accept` without those of weight 0, which the client does not want: Yoga reads no weights, and would open a
+ * Removes from an `Accept` what it refuses with a weight of 0, also from its wildcards: Yoga reads no weights, and would open a
  * stream for `text/event-stream;q=0`. @throws HttpError 406 where nothing is left
  */
 function withoutRefused(accept: string): string {
-  const ranges = accept.split(',').filter((range) => !/^\s*$|;\s*q=0(?:\.0*)?\s*(?:;|$)/i.test(range));
-  if (ranges.length === 0) throw notAcceptable();
-  return ranges.join(',');
+  const ranges = accept.split(',').filter((range) => range.trim() !== '');
+  const refused = new Set(ranges.filter((range) => REFUSAL.test(range)).map(typeOf));
+  if (refused.size === 0) return accept;
+  const left = ranges
+    .filter((range) => !REFUSAL.test(range))
+    .flatMap((range) => (range.includes('*') ? servedTypesIn(typeOf(range)) : range))
+    .filter((range) => !refused.has(typeOf(range)));
+  if (left.length === 0) throw notAcceptable();
+  return left.join();
+}
+
+const REFUSAL = /;\s*q=0(?:\.0*)?\s*(?:;|$)/i;
+
+/** The media type of a range of `Accept`, without its parameters. */
+function typeOf(range: string): string {
+  return range.split(';')[0]!.trim().toLowerCase();
 }
 
 function notAcceptable(): HttpError {
@@ -202,11 +215,15 @@ function assertAcceptable(accept: string): void {
 
 /** Whether a range of `Accept`, such as `text/event-stream` or `text/*`, includes a media type of responses. */
 function isServed(range: string): boolean {
+  return servedTypesIn(range).length > 0;
+}
+
+function servedTypesIn(range: string): string[] {
   const [type, subtype] = range.split('/');
-  return MEDIA_TYPES.some(
+  return MEDIA_TYPES.filter(
     ([servedType, servedSubtype]) =>
       (type === '*' || type === servedType) && (subtype === '*' || subtype === servedSubtype),
-  );
+  ).map((served) => served.join('/'));
 }
 
 const MEDIA_TYPES = [
