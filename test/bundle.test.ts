@@ -160,7 +160,8 @@ test('The stack of an error names the sources', async () => {
   );
   const { code, output } = await run(program);
   expect(code).toBe(1);
-  const [, line] = /^ {4}at readConfig \(.*\/server\/src\/config\.ts:(\d+):\d+\)$/m.exec(output) ?? [];
+  const [, line] =
+    /^ {4}at readConfig \(.*\/server\/src\/config\/config\.ts:(\d+):\d+\)$/m.exec(output) ?? [];
   const source = readFileSync(join(repository, 'server/src/config/config.ts'), 'utf8').split('\n');
   expect(source[Number(line) - 1]).toContain('new ConfigError');
 });

@@ -11,14 +11,14 @@ const { Pool, Client: PgClient } = pg;
 const MAX_IDLE = 10;
 
 /**
- * The connections of a server's pool in `npm test`, in place of ten: each connection loads the catalogue and plans every
- * statement for itself, and four at a time interleave too. In `npm run test:all` a pool is as large as the server's.
+ * The most connections of a server's pool in `npm test`. A server has ten, but each one loads the catalogue and plans every
+ * statement for itself, and concurrent work interleaves on four as well. In `npm run test:all` the server's own size holds.
  */
 const MAX_CONNECTIONS = runsAll() ? Number.POSITIVE_INFINITY : 4;
 
 /** The idle connections, by the database's address. */
 const idle = new Map<string, Client[]>();
-/** The idle connections that have listened, by the database's address. */
+/** The idle connections on which servers listened, by the database's address. */
 const idleListeners = new Map<string, Listener[]>();
 
 export function keepConnections(databaseUrl: string): void {
@@ -121,7 +121,7 @@ const ONE_STATEMENT = /^\s*(?:select|insert|update|delete|with)\b[^;]*$/i;
 pg.Pool = class extends Pool {
   constructor(config: pg.PoolConfig) {
     const isKept = idle.has(config.connectionString!);
-    super(isKept ? { ...config, ...REUSED, max: Math.min(config.max!, MAX_CONNECTIONS) } : config);
+    super(isKept ? { ...config, ...REUSED, max: Math.min(config.max ?? 10, MAX_CONNECTIONS) } : config);
   }
 } as typeof Pool;
 const REUSED = { Client: reuseOrOpen as unknown as new () => pg.ClientBase };
@@ -171,8 +171,10 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
     async end() {
       if (isConnected && !isInUse && idleListeners.has(url)) return;
       isInUse = false;
-      if (!idleListeners.has(url) || !(await reset())) return end.call(client);
-      // The server takes this connection for an ended one.
+      const isClean = idleListeners.has(url) && (await reset());
+      // The database's connections may have been ended during the reset.
+      if (!isClean || !idleListeners.has(url)) return end.call(client);
+      // For the server the connection ends here.
       client.emit('end');
       client.removeAllListeners();
       // An ended session emits it twice.
@@ -187,9 +189,9 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
 }
 
 pg.Client = new Proxy(PgClient, {
-  construct(target, parameters: [pg.ClientConfig], constructed) {
+  construct(target, parameters: [pg.ClientConfig?], constructed) {
     const [config] = parameters;
-    const isKept = config.pipeline && idleListeners.has(config.connectionString!);
+    const isKept = config?.pipeline && idleListeners.has(config.connectionString!);
     return isKept ? reuseOrOpenListener(config) : Reflect.construct(target, parameters, constructed);
   },
 });

@@ -56,7 +56,7 @@ export async function copyTemplate(postgresUrl: string, template: string): Promi
   return postgresUrl.replace(/\/\w+$/, `/${name}`);
 }
 
-/** Idle connections for copies: to open one takes PostgreSQL half as long as a copy. */
+/** Idle connections for copies: opening one takes PostgreSQL half the time of a copy. */
 const copiers: Copier[] = [];
 interface Copier extends pg.Client {
   readonly url: string;
@@ -73,7 +73,7 @@ async function takeCopier(url: string): Promise<Copier> {
 
 async function openCopier(url: string): Promise<Copier> {
   const copier = Object.assign(new pg.Client({ connectionString: url }), { url }) as unknown as Copier;
-  // Its server may be stopped.
+  // The connection is lost when its PostgreSQL stops.
   copier.on('error', () => {
     if (copiers.includes(copier)) copiers.splice(copiers.indexOf(copier), 1);
   });
@@ -154,7 +154,7 @@ export const EMPTY = `
       select format('%I', sequencename) as name from pg_sequences
       where schemaname = 'public' and last_value is not null
     loop
-      -- To restart the sequence would give it another file.
+      -- alter sequence … restart writes a new file, setval does not.
       perform setval(each.name::regclass, 1, false);
     end loop;
   end;`;

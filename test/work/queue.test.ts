@@ -583,7 +583,7 @@ describe('two instances on one PostgreSQL', () => {
     ]);
   });
 
-  test('A claim passes over the tasks that another instance is just claiming', async () => {
+  test('A claim passes over the tasks that another open transaction has claimed', async () => {
     const clock = createManualClock();
     const database = await connectTo(await createPostgresDatabase(), clock);
     onTestFinished(() => database.close());
