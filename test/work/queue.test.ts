@@ -194,6 +194,38 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
+  test('A task under way is not begun again where its lease ended during a suspension', async () => {
+    const base = createManualClock();
+    let suspendedMs = 0;
+    const now = () => plusMs(base.now(), suspendedMs);
+    // The timers of the renewal have not run yet.
+    const clock = { ...base, now, ms: () => now().getTime() };
+    const [begun, finish] = [deferred(), deferred()];
+    const names: string[] = [];
+    const { queue, didOne, done } = worker(database, {
+      clock,
+      handler({ key }) {
+        names.push(key);
+        if (key !== 'long') return;
+        begun.resolve();
+        return finish.promise;
+      },
+    });
+    await schedule(at(clock, 0, 'long'));
+    queue.start();
+    await begun.promise;
+    suspendedMs = 3_600 * SECOND;
+    await schedule(at(clock, 0, 'short'));
+    const one = didOne();
+    queue.wake(clock.now());
+    await one;
+    finish.resolve();
+    await queue.settled();
+    expect(names).toEqual(['long', 'short']);
+    expect(done).toEqual(['short', 'long']);
+    expect(await tasks()).toEqual([]);
+  });
+
   test('A task that takes long delays no other', async () => {
     const [begun, finish] = [deferred(), deferred()];
     const { clock, queue, didOne, done } = worker(database, {

@@ -173,6 +173,8 @@ export function createWorkQueue({
         limit,
         kinds: lane.kinds,
         skippedTenants,
+        // After a suspension, or a move of the clock, leases have ended before their renewal.
+        underWay: [...underWay.keys()],
       });
       for (const task of tasks)
         underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task) });

@@ -69,6 +69,7 @@ export async function claimTasks(
     limit,
     kinds,
     skippedTenants = [],
+    underWay = [],
   }: {
     now: Date;
     /** Only tasks that fell due after this instant. */
@@ -81,6 +82,8 @@ export async function claimTasks(
     kinds?: readonly string[];
     /** The keys of tenants whose tasks are not claimed. */
     skippedTenants?: readonly string[];
+    /** Leases whose tasks are not claimed although they may have ended: the holder does these tasks. */
+    underWay?: readonly string[];
   },
 ): Promise<Task[]> {
   const { rows } = await raw<{
@@ -96,7 +99,8 @@ export async function claimTasks(
     set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
     from (
       select kind, account_id, environment, key from task
-      where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``} and (leased_until is null or leased_until <= ${now})
+      where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``}
+        and (leased_until is null or leased_until <= ${now} and lease <> all(${[...underWay]}::uuid[]))
         ${kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``}
         and (account_id || '/' || environment = any(${[...skippedTenants]}::text[])) = false
       order by due_at limit ${limit}
