@@ -2,6 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import type { PaidContent } from '../../server/src/deliveries/decisions.ts';
+import { MAX_DELIVERIES } from '../../server/src/deliveries/model.ts';
 import { saveGiven } from '../../server/src/deliveries/store.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { rulesOfDeliveries } from '../faults/audit.ts';
@@ -9,7 +10,7 @@ import { createRandom } from '../faults/random.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
-import { deliver, givenTo, payByPix, startByCard, stock } from './sales.ts';
+import { buyByPix, deliver, givenTo, payByPix, startByCard, stock } from './sales.ts';
 
 const PAYERS = 90;
 const LOTS = 30;
@@ -84,6 +85,37 @@ describeOnDatabase('one stock of codes', (open) => {
     const codes = given.flatMap((contents) => contents!.map(({ content }) => content));
     expect(new Set(codes).size).toBe(1_500);
     expect(codes).not.toContain(null);
+    expect(core.faults).toEqual([]);
+  });
+
+  test('One request serves as many payments as it has codes, whatever else their product delivers', async () => {
+    const core = await startCore({ database });
+    const texts = Array.from({ length: MAX_DELIVERIES - 1 }, (_, index) => ({ text: `Aula ${index}` }));
+    const { productId, deliveryId } = await stock(core, ...texts, { codes: ['C-0'] });
+    const { items } = await core.deliveries.listPage(core.tenant, { limit: MAX_DELIVERIES, offset: 0 });
+    const paidAt = core.clock.now();
+    const waiting = Array.from(
+      { length: 700 },
+      (_, index): PaidContent => ({
+        payment: { type: 'payment', id: `psa_${String(index).padStart(32, '0')}` },
+        productId,
+        callbackUrl: null,
+        paidAt: plusMs(paidAt, index),
+        items: items.map(({ deliveryId: id, kind }) => {
+          const isCode = id === deliveryId;
+          const status = isCode ? 'pending' : 'delivered';
+          return { deliveryId: id, kind, status, codeHash: null, deliveredAt: isCode ? null : paidAt };
+        }),
+      }),
+    );
+    // The stock is empty: another payment has its only code.
+    await buyByPix(core, productId);
+    await saveGiven(database.sql, core.tenant, waiting);
+    await deliver(core, productId, { codes: waiting.map((_, index) => `D-${index}`) });
+    const ids = waiting.map(({ payment }) => payment.id);
+    const given = await core.deliveries.deliveredTo(core.tenant, 'payment', ids);
+    const codes = given.map((contents) => contents!.find(({ kind }) => kind === 'codes')?.content);
+    expect(new Set(codes).size).toBe(700);
     expect(core.faults).toEqual([]);
   });
 });

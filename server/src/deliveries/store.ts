@@ -231,38 +231,29 @@ export async function selectWaiting(
 }
 
 export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidContent[]): Promise<void> {
-  await sql
-    .insertInto('delivered_content')
-    .values(
-      given.flatMap(({ payment, productId, callbackUrl, paidAt, items }) =>
-        items.map((item, position) => ({
-          account_id: tenant.accountId,
-          environment: tenant.environment,
-          resource: payment.type,
-          resource_id: payment.id,
-          position,
-          product_id: productId,
-          delivery_id: item.deliveryId,
-          kind: item.kind,
-          status: item.status,
-          code_hash: item.codeHash,
-          callback_url: callbackUrl,
-          paid_at: paidAt,
-          delivered_at: item.deliveredAt,
-        })),
-      ),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'environment', 'resource', 'resource_id', 'position'])
-        .doUpdateSet((row) => ({
-          delivery_id: row.ref('excluded.delivery_id'),
-          status: row.ref('excluded.status'),
-          code_hash: row.ref('excluded.code_hash'),
-          delivered_at: row.ref('excluded.delivered_at'),
-        })),
-    )
-    .execute();
+  const rows = given.flatMap(({ items, ...content }) =>
+    items.map((item, position) => ({ ...content, ...item, position })),
+  );
+  await raw`
+    insert into delivered_content (account_id, environment, resource, resource_id, position, product_id, delivery_id,
+      kind, status, code_hash, callback_url, paid_at, delivered_at)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, g.*
+    from unnest(
+      ${rows.map(({ payment }) => payment.type)}::text[],
+      ${rows.map(({ payment }) => payment.id)}::text[],
+      ${rows.map(({ position }) => position)}::integer[],
+      ${rows.map(({ productId }) => productId)}::text[],
+      ${rows.map(({ deliveryId }) => deliveryId)}::text[],
+      ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ status }) => status)}::text[],
+      ${rows.map(({ codeHash }) => codeHash)}::text[],
+      ${rows.map(({ callbackUrl }) => callbackUrl)}::text[],
+      ${rows.map(({ paidAt }) => paidAt)}::timestamptz[],
+      ${rows.map(({ deliveredAt }) => deliveredAt)}::timestamptz[]
+    ) g
+    on conflict (account_id, environment, resource, resource_id, position) do update
+    set delivery_id = excluded.delivery_id, status = excluded.status, code_hash = excluded.code_hash,
+      delivered_at = excluded.delivered_at`.execute(sql);
 }
 
 /** Reads what payments were given, as their payers see it: the content of none but delivered ones. */

@@ -39,31 +39,33 @@ export async function insertDeliveries(
   tenant: Tenant,
   deliveries: readonly NewDelivery[],
 ): Promise<void> {
-  await sql
-    .insertInto('webhook_delivery')
-    .values(
-      deliveries.map((delivery) => ({
-        webhook_id: delivery.webhookId,
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        event_version: delivery.eventVersion,
-        resource_version: delivery.resourceVersion,
-        occurred_at: delivery.occurredAt,
-        event: delivery.event,
-        resource: delivery.resource,
-        resource_id: delivery.resourceId,
-        url: delivery.url,
-        body: delivery.body,
-        headers: delivery.headers && JSON.stringify(delivery.headers),
-        status: delivery.status,
-        attempts: delivery.attempts,
-        failures: delivery.failures,
-        next_attempt_at: delivery.nextAttemptAt,
-        created_at: delivery.createdAt,
-      })),
-    )
-    .onConflict((conflict) => conflict.column('webhook_id').doNothing())
-    .execute();
+  const of = <Member>(member: (delivery: NewDelivery) => Member) => deliveries.map(member);
+  await raw`
+    insert into webhook_delivery (account_id, environment, webhook_id, event_version, resource_version, occurred_at, event,
+      resource, resource_id, url, body, headers, status, attempts, failures, next_attempt_at, created_at)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, d.webhook_id, d.event_version, d.resource_version,
+      d.occurred_at, d.event, d.resource, d.resource_id, d.url, d.body, d.headers::jsonb, d.status, d.attempts, d.failures,
+      d.next_attempt_at, d.created_at
+    from unnest(
+      ${of(({ webhookId }) => webhookId)}::text[],
+      ${of(({ eventVersion }) => eventVersion)}::bigint[],
+      ${of(({ resourceVersion }) => resourceVersion)}::integer[],
+      ${of(({ occurredAt }) => occurredAt)}::timestamptz[],
+      ${of(({ event }) => event)}::text[],
+      ${of(({ resource }) => resource)}::text[],
+      ${of(({ resourceId }) => resourceId)}::text[],
+      ${of(({ url }) => url)}::text[],
+      ${of(({ body }) => body)}::text[],
+      ${of(({ headers }) => headers && JSON.stringify(headers))}::text[],
+      ${of(({ status }) => status)}::text[],
+      ${of(({ attempts }) => attempts)}::integer[],
+      ${of(({ failures }) => failures)}::integer[],
+      ${of(({ nextAttemptAt }) => nextAttemptAt)}::timestamptz[],
+      ${of(({ createdAt }) => createdAt)}::timestamptz[]
+    ) with ordinality d (webhook_id, event_version, resource_version, occurred_at, event, resource, resource_id, url, body,
+      headers, status, attempts, failures, next_attempt_at, created_at, nth)
+    order by d.nth
+    on conflict (webhook_id) do nothing`.execute(sql);
 }
 
 export async function selectDeliveries(
