@@ -388,6 +388,13 @@ describeOnDatabase('payments by LTC', (open) => {
     });
     for (const [paymentId] of await listed()) await core.ltc.creditLtc({ id: paymentId as string });
     expect(await listed()).toEqual([]);
+    // What was credited counts towards the amount.
+    await send(part!, 1);
+    await send(late!, 1);
+    expect(await listed()).toEqual([
+      [part!.paymentId, 'failed', 'late', 1],
+      [late!.paymentId, 'expired', 'underpaid', 1],
+    ]);
   });
 
   test('The LTC that wait are listed page by page, also behind a payment that was credited meanwhile', async () => {

@@ -58,10 +58,13 @@ export async function selectUnmatchedLtc(
   const seenAt = after === undefined ? undefined : await selectFirstSeen(sql, after);
   if (seenAt === null) return null;
   const behind = seenAt ? raw`and (min(o.seen_at), p.payment_id) > (${seenAt}, ${after})` : raw``;
-  const { rows } = await raw<Omit<UnmatchedLtc, 'reason'> & { failureReason: string | null }>`
+  const { rows } = await raw<
+    Omit<UnmatchedLtc, 'reason'> & { failureReason: string | null; receivedLitoshi: number }
+  >`
     select p.payment_id as "paymentId", p.account_id as "accountId", p.status,
       p.failure_reason as "failureReason", p.amount_cents as "amountCents", p.ltc_litoshi as "askedLitoshi",
       sum(o.litoshi) filter (where o.state = 'unmatched')::bigint as litoshi,
+      sum(o.litoshi) filter (where o.state in ('unmatched', 'credited'))::bigint as "receivedLitoshi",
       min(o.seen_at) filter (where o.state = 'unmatched') as "seenAt"
     from ltc_output o join payment p using (payment_id)
     where p.status in ('failed', 'expired')
@@ -70,8 +73,9 @@ export async function selectUnmatchedLtc(
     order by min(o.seen_at), p.payment_id
     limit ${limit}
   `.execute(sql);
-  return rows.map(({ failureReason, ...row }) => {
-    const isWhole = row.litoshi >= row.askedLitoshi;
+  return rows.map(({ failureReason, receivedLitoshi, ...row }) => {
+    // What the operator has credited is a part of the amount.
+    const isWhole = receivedLitoshi >= row.askedLitoshi;
     // What expires keeps its status, whatever comes later. All of its amount is unmatched only where its order was paid.
     const isPaidElsewhere = row.status === 'failed' ? failureReason === 'paid_elsewhere' : isWhole;
     if (isPaidElsewhere) return { ...row, reason: 'paid_elsewhere' };
