@@ -795,7 +795,10 @@ describe('what somebody follows', () => {
 
   test('A payment is not polled where nothing can change or the service cannot be reached', async () => {
     const { cards, person, tenant, script, clock, kept } = await start();
-    expect(await cards.poll(tenant, { all: true, ids: [] })).toBeNull();
+    // Another instance may sell one.
+    const later = new Date(clock.ms() + 30_000);
+    expect(await cards.poll(tenant, { all: true, ids: [] })).toEqual(later);
+    expect(await cards.poll(tenant, { all: false, ids: [] })).toBeNull();
     expect(await cards.poll({ ...tenant, environment: 'sandbox' }, { all: true, ids: [] })).toBeNull();
     const { orderCode } = (await person.create(tenant, { valueCents: 80 })).payment;
     const only = { all: false, ids: [orderCode] };

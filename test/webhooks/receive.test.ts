@@ -9,6 +9,7 @@ import {
   UpstreamError,
 } from '../../server/src/kernel/errors.ts';
 import { touchMirrored } from '../../server/src/upstream/mirror-store.ts';
+import { noEndpoint } from '../../server/src/upstream/responses.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase, openFreshDatabase } from '../support/database.ts';
@@ -488,6 +489,11 @@ describeOnDatabase('webhooks of the service', (open) => {
     test.each([
       ['cannot be read', new UpstreamFault('unreadable', 'maybe'), 5],
       ['is a failure', new UpstreamFault('server_error', 'maybe', '502'), 20],
+      [
+        'is a refusal',
+        new UpstreamError('the key was rotated', { retryable: false, moneyMayHaveMoved: false }),
+        20,
+      ],
     ])(
       'A check whose answer %s is repeated a few times, and then a fault is logged',
       async (_, fault, times) => {
@@ -506,7 +512,7 @@ describeOnDatabase('webhooks of the service', (open) => {
 
     test('A check is not repeated where the service has no endpoint for it', async () => {
       const { receiving, looks } = await looking(() => {
-        throw new UpstreamError('no such endpoint', { retryable: false, moneyMayHaveMoved: false });
+        throw noEndpoint('looking a payout up');
       });
       await receiving.post(delivered(withdrawal('a', 'completed')));
       await receiving.pass(24 * HOUR);

@@ -106,6 +106,7 @@ export async function startReceiving({
     clock,
     send: createSender({ clock, privateAddresses }),
     random: () => 0,
+    relaySecrets: { live: secrets, sandbox: sandboxSecrets },
   });
   const work = createWorkQueue({
     database,

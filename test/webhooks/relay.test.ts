@@ -191,6 +191,41 @@ describeOnDatabase('a card event', (open) => {
     ]);
   });
 
+  test.each([
+    ['is signed for its own instant', SECRET],
+    ['keeps its headers where another secret signed them', `whsec_${Buffer.alloc(24, 7).toString('base64')}`],
+  ])('A later attempt of a relayed event %s', async (_, secret) => {
+    const { receiving, receiver } = await sold();
+    const cameAt: Date[] = [];
+    receiver.answer = (response) => {
+      cameAt.push(receiving.clock.now());
+      response.writeHead(500).end();
+    };
+    const body = JSON.stringify(cardPaid(named('PSC-1')));
+    const signed = signedHeaders({
+      webhookId: named('evt_1'),
+      body,
+      secrets: [secret],
+      at: receiving.clock.now(),
+    });
+    await receiving.post({ body, headers: { ...signed, 'x-webhook-signature': sign(body).digest('hex') } });
+    await receiving.pass(24 * HOUR);
+    expect(cameAt).toHaveLength(7);
+    onTestFinished(() => void vi.useRealTimers());
+    const verified = receiver.received.map((got, index) => {
+      vi.useFakeTimers({ toFake: ['Date'], now: cameAt[index]! });
+      try {
+        new Webhook(secret).verify(got.body, got.headers as Record<string, string>);
+        return true;
+      } catch {
+        return false;
+      }
+    });
+    // The library takes no timestamp that is more than five minutes old.
+    expect(verified).toEqual(Array.from({ length: 7 }, (__, index) => secret === SECRET || index < 4));
+    expect(new Set(receiver.received.map(({ headers }) => headers['x-webhook-signature'])).size).toBe(1);
+  });
+
   test('A relayed event waits for an earlier one of its payment, and for no other', async () => {
     const { receiving, receiver } = await sold();
     const other = await startReceiver();

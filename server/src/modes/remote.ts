@@ -216,6 +216,7 @@ export async function createRemoteRuntime({
     committer,
     clock,
     send: createSender({ clock, privateAddresses }),
+    relaySecrets: upstreamConfig.webhookSecrets,
     onAttempt: metrics.onWebhook,
   });
 

@@ -24,6 +24,8 @@ const MAX_PER_POLL = 2;
 const APART_MS = 3_000;
 /** The delay after a poll that could not reach the service. */
 const LATER_MS = 5_000;
+/** The longest interval where all are followed: another one may be made or read elsewhere. */
+const IDLE_MS = 30_000;
 
 /** The lookups of single payments of one family: at the service, or from the mirror where it cannot be reached. */
 export interface PaymentLookups<P> {
@@ -205,9 +207,11 @@ export function createPaymentLookups<
         if (read.stale) return plusMs(now, LATER_MS);
         await take(tenant, each.id, each, { read, requestOptions });
       }
-      if (followed.length === 0) return null;
+      const idleAt = all ? now.getTime() + IDLE_MS : Number.POSITIVE_INFINITY;
+      if (followed.length === 0) return all ? new Date(idleAt) : null;
       const asked = new Set(turn);
       const next = Math.min(
+        idleAt,
         ...followed.map((each) => (asked.has(each) ? now.getTime() + each.everyMs : each.at)),
       );
       return new Date(Math.max(next, now.getTime() + (turn.length > 0 ? APART_MS : 0)));

@@ -150,7 +150,7 @@ export function isRefusedWith(
 }
 
 /** The service has no such endpoint, as it has shown. */
-class MissingEndpointError extends UpstreamError {}
+export class MissingEndpointError extends UpstreamError {}
 
 /** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {

@@ -1,7 +1,7 @@
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
@@ -15,7 +15,7 @@ import {
   type WebhookDelivery,
 } from './model.ts';
 import type { Send } from './sender.ts';
-import { signedHeaders } from './signing.ts';
+import { signedForLaterAttempt, signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
 
 const DELIVER = 'webhook.deliver';
@@ -33,6 +33,7 @@ export function createWebhookDelivery({
   realClock = clock,
   send,
   random = Math.random,
+  relaySecrets,
   onAttempt,
 }: {
   database: Database;
@@ -43,6 +44,8 @@ export function createWebhookDelivery({
   send: Send;
   /** A random number from 0 up to 1, which spreads retries in time. */
   random?: () => number;
+  /** The secrets of another service, whose webhooks are relayed. */
+  relaySecrets?: Readonly<Record<Environment, readonly string[]>>;
   onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
   /**
@@ -124,17 +127,22 @@ export function createWebhookDelivery({
         const { delivery, body } = found;
         const at = clock.now();
         const startedMs = realClock.ms();
-        const headers =
-          found.headers ??
-          signedHeaders({
-            webhookId: delivery.webhookId,
-            resourceVersion: found.resourceVersion,
-            occurredAt: found.occurredAt,
-            body,
-            // The outbox saves the secret together with the tenant's first delivery.
-            secrets: signingSecrets(found.secrets!, at),
-            at: realClock.now(),
-          });
+        const signedAt = realClock.now();
+        const headers = found.headers
+          ? signedForLaterAttempt(found.headers, {
+              body,
+              secrets: relaySecrets?.[task.environment] ?? [],
+              at: signedAt,
+            })
+          : signedHeaders({
+              webhookId: delivery.webhookId,
+              resourceVersion: found.resourceVersion,
+              occurredAt: found.occurredAt,
+              body,
+              // The outbox saves the secret together with the tenant's first delivery.
+              secrets: signingSecrets(found.secrets!, at),
+              at: signedAt,
+            });
         // The span has no URL: it is the merchant's, and may hold a secret.
         const { responseStatus, error } = await withSpan(
           'webhook attempt',

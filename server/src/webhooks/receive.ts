@@ -9,7 +9,7 @@ import { OperatorNotice, PaymentError, UpstreamError } from '../kernel/errors.ts
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
-import { isBadAnswer, isRetryable } from '../upstream/responses.ts';
+import { isBadAnswer, isRetryable, MissingEndpointError } from '../upstream/responses.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { RetryLater, type TaskHandler } from '../work/queue.ts';
 import { received, receivedBodies, relayedDeliveries } from './collections.ts';
@@ -208,14 +208,17 @@ export function createReceiver({
         try {
           await refresh(task, resource, reference);
         } catch (error) {
-          // An answer that cannot be read confirms nothing, nor does one failure after the other. An outage passes.
-          const most = isBadAnswer(error) && (error.kind === 'unreadable' ? MAX_LOOKUPS : MAX_FAILURES);
-          const what = `A webhook of ${resource} ${id}`;
-          if (most && task.attempts >= most)
-            return onFault(new Error(`${what} could not be verified: ${(error as Error).message}`));
-          if (isRetryable(error)) throw new RetryLater(error.message, { cause: error });
           // Without an endpoint for it, a retry learns no more.
-          if (error instanceof UpstreamError) return;
+          if (error instanceof MissingEndpointError) return;
+          // An answer that cannot be read confirms nothing, nor does one failure or refusal after the other. An outage passes.
+          const isRefused = error instanceof UpstreamError && !isRetryable(error);
+          const isUnreadable = isBadAnswer(error) && error.kind === 'unreadable';
+          const most = isUnreadable ? MAX_LOOKUPS : MAX_FAILURES;
+          if ((isRefused || isBadAnswer(error)) && task.attempts >= most)
+            return onFault(
+              new Error(`A webhook of ${resource} ${id} could not be verified: ${error.message}`),
+            );
+          if (isRefused || isRetryable(error)) throw new RetryLater(error.message, { cause: error });
           // The service knows no such resource, or does not show it to us: that confirms nothing.
           if (!(error instanceof PaymentError)) throw error;
         }
@@ -347,8 +350,8 @@ function decideRelay(
   ownUrl: URL,
   now: Date,
 ): Writes {
-  const url = callbackUrlOf(payment.snapshot);
-  if (url === null || isSameEndpoint(ownUrl, url)) return NO_WRITES;
+  const { callbackUrl: url } = payment.snapshot as { callbackUrl?: unknown };
+  if (typeof url !== 'string' || isSameEndpoint(ownUrl, url)) return NO_WRITES;
   const delivery: NewDelivery = {
     webhookId,
     eventVersion: null,
@@ -373,11 +376,6 @@ function decideRelay(
     events: statusEvents(delivery, null),
     tasks: [{ kind: 'webhook.deliver', key: webhookId, at: now }],
   };
-}
-
-function callbackUrlOf(snapshot: unknown): string | null {
-  const { callbackUrl } = snapshot as { callbackUrl?: unknown };
-  return typeof callbackUrl === 'string' ? callbackUrl : null;
 }
 
 /** The name of a payment's event, found by its form, for the document does not name the field. Null: it has none. */

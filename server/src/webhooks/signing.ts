@@ -28,20 +28,58 @@ export function signedHeaders({
   secrets: readonly string[];
   at: Date;
 }): Record<string, string> {
-  const timestamp = Math.floor(at.getTime() / 1_000);
-  const standard = secrets.map((secret) => {
-    const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
-    return `v1,${createHmac('sha256', key).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`;
-  });
+  const timestamp = timestampOf(at);
+  const standard = secrets.map((secret) => standardSignature(secret, { webhookId, timestamp, body }));
   return {
     'x-webhook-id': webhookId,
     'x-webhook-signature': createHmac('sha256', secrets[0]!).update(body).digest('hex'),
     ...(resourceVersion !== null && { 'x-webhook-resource-version': String(resourceVersion) }),
     ...(occurredAt && { 'x-webhook-occurred-at': occurredAt.toISOString() }),
     'webhook-id': webhookId,
-    'webhook-timestamp': String(timestamp),
+    'webhook-timestamp': timestamp,
     'webhook-signature': standard.join(' '),
   };
+}
+
+/** The time for which the headers of a relayed webhook stay as they came. Receivers allow five minutes. */
+const RELAYED_UNCHANGED_MS = 60_000;
+
+/**
+ * Signs the Standard Webhooks headers of a relayed webhook for a later attempt, because a receiver refuses an old timestamp.
+ * Returns the headers as they came where they are recent, or where none of the secrets made such a signature of them.
+ */
+export function signedForLaterAttempt(
+  headers: Record<string, string>,
+  { body, secrets, at }: { body: string; secrets: readonly string[]; at: Date },
+): Record<string, string> {
+  const { 'webhook-id': webhookId, 'webhook-timestamp': signedAt } = headers;
+  const signatures = headers['webhook-signature']?.split(' ');
+  if (webhookId === undefined || signedAt === undefined || !signatures) return headers;
+  if (at.getTime() - Number(signedAt) * 1_000 <= RELAYED_UNCHANGED_MS) return headers;
+  const known = secrets.filter((secret) =>
+    signatures.includes(standardSignature(secret, { webhookId, timestamp: signedAt, body })),
+  );
+  if (known.length === 0) return headers;
+  const timestamp = timestampOf(at);
+  return {
+    ...headers,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': known
+      .map((secret) => standardSignature(secret, { webhookId, timestamp, body }))
+      .join(' '),
+  };
+}
+
+/** An instant in whole seconds, as Standard Webhooks has it. */
+const timestampOf = (at: Date) => String(Math.floor(at.getTime() / 1_000));
+
+/** One signature of Standard Webhooks. */
+function standardSignature(
+  secret: string,
+  { webhookId, timestamp, body }: { webhookId: string; timestamp: string; body: string },
+): string {
+  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`;
 }
 
 /**
