@@ -194,7 +194,14 @@ export function wireSlices({
     onFault,
   });
   // Without jitter, attempts are made at exactly the intervals of the document.
-  const delivery = createWebhookDelivery({ database, committer, clock, send, random: () => 0 });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send,
+    random: () => 0,
+    relaySecrets: null,
+  });
   const products = createProductService({ database, committer });
   return {
     cardPayments: {

@@ -237,7 +237,8 @@ export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidCo
   await raw`
     insert into delivered_content (account_id, environment, resource, resource_id, position, product_id, delivery_id,
       kind, status, code_hash, callback_url, paid_at, delivered_at)
-    select ${tenant.accountId}::text, ${tenant.environment}::text, g.*
+    select ${tenant.accountId}::text, ${tenant.environment}::text, g.type, g.id, g.position, g.product_id, g.delivery_id,
+      g.kind, g.status, g.code_hash, g.callback_url, g.paid_at, g.delivered_at
     from unnest(
       ${rows.map(({ payment }) => payment.type)}::text[],
       ${rows.map(({ payment }) => payment.id)}::text[],
@@ -250,7 +251,9 @@ export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidCo
       ${rows.map(({ callbackUrl }) => callbackUrl)}::text[],
       ${rows.map(({ paidAt }) => paidAt)}::timestamptz[],
       ${rows.map(({ deliveredAt }) => deliveredAt)}::timestamptz[]
-    ) g
+    ) with ordinality g (type, id, position, product_id, delivery_id, kind, status, code_hash, callback_url, paid_at,
+      delivered_at, nth)
+    order by g.nth
     on conflict (account_id, environment, resource, resource_id, position) do update
     set delivery_id = excluded.delivery_id, status = excluded.status, code_hash = excluded.code_hash,
       delivered_at = excluded.delivered_at`.execute(sql);

@@ -218,6 +218,7 @@ export async function createEmbeddedRuntime({
   });
   const webhooks = createWebhookService({ database, committer, privateAddresses });
   const delivery = createWebhookDelivery({
+    relaySecrets: null,
     database,
     committer,
     clock,

@@ -76,7 +76,7 @@ export async function selectUnmatchedLtc(
   return rows.map(({ failureReason, receivedLitoshi, ...row }) => {
     // What the operator has credited is a part of the amount.
     const isWhole = receivedLitoshi >= row.askedLitoshi;
-    // What expires keeps its status, whatever comes later. All of its amount is unmatched only where its order was paid.
+    // What expires keeps its status, whatever comes later. Where all of its amount has come, LTC are unmatched only if its order was paid.
     const isPaidElsewhere = row.status === 'failed' ? failureReason === 'paid_elsewhere' : isWhole;
     if (isPaidElsewhere) return { ...row, reason: 'paid_elsewhere' };
     return { ...row, reason: isWhole ? 'late' : 'underpaid' };

@@ -183,6 +183,7 @@ export function createPaymentLookups<
       if (!isPossible(tenant.environment)) return null;
       const requestOptions: RequestOptions = { priority: 'poll' };
       const now = clock.now();
+      const idleAt = all ? plusMs(now, IDLE_MS) : null;
       const open = await selectOpen(sql, tenant, resource, all ? 'all' : ids, polledStatuses);
       const followed = open.flatMap((each) => {
         const everyMs = pollInterval(paymentOf(each), now);
@@ -203,15 +204,14 @@ export function createPaymentLookups<
         if (!(await claimPoll(sql, tenant, claim))) continue;
         const read = await askIfSupported(tenant, each.id, { requestOptions, maxAgeMs: 0 });
         // Without lookups only webhooks report a change.
-        if (!read) return endpoints.askedAgainAt(tenant.environment, endpoint);
+        if (!read) return endpoints.askedAgainAt(tenant.environment, endpoint) ?? idleAt;
         if (read.stale) return plusMs(now, LATER_MS);
         await take(tenant, each.id, each, { read, requestOptions });
       }
-      const idleAt = all ? now.getTime() + IDLE_MS : Number.POSITIVE_INFINITY;
-      if (followed.length === 0) return all ? new Date(idleAt) : null;
+      if (followed.length === 0) return idleAt;
       const asked = new Set(turn);
       const next = Math.min(
-        idleAt,
+        idleAt?.getTime() ?? Number.POSITIVE_INFINITY,
         ...followed.map((each) => (asked.has(each) ? now.getTime() + each.everyMs : each.at)),
       );
       return new Date(Math.max(next, now.getTime() + (turn.length > 0 ? APART_MS : 0)));

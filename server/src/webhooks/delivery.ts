@@ -15,7 +15,7 @@ import {
   type WebhookDelivery,
 } from './model.ts';
 import type { Send } from './sender.ts';
-import { signedForLaterAttempt, signedHeaders } from './signing.ts';
+import { signedAgain, signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
 
 const DELIVER = 'webhook.deliver';
@@ -44,8 +44,8 @@ export function createWebhookDelivery({
   send: Send;
   /** A random number from 0 up to 1, which spreads retries in time. */
   random?: () => number;
-  /** The secrets of another service, whose webhooks are relayed. */
-  relaySecrets?: Readonly<Record<Environment, readonly string[]>>;
+  /** The secrets of the service whose webhooks are relayed; null where this server relays none. */
+  relaySecrets: Readonly<Record<Environment, readonly string[]>> | null;
   onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
   /**
@@ -129,9 +129,10 @@ export function createWebhookDelivery({
         const startedMs = realClock.ms();
         const signedAt = realClock.now();
         const headers = found.headers
-          ? signedForLaterAttempt(found.headers, {
+          ? signedAgain(found.headers, {
               body,
               secrets: relaySecrets?.[task.environment] ?? [],
+              cameAt: delivery.createdAt,
               at: signedAt,
             })
           : signedHeaders({

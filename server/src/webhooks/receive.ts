@@ -5,7 +5,7 @@ import { type Committer, put, type Reader, type State, type Writes } from '../co
 import type { Database } from '../db/database.ts';
 import { HttpError, type Route, readBytes, sendJson } from '../http/routes.ts';
 import { type Clock, isAhead, plusMs } from '../kernel/clock.ts';
-import { OperatorNotice, PaymentError, UpstreamError } from '../kernel/errors.ts';
+import { OperatorNotice, PaymentError, PermissionError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
@@ -211,9 +211,10 @@ export function createReceiver({
           // Without an endpoint for it, a retry learns no more.
           if (error instanceof MissingEndpointError) return;
           // An answer that cannot be read confirms nothing, nor does one failure or refusal after the other. An outage passes.
-          const isRefused = error instanceof UpstreamError && !isRetryable(error);
+          const isForbidden = error instanceof PermissionError;
+          const isRefused = isForbidden || (error instanceof UpstreamError && !isRetryable(error));
           const isUnreadable = isBadAnswer(error) && error.kind === 'unreadable';
-          const most = isUnreadable ? MAX_LOOKUPS : MAX_FAILURES;
+          const most = isUnreadable || isForbidden ? MAX_LOOKUPS : MAX_FAILURES;
           if ((isRefused || isBadAnswer(error)) && task.attempts >= most)
             return onFault(
               new Error(`A webhook of ${resource} ${id} could not be verified: ${error.message}`),
@@ -331,7 +332,7 @@ function parseTarget(key: string): LookupTarget {
   return { resource, reference, id };
 }
 
-/** Headers by which a receiver verifies the service; they are relayed unchanged. */
+/** Headers by which a receiver verifies the service. They are relayed; a late attempt signs those of Standard Webhooks again. */
 const RELAYED_HEADERS = [
   'content-type',
   'x-webhook-id',

@@ -41,33 +41,30 @@ export function signedHeaders({
   };
 }
 
-/** The time for which the headers of a relayed webhook stay as they came. Receivers allow five minutes. */
-const RELAYED_UNCHANGED_MS = 60_000;
+/** Receivers refuse a timestamp that is further away than this. */
+const TOLERANCE_MS = 5 * 60_000;
+/** The age up to which the headers of a relayed webhook stay as they came. */
+const UNCHANGED_MS = 4 * 60_000;
 
 /**
- * Signs the Standard Webhooks headers of a relayed webhook for a later attempt, because a receiver refuses an old timestamp.
- * Returns the headers as they came where they are recent, or where none of the secrets made such a signature of them.
+ * Signs the Standard Webhooks headers of a relayed webhook again, with all secrets, where a receiver would refuse their timestamp
+ * for its age. Returns them as they came where they are recent, were old when they came, or have a signature by none of the secrets.
  */
-export function signedForLaterAttempt(
+export function signedAgain(
   headers: Record<string, string>,
-  { body, secrets, at }: { body: string; secrets: readonly string[]; at: Date },
+  { body, secrets, cameAt, at }: { body: string; secrets: readonly string[]; cameAt: Date; at: Date },
 ): Record<string, string> {
   const { 'webhook-id': webhookId, 'webhook-timestamp': signedAt } = headers;
   const signatures = headers['webhook-signature']?.split(' ');
   if (webhookId === undefined || signedAt === undefined || !signatures) return headers;
-  if (at.getTime() - Number(signedAt) * 1_000 <= RELAYED_UNCHANGED_MS) return headers;
-  const known = secrets.filter((secret) =>
-    signatures.includes(standardSignature(secret, { webhookId, timestamp: signedAt, body })),
-  );
-  if (known.length === 0) return headers;
+  const signedMs = Number(signedAt) * 1_000;
+  const wasRecent = Math.abs(cameAt.getTime() - signedMs) <= TOLERANCE_MS;
+  if (!wasRecent || at.getTime() - signedMs <= UNCHANGED_MS) return headers;
+  const sign = (timestamp: string) =>
+    secrets.map((secret) => standardSignature(secret, { webhookId, timestamp, body }));
+  if (!sign(signedAt).some((signature) => signatures.includes(signature))) return headers;
   const timestamp = timestampOf(at);
-  return {
-    ...headers,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': known
-      .map((secret) => standardSignature(secret, { webhookId, timestamp, body }))
-      .join(' '),
-  };
+  return { ...headers, 'webhook-timestamp': timestamp, 'webhook-signature': sign(timestamp).join(' ') };
 }
 
 /** An instant in whole seconds, as Standard Webhooks has it. */
@@ -78,7 +75,7 @@ function standardSignature(
   secret: string,
   { webhookId, timestamp, body }: { webhookId: string; timestamp: string; body: string },
 ): string {
-  const key = Buffer.from(secret.slice(SECRET_PREFIX.length), 'base64');
+  const key = Buffer.from(secret.replace(SECRET_PREFIX, ''), 'base64');
   return `v1,${createHmac('sha256', key).update(`${webhookId}.${timestamp}.${body}`).digest('base64')}`;
 }
 
