@@ -293,6 +293,8 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   say(`after ${sinceThen()} all books agree`);
 
   // ── Days later every webhook comes again, in any order, and by others too ──
+  // By the clocks of the facades, days lie between these requests and the later ones; by that of the proxy, less than a window.
+  const before = proxy.arrivals.length;
   for (const facade of facades) await (await facade.now()).server.ask('pass', { ms: DAYS_LATE_MS });
   const late = shuffled(
     post.taken.flatMap((webhook) => Array<Received>(1 + random.below(7)).fill(webhook)),
@@ -309,12 +311,17 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   await expect.poll(() => rowsOf(books, OPEN_ENDS), { timeout: 120_000, interval: 250, message }).toEqual([]);
   expect(stateOf(await booksOfFacade(books)), message).toEqual(stateOf(atFacade));
   expect(await booksOfService(service, aheadMs), message).toEqual(atService);
-  expect(proxy.maxInWindow(WINDOW_MS), message).toBeLessThanOrEqual(BUDGET);
+  const fullest = Math.max(
+    ...[proxy.arrivals.slice(0, before), proxy.arrivals.slice(before)].map((some) =>
+      proxy.maxInWindow(WINDOW_MS, some),
+    ),
+  );
+  expect(fullest, message).toBeLessThanOrEqual(BUDGET);
 
   say(
     `${families.tally()} requests of other families; ${late.length} late webhooks of ${post.taken.length}, ${FORGED} forged; ${proxy.arrivals.length} arrivals in all, after ${sinceThen()}`,
   );
-  say(`the fullest ${WINDOW_MS} ms: ${proxy.maxInWindow(WINDOW_MS)} of ${BUDGET}`);
+  say(`the fullest ${WINDOW_MS} ms: ${fullest} of ${BUDGET}`);
   say(`faults: ${counted(proxy.arrivals.map(({ fault }) => nameOf(fault)))}`);
   say(`reads: ${counted(reads)}`);
   say(

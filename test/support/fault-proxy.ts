@@ -60,8 +60,8 @@ export interface FaultProxy {
   target: string;
   plan: Plan;
   readonly arrivals: readonly Arrival[];
-  /** The largest number of requests that arrived within any window of this length. */
-  maxInWindow(windowMs: number): number;
+  /** The largest number of requests that arrived within any window of this length; `of` are some of the arrivals, in their order. */
+  maxInWindow(windowMs: number, of?: readonly Arrival[]): number;
   /** Lists the names of requests that the upstream carried out more than once; null as a name skips a request. */
   repeated(nameOf: (arrival: Arrival) => string | null): string[];
   /** Resolves when no request is in flight, apart from those that hang or wait for the clock. */
@@ -201,11 +201,11 @@ export async function startFaultProxy({
     target,
     plan,
     arrivals,
-    maxInWindow(windowMs) {
+    maxInWindow(windowMs, of = arrivals) {
       let most = 0;
       let first = 0;
-      for (let last = 0; last < arrivals.length; last++) {
-        while (arrivals[last]!.at - arrivals[first]!.at >= windowMs) first += 1;
+      for (let last = 0; last < of.length; last++) {
+        while (of[last]!.at - of[first]!.at >= windowMs) first += 1;
         most = Math.max(most, last - first + 1);
       }
       return most;
