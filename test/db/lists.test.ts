@@ -1030,11 +1030,13 @@ describeOnDatabase('A page', (open) => {
       await long.maintenance((connections) => sql`vacuum analyze`.execute(connections.sql));
       const explained = explainQueries(long);
       const took: [name: string, ms: number][] = [];
-      for (const [name, ask] of [...Object.entries(askedOf(many, many / 2)), ...deepPages(10_000)]) {
+      // Where most of the rows lie before the page, a scan of all is as cheap, and PostgreSQL may choose it.
+      const offset = Math.min(10_000, many / 4);
+      for (const [name, ask] of [...Object.entries(askedOf(many, many / 2)), ...deepPages(offset)]) {
         explained.plans.length = 0;
         await ask(explained.database.sql, of);
         const [{ rowsRead, scanned }] = explained.plans as [ReadPlan];
-        const most = name.includes('offset') ? 10_050 : 16 * 51;
+        const most = name.includes('offset') ? offset + 50 : 16 * 51;
         expect([name, rowsRead <= most, scanned.filter((table) => table !== 'list_count')]).toEqual([
           name,
           true,
