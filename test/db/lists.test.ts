@@ -78,7 +78,12 @@ import {
 } from '../../server/src/webhooks/store.ts';
 import { PAYOUT } from '../payouts/examples.ts';
 import { openAccount, openOlderAccount } from '../support/core.ts';
-import { createPostgresDatabase, describeOnDatabase, openFreshDatabase } from '../support/database.ts';
+import {
+  createPostgresDatabase,
+  describeOnDatabase,
+  hasLockWaiter,
+  openFreshDatabase,
+} from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
 import { generated, scale } from '../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../support/statements.ts';
@@ -406,7 +411,7 @@ test('What was there before it was counted is counted while others write', async
   await working.transaction(async (db) => {
     await perform(db, one, payouts([4, 5], 3));
     migrated = migrate(starting, undefined, '0016_totals_and_filters_online');
-    await expect.poll(() => waitsForAnother(working), { timeout: 30_000 }).toBe(true);
+    await expect.poll(() => hasLockWaiter(working), { timeout: 30_000 }).toBe(true);
     await perform(db, one, payouts([0, 6], 2));
   });
   await migrated;
@@ -428,12 +433,6 @@ async function addLaterColumns(older: Sql): Promise<void> {
     where table_schema = 'public' and table_name = 'payout'`.execute(today.sql);
   for (const { name, type } of rows)
     await sql`alter table payout add column if not exists ${sql.ref(name)} ${sql.raw(type)}`.execute(older);
-}
-
-async function waitsForAnother({ sql: db }: Database): Promise<boolean> {
-  const { rows } = await sql`
-    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(db);
-  return rows.length > 0;
 }
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────

@@ -1,17 +1,19 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Caller, Credential } from '../../server/src/access/model.ts';
-import { type Database, ReadOnlyDatabase } from '../../server/src/db/database.ts';
+import { type Database, ReadOnlyDatabase, type Sql } from '../../server/src/db/database.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { createRequestLimit } from '../../server/src/limits/requests.ts';
 import { createRootFieldLimits } from '../../server/src/limits/root-fields.ts';
+import { addToCounts, takeFromCounts } from '../../server/src/limits/store.ts';
 import { createWindows } from '../../server/src/limits/windows.ts';
 import { createManualClock } from '../support/clock.ts';
-import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';
+import { connectTo, createPostgresDatabase, describeOnDatabase, hasLockWaiter } from '../support/database.ts';
 import { generated } from '../support/scale.ts';
 import { interceptStatements, recordStatements } from '../support/statements.ts';
 
 const HOUR = 3_600_000;
+const NOW = createManualClock().now();
 
 describeOnDatabase('windows', (open) => {
   let database: Database;
@@ -250,6 +252,34 @@ describe('windows on one PostgreSQL with a pool each', () => {
     const { rows } = await sql<{ used: number }>`
       select distinct used from rate_window where starts_with(key, 'b back')`.execute(databases[0]!.sql);
     expect(rows).toEqual([{ used: 3 }]);
+  });
+
+  test.each([
+    ['added to', (sql: Sql, keys: string[]) => addToCounts(sql, keys, { now: NOW, quietMs: HOUR, most: 9 })],
+    [
+      'taken from',
+      (sql: Sql, keys: string[]) =>
+        takeFromCounts(
+          sql,
+          keys.map((key) => ({ key, by: 1 })),
+        ),
+    ],
+  ])('Counts that are %s together are locked in the order of their keys', async (_, change) => {
+    const [holder, changer, reader] = databases;
+    // Without the order of the statement, both the table and the list have the later key first.
+    for (const key of ['count 2', 'count 1'])
+      await addToCounts(reader!.sql, [key], { now: NOW, quietMs: HOUR, most: 9 });
+    let changed: Promise<unknown> | undefined;
+    const free = await holder!.transaction(async (held) => {
+      await sql`select from rate_window where key = 'count 1' for update`.execute(held);
+      changed = change(changer!.sql, ['count 2', 'count 1']);
+      await expect.poll(() => hasLockWaiter(reader!), { timeout: 30_000 }).toBe(true);
+      const { rows } = await sql`
+        select from rate_window where key = 'count 2' for update skip locked`.execute(reader!.sql);
+      return rows.length;
+    });
+    await changed;
+    expect(free).toBe(1);
   });
 
   test('windows of concurrent instances admit exactly the limit', async () => {

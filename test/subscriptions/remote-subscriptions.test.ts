@@ -191,6 +191,48 @@ describe('a subscription of another service', () => {
     ]);
   });
 
+  test('A webhook that comes again after a newer one takes no status back', async () => {
+    const { merchant, tenant, webhook, create } = await start();
+    const id = create({ cycles: [CYCLE], nextDueAt: CYCLE.dueAt });
+    await merchant.find(tenant, id);
+    const shown = { subscriptionId: id, amountCents: 820, cancelReason: null, metadata: null };
+    const refused = { ...CYCLE, status: 'retrying', attempts: 1, failureReason: 'insufficient_funds' };
+    const pastDue = { event: 'subscription.past_due', ...shown, status: 'past_due', cycle: refused };
+    const paid = { event: 'subscription.paid', ...shown, status: 'active', cycle: { ...PAID, attempts: 2 } };
+    const third = { ...refused, number: 3 };
+    const statusNow = async () => (await merchant.list(tenant, { end: 'first', limit: 1 })).items[0]!;
+    const statuses: string[] = [];
+    for (const payload of [pastDue, paid, pastDue, { ...pastDue, cycle: third }, paid]) {
+      await webhook(payload);
+      statuses.push((await statusNow()).subscription.status);
+    }
+    expect(statuses).toEqual(['past_due', 'active', 'active', 'past_due', 'past_due']);
+
+    // An attempt less than is known; then an end, which is true whenever it comes.
+    await webhook({ ...pastDue, cycle: { ...third, attempts: 2 } });
+    await webhook({ ...paid, cycle: { ...third, attempts: 0 } });
+    expect((await statusNow()).subscription).toMatchObject({
+      status: 'past_due',
+      nextDueAt: new Date(CYCLE.dueAt),
+      cycles: [
+        { number: 3, attempts: 2 },
+        { number: 2, status: 'paid' },
+      ],
+    });
+    await webhook({ event: 'subscription.canceled', ...shown, status: 'canceled', cycle: refused });
+    expect((await statusNow()).subscription.status).toBe('canceled');
+  });
+
+  test('An answer that shows several cycles is of now', async () => {
+    const { merchant, tenant, create, kept, clock } = await start();
+    const third = { ...CYCLE, number: 3, attempts: 1, status: 'retrying' };
+    const id = create({ status: 'past_due', cycles: [third, PAID] });
+    expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
+    clock.advance(MINUTE);
+    kept.set(id, { ...kept.get(id), status: 'active', cycles: [PAID, { ...PAID, number: 1 }] });
+    expect(await merchant.find(tenant, id)).toMatchObject({ status: 'active' });
+  });
+
   test('An event of another family that names a subscription is none of its own', async () => {
     const { subscriptions } = await start();
     const { readWebhook } = subscriptions;

@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, describe, inject } from 'vitest';
 import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
 import { openPglite } from '../../server/src/db/pglite.ts';
@@ -105,4 +106,13 @@ export function createPostgresDatabase(template = 'psa_template'): Promise<strin
 export function dropPostgresDatabase(url: string): Promise<void> {
   const { postgresUrl } = inject('templates');
   return administrate(postgresUrl, `drop database if exists ${/\w+$/.exec(url)![0]} with (force)`);
+}
+
+/** Whether a statement in the same database of PostgreSQL waits for a lock. */
+export async function hasLockWaiter(database: Database): Promise<boolean> {
+  const { rows } = await sql`
+    select from pg_stat_activity where datname = current_database() and wait_event_type = 'Lock'`.execute(
+    database.sql,
+  );
+  return rows.length > 0;
 }

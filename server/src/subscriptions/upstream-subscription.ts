@@ -50,7 +50,11 @@ export function mergeUpstreamSubscription(
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
   const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
-  const status = statusAfter(known, claim.status);
+  // A webhook shows one cycle; what shows more is an answer of now.
+  const [cycle, ...more] = claim.cycles;
+  const isLate = known !== null && cycle !== undefined && more.length === 0 && isBehind(known.cycles, cycle);
+  const status =
+    isLate && !isFinal(claim.status ?? 'unknown') ? known.status : statusAfter(known, claim.status);
   const canceled = status === 'canceled';
   const language = known?.language ?? claim.language;
   const subscription: SubscriptionSnapshot = {
@@ -71,8 +75,7 @@ export function mergeUpstreamSubscription(
     ...(language && { language }),
     brCode: known?.brCode ?? codeOf(claim.brCode, amountCents),
     txid: known?.txid ?? claim.txid,
-    nextDueAt:
-      isFinal(status) || claim.nextDueAt === 'none' ? null : (claim.nextDueAt ?? known?.nextDueAt ?? null),
+    nextDueAt: isFinal(status) ? null : nextDueAfter(known, isLate ? null : claim.nextDueAt),
     cancelReason: canceled ? (known?.cancelReason ?? claim.cancelReason) : null,
     canceledAt: canceled ? (known?.canceledAt ?? claim.canceledAt) : null,
     createdAt: known?.createdAt ?? claim.createdAt,
@@ -118,6 +121,25 @@ function statusAfter(
   return claimed === before || canFollow(before, claimed) ? claimed : known!.status;
 }
 
+function nextDueAfter(
+  known: Subscription | null,
+  claimed: UpstreamSubscription['nextDueAt'],
+): Subscription['nextDueAt'] {
+  return claimed === 'none' ? null : (claimed ?? known?.nextDueAt ?? null);
+}
+
+/**
+ * Whether a shown cycle is from before those that are known, as in a webhook that came again after a newer one. The status
+ * beside it is old as well: paid, where a later cycle was refused, or past due, where the cycle was paid since.
+ */
+function isBehind(known: readonly SubscriptionCycle[], shown: UpstreamCycle): boolean {
+  if (known.some(({ number, attempts }) => number > shown.number && attempts > 0)) return true;
+  const before = known.find(({ number }) => number === shown.number);
+  if (!before) return false;
+  if (isOver(before.status)) return shown.status === 'scheduled' || shown.status === 'retrying';
+  return shown.attempts !== null && shown.attempts < before.attempts;
+}
+
 /** The cycles by what is known and shown of them, newest first, and the newest that has changed. */
 function mergeCycles(
   known: readonly SubscriptionCycle[],
@@ -137,14 +159,17 @@ function mergeCycles(
   return { cycles: newestFirst.slice(0, KEPT_CYCLES), changedCycle };
 }
 
+function isOver(status: SubscriptionCycle['status']): boolean {
+  return status === 'paid' || status === 'failed' || status === 'canceled';
+}
+
 function mergeCycle(
   known: SubscriptionCycle | null,
   claim: UpstreamCycle,
   amountCents: Cents,
 ): SubscriptionCycle {
   // An older claim takes nothing back: what has ended stays so, and attempts are not unmade.
-  const isOver = known !== null && ['paid', 'failed', 'canceled'].includes(known.status);
-  const isOlder = isOver || (known !== null && (claim.attempts ?? 0) < known.attempts);
+  const isOlder = known !== null && (isOver(known.status) || (claim.attempts ?? 0) < known.attempts);
   const status = isOlder ? known!.status : (claim.status ?? known?.status ?? 'unknown');
   const isPaid = status === 'paid';
   return {
