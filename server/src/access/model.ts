@@ -250,6 +250,7 @@ export function permissionsFor(right: Right): readonly Permission[] {
 /** Refuses a caller whose credential does not grant the right. @throws PermissionError */
 export function assertMay(caller: Caller, right: Right): void {
   const { credential } = caller;
+  if (isUnrestricted(credential)) return;
   const scope = DASHBOARD_SCOPES.find((each) => GRANTS[each].includes(right));
   if (credential.kind === 'dashboard_token' && scope) {
     if (!credential.scopes.includes(scope))
@@ -265,9 +266,14 @@ export function assertMay(caller: Caller, right: Right): void {
 /** Refuses every caller but an unrestricted key, and returns the key's id. @throws PermissionError */
 export function assertUnrestrictedKey({ credential }: Caller): string {
   if (credential.kind !== 'api_key') throw new PermissionError('This needs an API key');
-  if (credential.permissions?.length)
+  if (!isUnrestricted(credential))
     throw new PermissionError('This API key is restricted to other operations; it needs an unrestricted one');
   return credential.id;
+}
+
+/** Whether it is a key with every right. */
+function isUnrestricted(credential: Credential): boolean {
+  return credential.kind === 'api_key' && !credential.permissions?.length;
 }
 
 /** Refuses tokens of a payer's page, which follows one payment and not the account. @throws PermissionError */

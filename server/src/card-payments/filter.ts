@@ -7,6 +7,6 @@ export function matchesFilter(payment: CardPayment, filter: CardPaymentFilter): 
     isOneOf(payment.status, filter.status) &&
     isWithin(payment.createdAt, filter.createdAfter, filter.createdBefore) &&
     isWithin(payment.releasedAt, filter.releasedAfter, filter.releasedBefore) &&
-    matchesDetails({ ...payment, references: [payment.orderCode] }, filter)
+    matchesDetails(payment, [payment.orderCode], filter)
   );
 }

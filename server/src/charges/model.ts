@@ -301,7 +301,7 @@ export function matchesFilter(charge: Charge, filter: ChargeFilter): boolean {
     isOneOf(charge.status, filter.status) &&
     isOneOf(kindOfCharge(charge.chargeId), kindsOf(filter)) &&
     isWithin(charge.createdAt, filter.createdAfter, filter.createdBefore) &&
-    matchesDetails({ ...charge, references: [charge.chargeId, charge.endToEndId] }, filter)
+    matchesDetails(charge, [charge.chargeId, charge.endToEndId], filter)
   );
 }
 

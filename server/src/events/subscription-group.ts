@@ -45,7 +45,7 @@ export function findOrCreateGroup<Item>(
     cursors,
     tenant,
     topic,
-    matches,
+    matches: rememberNewest(matches),
     toItem,
     isLast,
     coalesce,
@@ -55,6 +55,19 @@ export function findOrCreateGroup<Item>(
   };
   if (key) groups.set(key, group as SubscriptionGroup<unknown>);
   return group;
+}
+
+/** Keeps the answer for one event: the subscriptions of a group are asked about it one after the other. */
+function rememberNewest(matches: (event: StoredEvent) => boolean): (event: StoredEvent) => boolean {
+  let newest: StoredEvent | null = null;
+  let isMatch = false;
+  return (event) => {
+    if (event !== newest) {
+      isMatch = matches(event);
+      newest = event;
+    }
+    return isMatch;
+  };
 }
 
 export function findOrMakeItem<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {

@@ -18,7 +18,7 @@ import {
   type ServicesFor,
   type SubscriptionLimits,
 } from './context.ts';
-import { createFreshness } from './freshness.ts';
+import { createFreshness, requesterOf } from './freshness.ts';
 
 /** The credential and the origin that a connection presents. */
 export interface PresentedCredential {
@@ -109,9 +109,9 @@ export function createContextFactory({
     admit: ({ authorization, address, connection }) => access.admit(authorization, address, connection),
     create(presented, caller, transport): Context {
       const sequencer = createSequencer();
-      const freshness = createFreshness(caller, clock);
-      const services = lazyServices(servicesFor, freshness.requester);
-      const servicesOfBatch = upstream
+      const freshness = upstream ? createFreshness(caller, clock) : null;
+      const services = lazyServices(servicesFor, freshness?.requester ?? requesterOf(caller, ignoreRead));
+      const servicesOfBatch = freshness
         ? (...batch: Parameters<typeof freshness.batch>) =>
             lazyServices(servicesFor, freshness.batch(...batch))
         : () => services;
@@ -124,7 +124,7 @@ export function createContextFactory({
         onRootField,
         loaders: createLoaders(caller, servicesOfBatch),
         mutationState: { mayHaveChanged: false, hasOutage: false },
-        ...(upstream && {
+        ...(freshness && {
           fieldContext(operation: Context, responseKey: string) {
             const { requester, loaders } = freshness.field(responseKey, operation.loaders);
             return { ...operation, services: lazyServices(servicesFor, requester), loaders };
@@ -186,7 +186,7 @@ export function createContextFactory({
           return checkoutUrl && language && !namesItself ? inLanguage(checkoutUrl, language) : checkoutUrl;
         },
         extensions() {
-          if (!upstream) return null;
+          if (!upstream || !freshness) return null;
           const { fields, ...whole } = freshness.state();
           return { upstream: { ...whole, circuit: upstream().circuit, fields } };
         },
@@ -201,6 +201,9 @@ function assertOrigin(caller: Caller, origin: string | null): Caller {
   if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
   return caller;
 }
+
+/** Without another service in front of which this server stands, no response says how old its data is. */
+function ignoreRead(): void {}
 
 /**
  * The services of one context, created at their first use: thousands of subscriptions hold a context, and few of them ever

@@ -1,4 +1,4 @@
-import type { Caller } from '../access/model.ts';
+import { type Caller, isPayer } from '../access/model.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Loaders } from './context.ts';
@@ -49,28 +49,32 @@ export interface Freshness {
   state(): Age & { fields: Record<string, Age> };
 }
 
+/** The requester of a caller's reads. */
+export function requesterOf(caller: Caller | null, onRead: Requester['onRead']): Requester {
+  const credential = caller?.credential;
+  return {
+    priority: caller && isPayer(caller) ? 'payer' : 'merchant',
+    subject: credential && credential.kind !== 'api_key' ? credential.id : null,
+    onRead,
+  };
+}
+
 export function createFreshness(caller: Caller | null, clock: Clock): Freshness {
   const whole = new Reads();
   const fields = new Map<string, Reads>();
   /** The reads of each key that a loader has loaded. */
   const batches = new Map<string, Reads>();
-  const credential = caller?.credential;
-
-  const requesterOf = (reads: Reads): Requester => ({
-    priority:
-      credential?.kind === 'checkout_token' || credential?.kind === 'payment_token' ? 'payer' : 'merchant',
-    subject: credential && credential.kind !== 'api_key' ? credential.id : null,
-    onRead(at, stale) {
+  const noting = (reads: Reads) =>
+    requesterOf(caller, (at, stale) => {
       reads.note(at, stale);
       if (reads !== whole) whole.note(at, stale);
-    },
-  });
+    });
   return {
-    requester: requesterOf(whole),
+    requester: noting(whole),
     batch(loader, keys) {
       const reads = new Reads();
       for (const key of keys) batches.set(`${loader} ${key}`, reads);
-      return requesterOf(reads);
+      return noting(reads);
     },
     field(responseKey, loaders) {
       const reads = new Reads();
@@ -79,7 +83,7 @@ export function createFreshness(caller: Caller | null, clock: Clock): Freshness 
         const batch = batches.get(`${loader} ${key}`);
         if (batch) reads.include(batch);
       };
-      return { requester: requesterOf(reads), loaders: observeLoaders(loaders, onLoaded) };
+      return { requester: noting(reads), loaders: observeLoaders(loaders, onLoaded) };
     },
     state() {
       const nowMs = clock.ms();

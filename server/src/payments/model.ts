@@ -138,7 +138,7 @@ export function matchesFilter(payment: Payment, filter: PaymentFilter): boolean 
     isOneOf(payment.status, filter.status) &&
     isOneOf(payment.method, filter.method) &&
     isWithin(payment.createdAt, filter.createdAfter, filter.createdBefore) &&
-    matchesDetails({ ...payment, references: [payment.paymentId, payment.endToEndId] }, filter)
+    matchesDetails(payment, [payment.paymentId, payment.endToEndId], filter)
   );
 }
 

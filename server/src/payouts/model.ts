@@ -278,7 +278,7 @@ export function matchesFilter(payout: Payout, filter: PayoutFilter): boolean {
     isOneOf(payout.method, method) &&
     isWithin(payout.requestedAt, filter.requestedAfter, filter.requestedBefore) &&
     isWithin(payout.processedAt, filter.processedAfter, filter.processedBefore) &&
-    matchesDetails({ ...payout, references }, { externalId, reference, amountCents })
+    matchesDetails(payout, references, { externalId, reference, amountCents })
   );
 }
 

@@ -77,7 +77,7 @@ export function matchesFilter(entry: StatementEntry, filter: StatementFilter): b
   return (
     isOneOf(entry.kind, filter.kind) &&
     isWithin(entry.createdAt, filter.createdAfter, filter.createdBefore) &&
-    matchesDetails({ references: [entry.refId], amountCents: Math.abs(entry.amountCents) }, filter)
+    matchesDetails({ amountCents: Math.abs(entry.amountCents) }, [entry.refId], filter)
   );
 }
 
@@ -184,7 +184,7 @@ export function matchesPayoutFilter(payout: SubaccountPayout, filter: Subaccount
     isWithin(payout.createdAt, filter.createdAfter, filter.createdBefore) &&
     isWithin(payout.completedAt, filter.completedAfter, filter.completedBefore) &&
     isWithin(payout.reversedAt, filter.reversedAfter, filter.reversedBefore) &&
-    matchesDetails({ ...payout, references }, { externalId, reference, amountCents })
+    matchesDetails(payout, references, { externalId, reference, amountCents })
   );
 }
 

@@ -52,7 +52,8 @@ export function mergeUpstreamSubscription(
   const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
   // A webhook shows one cycle; what shows more is an answer of now.
   const [cycle, ...more] = claim.cycles;
-  const isLate = known !== null && cycle !== undefined && more.length === 0 && isBehind(known.cycles, cycle);
+  const isLate =
+    known !== null && cycle !== undefined && more.length === 0 && isBehind(known.cycles ?? [], cycle);
   const status =
     isLate && !isFinal(claim.status ?? 'unknown') ? known.status : statusAfter(known, claim.status);
   const canceled = status === 'canceled';
