@@ -350,6 +350,47 @@ describeOnBothEngines('a subscription', (open) => {
     expect(core.faults).toHaveLength(3);
   });
 
+  test('The subscriptions of a group ask once whether an event matches their filter', async () => {
+    const { database: own, tailer, tenant, cardPayments } = await startCore({ database });
+    const asked: number[] = [];
+    const groups = new Map();
+    const followers = await Promise.all(
+      [1, 2, 3].map(() =>
+        subscribe<StoredCardPayment>(
+          {
+            ...{
+              database: own,
+              tailer,
+              cursorsFor,
+              tenant,
+              dedupeKey: 'one',
+              isLast: () => false,
+              after: null,
+            },
+            topic: { resource: 'card_payment' },
+            matches({ version, snapshot }) {
+              asked.push(version);
+              return (snapshot as StoredCardPayment).amountCents > 1_000;
+            },
+            toItem: ({ snapshot }) => ({ ...(snapshot as StoredCardPayment) }),
+            signal: new AbortController().signal,
+          },
+          groups,
+        ),
+      ),
+    );
+    const seen = followers.map((follower) => follower.next());
+    // All have joined the live end when a change of theirs has come to each.
+    await cardPayments.create(tenant, { valueCents: 1_001 });
+    await Promise.all(seen);
+    asked.length = 0;
+    const next = followers.map((follower) => follower.next());
+    await cardPayments.create(tenant, { valueCents: 900 });
+    await cardPayments.create(tenant, { valueCents: 1_002 });
+    for (const { value } of await Promise.all(next)) expect(value).toMatchObject({ amountCents: 1_002 });
+    expect(asked).toHaveLength(2);
+  });
+
   test('A subscription continues at the next poll after a failed read of the log', async () => {
     const core = await startCore({ database });
     let broken = false;

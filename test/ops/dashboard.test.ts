@@ -52,18 +52,13 @@ async function everything(): Promise<Scraped> {
     () => new Date(0),
   );
   upstream.watch({
-    state: () => ({
-      circuit: 'closed',
-      since: new Date(0),
-      lastAnswerAt: null,
+    state: () => ({ circuit: 'closed', since: new Date(0), lastAnswerAt: null }),
+    budget: () => ({
+      limit: 120,
+      windowMs: 60_000,
+      used: { money: 0, query: 0, lookup: 0, payer: 0, poll: 0 },
+      asOf: null,
       blockedUntil: null,
-      budget: {
-        limit: 120,
-        windowMs: 60_000,
-        used: { money: 0, query: 0, lookup: 0, payer: 0, poll: 0 },
-        asOf: null,
-        blockedUntil: null,
-      },
     }),
   });
   // What is in doubt is looked up by the scrape before; what waits has been looked up by then.

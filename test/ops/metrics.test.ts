@@ -7,7 +7,7 @@ import { createHealthRoutes } from '../../server/src/ops/health.ts';
 import { createMetrics } from '../../server/src/ops/metrics.ts';
 import { createMetricsRoutes } from '../../server/src/ops/metrics-route.ts';
 import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
-import type { UpstreamState } from '../../server/src/upstream/upstream.ts';
+import type { BudgetState, UpstreamState } from '../../server/src/upstream/upstream.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { deferred } from '../support/deferred.ts';
@@ -19,13 +19,12 @@ const STATE: UpstreamState = {
   circuit: 'open',
   since: new Date('2026-03-02T12:00:00.000Z'),
   lastAnswerAt: new Date('2026-03-02T11:59:00.000Z'),
-  budget: {
-    limit: 120,
-    windowMs: 60_000,
-    used: { money: 1, query: 2, lookup: 0, payer: 0, poll: 40 },
-    asOf: null,
-    blockedUntil: null,
-  },
+};
+const BUDGET: BudgetState = {
+  limit: 120,
+  windowMs: 60_000,
+  used: { money: 1, query: 2, lookup: 0, payer: 0, poll: 40 },
+  asOf: null,
   blockedUntil: new Date(1_772_452_800_000),
 };
 
@@ -56,7 +55,7 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
   metrics.onOutcome('poll', 'no_slot', null, 'GET /v1/payouts');
   metrics.onTurn('money', 0.3);
   metrics.onRead('query', 'stale');
-  metrics.watch({ state: () => STATE });
+  metrics.watch({ state: () => STATE, budget: () => BUDGET });
   const text = await (await fetch(`${await serve(createMetricsRoutes(metrics.registry))}/metrics`)).text();
   for (const line of [
     'psa_upstream_requests_total{class="money",outcome="answered"} 1',

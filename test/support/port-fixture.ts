@@ -27,23 +27,14 @@ import { takePostgres } from './postgres-pool.ts';
 
 type Resource = StoredEvent['resource'];
 
+const PORTS = [
+  ...(['access', 'cardPayments', 'charges', 'checkoutTokens', 'disputes', 'payments', 'payouts'] as const),
+  ...(['products', 'sandbox', 'subaccounts', 'subscriptions', 'wallet'] as const),
+] as const;
+type Ports = Pick<PaymentsService, (typeof PORTS)[number]>;
+
 /** The port of a separate merchant, whichever implementation is behind it, and the controls that only the service has. */
-export interface PortFixture
-  extends Pick<
-    PaymentsService,
-    | 'access'
-    | 'payouts'
-    | 'subaccounts'
-    | 'cardPayments'
-    | 'charges'
-    | 'checkoutTokens'
-    | 'disputes'
-    | 'payments'
-    | 'products'
-    | 'sandbox'
-    | 'subscriptions'
-    | 'wallet'
-  > {
+export interface PortFixture extends Ports {
   readonly clock: ManualClock;
   readonly tenant: Tenant;
   /** The service that has the money: the embedded one, or the one behind the facade. */
@@ -178,8 +169,9 @@ function remoteFixture(pair: Pair, environment: Tenant['environment'] = 'live'):
     subject: null,
     onRead: () => undefined,
   });
+  const services = pair.services();
   return {
-    ...pair.services(),
+    ...(Object.fromEntries(PORTS.map((name) => [name, services[name]])) as unknown as Ports),
     clock,
     tenant,
     service: {

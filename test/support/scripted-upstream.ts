@@ -36,6 +36,9 @@ export function scriptedUpstream(script: Script = () => undefined): ScriptedUpst
     state: () => {
       throw new Error('a scripted service has no state');
     },
+    budget: () => {
+      throw new Error('a scripted service has no budget');
+    },
     close: async () => undefined,
   };
   return scripted;

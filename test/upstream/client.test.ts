@@ -461,7 +461,8 @@ describe('a 429', () => {
     clock.advance(seconds * 1_000);
     service.answer = (response) => json(response, 200, {});
     expect(await upstream.send(request)).toMatchObject({ status: 200 });
-    expect(upstream.state()).toMatchObject({ circuit: 'closed', blockedUntil: null });
+    expect(upstream.state()).toMatchObject({ circuit: 'closed' });
+    expect(upstream.budget()).toMatchObject({ blockedUntil: null });
   });
 
   test.each<[string, Record<string, string>, number]>([
@@ -472,7 +473,7 @@ describe('a 429', () => {
     expect(await refusalOf(upstream.send(PAYOUT))).toEqual({ limited: true, seconds });
     service.answer = (response) => json(response, 200, {});
     expect(await upstream.send(WALLET)).toMatchObject({ status: 200 });
-    expect(upstream.state().blockedUntil).toBeNull();
+    expect(upstream.budget().blockedUntil).toBeNull();
   });
 
   test('a 429 was not processed: the request is sent again when it may be, within its time', async () => {
@@ -484,7 +485,7 @@ describe('a 429', () => {
     });
     const sent = upstream.send(PAYOUT);
     await service.next();
-    while (upstream.state().blockedUntil === null) await turns(1);
+    while (upstream.budget().blockedUntil === null) await turns(1);
     expect(service.received).toHaveLength(1);
     clock.advance(4_000);
     expect(await sent).toMatchObject({ status: 200 });

@@ -38,6 +38,9 @@ const NOBODY: Upstream = {
   state: () => {
     throw new Error('not asked for');
   },
+  budget: () => {
+    throw new Error('not asked for');
+  },
   close: async () => undefined,
 };
 

@@ -7,13 +7,11 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { inLanguage } from '../kernel/language.ts';
-import type { Requester } from '../kernel/requester.ts';
 import {
   type Context,
   callerOf,
   createLoaders,
   type OnRootField,
-  type PaymentsService,
   type RootFieldLimits,
   type ServicesFor,
   type SubscriptionLimits,
@@ -110,10 +108,9 @@ export function createContextFactory({
     create(presented, caller, transport): Context {
       const sequencer = createSequencer();
       const freshness = upstream ? createFreshness(caller, clock) : null;
-      const services = lazyServices(servicesFor, freshness?.requester ?? requesterOf(caller, ignoreRead));
+      const services = servicesFor(freshness?.requester ?? requesterOf(caller, ignoreRead));
       const servicesOfBatch = freshness
-        ? (...batch: Parameters<typeof freshness.batch>) =>
-            lazyServices(servicesFor, freshness.batch(...batch))
+        ? (...batch: Parameters<typeof freshness.batch>) => servicesFor(freshness.batch(...batch))
         : () => services;
       let sharedKey: string | undefined;
       return {
@@ -127,7 +124,7 @@ export function createContextFactory({
         ...(freshness && {
           fieldContext(operation: Context, responseKey: string) {
             const { requester, loaders } = freshness.field(responseKey, operation.loaders);
-            return { ...operation, services: lazyServices(servicesFor, requester), loaders };
+            return { ...operation, services: servicesFor(requester), loaders };
           },
         }),
         async subscribe(subscription) {
@@ -202,45 +199,8 @@ function assertOrigin(caller: Caller, origin: string | null): Caller {
   return caller;
 }
 
-/** Without another service in front of which this server stands, no response says how old its data is. */
-function ignoreRead(): void {}
-
-/**
- * The services of one context, created at their first use: thousands of subscriptions hold a context, and few of them ever
- * read anything. All contexts share the getters through a prototype: getters of its own would give each a hidden class,
- * which V8 keeps until a full collection.
- */
-function lazyServices(servicesFor: ServicesFor, requester: Requester): PaymentsService {
-  return { __proto__: SERVICES, servicesFor, requester, created: null } as unknown as PaymentsService;
-}
-
-const SERVICES = Object.create(null);
-const SERVICE_NAMES: Record<keyof PaymentsService, true> = {
-  access: true,
-  cardPayments: true,
-  charges: true,
-  checkoutTokens: true,
-  deliveries: true,
-  disputes: true,
-  payments: true,
-  payouts: true,
-  products: true,
-  refunds: true,
-  requests: true,
-  sandbox: true,
-  store: true,
-  subaccounts: true,
-  subscriptions: true,
-  wallet: true,
-  webhooks: true,
-};
-for (const name of Object.keys(SERVICE_NAMES) as (keyof PaymentsService)[])
-  Object.defineProperty(SERVICES, name, {
-    get(this: { servicesFor: ServicesFor; requester: Requester; created: PaymentsService | null }) {
-      this.created ??= this.servicesFor(this.requester);
-      return this.created[name];
-    },
-  });
+/** Only what another service has shown has an age. */
+const ignoreRead = () => undefined;
 
 /** Runs steps one after the other: at once while none is running, so that most take no turn of the event loop. */
 function createSequencer() {

@@ -13,7 +13,7 @@ export interface Age {
 
 /** The reads of an operation, of a root field or of a batch of a loader. */
 class Reads {
-  readonly #parts = new Set<Reads>();
+  #parts: Set<Reads> | null = null;
   #oldest: number | null = null;
   #stale = false;
 
@@ -25,16 +25,18 @@ class Reads {
 
   /** Adds reads that may still be under way. */
   include(part: Reads): void {
+    this.#parts ??= new Set();
     this.#parts.add(part);
   }
 
   ageAt(nowMs: number): Age {
-    const all: Reads[] = [this, ...this.#parts];
-    const instants = all.flatMap((each) => each.#oldest ?? []);
-    return {
-      ageSeconds: instants.length > 0 ? Math.max(0, (nowMs - Math.min(...instants)) / 1_000) : null,
-      stale: all.some((each) => each.#stale),
-    };
+    let oldest = this.#oldest;
+    let stale = this.#stale;
+    for (const part of this.#parts ?? []) {
+      if (oldest === null || (part.#oldest !== null && part.#oldest < oldest)) oldest = part.#oldest;
+      stale ||= part.#stale;
+    }
+    return { ageSeconds: oldest === null ? null : Math.max(0, (nowMs - oldest) / 1_000), stale };
   }
 }
 

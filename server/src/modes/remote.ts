@@ -10,7 +10,6 @@ import { createRemoteDeliveries } from '../deliveries/remote/service.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createRemoteDisputes } from '../disputes/remote/service.ts';
 import type { Updates } from '../events/subscribe.ts';
-import type { ServicesFor } from '../graphql/context.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
@@ -40,6 +39,7 @@ import { createReceiver, RECEIVE_PATH } from '../webhooks/receive.ts';
 import { createRemoteWebhooks } from '../webhooks/remote/service.ts';
 import { createSender } from '../webhooks/sender.ts';
 import { createWebhookService } from '../webhooks/service.ts';
+import { createServicesFor } from './requester-services.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** Timeouts and waits that a test or a benchmark, which cannot wait for minutes, shortens. */
@@ -243,24 +243,24 @@ export async function createRemoteRuntime({
     }),
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
-  const servicesFor: ServicesFor = (requester) => ({
-    access,
-    cardPayments: cardPayments.serviceFor(requester),
-    charges: charges.serviceFor(requester),
-    checkoutTokens,
-    deliveries: deliveries.serviceFor(requester),
-    disputes: disputes.serviceFor(requester),
-    payments: payments.serviceFor(requester),
-    payouts: payouts.serviceFor(requester),
-    products: products.serviceFor(requester),
-    refunds: refunds.serviceFor(requester),
-    requests: unresolvedRequests,
-    sandbox: sandbox.serviceFor(requester),
-    store: store.serviceFor(requester),
-    subaccounts: subaccounts.serviceFor(requester),
-    subscriptions: subscriptions.serviceFor(requester),
-    wallet: wallet.serviceFor(requester),
-    webhooks,
+  const servicesFor = createServicesFor({
+    access: () => access,
+    cardPayments: cardPayments.serviceFor,
+    charges: charges.serviceFor,
+    checkoutTokens: () => checkoutTokens,
+    deliveries: deliveries.serviceFor,
+    disputes: disputes.serviceFor,
+    payments: payments.serviceFor,
+    payouts: payouts.serviceFor,
+    products: products.serviceFor,
+    refunds: refunds.serviceFor,
+    requests: () => unresolvedRequests,
+    sandbox: sandbox.serviceFor,
+    store: store.serviceFor,
+    subaccounts: subaccounts.serviceFor,
+    subscriptions: subscriptions.serviceFor,
+    wallet: wallet.serviceFor,
+    webhooks: () => webhooks,
   });
 
   return {

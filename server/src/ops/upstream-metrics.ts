@@ -1,5 +1,5 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
-import { UPSTREAM_PRIORITIES, type UpstreamPriority, type UpstreamState } from '../upstream/upstream.ts';
+import { UPSTREAM_PRIORITIES, type Upstream, type UpstreamPriority } from '../upstream/upstream.ts';
 
 /** Callbacks of the upstream client and its reads. */
 export interface UpstreamMetrics {
@@ -13,7 +13,7 @@ export interface UpstreamMetrics {
   /** Counts a resource whose final state the service has corrected. */
   onCorrection(resource: string): void;
   /** Adds gauges of the budget and the circuit breaker. */
-  watch(upstream: { state(): UpstreamState }): void;
+  watch(upstream: Pick<Upstream, 'state' | 'budget'>): void;
   /** Adds gauges of the requests whose outcome is unknown. A scrape reports the result of the read that the last one began. */
   watchDoubts(read: () => Promise<readonly Doubt[]>, now: () => Date): void;
 }
@@ -117,7 +117,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
         labelNames: ['class'],
         registers,
         collect() {
-          const { used } = upstream.state().budget;
+          const { used } = upstream.budget();
           for (const each of UPSTREAM_PRIORITIES) this.set({ class: each }, used[each]);
         },
       });
@@ -126,7 +126,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
         help: 'Requests that the budget allows in a window; 0 where it is switched off',
         registers,
         collect() {
-          this.set(upstream.state().budget.limit ?? 0);
+          this.set(upstream.budget().limit ?? 0);
         },
       });
       new Gauge({
@@ -134,7 +134,7 @@ export function createUpstreamMetrics(): UpstreamMetrics {
         help: 'Unix time until which the service asked to be left alone; 0 where it did not',
         registers,
         collect() {
-          this.set((upstream.state().blockedUntil?.getTime() ?? 0) / 1_000);
+          this.set((upstream.budget().blockedUntil?.getTime() ?? 0) / 1_000);
         },
       });
       new Gauge({

@@ -265,10 +265,8 @@ export function createUpstream({
         if (closed) throw lastFault;
       }
     },
-    state() {
-      const state = budget.state();
-      return { ...breaker.state(), lastAnswerAt, budget: state, blockedUntil: state.blockedUntil };
-    },
+    state: () => ({ ...breaker.state(), lastAnswerAt }),
+    budget: () => budget.state(),
     close() {
       closing ??= close();
       return closing;

@@ -1,7 +1,7 @@
 import { isAhead, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import type { Requester } from '../kernel/requester.ts';
-import type { Tenant } from '../kernel/tenant.ts';
+import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
 import {
@@ -91,6 +91,10 @@ export function createPaymentLookups<
   /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
   const polledAt = new Map<string, Date>();
 
+  /** The state that contains each answer. A cached answer is taken many times, and has no news for that state. */
+  const recorded = new WeakMap<object, string>();
+  const stateOf = (tenant: Tenant, { version }: MirroredRow) => `${tenantKey(tenant)} ${version}`;
+
   /** @throws RateLimitError, UpstreamFault, UpstreamError (there is no such endpoint) */
   function ask({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read> {
     return endpoints.ask(environment, endpoint, () => reads.get(environment, pathOf(id), options));
@@ -114,10 +118,13 @@ export function createPaymentLookups<
     { read, requestOptions }: { read: Read; requestOptions: RequestOptions },
   ): Promise<MirroredRow | null> {
     if (isSuccess(read)) {
+      const answer = typeof read.body === 'object' ? read.body : null;
+      if (known && answer && recorded.get(answer) === stateOf(tenant, known)) return known;
       const claim = readClaim(read.body);
       if (!claim || family.idOf(claim) !== id) throw unreadable();
       const now = await mirror.record(tenant, known, claim, read.at);
       if (!now) throw unreadable();
+      if (answer) recorded.set(answer, stateOf(tenant, now));
       return now;
     }
     // Not found, or no id of this service: a payment that was once seen has not ceased to exist.

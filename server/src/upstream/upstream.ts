@@ -84,16 +84,13 @@ export interface BudgetState {
   readonly blockedUntil: Date | null;
 }
 
-/** The state of the service and the budget, as this instance knows it. */
+/** The state of the service, as this instance knows it. */
 export interface UpstreamState {
   readonly circuit: CircuitState;
   /** The time of the circuit's last change of state. */
   readonly since: Date;
   /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
-  readonly budget: BudgetState;
-  /** The budget's `blockedUntil`. */
-  readonly blockedUntil: Date | null;
 }
 
 /** The service over HTTP, within its budget. */
@@ -111,6 +108,7 @@ export interface Upstream {
    */
   get(request: Omit<UpstreamRequest, 'method' | 'body'>): Promise<UpstreamAnswer>;
   state(): UpstreamState;
+  budget(): BudgetState;
   /** Ends the waiting requests and closes the connections, once the requests under way have ended or timed out. */
   close(): Promise<void>;
 }
