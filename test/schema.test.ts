@@ -207,6 +207,15 @@ function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | '
   return literal ? `${type} = ${print(literal)}` : String(type);
 }
 
+test('An update is the value of its field at once: nothing is validated again, and no turn is waited for', () => {
+  const update = {};
+  const context = { loaders: { subaccount: { clearAll: () => undefined } } };
+  const fields = Object.values(schema.getSubscriptionType()!.getFields());
+  expect(fields.length).toBeGreaterThan(20);
+  for (const { name, resolve } of fields)
+    expect([name, resolve?.(update, { filter: 7 }, context, {} as never)]).toEqual([name, update]);
+});
+
 describe('the widget’s documents', () => {
   test.each(Object.entries({ START_CHECKOUT, CARD_PAYMENT, CARD_PAYMENT_UPDATES }))(
     'The widget’s documents request nothing that the server does not have: %s',

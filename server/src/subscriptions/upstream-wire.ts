@@ -25,7 +25,7 @@ import type { UpstreamCycle, UpstreamSubscription } from './upstream-subscriptio
 /** Reads the response to a lookup; null where it is none. */
 export function subscriptionFromWire(body: unknown): UpstreamSubscription | null {
   const record = readRecords(body).find((each) => idOf(each) !== null);
-  return record ? membersOf(record, readStatus(record.status)) : null;
+  return record ? { ...membersOf(record, readStatus(record.status)), isEvent: false } : null;
 }
 
 /** The identifiers of families whose events also name a subscription, as that of a refund. */
@@ -37,7 +37,7 @@ export function subscriptionEventFromWire(payload: unknown): UpstreamSubscriptio
   const isOther = [readRecord(payload), record].some((each) =>
     OTHER_FAMILIES.some((name) => typeof each?.[name] === 'string'),
   );
-  return record && !isOther ? membersOf(record, readStatus(record.status)) : null;
+  return record && !isOther ? { ...membersOf(record, readStatus(record.status)), isEvent: true } : null;
 }
 
 function isId(value: unknown): value is string {
@@ -48,7 +48,10 @@ function idOf({ subscriptionId, id }: JsonRecord): string | null {
   return [subscriptionId, id].find(isId) ?? null;
 }
 
-function membersOf(record: JsonRecord, status: UpstreamSubscription['status']): UpstreamSubscription {
+function membersOf(
+  record: JsonRecord,
+  status: UpstreamSubscription['status'],
+): Omit<UpstreamSubscription, 'isEvent'> {
   const shown = Array.isArray(record.cycles) ? record.cycles : [record.cycle];
   const brCode = readText(record.pixCopyPaste);
   return {

@@ -93,7 +93,9 @@ export function createPaymentLookups<
 
   /** The state that contains each answer. A cached answer is taken many times, and has no news for that state. */
   const recorded = new WeakMap<object, string>();
-  const stateOf = (tenant: Tenant, { version }: MirroredRow) => `${tenantKey(tenant)} ${version}`;
+  // Not the version alone: an amount under refund is part of the state, and no step of the payment's own.
+  const stateOf = (tenant: Tenant, { snapshot }: MirroredRow) =>
+    `${tenantKey(tenant)} ${JSON.stringify(snapshot)}`;
 
   /** @throws RateLimitError, UpstreamFault, UpstreamError (there is no such endpoint) */
   function ask({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read> {
