@@ -380,7 +380,7 @@ describeOnBothEngines('a subscription', (open) => {
       ),
     );
     const seen = followers.map((follower) => follower.next());
-    // All have joined the live end when a change of theirs has come to each.
+    // All have joined the live end when each has got one.
     await cardPayments.create(tenant, { valueCents: 1_001 });
     await Promise.all(seen);
     asked.length = 0;
