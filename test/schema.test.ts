@@ -4,6 +4,7 @@ import {
   buildSchema,
   type GraphQLArgument,
   type GraphQLField,
+  type GraphQLInterfaceType,
   type GraphQLNamedType,
   type GraphQLScalarType,
   type GraphQLSchema,
@@ -214,6 +215,18 @@ test('An update is the value of its field at once: nothing is validated again, a
   expect(fields.length).toBeGreaterThan(20);
   for (const { name, resolve } of fields)
     expect([name, resolve?.(update, { filter: 7 }, context, {} as never)]).toEqual([name, update]);
+});
+
+test('The id of a node is there at once: no row of a list waits for a promise', () => {
+  const node = schema.getType('Node') as GraphQLInterfaceType;
+  const nodes = schema.getPossibleTypes(node);
+  expect(nodes.length).toBeGreaterThan(10);
+  const context = { caller: { tenant: { accountId: 'acc_1', environment: 'live' } } };
+  const row = new Proxy({}, { get: () => 'one' });
+  for (const type of nodes) {
+    const id = type.getFields().id!.resolve!(row, {}, context, {} as never);
+    expect(Buffer.from(id as string, 'base64').toString()).toMatch(new RegExp(`^${type.name}:.*(one|acc_1)`));
+  }
 });
 
 describe('the widget’s documents', () => {

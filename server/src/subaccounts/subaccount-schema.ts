@@ -1,3 +1,4 @@
+import { encodeGlobalID } from '@pothos/plugin-relay';
 import { assertMay, seesSubaccount } from '../access/model.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
@@ -48,10 +49,10 @@ export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
 export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
   description: 'One movement of a subaccount’s balance. An entry never changes, and is never removed.',
   fields: (t) => ({
-    id: t.globalID({
+    id: t.id({
       description:
         'The unique identifier of the entry, the same in every answer. An entry is not a Node: it is read in its statement.',
-      resolve: (entry) => ({ type: 'StatementEntry', id: entryIdOf(entry) }),
+      resolve: (entry) => encodeGlobalID('StatementEntry', entryIdOf(entry)),
     }),
     kind: t.field({
       type: StatementEntryKindEnum,
