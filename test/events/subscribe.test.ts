@@ -380,7 +380,7 @@ describeOnBothEngines('a subscription', (open) => {
       ),
     );
     const seen = followers.map((follower) => follower.next());
-    // All have joined the live end when each has got one.
+    // Once each has received a first update, all follow the live log.
     await cardPayments.create(tenant, { valueCents: 1_001 });
     await Promise.all(seen);
     asked.length = 0;

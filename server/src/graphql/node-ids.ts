@@ -7,10 +7,10 @@ interface NodeOptions {
 }
 
 /**
- * Resolves the id of each node at once. The resolver of the relay plugin is asynchronous: each row of a list that selects
- * `id` would wait for a promise, and each update of a subscription would be sent a turn later.
+ * Makes the ids of nodes without a promise. The resolver of the relay plugin is asynchronous: each row of a list that selects
+ * `id` would wait for one, and so would each update of a subscription.
  */
-export function resolveIdsAtOnce(schema: GraphQLSchema): void {
+export function resolveIdsSynchronously(schema: GraphQLSchema): void {
   for (const type of Object.values(schema.getTypeMap())) {
     if (!isObjectType(type)) continue;
     const options = type.extensions.pothosOptions as NodeOptions | undefined;

@@ -39,7 +39,8 @@ class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
     field: PothosOutputFieldConfig<Types>,
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (field.kind === 'Query' || field.kind === 'Mutation') return withAdmission(resolve, field);
-    // The arguments of a subscription were validated when it was opened. Again for each update, that is a wait for nothing.
+    // The arguments were validated when the subscription was opened. The field's own resolver runs for each update, without
+    // the wrappers of the plugins behind this one: validation is asynchronous, and would delay each update by a turn.
     return field.kind === 'Subscription' ? (field.resolve ?? resolve) : resolve;
   }
 

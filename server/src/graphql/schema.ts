@@ -31,13 +31,13 @@ import '../webhooks/updates/schema.ts';
 import { isEnumType, specifiedDirectives } from 'graphql';
 import { builder } from './builder.ts';
 import { locateLiterals } from './literals.ts';
-import { resolveIdsAtOnce } from './node-ids.ts';
+import { resolveIdsSynchronously } from './node-ids.ts';
 import { SEMANTIC_NON_NULL } from './semantic-non-null.ts';
 
 /** The whole schema: the imports above add the types of every slice. */
 export const schema = builder.toSchema({ directives: [...specifiedDirectives, SEMANTIC_NON_NULL] });
 locateLiterals(schema);
-resolveIdsAtOnce(schema);
+resolveIdsSynchronously(schema);
 
 // An enum value of a newer version, which may use the same database during an upgrade, is shown as UNKNOWN.
 for (const type of Object.values(schema.getTypeMap())) {

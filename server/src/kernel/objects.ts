@@ -1,6 +1,6 @@
 /**
- * Whether two objects have the same JSON, in which undefined members are missing and a `Date` is its text. Compared without
- * making it: snapshots out of `jsonb` have their members in another order, so that their texts would have to be read again.
+ * Whether two objects give the same JSON, whatever the order of their members. An undefined member counts as missing, an
+ * undefined item as null, and a `Date` as its text; all numbers are finite. No JSON is made: that takes longer.
  */
 export function isUnchanged(left: object, right: object): boolean {
   return isSameJson(left, right);
@@ -19,6 +19,7 @@ function isSameJson(left: unknown, right: unknown): boolean {
   if (!isObject(left) || !isObject(right)) return false;
   return (
     Object.entries(left).every(([name, value]) => isSameJson(value, ownMember(right, name))) &&
+    // The right has no member that the left lacks.
     Object.entries(right).every(([name, value]) => value === undefined || Object.hasOwn(left, name))
   );
 }

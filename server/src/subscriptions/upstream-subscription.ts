@@ -31,8 +31,8 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
   /** The language in this server's own request, which the service does not get. */
   language?: Language | null;
   txid: string | null;
-  /** Whether a webhook shows it: that may come again after a newer one. A response is of now. */
-  isEvent: boolean;
+  /** Whether a webhook shows it, which may arrive late. A response shows the present state. */
+  isWebhook: boolean;
   /** Some cycles of the subscription, in any order; empty where none is shown. */
   cycles: readonly UpstreamCycle[];
 };
@@ -52,11 +52,9 @@ export function mergeUpstreamSubscription(
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
   const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
-  const [cycle, ...more] = claim.isEvent ? claim.cycles : [];
-  const isLate =
-    known !== null && cycle !== undefined && more.length === 0 && isBehind(known.cycles ?? [], cycle);
-  const status =
-    isLate && !isFinal(claim.status ?? 'unknown') ? known.status : statusAfter(known, claim.status);
+  const isLate = claim.isWebhook && claim.cycles.some((cycle) => hasEndedSince(cycle, known?.cycles ?? []));
+  const isStatusOld = isLate && !isFinal(claim.status ?? 'unknown');
+  const status = statusAfter(known, isStatusOld ? null : claim.status);
   const canceled = status === 'canceled';
   const language = known?.language ?? claim.language;
   const subscription: SubscriptionSnapshot = {
@@ -130,19 +128,10 @@ function nextDueAfter(
   return claimed === 'none' ? null : (claimed ?? known?.nextDueAt ?? null);
 }
 
-/**
- * Whether a shown cycle is from before those that are known, as in a webhook that came again after a newer one. The status
- * beside it is old as well: paid, where a later cycle was refused, or past due, where the cycle was paid since.
- */
-function isBehind(known: readonly SubscriptionCycle[], shown: UpstreamCycle): boolean {
-  const hasBegun = ({ status, attempts }: SubscriptionCycle) =>
-    attempts > 0 || status === 'retrying' || isOver(status);
-  if (known.some((each) => each.number > shown.number && hasBegun(each))) return true;
-  const before = known.find(({ number }) => number === shown.number);
-  if (!before) return false;
-  // An end is no step back, however many attempts are shown with it.
+/** Whether a cycle that is shown as open is known to have ended: what is shown with it is old, the status too. */
+function hasEndedSince(shown: UpstreamCycle, known: readonly SubscriptionCycle[]): boolean {
   if (shown.status !== 'scheduled' && shown.status !== 'retrying') return false;
-  return isOver(before.status) || (shown.attempts !== null && shown.attempts < before.attempts);
+  return known.some(({ number, status }) => number === shown.number && isOver(status));
 }
 
 /** The cycles by what is known and shown of them, newest first, and the newest that has changed. */
@@ -164,7 +153,7 @@ function mergeCycles(
   return { cycles: newestFirst.slice(0, KEPT_CYCLES), changedCycle };
 }
 
-function isOver(status: SubscriptionCycle['status']): boolean {
+function isOver(status: SubscriptionCycle['status'] | null): boolean {
   return status === 'paid' || status === 'failed' || status === 'canceled';
 }
 
@@ -174,7 +163,8 @@ function mergeCycle(
   amountCents: Cents,
 ): SubscriptionCycle {
   // An older claim takes nothing back: what has ended stays so, and attempts are not unmade.
-  const isOlder = known !== null && (isOver(known.status) || (claim.attempts ?? 0) < known.attempts);
+  const isStepBack = !isOver(claim.status) && (claim.attempts ?? 0) < (known?.attempts ?? 0);
+  const isOlder = known !== null && (isOver(known.status) || isStepBack);
   const status = isOlder ? known!.status : (claim.status ?? known?.status ?? 'unknown');
   const isPaid = status === 'paid';
   return {

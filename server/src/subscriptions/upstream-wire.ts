@@ -25,7 +25,7 @@ import type { UpstreamCycle, UpstreamSubscription } from './upstream-subscriptio
 /** Reads the response to a lookup; null where it is none. */
 export function subscriptionFromWire(body: unknown): UpstreamSubscription | null {
   const record = readRecords(body).find((each) => idOf(each) !== null);
-  return record ? { ...membersOf(record, readStatus(record.status)), isEvent: false } : null;
+  return record ? { ...membersOf(record, readStatus(record.status)), isWebhook: false } : null;
 }
 
 /** The identifiers of families whose events also name a subscription, as that of a refund. */
@@ -37,7 +37,7 @@ export function subscriptionEventFromWire(payload: unknown): UpstreamSubscriptio
   const isOther = [readRecord(payload), record].some((each) =>
     OTHER_FAMILIES.some((name) => typeof each?.[name] === 'string'),
   );
-  return record && !isOther ? { ...membersOf(record, readStatus(record.status)), isEvent: true } : null;
+  return record && !isOther ? { ...membersOf(record, readStatus(record.status)), isWebhook: true } : null;
 }
 
 function isId(value: unknown): value is string {
@@ -51,7 +51,7 @@ function idOf({ subscriptionId, id }: JsonRecord): string | null {
 function membersOf(
   record: JsonRecord,
   status: UpstreamSubscription['status'],
-): Omit<UpstreamSubscription, 'isEvent'> {
+): Omit<UpstreamSubscription, 'isWebhook'> {
   const shown = Array.isArray(record.cycles) ? record.cycles : [record.cycle];
   const brCode = readText(record.pixCopyPaste);
   return {

@@ -91,9 +91,12 @@ export function createPaymentLookups<
   /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
   const polledAt = new Map<string, Date>();
 
-  /** The state that contains each answer. A cached answer is taken many times, and has no news for that state. */
-  const recorded = new WeakMap<object, string>();
-  // Not the version alone: an amount under refund is part of the state, and no step of the payment's own.
+  /**
+   * The state of the mirror after each answer was merged. Where it still is the state, a cached answer has nothing new, and is
+   * not merged again.
+   */
+  const statesAfter = new WeakMap<object, string>();
+  // The whole snapshot, not the version: a card payment's amount under refund changes without a new version.
   const stateOf = (tenant: Tenant, { snapshot }: MirroredRow) =>
     `${tenantKey(tenant)} ${JSON.stringify(snapshot)}`;
 
@@ -121,12 +124,13 @@ export function createPaymentLookups<
   ): Promise<MirroredRow | null> {
     if (isSuccess(read)) {
       const answer = typeof read.body === 'object' ? read.body : null;
-      if (known && answer && recorded.get(answer) === stateOf(tenant, known)) return known;
+      const stateAfter = answer && statesAfter.get(answer);
+      if (known && stateAfter && stateAfter === stateOf(tenant, known)) return known;
       const claim = readClaim(read.body);
       if (!claim || family.idOf(claim) !== id) throw unreadable();
       const now = await mirror.record(tenant, known, claim, read.at);
       if (!now) throw unreadable();
-      if (answer) recorded.set(answer, stateOf(tenant, now));
+      if (answer) statesAfter.set(answer, stateOf(tenant, now));
       return now;
     }
     // Not found, or no id of this service: a payment that was once seen has not ceased to exist.
