@@ -173,6 +173,27 @@ it.each([
   await page.context().close();
 });
 
+it('the gallery takes the focus from no field that is typed into', async () => {
+  const { page } = await openGallery(browser, server.url, { theme: 'default' });
+  const field = page.getByLabel('Produto');
+  await field.fill('');
+  const losses = await field.evaluateHandle((input) => {
+    const counted = { losses: 0 };
+    input.addEventListener('blur', () => (counted.losses += 1));
+    return counted;
+  });
+  // The elements of a theme are placed while somebody types. A click by script leaves the focus where it is.
+  await page
+    .locator('input[name="theme"][value="custody"]')
+    .evaluate((input) => (input as HTMLElement).click());
+  await page.waitForSelector('#custody[data-placed]', { state: 'attached' });
+  await page.keyboard.type('Caneca');
+  expect([await field.inputValue(), await losses.evaluate(({ losses }) => losses)]).toEqual(['Caneca', 0]);
+  await field.blur();
+  await page.waitForSelector('[data-ready]');
+  await page.context().close();
+});
+
 it('the address of the gallery restores its view', async () => {
   const { page, show } = gallery;
   await show({

@@ -77,19 +77,31 @@ async function openTheme(theme: string): Promise<void> {
     device.isPhone = false;
     section?.setAttribute('data-placed', '');
   }
-  // A field takes the focus, in which its text is selected, only where it is shown.
-  const focused = document.activeElement as HTMLElement | null;
   for (const state of STATES.filter(({ copies }) => copies)) {
+    await typingEnded();
+    // A field takes the focus, in which its text is selected, only where it is shown.
+    const focused = document.activeElement as HTMLElement | null;
     device.hasClipboard = state.copies === 'granted';
     const checkout = frameOf(theme, state)?.querySelector('psa-checkout');
     checkout?.shadowRoot?.querySelector<HTMLElement>('[part=copy-button]')?.click();
     await nextTask();
+    const { activeElement } = document;
+    if (!section?.contains(activeElement)) continue;
+    (activeElement as HTMLElement).blur();
+    focused?.focus({ preventScroll: true });
   }
   device.hasClipboard = true;
+}
+
+/** Waits while a text field of the page has the focus: what is typed into it would reach the field that takes the focus. */
+async function typingEnded(): Promise<void> {
+  for (let field = typedInto(); field; field = typedInto())
+    await new Promise((resolve) => field?.addEventListener('blur', resolve, { once: true }));
+}
+
+function typedInto(): Element | null {
   const { activeElement } = document;
-  if (!section?.contains(activeElement)) return;
-  (activeElement as HTMLElement).blur();
-  focused?.focus({ preventScroll: true });
+  return activeElement?.matches('input:not([type=radio]), textarea') ? activeElement : null;
 }
 
 function shownThemes(): string[] {
