@@ -1,24 +1,20 @@
 /**
- * Whether two objects give the same JSON, whatever the order of their members. An undefined member counts as missing, an
+ * Whether two values give the same JSON, whatever the order of their members. An undefined member counts as missing, an
  * undefined item as null, and a `Date` as its text; all numbers are finite. No JSON is made: that takes longer.
  */
-export function isUnchanged(left: object, right: object): boolean {
-  return isSameJson(left, right);
-}
-
-function isSameJson(left: unknown, right: unknown): boolean {
+export function isUnchanged(left: unknown, right: unknown): boolean {
   if (left === right) return true;
-  if (left instanceof Date || right instanceof Date) return isSameJson(inJson(left), inJson(right));
+  if (left instanceof Date || right instanceof Date) return isUnchanged(inJson(left), inJson(right));
   if (Array.isArray(left) || Array.isArray(right))
     return (
       Array.isArray(left) &&
       Array.isArray(right) &&
       left.length === right.length &&
-      left.every((item, index) => isSameJson(item ?? null, right[index] ?? null))
+      left.every((item, index) => isUnchanged(item ?? null, right[index] ?? null))
     );
   if (!isObject(left) || !isObject(right)) return false;
   return (
-    Object.entries(left).every(([name, value]) => isSameJson(value, ownMember(right, name))) &&
+    Object.entries(left).every(([name, value]) => isUnchanged(value, ownMember(right, name))) &&
     // The right has no member that the left lacks.
     Object.entries(right).every(([name, value]) => value === undefined || Object.hasOwn(left, name))
   );
