@@ -195,6 +195,14 @@ describeOnDatabase('an order with thousands of payments', (open) => {
       select ${accountId}, 'live', 'card_payment', 'P' || n, 1, case when n % 100 = 0 then 'paid' else 'expired' end,
         false, jsonb_build_object('externalId', (1042 + n % 2)::text), ${core.clock.now()}
       from generate_series(1, ${COUNT}) n`.execute(database.sql);
+    // Payments by PIX of two further orders: one was paid, the other was too, and shows a word now that is not known.
+    await sql`
+      insert into observed (account_id, environment, resource, id, version, status, final, snapshot, observed_at)
+      select ${accountId}, 'live', 'payment', 'X' || n, 1,
+        case when n > 2 then 'expired' when n = 1 then 'paid' else 'unknown' end, false,
+        jsonb_build_object('externalId', (2042 + n % 2)::text, 'lastStatus', case when n = 2 then 'paid' end),
+        ${core.clock.now()}
+      from generate_series(1, ${COUNT}) n`.execute(database.sql);
     await sql`analyze card_payment, observed`.execute(database.sql);
   }
 
@@ -213,7 +221,11 @@ describeOnDatabase('an order with thousands of payments', (open) => {
     expect(await selectPaidOfOrder(explained.sql, tenant, payment!)).toMatchObject([{ orderCode: codes[0] }]);
     expect(await selectPaidByExternalIds(explained.sql, tenant, ['1043', 'none'])).toEqual([]);
     expect(await selectPaidByExternalIds(explained.sql, tenant, ['1042'])).toEqual([{ externalId: '1042' }]);
-    expect(plans).toHaveLength(4);
+    expect(await selectPaidByExternalIds(explained.sql, tenant, ['2042', '2043', 'none'])).toEqual([
+      { externalId: '2042' },
+      { externalId: '2043' },
+    ]);
+    expect(plans).toHaveLength(5);
     for (const { statement, rowsRead, scanned } of plans)
       expect([statement, scanned, rowsRead <= 3]).toEqual([statement, [], true]);
 

@@ -159,6 +159,11 @@ describe('rules', () => {
     expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], byMethod: {} })).toMatchObject({
       retryAfterSeconds: 1,
     });
+    // From before the clock was set back: nobody waits longer than the hour.
+    const ahead = plusMs(NOW, 24 * HOUR);
+    expect(
+      refusal('pix_turbo', { all: Array(10).fill(ahead), byMethod: { pix_turbo: Array(5).fill(ahead) } }),
+    ).toBeUndefined();
   });
 
   test('the newest payouts are remembered, as many as the limits count, newest first', () => {

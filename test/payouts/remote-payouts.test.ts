@@ -926,6 +926,21 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
+    test('a payout is read by its key as by its other names, and shown as it was where the service is away', async () => {
+      const { service, tenant, list, seen, clock, answering } = await start();
+      const { payout } = await service.request(tenant, pix({ idempotencyKey: 'salary-7' }));
+      expect(await service.findByKey(tenant, 'salary-7')).toEqual(payout);
+      answering({ get: () => new UpstreamFault('unreachable', 'no') });
+      clock.advance(MINUTE);
+      expect(await service.findByKey(tenant, 'salary-7')).toEqual(payout);
+      expect(seen.at(-1)).toMatchObject({ stale: true });
+      answering({ get: null });
+      list[0]!.status = 'concluido';
+      clock.advance(MINUTE);
+      expect(await service.findByKey(tenant, 'salary-7')).toMatchObject({ status: 'completed' });
+      expect(seen.at(-1)).toEqual({ at: clock.now(), stale: false });
+    });
+
     test('no payout is reported absent where one in the list cannot be read', async () => {
       const { service, tenant, add, list, clock } = await start();
       add();

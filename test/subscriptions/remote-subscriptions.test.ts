@@ -238,6 +238,23 @@ describe('a subscription of another service', () => {
     expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
   });
 
+  test('A response that a webhook overtakes moves no status back', async () => {
+    const { merchant, tenant, create, kept, clock, script, webhook, events } = await start();
+    const id = create({ status: 'active', cycles: [CYCLE] });
+    await merchant.find(tenant, id);
+    clock.advance(MINUTE);
+    const refused = { ...CYCLE, status: 'retrying', attempts: 1, failureReason: 'insufficient_funds' };
+    script.on('GET', `${PATH}/`, async () => {
+      clock.advance(1_000);
+      const subscription = { subscriptionId: id, amountCents: 820, cycle: refused };
+      await webhook({ event: 'subscription.past_due', ...subscription, status: 'past_due' });
+      // The service has read its record before the webhook, and shows a later cycle too.
+      return ok({ ...kept.get(id), nextDueAt: CYCLE.dueAt });
+    });
+    expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
+    expect((await events()).slice(1)).toEqual([['subscription.changed', 'active']]);
+  });
+
   test('The end of a cycle is news, also with fewer attempts than are known', async () => {
     const { merchant, tenant, create, webhook } = await start();
     const third = { ...CYCLE, number: 3, status: 'retrying', attempts: 2 };

@@ -307,6 +307,34 @@ describe('a refund', () => {
     }
   });
 
+  test('A refund is read by its key as by its id, and one that has ended costs no request', async () => {
+    const { port, script, tenant, facade } = await startRefunds();
+    script.on('POST', '/v1/payments/', () => ok(right));
+    script.on('GET', '/v1/refunds/', () => ok({ ...right, status: 'completed' }));
+    await port.request(tenant, resource, input);
+    facade.clock.advance(60_000);
+    for (let time = 0; time < 2; time += 1)
+      expect(await port.find(tenant, 'ref_idem_devolucao-1')).toMatchObject({ status: 'completed' });
+    expect(script.requestLines.slice(1)).toEqual([`GET /v1/refunds/${right.refundId}`]);
+  });
+
+  test('A refund in doubt that the service does not let this key read is reported when it grows old', async () => {
+    const { port, script, tenant, facade } = await startRefunds();
+    script.on('POST', '/v1/payments/', () => timeout());
+    script.on('GET', '/v1/refunds/', () => refused(403, 'No'));
+    await expect(port.request(tenant, resource, input)).rejects.toMatchObject({ moneyMayHaveMoved: true });
+    for (let minute = 0; minute < 60; minute += 1) {
+      facade.clock.advance(60_000);
+      await facade.work.settled();
+    }
+    expect((await facade.intents.open(tenant, 'refund')).map(({ finding }) => finding)).toEqual([
+      'The payments service does not show refunds',
+    ]);
+    expect(facade.faults).toEqual([
+      expect.objectContaining({ message: expect.stringMatching(/unknown since .*: see psa doubts list/) }),
+    ]);
+  });
+
   test('Without their word refunds are not offered, and nothing is sent', async () => {
     const { port, script, tenant } = await startRefunds(['payments']);
     for (const ask of [

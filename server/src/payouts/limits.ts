@@ -1,3 +1,4 @@
+import { isAhead } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 import type { OwnPayout } from './model.ts';
@@ -34,13 +35,18 @@ export function withOneMore(
   };
 }
 
-/** Asserts the limits of any 60 minutes. @throws RateLimitError with the seconds until the next payout is possible */
+/**
+ * Asserts the limits of any 60 minutes. A payout from before the clock was set back does not count: nobody waits longer than
+ * an hour. @throws RateLimitError with the seconds until the next payout is possible
+ */
 export function assertWithinHourlyLimits(
   method: PayoutMethod,
   { all, byMethod }: RecentPayouts,
   now: Date,
 ): void {
   const { hourly } = methodOf(method);
+  const waitMsAfter = (oldest: Date | undefined) =>
+    oldest && !isAhead(oldest, now) ? oldest.getTime() + HOUR_MS - now.getTime() : 0;
   const limits = [
     { name: `${PAYOUTS_AN_HOUR} withdrawals an hour`, oldest: all[PAYOUTS_AN_HOUR - 1] },
     ...(hourly
@@ -48,7 +54,7 @@ export function assertWithinHourlyLimits(
       : []),
   ];
   const [reached] = limits
-    .map(({ name, oldest }) => ({ name, waitMs: oldest ? oldest.getTime() + HOUR_MS - now.getTime() : 0 }))
+    .map(({ name, oldest }) => ({ name, waitMs: waitMsAfter(oldest) }))
     .filter(({ waitMs }) => waitMs > 0)
     .sort((left, right) => right.waitMs - left.waitMs);
   if (reached) throw new RateLimitError(reached.name, Math.ceil(reached.waitMs / 1_000));

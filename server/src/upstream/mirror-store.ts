@@ -62,7 +62,7 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** Lists those of a merchant's orders that have a paid card payment. */
+/** Lists those of a merchant's orders that were paid, by card, by PIX or by LTC. */
 export async function selectPaidByExternalIds(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -72,8 +72,9 @@ export async function selectPaidByExternalIds(
     select asked.id as "externalId" from unnest(${externalIds}::text[]) asked (id)
     cross join lateral (
       select from observed
-      where account_id = ${accountId} and environment = ${environment} and resource = 'card_payment'
-        and status in ('paid', 'refunded') and snapshot ->> 'externalId' = asked.id
+      where account_id = ${accountId} and environment = ${environment} and snapshot ->> 'externalId' = asked.id
+        and resource in ('card_payment', 'payment')
+        and (status in ('paid', 'refunded') or status = 'unknown' and snapshot ->> 'lastStatus' in ('paid', 'refunded'))
         and not (status = 'refunded' and snapshot ->> 'canceledAt' is not null)
       limit 1
     ) paid

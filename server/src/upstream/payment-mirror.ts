@@ -68,6 +68,9 @@ export function mirrorPayments<
       tenant,
       read: (reader) => reader.load(mirrored[resource], family.idOf(claim)),
       decide(state) {
+        const before = state.get(mirrored[resource], family.idOf(claim));
+        // While the answer was on its way, a webhook or another request has shown a newer state.
+        if (before && isNewer(before, at, state.now)) return { outcome: { now: before, moved: false } };
         const { record, writes } = decide(state, claim, at);
         return { outcome: { now: record, moved: (writes.events?.length ?? 0) > 0 }, writes };
       },

@@ -243,7 +243,12 @@ export function createRemotePayouts(
   return {
     serviceFor: (requester) => ({
       request: requests.request,
-      findByKey: requests.findByKey,
+      async findByKey(tenant, idempotencyKey) {
+        const known = await requests.findByKey(tenant, idempotencyKey);
+        if (!known?.withdrawalId) return known;
+        const [found] = await withUpstreamErrors(findMany(tenant, [known.withdrawalId], requester));
+        return found ?? known;
+      },
       // Only the service knows the form of the names that it issues.
       assertNames: () => undefined,
       find: async (tenant, reference) =>

@@ -4,11 +4,13 @@ import {
   InsufficientFundsError,
   NotFoundError,
   type PaymentError,
+  PermissionError,
   UnavailableError,
   UpstreamError,
 } from '../../kernel/errors.ts';
+import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { requestOptionsFor, type UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import type { LookupResult, RequestKind } from '../../upstream/intents/operations.ts';
@@ -16,6 +18,7 @@ import { intents as intentRecords } from '../../upstream/intents/store.ts';
 import { type Intent, intentKey } from '../../upstream/intents/transitions.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import { selectMirrored } from '../../upstream/mirror-store.ts';
+import type { PaymentLookups } from '../../upstream/payment-lookups.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
   errorCodeOf,
@@ -66,7 +69,7 @@ interface Refundable {
 export interface RefundRequests {
   request: RefundService['request'];
   /** Finds the refund that a key has requested; null where the service has none. @throws RateLimitError, UpstreamFault, PaymentError */
-  findByKey(tenant: Tenant, key: string, requestOptions: RequestOptions): Promise<Refund | null>;
+  findByKey(tenant: Tenant, key: string, requester: Requester): Promise<Refund | null>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -74,6 +77,7 @@ export function createRefundRequests({
   endpoint,
   endpoints,
   mirror,
+  lookups,
   readWallet,
   ...facade
 }: UpstreamDependencies & {
@@ -81,6 +85,7 @@ export function createRefundRequests({
   endpoint: Endpoint;
   endpoints: Endpoints;
   mirror: MirroredPayments<UpstreamRefund>;
+  lookups: Pick<PaymentLookups<Refund>, 'findMany'>;
   /** Reads the wallet, for the figures of a refusal. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): RefundRequests {
@@ -122,8 +127,9 @@ export function createRefundRequests({
     try {
       shown = await ask(tenant, intent.key, { priority });
     } catch (error) {
-      if (error instanceof UpstreamError && !error.retryable)
-        return { unclear: 'The payments service does not show refunds' };
+      const isRefusal =
+        error instanceof PermissionError || (error instanceof UpstreamError && !error.retryable);
+      if (isRefusal) return { unclear: 'The payments service does not show refunds' };
       throw error;
     }
     if (!shown) return 'not_there';
@@ -214,12 +220,17 @@ export function createRefundRequests({
       return { refund: refundFromJson(known.snapshot), replayed };
     },
 
-    async findByKey(tenant, key, requestOptions) {
+    async findByKey(tenant, key, requester) {
       const [made] = await intentRecords.load(facade.database.sql, tenant, [intentKey(REFUND, key)]);
       const known = made?.resourceId ? await mirror.find(tenant, made.resourceId) : null;
-      if (known) return refundFromJson(known.snapshot);
-      const shown = await ask(tenant, key, requestOptions);
+      if (known) {
+        const [refund] = await lookups.findMany(tenant, [known.id], requester);
+        // The service may give ids of another form, by which it is not asked.
+        return refund ?? refundFromJson(known.snapshot);
+      }
+      const shown = await ask(tenant, key, requestOptionsFor(requester));
       if (!shown) return null;
+      requester.onRead(shown.at, false);
       const before = await mirror.find(tenant, shown.claim.refundId);
       const recorded = await mirror.record(tenant, before, shown.claim, shown.at);
       return recorded && refundFromJson(recorded.snapshot);

@@ -1,10 +1,6 @@
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import {
-  type RemoteSlice,
-  requestOptionsFor,
-  type UpstreamDependencies,
-} from '../../upstream/dependencies.ts';
+import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
@@ -18,6 +14,7 @@ import {
   keyInReference,
   REFUND_STATUSES,
   REFUNDED_TYPES,
+  type Refund,
   type RefundFilter,
   type RefundService,
   refundFromJson,
@@ -55,12 +52,19 @@ export function createRemoteRefunds(
     readClaim: refundFromWire,
     pollInterval: ({ status }) => (isFinal(status) ? null : POLL_MS),
   });
-  const requests = createRefundRequests({ ...facade, endpoint: GET, endpoints, mirror });
+  const requests = createRefundRequests({ ...facade, endpoint: GET, endpoints, mirror, lookups });
   const isTaken = facade.families.has('refunds');
 
   /** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
   const offered = <Value>(read: Promise<Value>) =>
     withNotOffered('Looking a refund up', withUpstreamErrors(read));
+
+  /** Finds a refund by its own id, or by the key of its request. */
+  async function find(tenant: Tenant, reference: string, requester: Requester): Promise<Refund | null> {
+    const key = keyInReference(reference);
+    if (key !== null) return requests.findByKey(tenant, key, requester);
+    return (await lookups.findMany(tenant, [reference], requester))[0] ?? null;
+  }
 
   const rangeOf = ({ types, status }: RefundFilter) => ({ parent: types, status, period: {} });
 
@@ -69,12 +73,7 @@ export function createRemoteRefunds(
       request: requests.request,
       async find(tenant, reference) {
         assertTaken(facade, 'refunds', 'Looking a refund up');
-        const key = keyInReference(reference);
-        const found =
-          key === null
-            ? lookups.findMany(tenant, [reference], requester).then(([refund]) => refund ?? null)
-            : requests.findByKey(tenant, key, requestOptionsFor(requester));
-        return offered(found);
+        return offered(find(tenant, reference, requester));
       },
       findMany: async (tenant, refundIds) =>
         isTaken ? offered(lookups.findMany(tenant, refundIds, requester)) : refundIds.map(() => null),
