@@ -1,5 +1,10 @@
 import { expect, test } from 'vitest';
-import { createLoaders, type Loaders, type PaymentsService } from '../../server/src/graphql/context.ts';
+import {
+  clearLoaders,
+  createLoaders,
+  type Loaders,
+  type PaymentsService,
+} from '../../server/src/graphql/context.ts';
 import { createFreshness } from '../../server/src/graphql/freshness.ts';
 import { createManualClock } from '../support/clock.ts';
 
@@ -57,4 +62,26 @@ test('A batch that root fields share counts for each of them that has loaded fro
     ['third', true],
     ['fourth', false],
   ]);
+});
+
+test('A root field of a mutation has the age of what it has loaded itself, though the next one loads the same again', async () => {
+  const clock = createManualClock();
+  const freshness = createFreshness(null, clock);
+  const caller = { tenant: { accountId: 'acc_1', environment: 'live' } } as never;
+  const shared = createLoaders(caller, (loader, keys) => {
+    const requester = freshness.batch(loader, keys);
+    const findMany = async () => {
+      requester.onRead(clock.now(), false);
+      return keys.map(() => null);
+    };
+    return { payouts: { findMany } } as unknown as PaymentsService;
+  });
+  for (const responseKey of ['first', 'second']) {
+    const { loaders } = freshness.field(responseKey, shared);
+    clearLoaders(loaders);
+    await loaders.payout.load('one');
+    clock.advance(1_000);
+  }
+  const { first, second } = freshness.state().fields;
+  expect([first!.ageSeconds, second!.ageSeconds]).toEqual([2, 1]);
 });

@@ -106,7 +106,7 @@ export function createContextFactory({
     },
     admit: ({ authorization, address, connection }) => access.admit(authorization, address, connection),
     create(presented, caller, transport): Context {
-      const sequencer = createSequencer();
+      const sequencer = new Sequencer();
       const freshness = upstream ? createFreshness(caller, clock) : null;
       const services = servicesFor(freshness?.requester ?? requesterOf(caller, ignoreRead));
       const servicesOfBatch = freshness
@@ -203,41 +203,42 @@ function assertOrigin(caller: Caller, origin: string | null): Caller {
 const ignoreRead = () => undefined;
 
 /** Runs steps one after the other: at once while none is running, so that most take no turn of the event loop. */
-function createSequencer() {
+class Sequencer {
   /** The last step, null once it has settled. Never rejects. */
-  let last: Promise<void> | null = null;
+  #last: Promise<void> | null = null;
   /** The promise that steps wait for, null once it has settled. Never rejects. */
-  let held: Promise<void> | null = null;
-  const settled = (promise: Promise<unknown>) =>
-    promise.then(
-      () => undefined,
-      () => undefined,
-    );
+  #held: Promise<void> | null = null;
 
-  async function runAfter(previous: Promise<void> | null, step: () => void | Promise<void>): Promise<void> {
-    await previous;
-    while (held) await held;
-    await step();
+  run(step: () => void | Promise<void>): void | Promise<void> {
+    const running = this.#last || this.#held ? this.#runAfter(this.#last, step) : step();
+    if (!running) return;
+    const own = settled(running);
+    this.#last = own;
+    void own.then(() => {
+      if (this.#last === own) this.#last = null;
+    });
+    return running;
   }
 
-  return {
-    run(step: () => void | Promise<void>): void | Promise<void> {
-      const running = last || held ? runAfter(last, step) : step();
-      if (!running) return;
-      const own = settled(running);
-      last = own;
-      void own.then(() => {
-        if (last === own) last = null;
-      });
-      return running;
-    },
-    /** Delays steps that have not begun until the promise has settled. */
-    hold(promise: Promise<unknown>): void {
-      const own = settled(promise);
-      held = own;
-      void own.then(() => {
-        if (held === own) held = null;
-      });
-    },
-  };
+  /** Delays steps that have not begun until the promise has settled. */
+  hold(promise: Promise<unknown>): void {
+    const own = settled(promise);
+    this.#held = own;
+    void own.then(() => {
+      if (this.#held === own) this.#held = null;
+    });
+  }
+
+  async #runAfter(previous: Promise<void> | null, step: () => void | Promise<void>): Promise<void> {
+    await previous;
+    while (this.#held) await this.#held;
+    await step();
+  }
+}
+
+function settled(promise: Promise<unknown>): Promise<void> {
+  return promise.then(
+    () => undefined,
+    () => undefined,
+  );
 }

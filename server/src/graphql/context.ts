@@ -184,9 +184,22 @@ export function createLoaders(caller: Caller | null, servicesOfBatch: ServicesOf
   return { __proto__: LOADERS, caller, servicesOfBatch, created: null } as unknown as Loaders;
 }
 
+/** Wraps loaders: `onLoad` is called with the loader and the key of each value that is loaded. */
+export function observeLoaders(loaders: Loaders, onLoad: OnLoad): Loaders {
+  return { __proto__: OBSERVED_LOADERS, shared: loaders, onLoad } as unknown as Loaders;
+}
+
+interface ObservedLoaders {
+  shared: Loaders;
+  onLoad: OnLoad;
+}
+
+type OnLoad = (loader: string, key: string) => void;
+
 /** Forgets what was read: a mutation of the operation has changed something, and its answer shows the state after it. */
 export function clearLoaders(loaders: Loaders): void {
-  (loaders as unknown as { created: null }).created = null;
+  const { shared = loaders } = loaders as Partial<ObservedLoaders>;
+  (shared as unknown as { created: null }).created = null;
 }
 
 const READ: { [Name in keyof Loaders]: ReadFor<Loaders[Name]> } = {
@@ -238,6 +251,35 @@ for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unkno
         read(this.servicesOfBatch(name, keys), callerOf(this).tenant, keys),
       );
       return this.created[name];
+    },
+  });
+
+class ObservedLoader<Value> implements Loader<Value> {
+  readonly #name: string;
+  readonly #loader: Loader<Value>;
+  readonly #onLoad: OnLoad;
+
+  constructor(name: string, loader: Loader<Value>, onLoad: OnLoad) {
+    this.#name = name;
+    this.#loader = loader;
+    this.#onLoad = onLoad;
+  }
+
+  load(key: string): Promise<Value> {
+    this.#onLoad(this.#name, key);
+    return this.#loader.load(key);
+  }
+
+  clearAll(): void {
+    this.#loader.clearAll();
+  }
+}
+
+const OBSERVED_LOADERS = Object.create(null);
+for (const name of Object.keys(READ) as (keyof Loaders)[])
+  Object.defineProperty(OBSERVED_LOADERS, name, {
+    get(this: ObservedLoaders) {
+      return new ObservedLoader<unknown>(name, this.shared[name], this.onLoad);
     },
   });
 

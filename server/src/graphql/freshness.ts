@@ -1,7 +1,7 @@
 import { type Caller, isPayer } from '../access/model.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
-import type { Loaders } from './context.ts';
+import { type Loaders, observeLoaders } from './context.ts';
 
 /** The age of the data of a response, or of one of its root fields. */
 export interface Age {
@@ -13,31 +13,36 @@ export interface Age {
 
 /** The reads of an operation, of a root field or of a batch of a loader. */
 class Reads {
-  #parts: Set<Reads> | null = null;
-  #oldest: number | null = null;
+  #oldestMs: number | null = null;
   #stale = false;
 
   note(at: Date, stale: boolean): void {
-    const ms = at.getTime();
-    if (this.#oldest === null || ms < this.#oldest) this.#oldest = ms;
-    this.#stale ||= stale;
+    this.#add(at.getTime(), stale);
   }
 
-  /** Adds reads that may still be under way. */
   include(part: Reads): void {
-    this.#parts ??= new Set();
-    this.#parts.add(part);
+    if (part.#oldestMs !== null) this.#add(part.#oldestMs, part.#stale);
   }
 
   ageAt(nowMs: number): Age {
-    let oldest = this.#oldest;
-    let stale = this.#stale;
-    for (const part of this.#parts ?? []) {
-      if (oldest === null || (part.#oldest !== null && part.#oldest < oldest)) oldest = part.#oldest;
-      stale ||= part.#stale;
-    }
-    return { ageSeconds: oldest === null ? null : Math.max(0, (nowMs - oldest) / 1_000), stale };
+    const oldestMs = this.#oldestMs;
+    return {
+      ageSeconds: oldestMs === null ? null : Math.max(0, (nowMs - oldestMs) / 1_000),
+      stale: this.#stale,
+    };
   }
+
+  #add(ms: number, stale: boolean): void {
+    if (this.#oldestMs === null || ms < this.#oldestMs) this.#oldestMs = ms;
+    this.#stale ||= stale;
+  }
+}
+
+/** A value that a root field has loaded. */
+interface Load {
+  readonly field: Reads;
+  readonly loader: string;
+  readonly key: string;
 }
 
 /** Records how old the data of one operation is, as a whole and by root field. */
@@ -64,30 +69,44 @@ export function requesterOf(caller: Caller | null, onRead: Requester['onRead']):
 export function createFreshness(caller: Caller | null, clock: Clock): Freshness {
   const whole = new Reads();
   const fields = new Map<string, Reads>();
-  /** The reads of each key that a loader has loaded. */
-  const batches = new Map<string, Reads>();
+  /** The reads of the last batch of each key, by loader. */
+  const batches = new Map<string, Map<string, Reads>>();
+  let loads: Load[] = [];
   const noting = (reads: Reads) =>
     requesterOf(caller, (at, stale) => {
       reads.note(at, stale);
       if (reads !== whole) whole.note(at, stale);
     });
+
+  /** Counts the batches that are done for the fields that have loaded from them. */
+  function countLoads(): void {
+    for (const { field, loader, key } of loads) {
+      const batch = batches.get(loader)?.get(key);
+      if (batch) field.include(batch);
+    }
+    loads = [];
+  }
+
   return {
     requester: noting(whole),
     batch(loader, keys) {
       const reads = new Reads();
-      for (const key of keys) batches.set(`${loader} ${key}`, reads);
+      const ofLoader = batches.get(loader) ?? new Map<string, Reads>();
+      batches.set(loader, ofLoader);
+      for (const key of keys) ofLoader.set(key, reads);
       return noting(reads);
     },
     field(responseKey, loaders) {
+      // The fields of a query begin before the first batch. Those of a mutation begin when the one before is done, and its
+      // keys may be loaded again.
+      if (batches.size > 0) countLoads();
       const reads = new Reads();
       fields.set(responseKey, reads);
-      const onLoaded = (loader: string, key: string) => {
-        const batch = batches.get(`${loader} ${key}`);
-        if (batch) reads.include(batch);
-      };
-      return { requester: noting(reads), loaders: observeLoaders(loaders, onLoaded) };
+      const onLoad = (loader: string, key: string) => loads.push({ field: reads, loader, key });
+      return { requester: noting(reads), loaders: observeLoaders(loaders, onLoad) };
     },
     state() {
+      countLoads();
       const nowMs = clock.ms();
       // An alias may be `__proto__`.
       const ages: Record<string, Age> = Object.create(null);
@@ -95,22 +114,4 @@ export function createFreshness(caller: Caller | null, clock: Clock): Freshness 
       return { ...whole.ageAt(nowMs), fields: ages };
     },
   };
-}
-
-/** Wraps loaders: `onLoaded` is called with the loader and the key of each value before it is returned. */
-function observeLoaders(loaders: Loaders, onLoaded: (loader: string, key: string) => void): Loaders {
-  return new Proxy(loaders, {
-    get(target, name: keyof Loaders & string) {
-      const loader = target[name];
-      return {
-        load(key: string) {
-          const value: Promise<unknown> = loader.load(key);
-          const note = () => onLoaded(name, key);
-          value.then(note, note);
-          return value;
-        },
-        clearAll: () => loader.clearAll(),
-      };
-    },
-  });
 }

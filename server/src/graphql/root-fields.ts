@@ -1,5 +1,10 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
-import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
+import {
+  type ExecutionResult,
+  GraphQLError,
+  type GraphQLFieldResolver,
+  type GraphQLResolveInfo,
+} from 'graphql';
 import { behindChange, hasDoneNothing, NotBegun, OutageError } from '../kernel/errors.ts';
 import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
 import { type Context, callerOf, clearLoaders } from './context.ts';
@@ -68,36 +73,48 @@ function withAdmission<Types extends SchemaTypes>(
       ? new Error(`Cannot return null for ${parentType}.${name}.`)
       : null;
 
-  return (parent, args, context, info) => {
+  const begin = kind === 'mutation' ? inMutation(resolve) : resolve;
+  const admitted: typeof resolve = (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
     const startedAt = clock.ms();
     const report = (error: unknown) => onRootField(kind, name, error, clock.ms() - startedAt);
-    const begin = kind === 'mutation' ? runMutation : () => resolve(parent, args, context, info);
-    async function runMutation() {
-      const { mutationState } = context as Context;
-      // Each of up to 50 fields would wait for the same database, and may be done when the caller has given up.
-      if (mutationState.hasOutage) throw new NotBegun('a field before this one has met an outage');
-      let result: unknown;
-      try {
-        result = await resolve(parent, withKeyOfHeader(args, context), context, info);
-      } catch (error) {
-        mutationState.mayHaveChanged ||= !hasDoneNothing(error);
-        mutationState.hasOutage ||= error instanceof OutageError;
-        throw error;
-      }
-      mutationState.mayHaveChanged = true;
-      clearLoaders((context as Context).loaders);
-      markReplay(result, context, info);
-      return result;
-    }
     const run = () => {
       callerOf(context as Context);
       const admission = (context as Context).takeRootField();
-      return admission ? admission.then(begin) : begin();
+      if (!admission) return begin(parent, args, context, info);
+      return admission.then(() => begin(parent, args, context, info));
     };
     // An operation over a WebSocket has no span around it.
     if (isTracing()) return withSpanOrTrace(traceName, attributes, () => reportOutcome(run, faultOf, report));
     return reportOutcome(run, faultOf, report);
+  };
+  // A compiled query builds the info only for a resolver that declares it.
+  const needsInfo = kind !== 'query' || resolve.length >= 4;
+  return needsInfo ? admitted : (parent, args, context) => admitted(parent, args, context, NO_INFO);
+}
+
+const NO_INFO = undefined as unknown as GraphQLResolveInfo;
+
+/** Wraps the resolver of a mutation: the fields of its operation share what they may have changed. */
+function inMutation<Types extends SchemaTypes>(
+  resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
+): GraphQLFieldResolver<unknown, Types['Context'], object> {
+  return async (parent, args, context, info) => {
+    const { mutationState, loaders } = context as Context;
+    // Each of up to 50 fields would wait for the same database, and may be done when the caller has given up.
+    if (mutationState.hasOutage) throw new NotBegun('a field before this one has met an outage');
+    let result: unknown;
+    try {
+      result = await resolve(parent, withKeyOfHeader(args, context), context, info);
+    } catch (error) {
+      mutationState.mayHaveChanged ||= !hasDoneNothing(error);
+      mutationState.hasOutage ||= error instanceof OutageError;
+      throw error;
+    }
+    mutationState.mayHaveChanged = true;
+    clearLoaders(loaders);
+    markReplay(result, context, info);
+    return result;
   };
 }
 

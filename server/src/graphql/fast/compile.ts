@@ -371,11 +371,12 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
   );
   const { isTypeOf } = type;
   if (!isTypeOf) return write;
+  const needsInfo = (declaredIsTypeOf(type) ?? isTypeOf).length >= 3;
   const assertMatches = (value: unknown, matches: boolean) => {
     if (!matches) throw notOfType(type, value, field);
   };
   return (value, path, run) => {
-    const matches = isTypeOf(value, run.context, isTypeOf.length < 3 ? NO_INFO : infoOf(field, path!, run));
+    const matches = isTypeOf(value, run.context, needsInfo ? infoOf(field, path!, run) : NO_INFO);
     if (isPromise(matches))
       return matches.then((resolved) => {
         assertMatches(value, resolved);
@@ -384,6 +385,11 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
     assertMatches(value, matches);
     return write(value, path, run);
   };
+}
+
+/** A type's `isTypeOf` as it was declared: a plugin has wrapped it in a function that passes the info on. */
+function declaredIsTypeOf({ extensions }: GraphQLObjectType): GraphQLObjectType['isTypeOf'] {
+  return (extensions.pothosOptions as Partial<GraphQLObjectType> | undefined)?.isTypeOf;
 }
 
 function hasNode(root: Parameters<typeof visit>[0], kind: Kind): boolean {
