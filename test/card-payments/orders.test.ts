@@ -195,7 +195,7 @@ describeOnDatabase('an order with thousands of payments', (open) => {
       select ${accountId}, 'live', 'card_payment', 'P' || n, 1, case when n % 100 = 0 then 'paid' else 'expired' end,
         false, jsonb_build_object('externalId', (1042 + n % 2)::text), ${core.clock.now()}
       from generate_series(1, ${COUNT}) n`.execute(database.sql);
-    // Payments by PIX of two further orders: one was paid, the other was too, and shows a word now that is not known.
+    // Payments by PIX: 2043 has a paid one, 2042 one with an unknown status that was paid before.
     await sql`
       insert into observed (account_id, environment, resource, id, version, status, final, snapshot, observed_at)
       select ${accountId}, 'live', 'payment', 'X' || n, 1,

@@ -64,7 +64,7 @@ test('A batch that root fields share counts for each of them that has loaded fro
   ]);
 });
 
-test('A root field of a mutation has the age of what it has loaded itself, though the next one loads the same again', async () => {
+test('A root field of a mutation keeps the age of its own batch when the next field loads the same key', async () => {
   const clock = createManualClock();
   const freshness = createFreshness(null, clock);
   const caller = { tenant: { accountId: 'acc_1', environment: 'live' } } as never;

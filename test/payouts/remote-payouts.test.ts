@@ -926,14 +926,19 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(gets()).toHaveLength(1);
     });
 
-    test('a payout is read by its key as by its other names, and shown as it was where the service is away', async () => {
+    test('a payout is read by its key as by its other names, and shown as it was where the service does not show it', async () => {
       const { service, tenant, list, seen, clock, answering } = await start();
       const { payout } = await service.request(tenant, pix({ idempotencyKey: 'salary-7' }));
       expect(await service.findByKey(tenant, 'salary-7')).toEqual(payout);
-      answering({ get: () => new UpstreamFault('unreachable', 'no') });
-      clock.advance(MINUTE);
-      expect(await service.findByKey(tenant, 'salary-7')).toEqual(payout);
-      expect(seen.at(-1)).toMatchObject({ stale: true });
+      for (const unhelpful of [
+        new UpstreamFault('unreachable', 'no'),
+        { status: 403, body: { error: 'No' } },
+      ]) {
+        answering({ get: () => unhelpful });
+        clock.advance(MINUTE);
+        expect(await service.findByKey(tenant, 'salary-7')).toEqual(payout);
+        expect(seen.at(-1)).toMatchObject({ stale: true });
+      }
       answering({ get: null });
       list[0]!.status = 'concluido';
       clock.advance(MINUTE);

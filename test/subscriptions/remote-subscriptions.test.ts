@@ -248,10 +248,11 @@ describe('a subscription of another service', () => {
       clock.advance(1_000);
       const subscription = { subscriptionId: id, amountCents: 820, cycle: refused };
       await webhook({ event: 'subscription.past_due', ...subscription, status: 'past_due' });
-      // The service has read its record before the webhook, and shows a later cycle too.
+      // The answer is older than the webhook. Its `nextDueAt` is new, or it would not be recorded at all.
       return ok({ ...kept.get(id), nextDueAt: CYCLE.dueAt });
     });
     expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
+    // One event, the webhook's; `active` is the status before it.
     expect((await events()).slice(1)).toEqual([['subscription.changed', 'active']]);
   });
 

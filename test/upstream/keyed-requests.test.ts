@@ -40,8 +40,13 @@ async function start<Service>(
   const facade = await startFacade({ database: on, upstream: script.upstream, families });
   const slice = create(facade);
   Object.assign(facade.requests, slice.requests);
-  const port = slice.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined });
-  return { facade, script, port, tenant: facade.tenant };
+  const reads: { at: Date; stale: boolean }[] = [];
+  const port = slice.serviceFor({
+    priority: 'merchant',
+    subject: null,
+    onRead: (at, stale) => reads.push({ at, stale }),
+  });
+  return { facade, script, port, reads, tenant: facade.tenant };
 }
 
 const createPayments = (facade: Awaited<ReturnType<typeof startFacade>>) =>
@@ -308,27 +313,55 @@ describe('a refund', () => {
   });
 
   test('A refund is read by its key as by its id, and one that has ended costs no request', async () => {
-    const { port, script, tenant, facade } = await startRefunds();
+    const { port, script, tenant, facade, reads } = await startRefunds();
     script.on('POST', '/v1/payments/', () => ok(right));
-    script.on('GET', '/v1/refunds/', () => ok({ ...right, status: 'completed' }));
     await port.request(tenant, resource, input);
     facade.clock.advance(60_000);
+    script.on('GET', '/v1/refunds/', () => refused(403, 'No'));
+    expect(await port.find(tenant, 'ref_idem_devolucao-1')).toMatchObject({ status: 'processing' });
+    expect(reads.splice(0)).toMatchObject([{ stale: true }]);
+    facade.clock.advance(60_000);
+    script.on('GET', '/v1/refunds/', () => ok({ ...right, status: 'completed' }));
     for (let time = 0; time < 2; time += 1)
       expect(await port.find(tenant, 'ref_idem_devolucao-1')).toMatchObject({ status: 'completed' });
-    expect(script.requestLines.slice(1)).toEqual([`GET /v1/refunds/${right.refundId}`]);
+    expect(script.requestLines.slice(2)).toEqual([`GET /v1/refunds/${right.refundId}`]);
+    expect(reads).toEqual([{ at: facade.clock.now(), stale: false }]);
   });
 
-  test('A refund in doubt that the service does not let this key read is reported when it grows old', async () => {
+  test('A refund that only the service knows is read by its key, and its age is known', async () => {
+    const { port, script, tenant, facade, reads } = await startRefunds();
+    script.on('GET', '/v1/refunds/ref_idem_devolucao-1', () => ok(right));
+    expect(await port.find(tenant, 'ref_idem_devolucao-1')).toMatchObject({ refundId: right.refundId });
+    expect(reads).toEqual([{ at: facade.clock.now(), stale: false }]);
+    // One that shows no amount is there, and is not said to be missing.
+    script.on('GET', '/v1/refunds/ref_idem_devolucao-2', () =>
+      ok({ ...right, refundId: `ref_${HEX.slice(0, 24)}`, amountCents: undefined }),
+    );
+    await expect(port.find(tenant, 'ref_idem_devolucao-2')).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+    });
+    script.on('GET', '/v1/refunds/', () => refused(404, 'Refund not found'));
+    expect(await port.find(tenant, 'ref_idem_devolucao-3')).toBeNull();
+    expect(reads).toHaveLength(3);
+  });
+
+  test('A refund in doubt whose look-up is forbidden (403) is reported after a quarter of an hour', async () => {
     const { port, script, tenant, facade } = await startRefunds();
     script.on('POST', '/v1/payments/', () => timeout());
     script.on('GET', '/v1/refunds/', () => refused(403, 'No'));
     await expect(port.request(tenant, resource, input)).rejects.toMatchObject({ moneyMayHaveMoved: true });
-    for (let minute = 0; minute < 60; minute += 1) {
-      facade.clock.advance(60_000);
-      await facade.work.settled();
-    }
+    const pass = async (minutes: number) => {
+      for (let minute = 0; minute < minutes; minute += 1) {
+        facade.clock.advance(60_000);
+        await facade.work.settled();
+      }
+    };
+    await pass(14);
+    expect(facade.faults).toEqual([]);
+    // The report comes with the next look-up, and those grow rare.
+    await pass(16);
     expect((await facade.intents.open(tenant, 'refund')).map(({ finding }) => finding)).toEqual([
-      'The payments service does not show refunds',
+      'The payments service does not show this refund',
     ]);
     expect(facade.faults).toEqual([
       expect.objectContaining({ message: expect.stringMatching(/unknown since .*: see psa doubts list/) }),

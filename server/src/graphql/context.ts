@@ -184,7 +184,7 @@ export function createLoaders(caller: Caller | null, servicesOfBatch: ServicesOf
   return { __proto__: LOADERS, caller, servicesOfBatch, created: null } as unknown as Loaders;
 }
 
-/** Wraps loaders: `onLoad` is called with the loader and the key of each value that is loaded. */
+/** Wraps loaders: `onLoad` is called with the loader and the key of each call. */
 export function observeLoaders(loaders: Loaders, onLoad: OnLoad): Loaders {
   return { __proto__: OBSERVED_LOADERS, shared: loaders, onLoad } as unknown as Loaders;
 }
@@ -254,32 +254,19 @@ for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unkno
     },
   });
 
-class ObservedLoader<Value> implements Loader<Value> {
-  readonly #name: string;
-  readonly #loader: Loader<Value>;
-  readonly #onLoad: OnLoad;
-
-  constructor(name: string, loader: Loader<Value>, onLoad: OnLoad) {
-    this.#name = name;
-    this.#loader = loader;
-    this.#onLoad = onLoad;
-  }
-
-  load(key: string): Promise<Value> {
-    this.#onLoad(this.#name, key);
-    return this.#loader.load(key);
-  }
-
-  clearAll(): void {
-    this.#loader.clearAll();
-  }
-}
-
 const OBSERVED_LOADERS = Object.create(null);
 for (const name of Object.keys(READ) as (keyof Loaders)[])
   Object.defineProperty(OBSERVED_LOADERS, name, {
-    get(this: ObservedLoaders) {
-      return new ObservedLoader<unknown>(name, this.shared[name], this.onLoad);
+    get(this: ObservedLoaders): Loader<unknown> {
+      const { onLoad } = this;
+      const loader: Loader<unknown> = this.shared[name];
+      return {
+        load(key) {
+          onLoad(name, key);
+          return loader.load(key);
+        },
+        clearAll: () => loader.clearAll(),
+      };
     },
   });
 

@@ -230,6 +230,13 @@ export function infoOf(
   };
 }
 
+/** Whether a resolver has a fourth parameter, the info. Most have none, and the info takes longer to build than they run. */
+export function takesInfo(resolve: (...args: never[]) => unknown): boolean {
+  return resolve.length >= 4;
+}
+
+export const NO_INFO = undefined as unknown as GraphQLResolveInfo;
+
 // ── Values ──────────────────────────────────────────────────────────────────────────────────────
 
 /** Completes a value by its type. Throws, or rejects, where the value is not of the type. */

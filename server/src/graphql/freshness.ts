@@ -11,8 +11,8 @@ export interface Age {
   stale: boolean;
 }
 
-/** The reads of an operation, of a root field or of a batch of a loader. */
-class Reads {
+/** The oldest read of an operation, of a root field or of a batch of a loader. */
+class OldestRead {
   #oldestMs: number | null = null;
   #stale = false;
 
@@ -20,7 +20,7 @@ class Reads {
     this.#add(at.getTime(), stale);
   }
 
-  include(part: Reads): void {
+  include(part: OldestRead): void {
     if (part.#oldestMs !== null) this.#add(part.#oldestMs, part.#stale);
   }
 
@@ -38,16 +38,16 @@ class Reads {
   }
 }
 
-/** A value that a root field has loaded. */
+/** A root field's call of a loader. */
 interface Load {
-  readonly field: Reads;
+  readonly field: OldestRead;
   readonly loader: string;
   readonly key: string;
 }
 
 /** Records how old the data of one operation is, as a whole and by root field. */
 export interface Freshness {
-  /** Reads for the operation as a whole. */
+  /** OldestRead for the operation as a whole. */
   requester: Requester;
   /** Returns the requester of one batch of a loader, whose reads count for each root field that loads one of the keys. */
   batch(loader: string, keys: readonly string[]): Requester;
@@ -67,18 +67,18 @@ export function requesterOf(caller: Caller | null, onRead: Requester['onRead']):
 }
 
 export function createFreshness(caller: Caller | null, clock: Clock): Freshness {
-  const whole = new Reads();
-  const fields = new Map<string, Reads>();
+  const whole = new OldestRead();
+  const fields = new Map<string, OldestRead>();
   /** The reads of the last batch of each key, by loader. */
-  const batches = new Map<string, Map<string, Reads>>();
+  const batches = new Map<string, Map<string, OldestRead>>();
   let loads: Load[] = [];
-  const noting = (reads: Reads) =>
+  const noting = (reads: OldestRead) =>
     requesterOf(caller, (at, stale) => {
       reads.note(at, stale);
       if (reads !== whole) whole.note(at, stale);
     });
 
-  /** Counts the batches that are done for the fields that have loaded from them. */
+  /** Adds the age of each batch to the fields that loaded from it. No load may be under way: it would be lost. */
   function countLoads(): void {
     for (const { field, loader, key } of loads) {
       const batch = batches.get(loader)?.get(key);
@@ -90,17 +90,17 @@ export function createFreshness(caller: Caller | null, clock: Clock): Freshness 
   return {
     requester: noting(whole),
     batch(loader, keys) {
-      const reads = new Reads();
-      const ofLoader = batches.get(loader) ?? new Map<string, Reads>();
+      const reads = new OldestRead();
+      const ofLoader = batches.get(loader) ?? new Map<string, OldestRead>();
       batches.set(loader, ofLoader);
       for (const key of keys) ofLoader.set(key, reads);
       return noting(reads);
     },
     field(responseKey, loaders) {
-      // The fields of a query begin before the first batch. Those of a mutation begin when the one before is done, and its
-      // keys may be loaded again.
+      // The fields of a mutation run one after the other, and the next one may load the same keys again, which replaces their
+      // batch. In a query all fields begin before the first batch.
       if (batches.size > 0) countLoads();
-      const reads = new Reads();
+      const reads = new OldestRead();
       fields.set(responseKey, reads);
       const onLoad = (loader: string, key: string) => loads.push({ field: reads, loader, key });
       return { requester: noting(reads), loaders: observeLoaders(loaders, onLoad) };

@@ -1,13 +1,9 @@
 import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTypes } from '@pothos/core';
-import {
-  type ExecutionResult,
-  GraphQLError,
-  type GraphQLFieldResolver,
-  type GraphQLResolveInfo,
-} from 'graphql';
+import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { behindChange, hasDoneNothing, NotBegun, OutageError } from '../kernel/errors.ts';
 import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
 import { type Context, callerOf, clearLoaders } from './context.ts';
+import { NO_INFO, takesInfo } from './execution.ts';
 import { replaceError } from './failures.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
 import { isSemanticNonNull, semanticNonNullExtensions } from './semantic-non-null.ts';
@@ -73,7 +69,7 @@ function withAdmission<Types extends SchemaTypes>(
       ? new Error(`Cannot return null for ${parentType}.${name}.`)
       : null;
 
-  const begin = kind === 'mutation' ? inMutation(resolve) : resolve;
+  const begin = kind === 'mutation' ? withMutationState(resolve) : resolve;
   const admitted: typeof resolve = (parent, args, context, info) => {
     const { clock, onRootField } = context as Context;
     const startedAt = clock.ms();
@@ -89,14 +85,15 @@ function withAdmission<Types extends SchemaTypes>(
     return reportOutcome(run, faultOf, report);
   };
   // A compiled query builds the info only for a resolver that declares it.
-  const needsInfo = kind !== 'query' || resolve.length >= 4;
+  const needsInfo = kind !== 'query' || takesInfo(resolve);
   return needsInfo ? admitted : (parent, args, context) => admitted(parent, args, context, NO_INFO);
 }
 
-const NO_INFO = undefined as unknown as GraphQLResolveInfo;
-
-/** Wraps the resolver of a mutation: the fields of its operation share what they may have changed. */
-function inMutation<Types extends SchemaTypes>(
+/**
+ * Wraps the resolver of a mutation. Records in the operation's state that the field may have changed something; after an outage
+ * the next fields do not begin.
+ */
+function withMutationState<Types extends SchemaTypes>(
   resolve: GraphQLFieldResolver<unknown, Types['Context'], object>,
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
   return async (parent, args, context, info) => {

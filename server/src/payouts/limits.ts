@@ -36,8 +36,8 @@ export function withOneMore(
 }
 
 /**
- * Asserts the limits of any 60 minutes. A payout from before the clock was set back does not count: nobody waits longer than
- * an hour. @throws RateLimitError with the seconds until the next payout is possible
+ * Asserts the limits of any 60 minutes. A clock that was set back leaves instants in the future: one that is more than a minute
+ * ahead blocks nobody, or the wait would be longer than an hour. @throws RateLimitError with the seconds until the next payout is possible
  */
 export function assertWithinHourlyLimits(
   method: PayoutMethod,

@@ -199,9 +199,9 @@ export function isRetryable(error: unknown): error is Error {
   );
 }
 
-/** Whether an error says nothing about the resource: retryable, a refusal for another reason, or a missing endpoint. */
+/** Whether an error says nothing about the resource: retryable, a refusal (also for want of a permission), or a missing endpoint. */
 export function isInconclusive(error: unknown): error is Error {
-  return isRetryable(error) || error instanceof UpstreamError;
+  return isRetryable(error) || error instanceof UpstreamError || error instanceof PermissionError;
 }
 
 /** The error of a request that was certainly not done, and may be tried again. */

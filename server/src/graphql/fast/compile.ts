@@ -27,9 +27,11 @@ import {
   type FieldOf,
   infoOf as infoOfField,
   isPromise,
+  NO_INFO,
   nameOf,
   notIterable,
   notOfType,
+  takesInfo,
 } from '../execution.ts';
 import { keysOf, type Path, settleFailures } from '../failures.ts';
 import { collectFields, type Fragments, fragmentsOf, type Variables } from '../selections.ts';
@@ -279,13 +281,6 @@ function compileRead(
   };
 }
 
-/** Whether a resolver has a fourth parameter, the info. Most have none, and the info takes longer to build than they run. */
-function takesInfo(resolve: (...args: never[]) => unknown): boolean {
-  return resolve.length >= 4;
-}
-
-const NO_INFO = undefined as unknown as GraphQLResolveInfo;
-
 function infoOf(field: Field, path: Path, { variables, root }: Run): GraphQLResolveInfo {
   const { schema, operation, fragments } = field.compilation;
   return infoOfField({ schema, operation, fragments, variables, root }, field, path);
@@ -371,7 +366,9 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
   );
   const { isTypeOf } = type;
   if (!isTypeOf) return write;
-  const needsInfo = (declaredIsTypeOf(type) ?? isTypeOf).length >= 3;
+  // A plugin's wrapper always has three parameters: only the declared function shows whether the info is read.
+  const declared = (type.extensions.pothosOptions as Partial<GraphQLObjectType> | undefined)?.isTypeOf;
+  const needsInfo = (declared ?? isTypeOf).length >= 3;
   const assertMatches = (value: unknown, matches: boolean) => {
     if (!matches) throw notOfType(type, value, field);
   };
@@ -385,11 +382,6 @@ function compileObject(field: Field, type: GraphQLObjectType): Complete {
     assertMatches(value, matches);
     return write(value, path, run);
   };
-}
-
-/** A type's `isTypeOf` as it was declared: a plugin has wrapped it in a function that passes the info on. */
-function declaredIsTypeOf({ extensions }: GraphQLObjectType): GraphQLObjectType['isTypeOf'] {
-  return (extensions.pothosOptions as Partial<GraphQLObjectType> | undefined)?.isTypeOf;
 }
 
 function hasNode(root: Parameters<typeof visit>[0], kind: Kind): boolean {

@@ -12,7 +12,7 @@ import { createEndpoints } from '../../upstream/endpoint-availability.ts';
 import { claimPoll, type MirroredRow, selectOpen } from '../../upstream/mirror-store.ts';
 import {
   cannotAsk,
-  isRetryable,
+  isInconclusive,
   isSuccess,
   refusalOf,
   unreadable,
@@ -182,7 +182,7 @@ export function createRemotePayouts(
           throw searched.readable ? tooManyPages(SEARCH.pages) : unreadable();
       } catch (error) {
         // Known payouts are returned as they were last seen.
-        if (!isRetryable(error) || open.some((name) => !known.has(name))) throw error;
+        if (!isInconclusive(error) || open.some((name) => !known.has(name))) throw error;
       }
     return references.map((reference) => {
       const before = known.get(reference);
@@ -247,6 +247,7 @@ export function createRemotePayouts(
         const known = await requests.findByKey(tenant, idempotencyKey);
         if (!known?.withdrawalId) return known;
         const [found] = await withUpstreamErrors(findMany(tenant, [known.withdrawalId], requester));
+        // Its id may be of a form that is not searched for.
         return found ?? known;
       },
       // Only the service knows the form of the names that it issues.

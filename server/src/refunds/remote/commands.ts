@@ -4,9 +4,7 @@ import {
   InsufficientFundsError,
   NotFoundError,
   type PaymentError,
-  PermissionError,
   UnavailableError,
-  UpstreamError,
 } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -23,8 +21,10 @@ import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
   errorCodeOf,
   invalidInput,
+  isInconclusive,
   isKeyConflict,
   isRefusedWith,
+  isRetryable,
   isSuccess,
   keyUsed,
   messageOf,
@@ -103,7 +103,7 @@ export function createRefundRequests({
   });
 
   /**
-   * Asks the service for the refund of a key; null where it says that it has none.
+   * Asks the service for the refund of a key; the claim is null where it says that it has none.
    * @throws RateLimitError, UpstreamFault, PaymentError
    */
   async function ask({ environment }: Tenant, key: string, requestOptions: RequestOptions) {
@@ -112,7 +112,7 @@ export function createRefundRequests({
     const answer = await endpoints.ask(environment, endpoint, () =>
       upstream.get({ environment, path, requestOptions }),
     );
-    if (saysNotFound(answer)) return null;
+    if (saysNotFound(answer)) return { claim: null, at };
     if (answer.status !== 404 && !isSuccess(answer)) throw refusalOf(answer);
     const claim = isSuccess(answer) ? refundFromWire(answer.body) : null;
     // Neither a refund nor a denial, so the request may have been done.
@@ -127,12 +127,11 @@ export function createRefundRequests({
     try {
       shown = await ask(tenant, intent.key, { priority });
     } catch (error) {
-      const isRefusal =
-        error instanceof PermissionError || (error instanceof UpstreamError && !error.retryable);
-      if (isRefusal) return { unclear: 'The payments service does not show refunds' };
+      if (isInconclusive(error) && !isRetryable(error))
+        return { unclear: 'The payments service does not show this refund' };
       throw error;
     }
-    if (!shown) return 'not_there';
+    if (!shown.claim) return 'not_there';
     const contradiction = contradictionOf(shown.claim, wanted);
     if (contradiction !== null) return { unclear: `The refund of this key has ${contradiction}` };
     return { found: observationOf(shown.claim, shown.at) };
@@ -223,17 +222,15 @@ export function createRefundRequests({
     async findByKey(tenant, key, requester) {
       const [made] = await intentRecords.load(facade.database.sql, tenant, [intentKey(REFUND, key)]);
       const known = made?.resourceId ? await mirror.find(tenant, made.resourceId) : null;
-      if (known) {
-        const [refund] = await lookups.findMany(tenant, [known.id], requester);
-        // The service may give ids of another form, by which it is not asked.
-        return refund ?? refundFromJson(known.snapshot);
-      }
+      if (known) return (await lookups.findMany(tenant, [known.id], requester))[0] ?? null;
       const shown = await ask(tenant, key, requestOptionsFor(requester));
-      if (!shown) return null;
       requester.onRead(shown.at, false);
+      if (!shown.claim) return null;
       const before = await mirror.find(tenant, shown.claim.refundId);
       const recorded = await mirror.record(tenant, before, shown.claim, shown.at);
-      return recorded && refundFromJson(recorded.snapshot);
+      // The service has a refund, and shows too little of it.
+      if (!recorded) throw unreadable();
+      return refundFromJson(recorded.snapshot);
     },
 
     kinds: requests.kinds,
