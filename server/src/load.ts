@@ -10,10 +10,6 @@ import { crc32 } from 'node:zlib';
 // Loads a bundle of the build with V8's code cache: compiling the server costs 0.1 s of CPU, and reading its compiled
 // code a third of that. Node's own compile cache needs Node 22.
 
-// Pretenuring puts objects that wait for the database into the old generation, where they keep their whole request alive
-// (decision 0111).
-setFlagsFromString('--no-allocation-site-pretenuring');
-
 /** The delay before the cache is written, so that it holds the functions that a start compiles. */
 const SAVE_AFTER_MS = 3_000;
 /** The size of the checksum in front of the cached code. */
@@ -76,7 +72,10 @@ function readCache(cache: string): Buffer | undefined {
 
 /** Writes the cache atomically: another process may read or write the file at the same time. */
 function writeCache(cache: string, script: Script): void {
+  // V8 uses a cache only under the flags with which it was made: those of the next start, before `main` changes one.
+  setFlagsFromString('--allocation-site-pretenuring');
   const data = script.createCachedData();
+  setFlagsFromString('--no-allocation-site-pretenuring');
   const checksum = Buffer.alloc(CHECKSUM_BYTES);
   checksum.writeUInt32LE(crc32(data));
   const unfinished = `${cache}.${process.pid}.${threadId}`;

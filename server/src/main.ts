@@ -1,3 +1,4 @@
+import { setFlagsFromString } from 'node:v8';
 import closeWithGrace from 'close-with-grace';
 import { ModeError } from './access/mode.ts';
 import type { App } from './app.ts';
@@ -33,6 +34,9 @@ async function main(): Promise<void> {
     await (await pglite?.backend.catch(() => undefined))?.close();
     throw error;
   });
+  // Pretenuring puts objects that wait for the database into the old generation, where they keep their whole request alive
+  // (decision 0111).
+  setFlagsFromString('--no-allocation-site-pretenuring');
   const delay = config.drainMs + STOP_MS;
   closeWithGrace({ delay, logger: false }, async ({ err, signal }) => {
     if (err) log.error({ err }, 'stopping after a fault');

@@ -1,4 +1,5 @@
 // The built server, driven by messages where main.js would read the environment and a payer would type a card.
+import { setFlagsFromString } from 'node:v8';
 import { modules } from '../../support/built.mjs';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
 import { watchCommits } from './commits.mjs';
@@ -36,6 +37,7 @@ answerParent({
         throw error;
       },
     });
+    setFlagsFromString('--no-allocation-site-pretenuring');
     if (app.embedded) {
       const { id } = await app.database.sql.selectFrom('account').select('id').executeTakeFirstOrThrow();
       tenant = { accountId: id, environment: 'live' };
