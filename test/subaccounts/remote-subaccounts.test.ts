@@ -153,6 +153,19 @@ function request({ subaccounts, tenant }: Started, subaccountId: string, rest: o
   return subaccounts.requestPayout(tenant, { subaccountId, amountCents: 4_000, pixKey: KEY, ...rest });
 }
 
+/** Applies a webhook. Returns the id of its payout. */
+function applied({ remote, committer, tenant }: Started, payload: unknown): Promise<string> {
+  const { observation } = remote.readWebhook(payload)!;
+  return committer.change<string>({
+    tenant,
+    read: observation.read,
+    decide(state) {
+      const { resourceId, writes } = observation.decide(state);
+      return { outcome: resourceId, writes };
+    },
+  });
+}
+
 async function events({ tenant }: Started, after = 0) {
   const { events } = await readAfter(database.sql, tenant, {
     after,
@@ -370,6 +383,60 @@ describe('a payout of a subaccount', () => {
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
     expect(asked('POST')).toBe(posts);
   });
+
+  test.each(['by the server', 'by a client'])(
+    'a payout in doubt that a webhook names otherwise before it is looked up %s is one payout',
+    async (lookedUpBy) => {
+      const shown = {
+        ...{ payoutId: `saq_${'7'.repeat(32)}`, withdrawalId: 'c'.repeat(24), code: 'TURBO-7' },
+        ...{ subaccountId: NOWHERE, status: 'processing', reversed: false, amountCents: 4_000, feeCents: 1 },
+        createdAt: clock.now().toISOString(),
+      };
+      let isSilent = true;
+      const upstream = scriptedUpstream(({ method }) =>
+        isSilent || method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: shown },
+      );
+      const facade = await start({ upstream });
+      const { subaccounts, tenant, remote } = facade;
+      const requested = { idempotencyKey: 'k-6', externalId: 'n-6' };
+      const { payout: doubt } = await going(request(facade, NOWHERE, requested));
+      expect(doubt).toMatchObject({ inDoubt: true });
+      const announced = await applied(facade, { ...shown, event: 'subaccount.payout' });
+      expect(announced).not.toBe(doubt.id);
+      const before = (await events(facade)).at(-1)!.version;
+
+      isSilent = false;
+      if (lookedUpBy === 'by a client') await subaccounts.findPayout(tenant, NOWHERE, 'saq_idem_k-6');
+      await resolved(facade);
+
+      const page = { end: 'first', limit: 10 } as const;
+      const listed = async (filter: object = {}) =>
+        (await subaccounts.payouts(tenant, NOWHERE, { ...page, ...filter })).items.map(({ item }) => item.id);
+      expect(await listed()).toEqual([doubt.id]);
+      expect(await subaccounts.countPayouts(tenant, NOWHERE, {})).toBe(1);
+      for (const reference of [shown.payoutId, shown.withdrawalId, shown.code, 'saq_idem_k-6']) {
+        expect(await subaccounts.findPayout(tenant, NOWHERE, reference)).toMatchObject({ id: doubt.id });
+        expect(await listed({ reference })).toEqual([doubt.id]);
+      }
+      // Both ids lead to it, and a subscription to either goes on.
+      await applied(facade, {
+        ...{ ...shown, status: 'completed', completedAt: clock.now().toISOString() },
+        event: 'subaccount.payout',
+      });
+      const known = await subaccounts.findPayouts(tenant, [doubt.id, announced]);
+      expect(known[0]).toMatchObject({ id: doubt.id, status: 'completed', externalId: 'n-6' });
+      expect(known[0]).not.toHaveProperty('inDoubt');
+      expect(known[1]).toEqual(known[0]);
+      await remote.refresh(tenant, [announced], { priority: 'lookup' });
+      const since = await events(facade, before);
+      const statusesOf = (id: string) =>
+        since.flatMap(({ resourceId, snapshot }) =>
+          resourceId === id ? (snapshot as SubaccountPayout).status : [],
+        );
+      expect(statusesOf(doubt.id)).toEqual(['processing', 'completed']);
+      expect(statusesOf(announced)).toEqual(['processing', 'completed']);
+    },
+  );
 
   test('a payout that is accepted and not shown is under way, as its answer names it, until it is shown', async () => {
     const facade = await start();
@@ -652,21 +719,11 @@ describe('following', () => {
 
   test('a webhook about a payout is taken in, whole or by its code alone', async () => {
     const facade = await start();
-    const { remote, tenant, subaccounts, committer } = facade;
+    const { remote, tenant, subaccounts } = facade;
     const id = await open();
     const { payout } = await request(facade, id, { idempotencyKey: 'k-9' });
     const body = { ...payout, event: 'subaccount.payout', createdAt: payout.createdAt.toISOString() };
-    const sight = (payload: unknown) => {
-      const { observation } = remote.readWebhook(payload)!;
-      return committer.change<string>({
-        tenant,
-        read: observation.read,
-        decide(state) {
-          const { resourceId, writes } = observation.decide(state);
-          return { outcome: resourceId, writes };
-        },
-      });
-    };
+    const sight = (payload: unknown) => applied(facade, payload);
     const completed = { ...body, status: 'completed', completedAt: clock.now().toISOString(), novidade: 1 };
     expect(await sight(completed)).toBe(payout.id);
     // The event comes late, and twice.

@@ -132,6 +132,8 @@ export interface SubaccountPayout {
   reversedAt: Date | null;
   /** The merchant's own number for it; several payouts may have one number. */
   externalId: string | null;
+  /** The id that it had from an event, before it was known which request has made it. It leads here as well. */
+  formerId?: string | undefined;
   /** Whether the outcome of the payout's request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
   /** Whether this server concludes that the service never made the payout; any state that the service shows prevails. */

@@ -44,6 +44,8 @@ export interface Reference {
   resource: MirroredResource;
   reference: string;
   id: string;
+  /** The resource that has had the name until now. */
+  formerId?: string | undefined;
 }
 
 export async function selectMirrored(
@@ -253,7 +255,7 @@ export async function saveMirrored(
   `.execute(sql);
 }
 
-/** Saves names. A name that is known keeps its resource. */
+/** Saves names. A name that is known keeps its resource, but for one that is taken from it. */
 export async function saveReferences(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -269,6 +271,19 @@ export async function saveReferences(
       ${references.map(({ id }) => id)}::text[]
     ) r (resource, reference, id)
     on conflict do nothing
+  `.execute(sql);
+  const taken = references.filter(({ formerId }) => formerId !== undefined);
+  if (taken.length === 0) return;
+  await raw`
+    update observed_reference o set id = r.id
+    from unnest(
+      ${taken.map(({ resource }) => resource)}::text[],
+      ${taken.map(({ reference }) => reference)}::text[],
+      ${taken.map(({ formerId }) => formerId)}::text[],
+      ${taken.map(({ id }) => id)}::text[]
+    ) r (resource, reference, former_id, id)
+    where o.account_id = ${accountId} and o.environment = ${environment}
+      and o.resource = r.resource and o.reference = r.reference and o.id = r.former_id
   `.execute(sql);
 }
 

@@ -85,17 +85,25 @@ export function knownByReferences(
   return null;
 }
 
-/** The writes of a new state and its names; `event` is null where subscribers are not notified. */
+/**
+ * The writes of a new state and its names; `event` is null where subscribers are not notified. `formerId`: the resource
+ * whose names become this one's.
+ */
 export function writesOfMirrored({
   names = [],
+  formerId,
   event,
   ...record
-}: MirroredRow & { names?: readonly string[]; event: NewEvent | null }): Writes {
+}: MirroredRow & {
+  names?: readonly string[];
+  formerId?: string | undefined;
+  event: NewEvent | null;
+}): Writes {
   const { resource, id } = record;
   return {
     records: [
       put(mirrored[resource], record),
-      ...names.map((reference) => put(references[resource], { resource, reference, id })),
+      ...names.map((reference) => put(references[resource], { resource, reference, id, formerId })),
     ],
     events: event ? [event] : [],
   };

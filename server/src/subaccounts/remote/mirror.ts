@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Writes } from '../../commit/commit.ts';
+import type { State, Writes } from '../../commit/commit.ts';
 import { isObjectId } from '../../kernel/lenient-json.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamSource } from '../../kernel/upstream-source.ts';
@@ -73,21 +73,22 @@ export function mirrorPayouts({
     },
     async findOf(tenant, subaccountId, reference) {
       const found = await selectNamed(tenant, nameOf(subaccountId, reference));
-      return found && found.parent === subaccountId.toLowerCase() ? found : null;
+      return found && isSameId(payoutIn(found).subaccountId, subaccountId) ? found : null;
     },
     get,
     async record(tenant, upstream, { reference, at }) {
       const names = namesOf(upstream, reference);
       const found = await selectReferences(sql, tenant, RESOURCE, names);
-      const [known] =
-        found.length === names.length ? await selectMirrored(sql, tenant, RESOURCE, [found[0]!.id]) : [];
+      const ids = [...new Set(found.map(({ id }) => id))];
+      const isWhole = found.length === names.length && ids.length === 1;
+      const [known] = isWhole ? await selectMirrored(sql, tenant, RESOURCE, ids) : [];
       if (known) {
         const payout = payoutIn(known);
         const now = clock.now();
         const source: UpstreamSource = { by: 'service', at, knownAt: knownSince(known, now) };
         if (mergeUpstreamPayout(payout, upstream, payout.id, source) === null) {
           if (isConfirmation(upstream, payout))
-            await touchMirrored(sql, tenant, RESOURCE, { ids: [payout.id], at, now });
+            await touchMirrored(sql, tenant, RESOURCE, { ids: idsOf(payout), at, now });
           return payout;
         }
       }
@@ -137,7 +138,13 @@ export function reservedId(subaccountId: string, payoutId: string | null): strin
 }
 
 function namesOf(upstream: UpstreamPayout, reference: string | null): string[] {
-  const all = [upstream.withdrawalId, upstream.code, upstream.payoutId, reference];
+  const all = [
+    upstream.withdrawalId,
+    upstream.code,
+    upstream.formerCode ?? null,
+    upstream.payoutId,
+    reference,
+  ];
   return [...new Set(all.flatMap((name) => (name === null ? [] : [nameOf(upstream.subaccountId, name)])))];
 }
 
@@ -192,19 +199,25 @@ export function observationOf(
       Promise.all([readByReferences(reader, RESOURCE, names), reader.load(mirrored[RESOURCE], id)]),
     decide(state) {
       const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
-      const known = before && payoutIn(before);
       const knownAt = knownSince(before, state.now);
+      const doubted = before && requestBeside(state, names, before);
+      const known = before && (doubted ? identified(payoutIn(before), payoutIn(doubted)) : payoutIn(before));
       const merged = mergeUpstreamPayout(known, upstream, id, { by, at, knownAt });
       const payout = merged ?? known!;
-      const isNew = known === null || payout.version > known.version;
+      const isNew = known === null || doubted !== null || payout.version > known.version;
       const isCorrection =
         known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
       const isOlder = before !== null && ((knownAt && knownAt > at) || !isConfirmation(upstream, payout));
       const observedAt = isOlder ? before.observedAt : at;
-      const writes = writesOf(payout, { names, observedAt, event: isNew ? { before: known } : null });
+      const event = isNew ? { before: doubted ? payoutIn(doubted) : known } : null;
       return {
         resourceId: payout.id,
-        writes,
+        writes: writesOf(payout, {
+          names: doubted ? namesOf(payout, reference) : names,
+          observedAt,
+          event,
+          isIdentified: doubted !== null,
+        }),
         contradicts: known !== null && merged === null && !isConfirmation(upstream, known),
         ...(isCorrection && {
           correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
@@ -212,6 +225,38 @@ export function observationOf(
       };
     },
   };
+}
+
+/**
+ * The record of the request that has made a payout, where an event has named the payout before the request was looked up:
+ * it had a record of its own until then. Null where there is none.
+ */
+function requestBeside(state: State, names: readonly string[], { id }: MirroredRow): MirroredRow | null {
+  const others = names.flatMap((name) => knownByReferences(state, RESOURCE, [name]) ?? []);
+  return others.find((row) => row.id !== id && isOfRequestAlone(payoutIn(row))) ?? null;
+}
+
+/** Whether a record says no more of a payout than its request. */
+function isOfRequestAlone({ inDoubt, neverMade }: SubaccountPayout): boolean {
+  return inDoubt === true || neverMade === true;
+}
+
+/** The payout that a request has made, under the request's id. */
+function identified(payout: SubaccountPayout, request: SubaccountPayout): SubaccountPayout {
+  return {
+    ...payout,
+    id: request.id,
+    formerId: payout.id,
+    version: Math.max(payout.version, request.version) + 1,
+    payoutId: payout.payoutId ?? request.payoutId,
+    pixKey: payout.pixKey ?? request.pixKey,
+    externalId: payout.externalId ?? request.externalId,
+  };
+}
+
+/** The ids under which a payout is recorded. */
+function idsOf({ id, formerId }: SubaccountPayout): string[] {
+  return formerId === undefined ? [id] : [id, formerId];
 }
 
 /** The observation that the outcome of a payout's request is unknown. `again`: subscribers are notified once more. */
@@ -265,32 +310,47 @@ function conclusion(
   };
 }
 
+/** The writes of a payout under each of its ids. A list shows the first alone, which has all names. */
 function writesOf(
   payout: SubaccountPayout,
   {
     names,
     observedAt,
     event,
-  }: { names: readonly string[]; observedAt: Date; event: { before: SubaccountPayout | null } | null },
+    isIdentified = false,
+  }: {
+    names: readonly string[];
+    observedAt: Date;
+    event: { before: SubaccountPayout | null } | null;
+    /** Whether its record takes over the names of the one that an event had made. */
+    isIdentified?: boolean;
+  },
 ): Writes {
-  return writesOfMirrored({
-    resource: RESOURCE,
-    id: payout.id,
-    version: payout.version,
-    status: payout.status,
-    final: isSettled(payout),
-    parent: payout.subaccountId.toLowerCase(),
-    snapshot: payout,
-    observedAt,
-    names,
-    event: event && {
-      kind: `subaccount_payout.${eventOf(payout)}`,
+  const each = idsOf(payout).map((resourceId, index) =>
+    writesOfMirrored({
       resource: RESOURCE,
-      resourceId: payout.id,
-      previousStatus: event.before?.status ?? null,
+      id: resourceId,
+      version: payout.version,
+      status: payout.status,
+      final: isSettled(payout),
+      parent: index === 0 ? payout.subaccountId.toLowerCase() : null,
       snapshot: payout,
-    },
-  });
+      observedAt,
+      names: index === 0 ? names : [],
+      formerId: isIdentified ? payout.formerId : undefined,
+      event: event && {
+        kind: `subaccount_payout.${eventOf(payout)}`,
+        resource: RESOURCE,
+        resourceId,
+        previousStatus: event.before?.status ?? null,
+        snapshot: payout,
+      },
+    }),
+  );
+  return {
+    records: each.flatMap(({ records = [] }) => records),
+    events: each.flatMap(({ events = [] }) => events),
+  };
 }
 
 /** Whether a description confirms the known state; an older one does not. */

@@ -297,7 +297,9 @@ export function createRemotePayouts(
 
   const poll: Poll = async (tenant, targets) => {
     const now = clock.now();
-    const open = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
+    const rows = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
+    // One for each payout, which may be recorded under two ids.
+    const open = [...new Map(rows.map((row) => [payoutIn(row).id, row])).values()];
     const intervalMsOf = (row: MirroredRow) =>
       Math.max(intervalOf(row, now), open.length * POLL_EVERY_MS.fresh);
     const dueAt = (row: MirroredRow) =>

@@ -41,7 +41,7 @@ addAccountUpdates('SUBACCOUNT_PAYOUT', {
   ...{ typename: 'SubaccountPayoutUpdate', resource: 'subaccount_payout' },
   follow(context) {
     assertMay(callerOf(context), 'subaccount_payouts.read');
-    return { toItem: eventUpdate };
+    return { matches: isUnderItsId, toItem: eventUpdate };
   },
 });
 
@@ -99,6 +99,7 @@ builder.subscriptionFields((t) => ({
         topic: { resource: 'subaccount_payout' },
         matches: (event) =>
           event.resource === 'subaccount_payout' &&
+          isUnderItsId(event) &&
           (subaccountId == null || event.snapshot.subaccountId === subaccountId) &&
           matchesPayoutFilter(event.snapshot, filter),
         after,
@@ -109,6 +110,11 @@ builder.subscriptionFields((t) => ({
     resolve: withClearedLoaders,
   }),
 }));
+
+/** Whether an event is under its payout's id, and not under the one that it had before its request was known. */
+function isUnderItsId(event: StoredEvent): boolean {
+  return event.resource === 'subaccount_payout' && event.resourceId === event.snapshot.id;
+}
 
 /** Clears the subaccounts that an earlier update has loaded: a subscription has one context for all its updates. */
 function withClearedLoaders(update: Update, _: unknown, { loaders }: Context): Update {
