@@ -1,9 +1,11 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { firstTenant } from '../../server/src/access/service.ts';
+import { createCommitter } from '../../server/src/commit/commit.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openFreshDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { fund } from '../support/funds.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { recordStatements } from '../support/statements.ts';
@@ -539,6 +541,51 @@ describe.each(['ws', 'sse'] as const)('updates over %s', (transport) => {
       .catch((error: unknown) => error);
     expect(JSON.stringify(answer)).toContain(code);
   });
+});
+
+test('a payout that had another id before has each update once among those of all payouts', async () => {
+  const tenant = await firstTenant(app.database.sql);
+  const subaccountId = await open(10_000);
+  const { updatesCursor: after } = await app.live.request('{ updatesCursor }');
+  await request(subaccountId);
+  const [made] = await readAfter(app.database.sql, tenant, {
+    after: 0,
+    topic: { resource: 'subaccount_payout' },
+    limit: 1_000,
+  }).then(({ events }) => events.slice(-1));
+  if (made?.resource !== 'subaccount_payout') throw new Error('nothing was announced');
+  const followed = [
+    app.live.sse(ALL, { subaccountId, after }),
+    app.live.sse(
+      `subscription ($after: String) { update: accountUpdates(after: $after, kinds: [SUBACCOUNT_PAYOUT]) {
+      ... on SubaccountPayoutUpdate { subaccountPayout { version } } } }`,
+      { after },
+    ),
+  ];
+  // As a server in front of another one announces it.
+  const payout = { ...made.snapshot, version: 3 };
+  const { kind, resource, resourceId, previousStatus } = made;
+  const committer = createCommitter({ ...app, onCommit: () => undefined });
+  await committer.change({
+    tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: null,
+      writes: {
+        events: [`sqp_${'f'.repeat(32)}`, resourceId].map((id) => ({
+          ...{ kind, resource, resourceId: id, previousStatus },
+          snapshot: payout,
+        })),
+      },
+    }),
+  });
+  await request(subaccountId);
+  for (const updates of followed) {
+    const versions: number[] = [];
+    while (versions.length < 5) versions.push((await updates.data()).update.subaccountPayout.version);
+    expect(versions).toEqual([1, 2, 3, 1, 2]);
+    await updates.close();
+  }
 });
 
 test('a test key’s subaccounts live apart', async () => {
