@@ -200,24 +200,22 @@ export function observationOf(
     decide(state) {
       const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
       const knownAt = knownSince(before, state.now);
-      const doubted = before && requestBeside(state, names, before);
-      const known = before && (doubted ? identified(payoutIn(before), payoutIn(doubted)) : payoutIn(before));
+      const named = before && payoutIn(before);
+      const request = named && requestBeside(state, names, named);
+      const known = request ? identified(named, payoutIn(request)) : named;
       const merged = mergeUpstreamPayout(known, upstream, id, { by, at, knownAt });
       const payout = merged ?? known!;
-      const isNew = known === null || doubted !== null || payout.version > known.version;
+      const isNew = known === null || request !== null || payout.version > known.version;
       const isCorrection =
         known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
       const isOlder = before !== null && ((knownAt && knownAt > at) || !isConfirmation(upstream, payout));
       const observedAt = isOlder ? before.observedAt : at;
-      const event = isNew ? { before: doubted ? payoutIn(doubted) : known } : null;
+      const event = isNew ? { before: request ? payoutIn(request) : known } : null;
+      // Names that a webhook has brought, and this answer does not have, lead to the payout as well.
+      const allNames = request ? [...new Set([...namesOf(named!, null), ...names])] : names;
       return {
         resourceId: payout.id,
-        writes: writesOf(payout, {
-          names: doubted ? namesOf(payout, reference) : names,
-          observedAt,
-          event,
-          isIdentified: doubted !== null,
-        }),
+        writes: writesOf(payout, { names: allNames, observedAt, event }),
         contradicts: known !== null && merged === null && !isConfirmation(upstream, known),
         ...(isCorrection && {
           correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
@@ -231,26 +229,35 @@ export function observationOf(
  * The record of the request that has made a payout, where an event has named the payout before the request was looked up:
  * it had a record of its own until then. Null where there is none.
  */
-function requestBeside(state: State, names: readonly string[], { id }: MirroredRow): MirroredRow | null {
-  const others = names.flatMap((name) => knownByReferences(state, RESOURCE, [name]) ?? []);
-  return others.find((row) => row.id !== id && isOfRequestAlone(payoutIn(row))) ?? null;
+function requestBeside(state: State, names: readonly string[], named: SubaccountPayout): MirroredRow | null {
+  if (hasReservedId(named)) return null;
+  const rows = names.flatMap((name) => knownByReferences(state, RESOURCE, [name]) ?? []);
+  return rows.find((row) => isOfRequestAlone(payoutIn(row))) ?? null;
 }
 
-/** Whether a record says no more of a payout than its request. */
-function isOfRequestAlone({ inDoubt, neverMade }: SubaccountPayout): boolean {
-  return inDoubt === true || neverMade === true;
+/** Whether a record is that of a request, and says no more of the payout than its request and the answer to it. */
+function isOfRequestAlone(payout: SubaccountPayout): boolean {
+  const { inDoubt, neverMade, status, withdrawalId, code } = payout;
+  const isUnnamed = status === 'processing' && withdrawalId === null && code === null;
+  return hasReservedId(payout) && (inDoubt === true || neverMade === true || isUnnamed);
+}
+
+function hasReservedId({ id, subaccountId, payoutId }: SubaccountPayout): boolean {
+  return id === reservedId(subaccountId, payoutId);
 }
 
 /** The payout that a request has made, under the request's id. */
 function identified(payout: SubaccountPayout, request: SubaccountPayout): SubaccountPayout {
+  // Where another system has used the request's key, the payout is not the requested one.
+  const isRequested = payout.amountCents === request.amountCents;
   return {
     ...payout,
     id: request.id,
     formerId: payout.id,
     version: Math.max(payout.version, request.version) + 1,
-    payoutId: payout.payoutId ?? request.payoutId,
+    payoutId: request.payoutId,
     pixKey: payout.pixKey ?? request.pixKey,
-    externalId: payout.externalId ?? request.externalId,
+    externalId: payout.externalId ?? (isRequested ? request.externalId : null),
   };
 }
 
@@ -317,14 +324,7 @@ function writesOf(
     names,
     observedAt,
     event,
-    isIdentified = false,
-  }: {
-    names: readonly string[];
-    observedAt: Date;
-    event: { before: SubaccountPayout | null } | null;
-    /** Whether its record takes over the names of the one that an event had made. */
-    isIdentified?: boolean;
-  },
+  }: { names: readonly string[]; observedAt: Date; event: { before: SubaccountPayout | null } | null },
 ): Writes {
   const each = idsOf(payout).map((resourceId, index) =>
     writesOfMirrored({
@@ -337,7 +337,7 @@ function writesOf(
       snapshot: payout,
       observedAt,
       names: index === 0 ? names : [],
-      formerId: isIdentified ? payout.formerId : undefined,
+      formerId: payout.formerId,
       event: event && {
         kind: `subaccount_payout.${eventOf(payout)}`,
         resource: RESOURCE,

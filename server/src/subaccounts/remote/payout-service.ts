@@ -312,7 +312,7 @@ export function createRemotePayouts(
       if (reads === POLLED_AT_ONCE) break;
       polled.add(row);
       // A poll is not claimed where another instance has just made it, or the service gave an older answer to ours.
-      const claim = { name: `${RESOURCE} ${row.id}`, now, intervalMs: intervalMsOf(row) };
+      const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs: intervalMsOf(row) };
       if (!(await claimPoll(sql, tenant, claim))) continue;
       reads += 1;
       await refreshOne(tenant, row, { requestOptions: { priority: 'poll' } });
