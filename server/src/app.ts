@@ -354,6 +354,7 @@ export async function createApp({
       async drain() {
         if (config.drainMs === 0) return;
         draining = true;
+        http.endKeepAlive();
         await wait(givenClock, config.drainMs);
         await http.stopListening();
         await wait(givenClock, PROXY_IDLE_MS);

@@ -25,28 +25,29 @@ function isRefused(port: number): Promise<boolean> {
   });
 }
 
-test('A stopping server reports it, serves on, refuses new connections, and answers once more on the open ones.', async () => {
+test('A stopping server reports it, serves on, then refuses new connections, and answers once more on each open one.', async () => {
   const { port, clock, drain, close } = await startServer({ config: { drainMs: 3_000 } });
-  const agents = [1, 2].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
+  const agents = [1, 2, 3].map(() => new Agent({ keepAlive: true, maxSockets: 1 }));
   onTestFinished(() => {
     for (const agent of agents) agent.destroy();
   });
-  const [one, other] = agents as [Agent, Agent];
+  const [one, other, another] = agents as [Agent, Agent, Agent];
   for (const agent of agents) expect((await ask(port, '/readyz', agent)).statusCode).toBe(200);
 
   const drained = drain();
   expect((await ask(port, '/readyz')).statusCode).toBe(503);
+  // A proxy that is late, as on a busy machine, has no connection left that rests since a little before the end.
   const served = await ask(port, '/healthz', one);
-  expect([served.statusCode, served.headers.connection]).toEqual([200, 'keep-alive']);
+  expect([served.statusCode, served.headers.connection]).toEqual([200, 'close']);
   expect(await isRefused(port)).toBe(false);
 
   clock.advance(3_000);
   await expect.poll(() => isRefused(port)).toBe(true);
-  const last = await ask(port, '/healthz', one);
+  const last = await ask(port, '/healthz', other);
   expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
   // What rests for as long as a proxy may keep it is closed by the proxy, or by the stop that follows.
   clock.advance(2_499);
-  expect((await ask(port, '/healthz', other)).statusCode).toBe(200);
+  expect((await ask(port, '/healthz', another)).statusCode).toBe(200);
   clock.advance(1);
   await drained;
   await close();

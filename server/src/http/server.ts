@@ -23,6 +23,8 @@ export interface HttpServer {
   serve(routes: readonly Route[]): void;
   /** Resolves with the port once listening; rejects where the address is not available. */
   listen(port: number, host: string): Promise<number>;
+  /** Ends each connection with its next response from now on, and still takes new ones. */
+  endKeepAlive(): void;
   /**
    * Takes no more connections, and ends each open one with its next response. An idle connection stays open: a proxy may be
    * sending a request on it. `close` follows when the proxies have closed theirs.
@@ -89,6 +91,7 @@ export function createHttpServer({
   let routes = withTemplates(starting);
   let isStarting = true;
   const inFlight = createSlots<InFlight>();
+  let keepsAlive = true;
   let closing = false;
   const { headMs, requestMs, checkMs, stalledMs } = { ...DEADLINES, ...deadlines };
   const timeouts = {
@@ -135,7 +138,7 @@ export function createHttpServer({
       if (own.inTrace) own.inTrace(() => onEnd?.(own.template));
       else onEnd?.(own.template);
     });
-    if (closing) response.setHeader('connection', 'close');
+    if (!keepsAlive) response.setHeader('connection', 'close');
     const refuse = (error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
@@ -223,10 +226,15 @@ export function createHttpServer({
   }
 
   /** Makes every response close its connection: the client's next request on an open one would be cut off. */
-  function startClosing(): void {
-    closing = true;
+  function endKeepAlive(): void {
+    keepsAlive = false;
     for (const { response } of inFlight.all())
       if (!response.headersSent) response.setHeader('connection', 'close');
+  }
+
+  function startClosing(): void {
+    closing = true;
+    endKeepAlive();
   }
 
   return {
@@ -236,6 +244,7 @@ export function createHttpServer({
       isStarting = false;
     },
     listen: (port, host) => listen(server, port, host),
+    endKeepAlive,
     async stopListening() {
       startClosing();
       // The system resets the connections that it has accepted and this process has not. A turn of the event loop takes them
