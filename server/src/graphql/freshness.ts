@@ -47,7 +47,7 @@ interface Load {
 
 /** Records how old the data of one operation is, as a whole and by root field. */
 export interface Freshness {
-  /** OldestRead for the operation as a whole. */
+  /** The requester whose reads count for the operation as a whole. */
   requester: Requester;
   /** Returns the requester of one batch of a loader, whose reads count for each root field that loads one of the keys. */
   batch(loader: string, keys: readonly string[]): Requester;

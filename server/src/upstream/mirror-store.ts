@@ -44,7 +44,7 @@ export interface Reference {
   resource: MirroredResource;
   reference: string;
   id: string;
-  /** The resource that has had the name until now. */
+  /** The resource from which the name moves to `id`, where it has the name. */
   formerId?: string | undefined;
 }
 
@@ -255,7 +255,7 @@ export async function saveMirrored(
   `.execute(sql);
 }
 
-/** Saves names. A name that is known keeps its resource, but for one that is taken from it. */
+/** Saves names. A known name keeps its resource, except where `formerId` is that resource: then it moves. */
 export async function saveReferences(
   sql: Sql,
   { accountId, environment }: Tenant,

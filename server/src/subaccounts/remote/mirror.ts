@@ -235,7 +235,7 @@ function requestBeside(state: State, names: readonly string[], named: Subaccount
   return rows.find((row) => isOfRequestAlone(payoutIn(row))) ?? null;
 }
 
-/** Whether a record is that of a request, and says no more of the payout than its request and the answer to it. */
+/** Whether a record was made for a request, and the service has named nothing of its payout yet. */
 function isOfRequestAlone(payout: SubaccountPayout): boolean {
   const { inDoubt, neverMade, status, withdrawalId, code } = payout;
   const isUnnamed = status === 'processing' && withdrawalId === null && code === null;
@@ -317,7 +317,7 @@ function conclusion(
   };
 }
 
-/** The writes of a payout under each of its ids. A list shows the first alone, which has all names. */
+/** The writes of a payout under each of its ids. Lists and names lead to the first one alone. */
 function writesOf(
   payout: SubaccountPayout,
   {
