@@ -209,7 +209,7 @@ export async function createApp({
         for (const event of appended.events)
           if (event.resource === 'delivery')
             metrics.onContent(event.kind === 'delivery.delivered' ? 'delivered' : 'out_of_stock');
-        for (const task of tasks) work?.wake(task.at);
+        for (const task of tasks) work?.wake(task);
       },
     });
     closing.push(() => committer.idle());

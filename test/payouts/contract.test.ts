@@ -147,7 +147,7 @@ describeOnDatabase('payouts', (open) => {
         }),
       });
       const { payout } = await dead.payouts.request(dead.tenant, pix({ method: 'pix_turbo' }));
-      dead.work.wake(dead.clock.now());
+      dead.work.wake({ kind: 'payout.send', at: dead.clock.now() });
       await answered.promise;
       // Its lease runs out, and it is not there to renew it.
       const clock = createManualClock(plusMs(dead.clock.now(), MINUTE));

@@ -145,7 +145,7 @@ export async function startCore({
     clock,
     outbox: webhookOutbox,
     onCommit(changed, { tasks, ...appended }) {
-      for (const task of tasks) work.wake(task.at);
+      for (const task of tasks) work.wake(task);
       if (appended.events.length === 0) return;
       tailer.wake(changed, appended);
       if (announces) database.notify(STREAM_CHANNEL, tenantKey(changed)).catch(onError);

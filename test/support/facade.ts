@@ -63,7 +63,7 @@ export async function startFacade({
     database,
     clock,
     onCommit(changed, { tasks, ...appended }) {
-      for (const task of tasks) work.wake(task.at);
+      for (const task of tasks) work.wake(task);
       if (appended.events.length > 0) tailer.wake(changed, appended);
     },
   });

@@ -84,7 +84,7 @@ export async function startReceiving({
     database,
     clock,
     onCommit(_, { tasks }) {
-      for (const task of tasks) work.wake(task.at);
+      for (const task of tasks) work.wake(task);
     },
   });
   const receiver = createReceiver({

@@ -418,7 +418,7 @@ describeOnDatabase('a card event', (open) => {
     receiver.answer = () => undefined;
     const came = receiver.next();
     expect((await receiving.post(delivered(cardPaid(named('PSC-1'))))).status).toBe(200);
-    receiving.work.wake(receiving.clock.now());
+    receiving.work.wake({ kind: 'webhook.deliver', at: receiving.clock.now() });
     await came;
     receiving.clock.advance(5 * SECOND);
     receiver.answer = (response) => response.end();

@@ -53,16 +53,18 @@ describeOnBothEngines('work that waits', (open) => {
     const { clock, done, queue, didOne } = worker(database);
     await queue.settled();
     for (const ms of [300, 100, 200]) {
-      await schedule(at(clock, ms, `after ${ms}`));
-      queue.wake(plusMs(clock.now(), ms));
+      const task = at(clock, ms, `after ${ms}`);
+      await schedule(task);
+      queue.wake(task);
     }
     // Two at the same moment, and one that lies in the past.
     const one = didOne();
     clock.advance(100);
     await one;
     expect(done).toEqual(['after 100']);
-    await schedule(at(clock, -SECOND, 'overdue'));
-    queue.wake(plusMs(clock.now(), -SECOND));
+    const overdue = at(clock, -SECOND, 'overdue');
+    await schedule(overdue);
+    queue.wake(overdue);
     await queue.settled();
     expect(done).toEqual(['after 100', 'overdue']);
     clock.advance(200);
@@ -215,9 +217,10 @@ describeOnBothEngines('work that waits', (open) => {
     queue.start();
     await begun.promise;
     suspendedMs = 3_600 * SECOND;
-    await schedule(at(clock, 0, 'short'));
+    const short = at(clock, 0, 'short');
+    await schedule(short);
     const one = didOne();
-    queue.wake(clock.now());
+    queue.wake(short);
     await one;
     finish.resolve();
     await queue.settled();
@@ -354,7 +357,7 @@ describeOnBothEngines('work that waits', (open) => {
     const serve = async (key: string) => {
       next = deferred();
       await scheduleTasks(database.sql, other, [slow(key)]);
-      queue.wake(clock.now());
+      queue.wake(slow(key));
       await next.promise;
     };
     await serve('a');
@@ -371,6 +374,49 @@ describeOnBothEngines('work that waits', (open) => {
     expect(await tasks()).toEqual([]);
   });
 
+  test('A task that is due at once costs a claim in its own lane and its end, and no search for the next', async () => {
+    const { database: recorded, statements } = recordStatements(database);
+    const clock = createManualClock();
+    let ended = deferred();
+    const queue = createWorkQueue({
+      database: recorded,
+      clock,
+      handlers: { test: () => Promise.resolve(), slow: () => Promise.resolve() },
+      onTask: () => ended.resolve(),
+      pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 6 },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    await queue.settled();
+    for (const kind of ['test', 'slow']) {
+      const task = { ...at(clock, 0, 'now'), kind };
+      await schedule(task);
+      statements.length = 0;
+      ended = deferred();
+      queue.wake(task);
+      await ended.promise;
+      // Whatever its end sets off has been sent by then.
+      expect(await tasks()).toEqual([]);
+      expect(statements.map((text) => /update|delete|select least/.exec(text)?.[0])).toEqual([
+        'update',
+        'delete',
+      ]);
+    }
+    // One for later is done at its instant all the same.
+    await schedule(at(clock, 500, 'later'));
+    queue.wake(at(clock, 500, 'later'));
+    const now = at(clock, 0, 'now');
+    await schedule(now);
+    queue.wake(now);
+    await queue.settled();
+    expect(await tasks()).toMatchObject([{ key: 'later' }]);
+    ended = deferred();
+    clock.advance(500);
+    await ended.promise;
+    await queue.settled();
+    expect(await tasks()).toEqual([]);
+  });
+
   test('A task that its own handler schedules again is done again after itself', async () => {
     let together = 0;
     const { clock, done, queue } = worker(database, {
@@ -380,7 +426,7 @@ describeOnBothEngines('work that waits', (open) => {
         // One for this very instant, and then one for later.
         if (done.length === 0) await schedule(at(clock, 0, task.key));
         if (done.length === 1) await schedule(at(clock, 60 * SECOND, task.key));
-        queue.wake(clock.now());
+        queue.wake(at(clock, 0, task.key));
         await sql`select 1`.execute(database.sql);
         together -= 1;
       },
@@ -508,7 +554,7 @@ describeOnBothEngines('work that waits', (open) => {
     await closing;
     expect(done).toEqual(['under way']);
     clock.advance(3_600 * SECOND);
-    queue.wake(clock.now());
+    queue.wake(at(clock, 0, 'too late'));
     await queue.settled();
     expect(done).toEqual(['under way']);
   });

@@ -23,8 +23,8 @@ export class RetryLater extends Error {
 export type TaskHandler = (task: Task) => Promise<void>;
 
 export interface WorkQueue {
-  /** Wakes the queue at the instant for which this process has scheduled a task. */
-  wake(at: Date): void;
+  /** Wakes the queue at the instant for which this process has scheduled a task of this kind. */
+  wake(task: { readonly kind: string; readonly at: Date }): void;
   start(): void;
   /** Resolves when no due task is left that has a handler: for tests, after the clock was moved. */
   settled(): Promise<void>;
@@ -83,8 +83,10 @@ export function createWorkQueue({
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
   let isClaimRequested = false;
-  /** Whether this process has scheduled a task that is due by now. */
-  let hasDueTask = false;
+  /** Lanes in which this process has scheduled a task that is due by now. */
+  const due = new Set<Lane>();
+  /** Lanes in which a due task may wait for a slot. */
+  const full = new Set<Lane>();
   let closed = false;
   let cancelWake: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -110,17 +112,18 @@ export function createWorkQueue({
       do {
         isClaimRequested = false;
         const now = clock.now();
-        let due: Date | null = null;
+        let next: Date | null = null;
         try {
           // A clock that was set back must not put it off.
           if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now);
-          const isDueKnown = hasDueTask;
-          hasDueTask = false;
+          const known = [...due];
+          due.clear();
           // Mostly nothing is due: a query for the next instant costs a third of a claim.
-          if (!isDueKnown) due = await nextDue(database.sql, kinds);
-          if (isDueKnown || (due !== null && due <= now)) {
-            for (const lane of lanes) await claimLane(lane, now);
-            due = await nextDue(database.sql, kinds);
+          if (known.length === 0) next = await nextDue(database.sql, kinds);
+          if (known.length > 0 || (next !== null && next <= now)) {
+            for (const lane of known.length > 0 ? known : lanes) await claimLane(lane, now);
+            // While a wake is scheduled, that of the next instant is.
+            next = Number.isFinite(wakeAt) ? null : await nextDue(database.sql, kinds);
           }
         } catch (error) {
           strandedUntil = plusMs(clock.now(), LEASE_MS);
@@ -128,7 +131,7 @@ export function createWorkQueue({
         }
         // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance.
         const pollAt = clock.ms() + POLL_MS;
-        scheduleWake(due && due > now ? Math.min(due.getTime(), pollAt) : pollAt);
+        scheduleWake(next && next > now ? Math.min(next.getTime(), pollAt) : pollAt);
       } while (isClaimRequested && !closed);
       claiming = null;
     })();
@@ -159,10 +162,12 @@ export function createWorkQueue({
         byTenant.set(tenant, (byTenant.get(tenant) ?? 0) + 1);
       }
       const limit = Math.min(free, lane.slotsPerTenant);
-      if (limit <= 0) return;
       const skippedTenants = [...byTenant].flatMap(([tenant, n]) =>
         n >= lane.slotsPerTenant ? [tenant] : [],
       );
+      if (limit <= 0 || skippedTenants.length > 0) full.add(lane);
+      else full.delete(lane);
+      if (limit <= 0) return;
       const since = dueSince(lane, now, skippedTenants);
       const leasedUntil = plusMs(now, LEASE_MS);
       const tasks = await claimTasks(database.sql, {
@@ -177,7 +182,7 @@ export function createWorkQueue({
         underWay: [...underWay.keys()],
       });
       for (const task of tasks)
-        underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task) });
+        underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task, lane) });
       if (tasks.length > 0) cancelRenewal ??= renewSoon();
       if (tasks.length < limit) {
         if (since === null) drained.set(lane, { at: now, skippedTenants });
@@ -200,9 +205,10 @@ export function createWorkQueue({
     return plusMs(last.at, -POLL_MS);
   }
 
-  /** Runs a task and records its end. Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
-  async function doTask(task: Task): Promise<void> {
+  /** Runs a task of a lane and records its end. Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
+  async function doTask(task: Task, lane: Lane): Promise<void> {
     const startedAt = clock.ms();
+    let isDone = false;
     const report = (outcome: 'done' | 'not_yet' | 'failed') =>
       onTask?.(task.kind, outcome, clock.ms() - startedAt);
     try {
@@ -210,7 +216,7 @@ export function createWorkQueue({
       const name = `task ${task.kind}`;
       await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
         await handler(task);
-        const isDone = await completeTask(database.sql, task);
+        isDone = await completeTask(database.sql, task);
         // It was scheduled again, maybe for an instant before the last drain.
         if (!isDone) drained.clear();
       });
@@ -228,7 +234,8 @@ export function createWorkQueue({
       });
     }
     underWay.delete(task.lease);
-    void claimDue();
+    // One that ends as usual makes none due but by `wake`.
+    if (!isDone || full.has(lane)) void claimDue();
   }
 
   /** Renews the leases of tasks that take longer than a lease, for as long as this process lives. */
@@ -265,10 +272,12 @@ export function createWorkQueue({
   }
 
   return {
-    wake(at) {
+    wake({ kind, at }) {
+      const lane = lanes.find(({ kinds: own }) => own.includes(kind));
+      if (!lane) return;
       if (at <= plusMs(clock.now(), -POLL_MS)) drained.clear();
       if (at <= clock.now()) {
-        hasDueTask = true;
+        due.add(lane);
         void claimDue();
       } else scheduleWake(at.getTime());
     },
