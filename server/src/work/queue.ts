@@ -82,11 +82,12 @@ export function createWorkQueue({
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
-  let isClaimRequested = false;
-  /** Lanes in which this process has scheduled a task that is due by now. */
+  /** Lanes in which a task is due by now that this process has scheduled, or that a slot was free for. */
   const due = new Set<Lane>();
   /** Lanes in which a due task may wait for a slot. */
   const full = new Set<Lane>();
+  /** Whether the table is to be searched, in which other instances schedule tasks too. */
+  let isSearchDue = false;
   let closed = false;
   let cancelWake: (() => void) | undefined;
   let wakeAt = Number.POSITIVE_INFINITY;
@@ -102,28 +103,31 @@ export function createWorkQueue({
    */
   const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
 
+  /** Finds the next instant, and claims what is due by now. */
+  function search(): Promise<void> {
+    isSearchDue = true;
+    return claimDue();
+  }
+
   function claimDue(): Promise<void> {
     if (closed) return Promise.resolve();
-    if (claiming !== null) {
-      isClaimRequested = true;
-      return claiming;
-    }
-    claiming = (async () => {
+    claiming ??= (async () => {
       do {
-        isClaimRequested = false;
         const now = clock.now();
+        const known = [...due];
+        due.clear();
+        const isSearch = isSearchDue;
+        isSearchDue = false;
         let next: Date | null = null;
         try {
           // A clock that was set back must not put it off.
           if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now);
-          const known = [...due];
-          due.clear();
+          for (const lane of known) await claimLane(lane, now);
           // Mostly nothing is due: a query for the next instant costs a third of a claim.
-          if (known.length === 0) next = await nextDue(database.sql, kinds);
-          if (known.length > 0 || (next !== null && next <= now)) {
-            for (const lane of known.length > 0 ? known : lanes) await claimLane(lane, now);
-            // While a wake is scheduled, that of the next instant is.
-            next = Number.isFinite(wakeAt) ? null : await nextDue(database.sql, kinds);
+          if (isSearch) next = await nextDue(database.sql, kinds);
+          if (next !== null && next <= now) {
+            for (const lane of lanes) await claimLane(lane, now);
+            next = await nextDue(database.sql, kinds);
           }
         } catch (error) {
           strandedUntil = plusMs(clock.now(), LEASE_MS);
@@ -132,7 +136,7 @@ export function createWorkQueue({
         // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance.
         const pollAt = clock.ms() + POLL_MS;
         scheduleWake(next && next > now ? Math.min(next.getTime(), pollAt) : pollAt);
-      } while (isClaimRequested && !closed);
+      } while ((isSearchDue || due.size > 0) && !closed);
       claiming = null;
     })();
     return claiming;
@@ -208,7 +212,6 @@ export function createWorkQueue({
   /** Runs a task of a lane and records its end. Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
   async function doTask(task: Task, lane: Lane): Promise<void> {
     const startedAt = clock.ms();
-    let isDone = false;
     const report = (outcome: 'done' | 'not_yet' | 'failed') =>
       onTask?.(task.kind, outcome, clock.ms() - startedAt);
     try {
@@ -216,9 +219,11 @@ export function createWorkQueue({
       const name = `task ${task.kind}`;
       await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
         await handler(task);
-        isDone = await completeTask(database.sql, task);
+        const isDone = await completeTask(database.sql, task);
+        if (isDone) return;
         // It was scheduled again, maybe for an instant before the last drain.
-        if (!isDone) drained.clear();
+        drained.clear();
+        due.add(lane);
       });
       report('done');
     } catch (error) {
@@ -228,14 +233,18 @@ export function createWorkQueue({
       if (!(error instanceof RetryLater)) onError(error, task);
       const attempts = isOutage ? 1 : task.attempts;
       const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
-      await postponeTask(database.sql, task, plusMs(clock.now(), delayMs)).catch((failure: unknown) => {
+      const at = plusMs(clock.now(), delayMs);
+      try {
+        await postponeTask(database.sql, task, at);
+        scheduleWake(at.getTime());
+      } catch (failure) {
         strandedUntil = plusMs(clock.now(), LEASE_MS);
         onError(failure, task);
-      });
+      }
     }
     underWay.delete(task.lease);
-    // One that ends as usual makes none due but by `wake`.
-    if (!isDone || full.has(lane)) void claimDue();
+    if (full.has(lane)) due.add(lane);
+    if (due.size > 0) void claimDue();
   }
 
   /** Renews the leases of tasks that take longer than a lease, for as long as this process lives. */
@@ -267,7 +276,7 @@ export function createWorkQueue({
     wakeAt = at;
     cancelWake = clock.schedule(new Date(at), () => {
       wakeAt = Number.POSITIVE_INFINITY;
-      void claimDue();
+      void search();
     });
   }
 
@@ -282,12 +291,12 @@ export function createWorkQueue({
       } else scheduleWake(at.getTime());
     },
     start() {
-      void claimDue();
+      void search();
     },
     async settled() {
       do {
         drained.clear();
-        await claimDue();
+        await search();
         await Promise.all([...underWay.values()].map(({ ended }) => ended));
       } while (underWay.size > 0 || claiming !== null);
     },
