@@ -451,6 +451,73 @@ describeOnBothEngines('work that waits', (open) => {
     expect((await tasks())[0]).toMatchObject({ lease: null, due_at: plusMs(clock.now(), 20 * SECOND) });
   });
 
+  test.each([
+    ['is then done', 0, () => undefined],
+    ['is then done', 1_500, () => undefined],
+    ['is then put off', 0, () => Promise.reject(new RetryLater())],
+    ['is then put off', 1_500, () => Promise.reject(new RetryLater())],
+  ])(
+    'A task that is scheduled again while it is under way and %s is found at its new instant: %i ms',
+    async (_, ms, end) => {
+      const { database: recorded, statements } = recordStatements(database);
+      const begun: string[] = [];
+      const { clock, queue } = worker(recorded, {
+        async handler({ key }) {
+          begun.push(key);
+          if (begun.length > 1) return;
+          const again = at(clock, ms, key);
+          await schedule(again);
+          const before = statements.length;
+          queue.wake(again);
+          clock.advance(Math.min(ms, SECOND));
+          // The lease of the first run hides it from this look.
+          await expect.poll(() => statements.length).toBeGreaterThan(before);
+          await tasks();
+          await end();
+        },
+      });
+      const first = at(clock, 0, 'again');
+      await schedule(first);
+      queue.wake(first);
+      await expect.poll(() => tasks()).toMatchObject(ms > 0 ? [{ lease: null, revision: 1 }] : []);
+      clock.advance(Math.max(0, ms - SECOND));
+      await expect.poll(() => tasks()).toEqual([]);
+      expect(begun).toEqual(['again', 'again']);
+    },
+  );
+
+  test('A task for later is done at its instant beside those of a tenant without a free slot', async () => {
+    const clock = createManualClock();
+    const finish = deferred();
+    const done: string[] = [];
+    const queue = createWorkQueue({
+      database,
+      clock,
+      handlers: {
+        async slow() {
+          await finish.promise;
+        },
+        async test({ key }) {
+          done.push(key);
+          await Promise.resolve();
+        },
+      },
+      pool: { kinds: ['slow'], slots: 2, slotsPerTenant: 1 },
+      onError: (error) => expect.unreachable(String(error)),
+    });
+    onTestFinished(() => queue.close());
+    await schedule(...['s1', 's2', 's3'].map((key) => ({ ...at(clock, 0, key), kind: 'slow' })));
+    await schedule(at(clock, 300, 'of another process'));
+    queue.start();
+    await expect.poll(async () => (await tasks()).filter(({ lease }) => lease !== null)).toHaveLength(1);
+    await expect.poll(() => clock.nextAt()?.getTime()).toBe(clock.ms() + 300);
+    clock.advance(300);
+    await expect.poll(() => done).toEqual(['of another process']);
+    finish.resolve();
+    await queue.settled();
+    expect(await tasks()).toEqual([]);
+  });
+
   test('A task that is scheduled twice is one task, due as it was scheduled last', async () => {
     const { clock, done, queue } = worker(database);
     await schedule(at(clock, SECOND, 'one'), at(clock, 3 * SECOND, 'one'));

@@ -82,7 +82,7 @@ export function createWorkQueue({
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
-  /** Lanes in which a task is due by now that this process has scheduled, or that a slot was free for. */
+  /** Lanes in which this process has scheduled a task for by now, or in which a slot has become free for one that waits. */
   const due = new Set<Lane>();
   /** Lanes in which a due task may wait for a slot. */
   const full = new Set<Lane>();
@@ -110,36 +110,40 @@ export function createWorkQueue({
   }
 
   function claimDue(): Promise<void> {
-    if (closed) return Promise.resolve();
+    if (closed) return claiming ?? Promise.resolve();
     claiming ??= (async () => {
       do {
         const now = clock.now();
-        const known = [...due];
-        due.clear();
+        const known = lanes.filter((lane) => due.delete(lane));
         const isSearch = isSearchDue;
         isSearchDue = false;
         let next: Date | null = null;
+        // A clock that was set back must not put it off.
+        if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now).catch(reportOutage);
         try {
-          // A clock that was set back must not put it off.
-          if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now);
           for (const lane of known) await claimLane(lane, now);
           // Mostly nothing is due: a query for the next instant costs a third of a claim.
           if (isSearch) next = await nextDue(database.sql, kinds);
           if (next !== null && next <= now) {
             for (const lane of lanes) await claimLane(lane, now);
-            next = await nextDue(database.sql, kinds);
+            next = await nextDue(database.sql, kinds, now);
           }
         } catch (error) {
-          strandedUntil = plusMs(clock.now(), LEASE_MS);
-          if (!closed) onError(error, null);
+          reportOutage(error);
         }
-        // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance.
+        // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance,
+        // or this process has just committed it, and wakes the queue too.
         const pollAt = clock.ms() + POLL_MS;
         scheduleWake(next && next > now ? Math.min(next.getTime(), pollAt) : pollAt);
       } while ((isSearchDue || due.size > 0) && !closed);
       claiming = null;
     })();
     return claiming;
+  }
+
+  function reportOutage(error: unknown): void {
+    strandedUntil = plusMs(clock.now(), LEASE_MS);
+    if (!closed) onError(error, null);
   }
 
   async function reclaimDead(now: Date): Promise<void> {
@@ -221,9 +225,7 @@ export function createWorkQueue({
         await handler(task);
         const isDone = await completeTask(database.sql, task);
         if (isDone) return;
-        // It was scheduled again, maybe for an instant before the last drain.
-        drained.clear();
-        due.add(lane);
+        findScheduledAgain();
       });
       report('done');
     } catch (error) {
@@ -235,8 +237,8 @@ export function createWorkQueue({
       const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
       const at = plusMs(clock.now(), delayMs);
       try {
-        await postponeTask(database.sql, task, at);
-        scheduleWake(at.getTime());
+        if (await postponeTask(database.sql, task, at)) scheduleWake(at.getTime());
+        else findScheduledAgain();
       } catch (failure) {
         strandedUntil = plusMs(clock.now(), LEASE_MS);
         onError(failure, task);
@@ -244,7 +246,13 @@ export function createWorkQueue({
     }
     underWay.delete(task.lease);
     if (full.has(lane)) due.add(lane);
-    if (due.size > 0) void claimDue();
+    if (isSearchDue || due.size > 0) void claimDue();
+  }
+
+  /** Searches for a task that was scheduled again while it was under way, maybe for an instant before the last drain. */
+  function findScheduledAgain(): void {
+    drained.clear();
+    isSearchDue = true;
   }
 
   /** Renews the leases of tasks that take longer than a lease, for as long as this process lives. */
@@ -294,11 +302,13 @@ export function createWorkQueue({
       void search();
     },
     async settled() {
+      let tasks: Promise<void>[];
       do {
         drained.clear();
         await search();
-        await Promise.all([...underWay.values()].map(({ ended }) => ended));
-      } while (underWay.size > 0 || claiming !== null);
+        tasks = [...underWay.values()].map(({ ended }) => ended);
+        await Promise.all(tasks);
+      } while (tasks.length > 0 || claiming !== null);
     },
     async close() {
       closed = true;

@@ -198,9 +198,12 @@ export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Schedules a failed task again for `at`, or leaves the instant for which it was scheduled meanwhile. */
-export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void> {
-  await ofTask(
+/**
+ * Schedules a failed task again for `at`. False where it was scheduled again meanwhile: then it keeps that instant, and
+ * where the lease has passed to another instance.
+ */
+export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<boolean> {
+  const row = await ofTask(
     sql.updateTable('task').set({
       due_at: raw<Date>`case when revision = ${task.revision} then ${at}::timestamptz else due_at end`,
       lease: null,
@@ -208,19 +211,23 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<void
       holder: null,
     }),
     task,
-  ).execute();
+  )
+    .returning('revision')
+    .executeTakeFirst();
+  return row?.revision === task.revision;
 }
 
 /**
- * The instant at which the next task of these kinds can be claimed, or of all; null if there is none. Each half of the query has
- * an index.
+ * The instant at which the next task of these kinds can be claimed, or of all; null if there is none. With `after` only those
+ * behind that instant count. Each half of the query has an index.
  */
-export async function nextDue(sql: Sql, kinds?: readonly string[]): Promise<Date | null> {
+export async function nextDue(sql: Sql, kinds?: readonly string[], after?: Date): Promise<Date | null> {
   const andOfThem = kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``;
+  const isAfter = (at: string) => (after ? raw`and ${raw.raw(at)} > ${after}` : raw``);
   const { rows } = await raw<{ at: Date | null }>`
     select least(
-      (select min(due_at) from task where leased_until is null ${andOfThem}),
-      (select min(greatest(leased_until, due_at)) from task where leased_until is not null ${andOfThem})
+      (select min(due_at) from task where leased_until is null ${isAfter('due_at')} ${andOfThem}),
+      (select min(greatest(leased_until, due_at)) from task where leased_until is not null ${isAfter('greatest(leased_until, due_at)')} ${andOfThem})
     ) as at
   `.execute(sql);
   return rows[0]?.at ?? null;
