@@ -224,8 +224,7 @@ export function createWorkQueue({
       await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
         await handler(task);
         const isDone = await completeTask(database.sql, task);
-        if (isDone) return;
-        findScheduledAgain();
+        if (!isDone) findScheduledAgain();
       });
       report('done');
     } catch (error) {

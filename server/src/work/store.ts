@@ -199,8 +199,8 @@ export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
 }
 
 /**
- * Schedules a failed task again for `at`. False where it was scheduled again meanwhile: then it keeps that instant, and
- * where the lease has passed to another instance.
+ * Schedules a failed task again for `at`. False where it was not: it was scheduled meanwhile, and keeps that instant, or
+ * another instance holds its lease by now.
  */
 export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<boolean> {
   const row = await ofTask(
