@@ -264,6 +264,16 @@ describe('the optional events', () => {
     },
   );
 
+  test.each(['invoice.paid', 'payment.paid.twice', 'payment.test', 'Payment.paid', ''])(
+    'The event %j, which is in no list, is sent to nobody',
+    (name) => {
+      // A newer server may have stored a choice that this one does not list.
+      const chosen = [...OPTIONAL_WEBHOOK_EVENTS, name] as WebhookEndpoint['optionalEvents'];
+      for (const each of [null, endpoint, { ...endpoint, optionalEvents: chosen }])
+        expect(isSent(name, each)).toBe(false);
+    },
+  );
+
   test('A choice has each event once, in one order, and null says that there is none', () => {
     expect(parseOptionalEvents(['dispute.closed', 'card_payment.expired', 'dispute.closed'])).toEqual([
       'card_payment.expired',
