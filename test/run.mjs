@@ -7,11 +7,11 @@ import { ensureInstalled } from '../server/scripts/install.mjs';
 import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../server/scripts/progress.mjs';
 import { writeStamp } from '../server/scripts/stamp.mjs';
 import { findChanges } from './support/changes.mjs';
-import { ensureChromium } from './support/chromium.mjs';
+import { drawsReferences, ensureChromium } from './support/chromium.mjs';
 import { ensurePromtool, ensureProxies, ensureSystemd } from './support/debian.mjs';
 import { ensureEngines } from './support/engines.mjs';
 import { scanOutput } from './support/secrets.mjs';
-import { BROWSER_PROJECTS, findTestFiles, isInNpmTest, isInSample } from './support/test-files.mjs';
+import { BROWSER_PROJECTS, findTestFiles, isInNpmTest, isInSample, PICTURES } from './support/test-files.mjs';
 
 const USAGE = `Usage: npm test                        each behaviour once, a purchase of each kind, and the fast gates
        npm run test:browser            the elements, the demo and all pages, in Chromium
@@ -51,7 +51,7 @@ const WITH_VALUE = ['-t', '--testNamePattern', '--shard', '--bail', '--retry', '
  * @returns {Promise<{ ok: boolean }>}
  */
 export async function runTests({
-  files,
+  files: selected,
   scale = 'sample',
   watch = false,
   options = [],
@@ -59,10 +59,14 @@ export async function runTests({
   isWhole,
   leftOut,
 }) {
+  const variables = await prepare(selected);
+  const files = drawsReferences(variables)
+    ? selected
+    : selected.filter(({ path }) => !PICTURES.includes(path));
   const env = {
     PSA_TEST_FILES: files.map(({ path }) => path).join(),
     PSA_SCALE: process.env.PSA_SCALE ?? scale,
-    ...(await prepare(files)),
+    ...variables,
   };
   if (watch) return runNode('node_modules/vitest/vitest.mjs', ['watch', ...options], { cwd: TESTS, env });
 
@@ -81,6 +85,8 @@ export async function runTests({
     if (!secrets.ok) report.failed += 1;
     printSeconds(report, childrenCpuMs() - cpuBefore, since(started));
     if (leftOut) console.log(leftOut);
+    if (files.length < selected.length)
+      console.log(`Left out: ${PICTURES}, which compares pictures in Debian’s chromium-headless-shell alone`);
     return { ok: printSum(report) };
   } finally {
     rmSync(folder, { recursive: true, force: true });

@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { playwright } from '@vitest/browser-playwright';
 import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { squeezeTemplates } from '../widget/scripts/squeeze-templates.ts';
-import { launchOptions, STILL } from './support/launch-options.ts';
+import { CONTEXT, launchOptions } from './support/launch-options.ts';
 
 /** The elements, with their templates as the bundles have them, and the recipes for frameworks. */
 export async function component(include: string[]): Promise<TestProjectInlineConfiguration> {
@@ -32,7 +32,7 @@ export async function component(include: string[]): Promise<TestProjectInlineCon
         enabled: true,
         headless: true,
         screenshotFailures: false,
-        provider: playwright({ launchOptions: launchOptions(), contextOptions: STILL }),
+        provider: playwright({ launchOptions: launchOptions(), contextOptions: CONTEXT }),
         instances: [{ browser: 'chromium' }],
       },
     },

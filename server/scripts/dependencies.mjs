@@ -11,14 +11,14 @@ const LICENCES = new Set([
 ]);
 
 /**
- * Packages with another licence that are allowed by name: tools, which are used unchanged, and a typeface. spawndamnit has
- * the MIT licence, but only in a file.
+ * Packages with another licence that are allowed by name: tools, which are used unchanged, and typefaces. spawndamnit has
+ * the MIT licence, and DejaVu that of Bitstream Vera, but only in a file.
  * @type {Record<string, RegExp>}
  */
 const BY_NAME = {
   'MPL-2.0': /^(?:axe-core|lightningcss(?:-[\w-]+)?)$/,
   'OFL-1.1': /^@fontsource-variable\/inter$/,
-  Unknown: /^spawndamnit$/,
+  Unknown: /^(?:dejavu-fonts-ttf|spawndamnit)$/,
 };
 
 /** @typedef {{ name: string, versions: string[] }} Installed */

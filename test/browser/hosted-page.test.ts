@@ -16,7 +16,7 @@ import {
 } from '../card-payments/hosted-checkout.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { deferred } from '../support/deferred.ts';
-import { STILL } from '../support/launch-options.ts';
+import { CONTEXT } from '../support/launch-options.ts';
 import { firstInSample, runsAll, sampled } from '../support/scale.ts';
 
 /** The folder for screenshots of each page, where it is set. */
@@ -32,7 +32,7 @@ beforeAll(async () => {
 afterAll(() => browser?.close());
 
 async function openPage(options: BrowserContextOptions = {}) {
-  const context = await browser.newContext({ locale: 'pt-BR', ...STILL, ...options });
+  const context = await browser.newContext({ locale: 'pt-BR', ...CONTEXT, ...options });
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => message.type() === 'error' && problems.push(message.text()));

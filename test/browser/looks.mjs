@@ -1,6 +1,8 @@
 // Draws the reference images of test/widget/looks.page-test.ts again: pnpm --filter @psa/test looks. Look at them before
 // you commit them.
 import { mkdirSync } from 'node:fs';
+import { fail } from '../../server/scripts/progress.mjs';
+import { drawsReferences, ensureChromium } from '../support/chromium.mjs';
 import { serveDemo } from '../widget/gallery-page.ts';
 import {
   drawSheet,
@@ -10,6 +12,11 @@ import {
   SHEETS,
   writeReference,
 } from '../widget/looks.ts';
+
+const found = await ensureChromium();
+if ('problem' in found) fail(found.problem);
+Object.assign(process.env, found.variables);
+if (!drawsReferences(process.env)) fail('The pictures are drawn in Debian’s chromium-headless-shell alone.');
 
 mkdirSync(REFERENCES, { recursive: true });
 const server = await serveDemo();

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import type { Report } from '../support/reporter.ts';
 import { ScriptsFixture } from '../support/scripts-fixture.ts';
@@ -6,8 +7,8 @@ import { findTestFiles, ONE_OF_EACH, ONLY_IN_ALL } from '../support/test-files.m
 /** Stands for Vitest: prints its arguments and variables, and reports the content of `test/report.json`. */
 const VITEST = `
   import { readFileSync, writeFileSync } from 'node:fs';
-  const { PSA_TEST_FILES, PSA_SCALE, CHROME_BIN, PSA_TEST_SAID, PSA_TEST_REPORT } = process.env;
-  console.log('vitest', process.argv.slice(2).join(' '), '|', PSA_TEST_FILES, '|', PSA_SCALE, '|', CHROME_BIN ?? 'no browser');
+  const { PSA_TEST_FILES, PSA_SCALE, CHROME_BIN, FONTCONFIG_FILE, PSA_TEST_SAID, PSA_TEST_REPORT } = process.env;
+  console.log('vitest', process.argv.slice(2).join(' '), '|', PSA_TEST_FILES, '|', PSA_SCALE, '|', CHROME_BIN ?? 'no browser', '|', FONTCONFIG_FILE ?? '');
   const { said, crash, ...report } = JSON.parse(readFileSync('report.json', 'utf8'));
   if (PSA_TEST_SAID) writeFileSync(PSA_TEST_SAID + '/' + process.pid + '.txt', said.join('\\n'));
   if (crash) process.exit(1);
@@ -76,14 +77,14 @@ function prepareFixture(): void {
   fixture.write('server/src/main.ts', '');
   fixture.write('tsconfig.json', '{}');
   for (const name of ['schema', 'methods']) fixture.write(`server/scripts/print-${name}.ts`, '');
-  fixture.program('chromium', '');
+  for (const name of ['chromium', 'chromium-headless-shell']) fixture.program(name, '');
 
   fixture.write('test/kernel/money.test.ts', importOf('../../server/src/kernel/money.ts'));
   fixture.write('server/src/kernel/money.ts', importOf('./cents.ts'));
   fixture.write('server/src/kernel/cents.ts', '');
   fixture.write('test/widget/for-everyone.page-test.ts', importOf('../support/launch-options.ts'));
   fixture.write('test/support/launch-options.ts', '');
-  fixture.write('test/widget/looks.page-test.ts', "import { spawn } from 'node:child_process';");
+  fixture.write('test/widget/looks.page-test.ts', importOf('../support/launch-options.ts'));
   reports({});
 }
 
@@ -98,9 +99,10 @@ function reports(report: Partial<Report> & { said?: string[]; crash?: boolean })
 /** Runs npm test. `last` is the last line of stdout, which has the sum; `refusal` is all of stderr. */
 async function run(args: string[] = [], env: Record<string, string> = {}) {
   const { code, output, stdout, stderr } = await fixture.script('test/run.mjs', args, env);
-  const [, options, files, scale, browser] = /^vitest (.*) \| (.*) \| (.*) \| (.*)$/m.exec(stdout) ?? [];
+  const [, options, files, scale, browser, fonts] =
+    /^vitest (.*) \| (.*) \| (.*) \| (.*) \| (.*)$/m.exec(stdout) ?? [];
   const last = stdout.trimEnd().split('\n').at(-1);
-  return { code, output, stdout, options, files, scale, browser, last, refusal: stderr.trimEnd() };
+  return { code, output, stdout, options, files, scale, browser, fonts, last, refusal: stderr.trimEnd() };
 }
 
 /** A filter, with which no gate runs. */
@@ -290,6 +292,35 @@ describe('npm run test:changed', () => {
     await git('commit', '--quiet', '--message', 'second');
 
     expect((await run(['--changed'])).files).toBe('documents.test.ts');
+  });
+});
+
+describe('the browser of npm test', () => {
+  const LEFT_OUT = 'Left out: widget/looks.page-test.ts, which compares pictures';
+
+  it('The browser of the tests knows their own fonts, and none of the machine', async () => {
+    const { fonts } = await run(['widget/for-everyone']);
+    const configuration = readFileSync(fonts!, 'utf8');
+    expect(configuration.match(/<dir.*/g)).toEqual([
+      `<dir>${fixture.folder}/test/node_modules/dejavu-fonts-ttf/ttf</dir>`,
+    ]);
+    expect(configuration).not.toContain('<include');
+    expect(fonts!.startsWith(`${fixture.folder}/node_modules/`)).toBe(true);
+  });
+
+  it('Pictures are left out, with one line, where the browser is not the one that drew them', async () => {
+    fixture.removeProgram('chromium-headless-shell');
+    const whole = await run(['widget/']);
+    expect(whole.files).toBe('widget/for-everyone.page-test.ts');
+    expect(whole.output).toContain(LEFT_OUT);
+    fixture.program('chrome-headless-shell', '');
+    expect((await run(['widget/'])).output).toContain(LEFT_OUT);
+  });
+
+  it('Pictures are compared in Debian’s headless shell', async () => {
+    const { files, output } = await run(['widget/']);
+    expect(files).toBe('widget/for-everyone.page-test.ts,widget/looks.page-test.ts');
+    expect(output).not.toContain(LEFT_OUT);
   });
 });
 

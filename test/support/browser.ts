@@ -7,7 +7,7 @@ import {
   type Page,
 } from 'playwright-core';
 import { PNG } from 'pngjs';
-import { launchOptions, STILL } from './launch-options.ts';
+import { CONTEXT, launchOptions } from './launch-options.ts';
 
 /** The events of `<psa-checkout>`. */
 export interface WidgetEvent {
@@ -74,7 +74,7 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
     locale: 'pt-BR',
     timezoneId: 'America/Sao_Paulo',
     viewport: { width: 1280, height: 900 },
-    ...STILL,
+    ...CONTEXT,
     ...options,
   });
   context.setDefaultTimeout(TIMEOUT_MS);
@@ -188,7 +188,7 @@ export async function waitForAnimations(page: Page): Promise<void> {
 
 /** The colour of an element beside its text, as it is drawn: what a style names is not what the browser draws there. */
 export async function drawnColour(element: Locator): Promise<number[]> {
-  const { data, width } = PNG.sync.read(await element.screenshot());
+  const { data, width } = PNG.sync.read(await element.screenshot({ scale: 'css' }));
   const at = (6 * width + 6) * 4;
   return [...data.subarray(at, at + 3)];
 }

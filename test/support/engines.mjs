@@ -1,6 +1,7 @@
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, installPackages, isExecutable } from './debian.mjs';
+import { prepareFonts } from './fonts.mjs';
 
 /** WebKit's own small browser, which comes with the library and is in no PATH. */
 function findMiniBrowser() {
@@ -44,5 +45,6 @@ export async function ensureEngines() {
     return {
       problem: `The tests in three browsers need Firefox and WebKit: install Debian’s ${still.map((name) => `"${name}"`).join(', ')}.`,
     };
-  return { variables: Object.fromEntries(PROGRAMS.map(({ variable, find }) => [variable, find() ?? ''])) };
+  const found = PROGRAMS.map(({ variable, find }) => [variable, find() ?? '']);
+  return { variables: { ...Object.fromEntries(found), ...prepareFonts() } };
 }

@@ -35,8 +35,14 @@ export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
   };
 }
 
-/** Turns animations off in `npm test`, because they take CPU time during every wait. */
-export const STILL: { reducedMotion?: 'reduce' } = runsAll() ? {} : { reducedMotion: 'reduce' };
+/**
+ * The options of every browser context. Animations are off in `npm test`, because they take CPU time during every wait.
+ * `PSA_DEVICE_SCALE=2` runs the tests on a screen whose pixels are half as large, as most phones and laptops have it.
+ */
+export const CONTEXT: { reducedMotion?: 'reduce'; deviceScaleFactor?: number } = {
+  ...(!runsAll() && { reducedMotion: 'reduce' }),
+  ...(process.env.PSA_DEVICE_SCALE && { deviceScaleFactor: Number(process.env.PSA_DEVICE_SCALE) }),
+};
 
 /**
  * Features of the full browser that are turned off: the suggestions below its address bar, which are two pages in each

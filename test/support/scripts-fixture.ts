@@ -43,6 +43,7 @@ export class ScriptsFixture implements Disposable {
       'test/support/chromium.mjs',
       'test/support/debian.mjs',
       'test/support/engines.mjs',
+      'test/support/fonts.mjs',
       'test/support/secrets.mjs',
       'test/support/test-files.mjs',
     ]) {

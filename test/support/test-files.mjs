@@ -91,6 +91,9 @@ export const ONLY_IN_ALL = [
   'widget/recipes.page-test.ts',
 ];
 
+/** Files that compare pictures with references, which one browser has drawn. Where there is another, they are left out. */
+export const PICTURES = ['widget/looks.page-test.ts'];
+
 /**
  * Projects whose tests start programs, or drive a browser from outside, which takes seconds each. `npm test` runs one of each
  * kind; `npm run test:browser` and `npm run test:programs` run the others too, and CI runs all three with each change.

@@ -3,7 +3,7 @@ import type { Browser, BrowserContext, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import type { CheckoutPhase } from '../../widget/src/psa-checkout.ts';
 import { launchBrowser } from '../support/browser.ts';
-import { STILL } from '../support/launch-options.ts';
+import { CONTEXT } from '../support/launch-options.ts';
 import { firstInSample, sampled } from '../support/scale.ts';
 import { type FakeServer, type Scenario, startFakeServer } from './fake-server.ts';
 import { POLLING } from './page-fixture.ts';
@@ -24,7 +24,7 @@ beforeAll(async () => {
     pages: { '/shop': { body: SHOP } },
   });
   browser = await launchBrowser();
-  context = await browser.newContext(STILL);
+  context = await browser.newContext(CONTEXT);
 });
 afterAll(async () => {
   await browser?.close();
@@ -313,7 +313,7 @@ it.each([
     const element = place.appendChild(document.querySelector('psa-checkout') as Element);
     return element.getBoundingClientRect().width;
   }, css);
-  expect(measured).toBe(width);
+  expect(measured).toBeCloseTo(width, 0);
 });
 
 it('nothing moves with reduced motion', async () => {

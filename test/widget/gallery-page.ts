@@ -2,6 +2,7 @@ import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
 import { PAGE_CSP } from '../../server/src/http/same-origin.ts';
+import { CONTEXT } from '../support/launch-options.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
 export const THEMES = ['default', 'market', 'night', 'custody'] as const;
@@ -44,6 +45,7 @@ export async function openGallery(
     locale: 'pt-BR',
     timezoneId: 'America/Sao_Paulo',
     viewport: { width: 1280, height: 900 },
+    ...CONTEXT,
     ...options,
   });
   const page = await context.newPage();

@@ -28,14 +28,14 @@ export const SHEETS: readonly Sheet[] = [
   { name: 'forced-colors', view: PLAIN, scheme: 'dark', forced: true },
 ];
 
-/** Launches a browser without font hinting, so that glyphs are placed alike on every machine. */
-export function launchForLooks(args: string[] = ['--font-render-hinting=none']): Promise<Browser> {
-  const options = launchOptions('browser');
-  return chromium.launch({ ...options, args: [...options.args, ...args] });
+/** Launches the shell without font hinting, so that glyphs are placed alike on every machine. */
+export function launchForLooks(): Promise<Browser> {
+  const options = launchOptions();
+  return chromium.launch({ ...options, args: [...options.args, '--font-render-hinting=none'] });
 }
 
 export async function openForLooks(browser: Browser, url: string): Promise<Gallery> {
-  const gallery = await openGallery(browser, url, {}, { reducedMotion: 'reduce' });
+  const gallery = await openGallery(browser, url, {}, { reducedMotion: 'reduce', deviceScaleFactor: 1 });
   await useBundledFont(gallery.page);
   await gallery.page.route('**/alone.css', (route) =>
     route.fulfill({ body: ALONE_CSS, contentType: 'text/css' }),

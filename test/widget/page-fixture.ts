@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContext, Frame, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach } from 'vitest';
 import { launchBrowser } from '../support/browser.ts';
-import { STILL } from '../support/launch-options.ts';
+import { CONTEXT } from '../support/launch-options.ts';
 import { savePages } from '../support/screenshots.ts';
 import { type FakeServer, type FakeServerOptions, type Scenario, startFakeServer } from './fake-server.ts';
 
@@ -65,7 +65,7 @@ export function openPageFixture(pages: NonNullable<FakeServerOptions['pages']>):
       browser = await launchBrowser(kind);
       browsers.set(kind, browser);
     }
-    context = await browser.newContext(STILL);
+    context = await browser.newContext(CONTEXT);
     await context.addInitScript(listen);
     page = await context.newPage();
     problems.length = 0;

@@ -146,7 +146,7 @@ describe('a new payout', () => {
     const standing = topOf(element, 'SAQ-000105');
     await act(element, { add: {} });
     await shows(() => text(element, 'new-button'), '1 novo');
-    expect(topOf(element, 'SAQ-000105')).toBe(standing);
+    expect(topOf(element, 'SAQ-000105')).toBeCloseTo(standing!, 0);
     button(element, 'new-button').click();
     await shows(() => codes(element)[0], 'SAQ-000121');
     expect(scroller(element).scrollTop).toBe(0);
@@ -321,8 +321,9 @@ describe('the keyboard', () => {
       target = element.shadowRoot!.activeElement!;
       const row = target.getBoundingClientRect();
       const box = scroller(element).getBoundingClientRect();
-      expect(row.top).toBeGreaterThanOrEqual(box.top);
-      expect(row.bottom).toBeLessThanOrEqual(box.bottom);
+      // A list scrolls by whole pixels of the screen, and a row may end between two.
+      expect(row.top).toBeGreaterThan(box.top - 1);
+      expect(row.bottom).toBeLessThan(box.bottom + 1);
     }
     const heard = event(element, 'psa-payout-select');
     press('Enter', target);

@@ -2,6 +2,7 @@ import { fileURLToPath } from 'node:url';
 import type { Browser, Page } from 'playwright-core';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { drawnColour, launchBrowser } from '../support/browser.ts';
+import { CONTEXT } from '../support/launch-options.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
@@ -34,7 +35,7 @@ afterAll(async () => {
   await payouts?.close();
 });
 beforeEach(async () => {
-  page = await browser.newPage({ viewport: { width: 1280, height: 800 } });
+  page = await browser.newPage({ viewport: { width: 1280, height: 800 }, ...CONTEXT });
   problems = [];
   loaded = [];
   page.on('console', (message) => /error|warning/.test(message.type()) && problems.push(message.text()));

@@ -4,7 +4,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { newestVersion } from '../../widget/scripts/released.mjs';
-import { launchOptions } from '../support/launch-options.ts';
+import { CONTEXT, launchOptions } from '../support/launch-options.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
@@ -66,7 +66,7 @@ it('a chunk with another hash is not loaded', async () => {
 });
 
 async function open(name: string) {
-  const page = await (await browser.newContext()).newPage();
+  const page = await (await browser.newContext(CONTEXT)).newPage();
   await page.goto(`${server.url}/${name}`);
   await page.evaluate((token) => document.querySelector('psa-checkout')?.setAttribute('token', token), token);
   return page;
