@@ -404,7 +404,7 @@ describe('a token of a payment by PIX', () => {
     await app.pix.pay({ txid: txidOf(paymentId!) });
     await app.payments.receive({ accountId, environment: 'live' }, paymentId!);
     for (const again of [await startPix(app, token), await start(app, token)])
-      expect(again).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      expect(again).toMatchObject({ code: 'ORDER_PAID' });
     // The page of the card was open all the while, and takes none any more.
     expect(await app.cardPayments.pay(card.cardPayment.orderCode, approved())).toMatchObject({
       kind: 'paid_elsewhere',
@@ -534,7 +534,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
     await pair.settled();
     for (const wait of [0, 31 * MINUTE]) {
       await pair.pass(wait);
-      expect(await start(server, token)).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+      expect(await start(server, token)).toMatchObject({ code: 'ORDER_PAID' });
     }
     expect((await payments()) - before).toBe(1);
   });

@@ -12,7 +12,8 @@ const SESSION = 30 * MINUTE;
 /** The life of a response cached for a payer, in front of a service. */
 const KEPT = 10_000;
 const USED = { code: 'CHECKOUT_TOKEN_USED' };
-const PAID = { ...USED, message: 'This order has already been paid' };
+const PAID = { code: 'ORDER_PAID', message: 'This order has already been paid' };
+const REFUNDED = { code: 'ORDER_REFUNDED', message: 'This order was paid and refunded in full' };
 
 /** The contract of orders that several devices, tokens and requests may pay, for every implementation. */
 export function describeOrders(start: StartPortFixture): void {
@@ -45,7 +46,7 @@ export function describeOrders(start: StartPortFixture): void {
           orderCode: first.orderCode,
           status: 'paid',
         });
-      await expect(begin(merchant, token)).rejects.toMatchObject(USED);
+      await expect(begin(merchant, token)).rejects.toMatchObject(PAID);
       expect(await cardPayments.count(tenant, {})).toBe(1);
       expect((await merchant.events('card_payment')).map(({ kind }) => kind)).toEqual([
         'card_payment.pending',
@@ -224,11 +225,46 @@ export function describeOrders(start: StartPortFixture): void {
       await merchant.pass(SESSION);
       await expect(begin(merchant, token)).rejects.toMatchObject(PAID);
       await expect(begin(merchant, await mint(merchant, { externalId: '1042' }))).rejects.toMatchObject(PAID);
-      // The merchant itself may create another, which has another page.
-      const more = await cardPayments.create(tenant, { valueCents: 4990, externalId: '1042' });
-      expect(more.payment).toMatchObject({ status: 'pending', externalId: '1042' });
       const elsewhere = await mint(merchant, { externalId: '1043' });
       expect(await begin(merchant, elsewhere)).toMatchObject({ status: 'pending' });
+    });
+
+    test('An order that is paid takes no payment under a new key, also after refunds of a part, and gives the first answer of an old one', async () => {
+      const merchant = await start();
+      const { cardPayments, service, tenant } = merchant;
+      const input = { valueCents: 4990, externalId: '1042' };
+      const create = (idempotencyKey?: string) => cardPayments.create(tenant, { ...input, idempotencyKey });
+      const [first, second] = [await create('k-1'), await create('k-2')];
+      const token = await mint(merchant, { externalId: '1042' });
+      await pay(merchant, first.payment.orderCode);
+      await cardPayments.find(tenant, first.payment.orderCode);
+      const expectRefused = async (refusal: object) => {
+        for (const key of ['k-3', undefined]) await expect(create(key)).rejects.toMatchObject(refusal);
+        await expect(begin(merchant, token)).rejects.toMatchObject(refusal);
+        for (const [key, { payment }] of [
+          ['k-1', first],
+          ['k-2', second],
+        ] as const)
+          expect(await create(key)).toMatchObject({
+            replayed: true,
+            payment: { orderCode: payment.orderCode },
+          });
+        expect(await cardPayments.count(tenant, {})).toBe(2);
+      };
+      await expectRefused(PAID);
+      const refund = async (amountCents?: number) => {
+        const payment = { type: 'card_payment', id: first.payment.orderCode } as const;
+        await service.refunds.request(service.tenant, payment, { amountCents });
+        await merchant.settled();
+        await merchant.pass(KEPT);
+        await cardPayments.find(tenant, first.payment.orderCode);
+      };
+      await refund(990);
+      await expectRefused(PAID);
+      await refund();
+      await expectRefused(REFUNDED);
+      const { payment: other } = await cardPayments.create(tenant, { ...input, externalId: '1043' });
+      expect(other).toMatchObject({ status: 'pending', externalId: '1043' });
     });
 
     test('Tokens of one order have one pause, which outlives each of them', async () => {

@@ -6,6 +6,7 @@ import { selectByExternalIds, selectPaidOfOrder } from '../../server/src/card-pa
 import type { CheckoutMethod } from '../../server/src/checkout/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { selectPaidByExternalIds } from '../../server/src/upstream/mirror-store.ts';
 import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
 import { type Core, startCore, startTwoCores } from '../support/core.ts';
@@ -50,8 +51,7 @@ describeOnDatabase('orders', (open) => {
     expect(new Set(after)).not.toContain('failed');
     expect(await core.balances()).toMatchObject({ merchant_pending: 4990 });
     expect(await chargesKept(core)).toBe(4990);
-    const late = await create(core, '1042');
-    expect(await core.cardPayments.pay(late, approved())).toMatchObject({ kind: 'paid_elsewhere' });
+    await expect(create(core, '1042')).rejects.toMatchObject({ code: 'ORDER_PAID' });
   });
 
   test('Two instances keep one of the payments of an order', async () => {
@@ -88,6 +88,49 @@ describeOnDatabase('orders', (open) => {
     await core.work.settled();
     expect(await core.cardPayments.pay(second, approved())).toMatchObject(refused);
     expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(true);
+  });
+
+  test('An order that was paid by PIX takes no payment by any method, and has another refusal once it is refunded', async () => {
+    const core = await startCore({ database });
+    const { tenant, payments, cardPayments } = core;
+    const input = { valueCents: 4990, externalId: '1042' };
+    const byPix = (idempotencyKey?: string) => payments.create(tenant, { ...input, idempotencyKey });
+    const byLtc = (idempotencyKey?: string) =>
+      payments.create(tenant, { ...input, method: 'ltc', idempotencyKey });
+    const byCard = (idempotencyKey?: string) => cardPayments.create(tenant, { ...input, idempotencyKey });
+    const token = await mint(core, '1042', ['card', 'pix']);
+    const { payment } = await byPix('pix-1');
+    await byLtc('ltc-1');
+    await byCard('card-1');
+    await core.pix.pay({ txid: txidOf(payment.paymentId) });
+    await payments.receive(tenant, payment.paymentId);
+
+    const expectRefused = async (code: string) => {
+      for (const key of [undefined, 'new'])
+        for (const create of [byPix, byLtc, byCard])
+          await expect(create(key)).rejects.toMatchObject({ code });
+      for (const slice of [payments, cardPayments])
+        await expect(slice.startCheckout(tenant, token, { attemptId: newAttemptId() })).rejects.toMatchObject(
+          { code },
+        );
+      expect(await Promise.all([byPix('pix-1'), byLtc('ltc-1'), byCard('card-1')])).toMatchObject([
+        { replayed: true },
+        { replayed: true },
+        { replayed: true },
+      ]);
+      expect([await payments.count(tenant, {}), await cardPayments.count(tenant, {})]).toEqual([2, 1]);
+    };
+    await expectRefused('ORDER_PAID');
+    const resource = { type: 'payment', id: payment.paymentId } as const;
+    await core.refunds.request(tenant, resource, { amountCents: 4989 });
+    await core.work.settled();
+    await expectRefused('ORDER_PAID');
+    await core.refunds.request(tenant, resource, {});
+    await core.work.settled();
+    await expectRefused('ORDER_REFUNDED');
+    // The externalId of a charge is a label.
+    const charge = { valueCents: 100, externalId: '1042' };
+    expect((await core.charges.create(tenant, charge)).charge).toMatchObject({ status: 'pending' });
   });
 
   test('Payments of another order, of none and of another account are kept beside it', async () => {
@@ -220,10 +263,12 @@ describeOnDatabase('an order with thousands of payments', (open) => {
     const [payment] = await core.cardPayments.findMany(tenant, [codes[1]!]);
     expect(await selectPaidOfOrder(explained.sql, tenant, payment!)).toMatchObject([{ orderCode: codes[0] }]);
     expect(await selectPaidByExternalIds(explained.sql, tenant, ['1043', 'none'])).toEqual([]);
-    expect(await selectPaidByExternalIds(explained.sql, tenant, ['1042'])).toEqual([{ externalId: '1042' }]);
+    expect(await selectPaidByExternalIds(explained.sql, tenant, ['1042'])).toEqual([
+      { externalId: '1042', status: 'paid' },
+    ]);
     expect(await selectPaidByExternalIds(explained.sql, tenant, ['2042', '2043', 'none'])).toEqual([
-      { externalId: '2042' },
-      { externalId: '2043' },
+      { externalId: '2042', status: 'paid' },
+      { externalId: '2043', status: 'paid' },
     ]);
     expect(plans).toHaveLength(5);
     for (const { statement, rowsRead, scanned } of plans)

@@ -314,7 +314,7 @@ describe('startCheckout', () => {
     await app.cardPayments.pay(cardPayment.orderCode, CARD);
     expect(await start(client, { attemptId: attemptId() })).toMatchObject({
       __typename: 'UnavailableError',
-      code: 'CHECKOUT_TOKEN_USED',
+      code: 'ORDER_PAID',
     });
   });
 
@@ -324,7 +324,7 @@ describe('startCheckout', () => {
     await app.cardPayments.pay(cardPayment.orderCode, CARD);
     expect(await start(client, { attemptId: attemptId() })).toMatchObject({
       __typename: 'UnavailableError',
-      code: 'CHECKOUT_TOKEN_USED',
+      code: 'ORDER_PAID',
       message: 'This order has already been paid',
     });
   });

@@ -63,6 +63,8 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
   IDEMPOTENCY_CONFLICT: [new IdempotencyError('Other input'), 409, 'Other input'],
   CHECKOUT_TOKEN_USED: [new UnavailableError('CHECKOUT_TOKEN_USED', 'Used'), 409, 'Used'],
   CHECKOUT_TOKEN_PAUSED: [new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'Paused'), 409, 'Paused'],
+  ORDER_PAID: [new UnavailableError('ORDER_PAID', 'Order paid'), 409, 'Order paid'],
+  ORDER_REFUNDED: [new UnavailableError('ORDER_REFUNDED', 'Order refunded'), 409, 'Order refunded'],
   NOT_CANCELABLE: [new UnavailableError('NOT_CANCELABLE', 'Paid'), 409, 'Paid'],
   NOT_PAYABLE: [new UnavailableError('NOT_PAYABLE', 'Failed'), 409, 'Failed'],
   NOT_REFUNDABLE: [new UnavailableError('NOT_REFUNDABLE', 'Not paid'), 409, 'Not paid'],

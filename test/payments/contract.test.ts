@@ -74,6 +74,10 @@ describeOnDatabase('PIX payments', (open) => {
     const core = await startCore({ database });
     const { payment } = await create(core, { externalId: '1042' });
     const { payment: other } = await create(core, { externalId: '1042' });
+    const { payment: card } = await core.cardPayments.create(core.tenant, {
+      valueCents: 4990,
+      externalId: '1042',
+    });
     await pay(core, payment.paymentId, { amountCents: 4991 });
     await pay(core, payment.paymentId);
     await pay(core, payment.paymentId);
@@ -90,10 +94,7 @@ describeOnDatabase('PIX payments', (open) => {
     ]);
     expect(await causes(other.paymentId)).toEqual([['paid_elsewhere', true]]);
     expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_balance: 4990, pix_received: -4990 });
-    const card = await core.cardPayments.create(core.tenant, { valueCents: 4990, externalId: '1042' });
-    expect(await core.cardPayments.pay(card.payment.orderCode, approved())).toMatchObject({
-      kind: 'paid_elsewhere',
-    });
+    expect(await core.cardPayments.pay(card.orderCode, approved())).toMatchObject({ kind: 'paid_elsewhere' });
   });
 
   test('A further notification of a code writes nothing for the credits that are recorded', async () => {

@@ -525,7 +525,7 @@ describe('a payer’s page', () => {
     await pay(shop, payment.paymentId);
     expect(await start(page, { attemptId: 'tentativa-000000000000010' })).toMatchObject({
       __typename: 'UnavailableError',
-      code: 'CHECKOUT_TOKEN_USED',
+      code: 'ORDER_PAID',
     });
     // A repeated start finds its payment as it is now.
     expect((await start(page)).payment).toMatchObject({ paymentId: payment.paymentId, status: 'PAID' });
@@ -546,7 +546,7 @@ describe('a payer’s page', () => {
     });
     expect(await start(page, { attemptId: 'tentativa-000000000000002' })).toMatchObject({
       __typename: 'UnavailableError',
-      code: 'CHECKOUT_TOKEN_USED',
+      code: 'ORDER_PAID',
     });
   });
 

@@ -31,12 +31,16 @@ import {
   returnOfCardPayment,
   SIMULATED_CLAIMS,
 } from '../../server/src/modes/families.ts';
-import { ltcPayments, pixPayments, refundablePayments } from '../../server/src/payments/collections.ts';
+import {
+  ltcPayments,
+  pixOrderPayments,
+  pixPayments,
+  refundablePayments,
+} from '../../server/src/payments/collections.ts';
 import { createPaymentService } from '../../server/src/payments/service.ts';
 import { createPayoutSending } from '../../server/src/payouts/sending.ts';
 import { createPayoutService } from '../../server/src/payouts/service.ts';
 import { createPixCharging } from '../../server/src/pix/charging.ts';
-import { pixOrderPayments } from '../../server/src/pix/collections.ts';
 import { products as productRecords } from '../../server/src/products/collections.ts';
 import { createProductService } from '../../server/src/products/service.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
@@ -127,7 +131,7 @@ export function wireSlices({
     onFault,
     content: productContent,
     families: PIX_FAMILIES,
-    otherMethods: [cardOrderPayments],
+    methods: [pixOrderPayments, cardOrderPayments],
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined, onPixReturn: () => undefined },
   });
   const ltcCharging = createLtcCharging({

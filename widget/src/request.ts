@@ -208,7 +208,7 @@ const CODES: readonly [RegExp, CheckoutErrorCode][] = [
   [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION_DENIED|4?40[13])$/, 'unauthorized'],
   [/^(RATE_LIMITED|4?429)$/, 'rate_limited'],
   [/^(BAD_USER_INPUT|VALIDATION)$/, 'invalid_input'],
-  [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED)$/, 'conflict'],
+  [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED|ORDER_\w+)$/, 'conflict'],
   [/^(NOT_(FOUND|OFFERED|IN_SANDBOX)|\w+_NOT_CONFIGURED|ONLY_IN_SANDBOX|LIMIT_REACHED)$/, 'not_configured'],
   [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
   // A status of success has no result here: it is a proxy's page.

@@ -142,15 +142,6 @@ export const cardOrderPayments: OrderPayments = {
   selectPaid: selectPaidOfOrder,
 };
 
-/** The card payments of an order by the merchant's number alone: those that were paid, or have an open charge. */
-export const paymentsOfNumber: Pick<OrderPayments, 'read' | 'paymentsOf'> = {
-  read: async (reader, { externalId }) => externalId !== null && readOrder(reader, externalId),
-  paymentsOf: (state, { externalId }) =>
-    externalId === null
-      ? []
-      : state.need(orders, externalId).orderCodes.map((orderCode) => state.need(cardPayments, orderCode)),
-};
-
 /** Translates a step of a payment into writes. */
 export function writesOf({ previous, payment, transaction, due, announced }: CardPaymentChange): Writes & {
   records: Change[];

@@ -1,8 +1,8 @@
-import { assertCallbackUrl, orderTokenOf } from '../checkout/model.ts';
+import { assertCallbackUrl, assertOrderOpen, orderStatusOf, orderTokenOf } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
-import type { OrderPayments } from '../commit/orders.ts';
+import { type OrderPayments, orderOfNumber } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
@@ -10,7 +10,7 @@ import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { cardPayments, checkoutUses, paymentsOfNumber, writesOf } from './collections.ts';
+import { cardOrderPayments, cardPayments, checkoutUses, writesOf } from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import type { CardTestingGuard } from './model.ts';
 import {
@@ -55,6 +55,7 @@ export function createCardPaymentService({
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
 }): CardPaymentService<StoredCardPayment> {
+  const methods = [cardOrderPayments, ...otherMethods];
   // Dashboards of one merchant request the same page at the same time.
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listCardPayments>>>();
 
@@ -76,7 +77,7 @@ export function createCardPaymentService({
       idOf: ({ orderCode }) => orderCode,
       useOf: (tokenId, orderCode) => ({ tokenId, orderCode }),
       newId: newOrderCode,
-      paymentMethods: [paymentsOfNumber, ...otherMethods],
+      paymentMethods: methods,
       assertAvailable: ({ environment }, account) => assertCardsAvailable(environment, account),
       decide({ id, grant, valueCents, customer, productId, checkoutAttempt, state }) {
         const change = decideCreate(
@@ -93,12 +94,14 @@ export function createCardPaymentService({
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const inputHash = hashInput(input);
       const orderCode = newOrderCode();
+      const order = orderOfNumber(input.externalId);
       return committer.change<{ payment: StoredCardPayment; replayed: boolean }>({
         tenant,
         read: (reader) =>
           Promise.all([
             reader.load(accounts, tenant.accountId),
             readReplay(reader, CREATE, idempotencyKey, (made) => reader.load(cardPayments, made)),
+            ...methods.map((method) => method.read(reader, order)),
           ]),
         decide(state) {
           assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
@@ -106,6 +109,7 @@ export function createCardPaymentService({
           if (before !== null)
             return { outcome: { payment: state.need(cardPayments, before), replayed: true } };
 
+          assertOrderOpen(orderStatusOf(methods.flatMap((method) => method.paymentsOf(state, order))));
           const change = decideCreate(input, { orderCode, checkoutAttempt: null, now: state.now });
           const writes = writesOf(change);
           if (idempotencyKey != null)

@@ -239,6 +239,7 @@ export function isOpen({ status }: Pick<CheckoutPayment, 'status'>): boolean {
 export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceledAt'> | null): void {
   if (!last) return;
   assertNotCanceled(last);
+  if (last.status === 'paid' || last.status === 'refunded') assertOrderOpen(last.status);
   if (last.status !== 'expired' && last.status !== 'failed') throw tokenUsed();
 }
 
@@ -253,11 +254,6 @@ export function assertNotCanceled({ canceledAt }: Pick<CheckoutPayment, 'cancele
 
 export function tokenUsed(): UnavailableError {
   return new UnavailableError('CHECKOUT_TOKEN_USED', 'This checkout token has already started a payment');
-}
-
-/** The refusal of a checkout whose order is already paid. */
-export function orderPaid(): UnavailableError {
-  return new UnavailableError('CHECKOUT_TOKEN_USED', 'This order has already been paid');
 }
 
 /**
@@ -284,4 +280,22 @@ export interface PaymentState {
  */
 export function closesOrder({ status, paidAt, canceledAt }: PaymentState): boolean {
   return paidAt !== null && !(canceledAt !== null && status === 'refunded');
+}
+
+/** The status of a closed order: paid, also after refunds of a part, or refunded in full. */
+export type OrderStatus = 'paid' | 'refunded';
+
+/** The status of the order that these payments are of; null while none of them closes it. */
+export function orderStatusOf(payments: readonly PaymentState[]): OrderStatus | null {
+  const closing = payments.filter(closesOrder);
+  if (closing.length === 0) return null;
+  // A second payment that is returned by itself is refunded beside the one that is kept.
+  return closing.every(({ status }) => status === 'refunded') ? 'refunded' : 'paid';
+}
+
+/** Asserts that an order takes another payment. @throws UnavailableError (ORDER_PAID, ORDER_REFUNDED) */
+export function assertOrderOpen(status: OrderStatus | null): void {
+  if (status === 'paid') throw new UnavailableError('ORDER_PAID', 'This order has already been paid');
+  if (status === 'refunded')
+    throw new UnavailableError('ORDER_REFUNDED', 'This order was paid and refunded in full');
 }

@@ -72,7 +72,7 @@ const CustomerInput = builder.inputType('CustomerInput', {
 });
 
 /** The description of the field in every input that has it. */
-export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded. In remote mode no second is refunded, and a page that is open there still takes a card.`;
+export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded; a new one is refused with ORDER_PAID or ORDER_REFUNDED. In remote mode no second is refunded, and a page that is open there still takes a card.`;
 
 const LANGUAGE_OF_PAGE =
   'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to the checkoutUrl that API keys and dashboard tokens read.';

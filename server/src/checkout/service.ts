@@ -12,19 +12,19 @@ import { hashInput } from '../kernel/input-hash.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
+  assertOrderOpen,
   assertTokenFree,
   type CheckoutGrant,
   type CheckoutPayment,
   checkoutAmount,
   checkoutAttemptOf,
-  closesOrder,
   customerOf,
   grantAtStart,
   grantOfOpen,
   isOpen,
   joins,
   type KnownAmount,
-  orderPaid,
+  orderStatusOf,
   orderTokenOf,
   type SoldProduct,
   type StartCheckoutInput,
@@ -116,7 +116,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
         const grant = last && isOpen(last) ? grantOfOpen(token.grant, last) : grantAtStart(token.grant, sold);
         const valueCents = checkoutAmount(grant, input.valueCents);
         const paymentsOfOrder = paymentMethods.flatMap((method) => method.paymentsOf(state, order));
-        if (paymentsOfOrder.some(closesOrder)) throw orderPaid();
+        assertOrderOpen(orderStatusOf(paymentsOfOrder));
         rules.assertStartable?.(paymentsOfOrder.filter((each) => each.checkoutAttempt === checkoutAttempt));
         const idempotencyKey = { operation, key: attemptId, inputHash };
         if (last && joins(last, valueCents))

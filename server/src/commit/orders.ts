@@ -11,6 +11,11 @@ export interface Order {
   tokenId: string | null;
 }
 
+/** The order of a payment that a request with an API key creates. */
+export function orderOfNumber(externalId: string | null | undefined): Order {
+  return { checkoutAttempt: null, externalId: externalId ?? null, tokenId: null };
+}
+
 /** The members of a payment that decide whether another one of its order can be paid. */
 export interface OrderPayment {
   readonly status: string;

@@ -41,9 +41,14 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     IDEMPOTENCY_CONFLICT: { description: 'IdempotencyError.' },
     CHECKOUT_TOKEN_USED: {
       description:
-        'UnavailableError: the order of a single-use token is paid, was canceled, or has an open payment of another amount.',
+        'UnavailableError: the payment of a single-use token was canceled, or is open with another amount.',
     },
     CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
+    ORDER_PAID: { description: 'UnavailableError: another payment of the same order was paid.' },
+    ORDER_REFUNDED: {
+      description:
+        'UnavailableError: the order was paid, and its whole amount was refunded. It takes no other payment.',
+    },
     NOT_CANCELABLE: {
       description:
         'UnavailableError: the payment is not PENDING; it has been paid, has expired or has failed.',
@@ -244,6 +249,8 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   IDEMPOTENCY_CONFLICT: { code: 'BAD_USER_INPUT', status: 200 },
   CHECKOUT_TOKEN_USED: { code: 'FORBIDDEN', status: 200 },
   CHECKOUT_TOKEN_PAUSED: { code: 'FORBIDDEN', status: 200 },
+  ORDER_PAID: { code: 'FORBIDDEN', status: 200 },
+  ORDER_REFUNDED: { code: 'FORBIDDEN', status: 200 },
   NOT_CANCELABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_REFUNDABLE: { code: 'FORBIDDEN', status: 200 },
   DISPUTE_STATE: { code: 'FORBIDDEN', status: 200 },

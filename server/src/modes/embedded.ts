@@ -34,14 +34,13 @@ import { createRequestLimit } from '../limits/requests.ts';
 import { createLtcCharging } from '../ltc/charging.ts';
 import { createLtcPage } from '../ltc/page/view.ts';
 import { createLtcControls } from '../ltc/service.ts';
-import { ltcPayments, pixPayments, refundablePayments } from '../payments/collections.ts';
+import { ltcPayments, pixOrderPayments, pixPayments, refundablePayments } from '../payments/collections.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
 import { createPayoutSending } from '../payouts/sending.ts';
 import { createPayoutService } from '../payouts/service.ts';
 import { createPixCharging } from '../pix/charging.ts';
-import { pixOrderPayments } from '../pix/collections.ts';
 import type { HostedPixCheckout } from '../pix/model.ts';
 import { createPixPageRoutes } from '../pix/page/routes.ts';
 import { products } from '../products/collections.ts';
@@ -153,7 +152,7 @@ export async function createEmbeddedRuntime({
     content: productContent,
     rail: pix,
     families: PIX_FAMILIES,
-    otherMethods: [cardOrderPayments],
+    methods: [pixOrderPayments, cardOrderPayments],
     meter: metrics,
   });
   const ltcCharging = createLtcCharging({

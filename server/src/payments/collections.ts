@@ -6,6 +6,7 @@ import {
   type Beneficiaries,
   closedOrders,
   disputableOf,
+  orderPaymentsOf,
   type PixFamily,
   refundableOf,
 } from '../pix/collections.ts';
@@ -67,6 +68,9 @@ export const pixPayments: PixFamily<StoredPayment> = {
   hostedOf: (payment) => ({ ...payment, id: payment.paymentId }),
   eventOf,
 };
+
+/** Payments, as the slices of other methods see those of an order. */
+export const pixOrderPayments = orderPaymentsOf(pixPayments);
 
 /** Payments, as the outputs of a chain pay them. */
 export const ltcPayments: LtcFamily<StoredPayment> = {

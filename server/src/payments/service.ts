@@ -1,16 +1,16 @@
-import { assertCallbackUrl, assertNotCanceled } from '../checkout/model.ts';
+import { assertCallbackUrl, assertNotCanceled, assertOrderOpen, orderStatusOf } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
-import type { OrderPayments } from '../commit/orders.ts';
+import { type OrderPayments, orderOfNumber } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { writesOfLtc } from '../ltc/collections.ts';
 import { noQuote } from '../ltc/model.ts';
-import { pixOrderPayments, writesOfPix } from '../pix/collections.ts';
+import { writesOfPix } from '../pix/collections.ts';
 import type { RegisterCode } from '../pix/model.ts';
 import { createPixCreation, createPixReads, type NewResource } from '../pix/service.ts';
 import type { Bank } from '../rails/bank.ts';
-import { checkoutUses, ltcPayments, payments, pixPayments } from './collections.ts';
+import { checkoutUses, ltcPayments, payments, pixOrderPayments, pixPayments } from './collections.ts';
 import { decideCreate, decideCreateLtc, saleOf } from './decisions.ts';
 import { type AccountSettings, assertMethodAvailable, type PaymentMethod } from './methods.ts';
 import {
@@ -172,6 +172,7 @@ export function createPaymentService({
       const { environment } = tenant;
       const creationByMethod = creations[input.method];
       const prepared = await creationByMethod.prepare(tenant, input);
+      const order = orderOfNumber(input.externalId);
       const { resource, replayed: isReplay } = await create(tenant, {
         idempotencyKey,
         input,
@@ -180,10 +181,12 @@ export function createPaymentService({
           Promise.all([
             reader.load(accounts, tenant.accountId),
             productId != null && reader.load(products, productId),
+            ...methods.map((method) => method.read(reader, order)),
           ]),
         assertPossible: (state) =>
           assertMethodAvailable(input.method, environment, state.need(accounts, tenant.accountId)),
         decide(state, paymentId) {
+          assertOrderOpen(orderStatusOf(methods.flatMap((method) => method.paymentsOf(state, order))));
           const product = productId == null ? null : (state.get(products, productId)?.product ?? null);
           const sale = saleOf(input, product);
           const creation = {

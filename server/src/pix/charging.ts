@@ -9,13 +9,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
 import type { ReturnCause } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
-import {
-  allWritesOfPix,
-  type Beneficiaries,
-  credits,
-  type PixFamily,
-  pixOrderPayments,
-} from './collections.ts';
+import { allWritesOfPix, type Beneficiaries, credits, type PixFamily } from './collections.ts';
 import type { RecordedCredit, ReturnOutcome } from './credit.ts';
 import { type PixChange, returnIdOf } from './decisions.ts';
 import {
@@ -61,7 +55,7 @@ export function createPixCharging({
   families,
   beneficiaries,
   content,
-  otherMethods,
+  methods,
   meter,
   onFault,
 }: {
@@ -72,8 +66,8 @@ export function createPixCharging({
   families: readonly PixFamily<CodedResource>[];
   beneficiaries: Beneficiaries;
   content: ProductContent;
-  /** The payments of an order that other methods pay. */
-  otherMethods: readonly OrderPayments[];
+  /** The payments of an order that any method pays. */
+  methods: readonly OrderPayments[];
   meter: PixMeter;
   /** Receives the error of a bank that did not answer. */
   onFault: (fault: unknown) => void;
@@ -83,7 +77,6 @@ export function createPixCharging({
     of<R extends CodedResource>(family: PixFamily<R>): FamilyCharging<R>;
     tasks: Record<PixTask, TaskHandler>;
   } {
-  const methods = [pixOrderPayments, ...otherMethods];
   const operations = new Map(families.map((family) => [family, createFamily(family)]));
   const sharedReceipts = createCoalescedReads<CodedResource | null>();
   const sharedNames = createCoalescedReads<string>();

@@ -82,16 +82,30 @@ export function closedOrders(
   return namesOf(order).map((name) => put(paidOrders, { order: name, resourceId, paidAt }));
 }
 
-/** The payments of an order by PIX, as the slices of other methods see them. */
-export const pixOrderPayments: OrderPayments = {
-  read: (reader, order) => Promise.all(namesOf(order).map((name) => reader.load(paidOrders, name))),
-  paymentsOf: (state, order) => namesOf(order).flatMap((name) => toOrderPayment(state.get(paidOrders, name))),
-  selectPaid: async (sql, tenant, order) =>
-    (await selectPaidOrders(sql, tenant, namesOf(order))).flatMap(toOrderPayment),
-};
-
-function toOrderPayment(paid: PaidOrder | null) {
-  return paid ? [{ status: 'paid', paidAt: paid.paidAt, canceledAt: null }] : [];
+/** Creates the port by which the slices of other methods see the payments of an order: those that have closed it. */
+export function orderPaymentsOf<R extends StoredPixResource>({
+  records,
+}: Pick<PixFamily<R>, 'records'>): OrderPayments {
+  const toOrderPayment = ({ status, paidAt }: R) => ({ status, paidAt, canceledAt: null });
+  return {
+    read: (reader, order) =>
+      Promise.all(
+        namesOf(order).map(async (name) => {
+          const paid = await reader.load(paidOrders, name);
+          if (paid) await reader.load(records, paid.resourceId);
+        }),
+      ),
+    paymentsOf: (state, order) =>
+      namesOf(order).flatMap((name) => {
+        const paid = state.get(paidOrders, name);
+        return paid ? [toOrderPayment(state.need(records, paid.resourceId))] : [];
+      }),
+    async selectPaid(sql, tenant, order) {
+      const paid = await selectPaidOrders(sql, tenant, namesOf(order));
+      const ids = paid.map(({ resourceId }) => resourceId);
+      return (await records.load(sql, tenant, ids)).map(toOrderPayment);
+    },
+  };
 }
 
 /** Translates a step of a resource into the writes of the resource itself: its records, its postings, its event and its tasks. */

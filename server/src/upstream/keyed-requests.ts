@@ -3,7 +3,7 @@ import { UpstreamError } from '../kernel/errors.ts';
 import { readRecord } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
-import type { LookupResult, RequestKind } from './intents/operations.ts';
+import type { LookupResult, Operation, RequestKind } from './intents/operations.ts';
 import { intents as intentRecords } from './intents/store.ts';
 import { type Done, type Intent, intentKey } from './intents/transitions.ts';
 import type { Observation } from './mirror.ts';
@@ -92,12 +92,15 @@ export function createKeyedRequests<Wanted, Claim>(
     /** Makes the request once for its key. `wanted` is stored before it is sent, `body` is not. @throws as `Intents.run` */
     run: <Input>(
       tenant: Tenant,
-      { key, input, wanted, body }: { key: string | null; input: Input; wanted: Wanted; body: object },
+      {
+        wanted,
+        body,
+        ...rest
+      }: Pick<Operation<Input>, 'key' | 'input' | 'open'> & { wanted: Wanted; body: object },
     ): Promise<Done> =>
       intents.run<Input>(tenant, {
         name: kind,
-        key,
-        input,
+        ...rest,
         summary: () => wanted,
         send: (intent) => send(tenant, intent, body),
         safeToRepeat: !money,

@@ -64,22 +64,24 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** Lists those of a merchant's orders that were paid, by card, by PIX or by LTC. */
+/** Lists those of a merchant's orders that were paid, by card, by PIX or by LTC, and whether all was refunded since. */
 export async function selectPaidByExternalIds(
   sql: Sql,
   { accountId, environment }: Tenant,
   externalIds: readonly string[],
-): Promise<{ externalId: string }[]> {
-  const { rows } = await raw<{ externalId: string }>`
-    select asked.id as "externalId" from unnest(${externalIds}::text[]) asked (id)
+): Promise<{ externalId: string; status: 'paid' | 'refunded' }[]> {
+  const closing = raw`observed
+    where account_id = ${accountId} and environment = ${environment} and snapshot ->> 'externalId' = asked.id
+      and resource in ('card_payment', 'payment')
+      and (status in ('paid', 'refunded') or status = 'unknown' and snapshot ->> 'lastStatus' in ('paid', 'refunded'))`;
+  const { rows } = await raw<{ externalId: string; status: 'paid' | 'refunded' }>`
+    select asked.id as "externalId", closed.status from unnest(${externalIds}::text[]) asked (id)
     cross join lateral (
-      select from observed
-      where account_id = ${accountId} and environment = ${environment} and snapshot ->> 'externalId' = asked.id
-        and resource in ('card_payment', 'payment')
-        and (status in ('paid', 'refunded') or status = 'unknown' and snapshot ->> 'lastStatus' in ('paid', 'refunded'))
-        and not (status = 'refunded' and snapshot ->> 'canceledAt' is not null)
+      (select 'paid' as status from ${closing} and status <> 'refunded' limit 1)
+      union all
+      (select 'refunded' from ${closing} and status = 'refunded' and snapshot ->> 'canceledAt' is null limit 1)
       limit 1
-    ) paid
+    ) closed
   `.execute(sql);
   return rows;
 }

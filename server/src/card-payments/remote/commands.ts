@@ -1,5 +1,6 @@
 import {
   assertCallbackUrl,
+  assertOrderOpen,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
   checkoutAmount,
@@ -12,6 +13,7 @@ import {
 import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { checkOrder } from '../../upstream/closed-orders.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from '../../upstream/intents/operations.ts';
@@ -273,7 +275,10 @@ export function createCardPaymentRequests({
         operation(
           tenant,
           { priority: 'money' },
-          { name: CREATE, key: idempotencyKey ?? null, input, wanted },
+          {
+            ...{ name: CREATE, key: idempotencyKey ?? null, input, wanted },
+            open: checkOrder(wanted.externalId ?? null, assertOrderOpen),
+          },
         ),
       );
     },

@@ -1,17 +1,8 @@
-import type { Collection } from '../../commit/commit.ts';
 import { confirmsStatus } from '../../receiving/upstream-payment.ts';
-import { type MirroredRow, selectPaidByExternalIds } from '../../upstream/mirror-store.ts';
+import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import { type MirroredPayments, observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
 import { type CardPayment, cardPaymentFromJson, isFinal } from '../model.ts';
 import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
-
-/** Orders of merchants that were paid, as far as the mirror knows; read only. */
-export const paidOrders: Collection<{ externalId: string }> = {
-  name: 'paid order',
-  load: selectPaidByExternalIds,
-  keyOf: ({ externalId }) => externalId,
-  save: () => Promise.reject(new Error('a paid order is read only')),
-};
 
 /** The mirror of the service's card payments. */
 export type MirroredCardPayments = MirroredPayments<UpstreamCardPayment>;

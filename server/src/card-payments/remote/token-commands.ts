@@ -1,4 +1,5 @@
 import {
+  assertOrderOpen,
   assertTokenFree,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
@@ -6,7 +7,6 @@ import {
   grantOfOpen,
   isOpen,
   joins,
-  orderPaid,
   type StartCheckoutInput,
   tokenUsed,
 } from '../../checkout/model.ts';
@@ -16,6 +16,7 @@ import { plusMs } from '../../kernel/clock.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { orderStatusIn, readOrder } from '../../upstream/closed-orders.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Operation } from '../../upstream/intents/operations.ts';
 import { lastIntents } from '../../upstream/intents/store.ts';
@@ -23,7 +24,7 @@ import type { Intent } from '../../upstream/intents/transitions.ts';
 import { mirrored } from '../../upstream/mirror.ts';
 import type { RequestOptions } from '../../upstream/upstream.ts';
 import type { CardPayment } from '../model.ts';
-import { paidOrders, paymentOf } from './mirror.ts';
+import { paymentOf } from './mirror.ts';
 
 /** The time after which every request under way has its response. */
 const SENDING_MS = 60_000;
@@ -90,7 +91,7 @@ export function createTokenUse({
           const open = lastPayment(state, name);
           if (!open || !isOpen(open)) return { outcome: null };
           const valueCents = checkoutAmount(grantOfOpen(grant, open), input.valueCents);
-          assertOrderUnpaid(state, grant.externalId ?? null);
+          assertOrderOpen(orderStatusIn(state, grant.externalId ?? null));
           if (!joins(open, valueCents)) throw tokenUsed();
           const record = remember({
             operation: name,
@@ -117,7 +118,7 @@ export function reserveToken(
   return {
     read: (reader) => readUse(reader, name, externalId),
     decide(state, intent) {
-      assertOrderUnpaid(state, externalId);
+      assertOrderOpen(orderStatusIn(state, externalId));
       const last = state.get(lastIntents, name)?.intent;
       if (last && last.key !== intent.key) assertLastIsOver(state, name, last);
       return {
@@ -129,10 +130,7 @@ export function reserveToken(
 
 /** Loads the last payment of a token, and whether its order is paid. */
 async function readUse(reader: Reader, name: string, externalId: string | null): Promise<void> {
-  const [last] = await Promise.all([
-    reader.load(lastIntents, name),
-    externalId !== null && reader.load(paidOrders, externalId),
-  ]);
+  const [last] = await Promise.all([reader.load(lastIntents, name), readOrder(reader, externalId)]);
   if (last?.intent.resourceId) await reader.load(mirrored.card_payment, last.intent.resourceId);
 }
 
@@ -146,9 +144,4 @@ function lastPayment(state: State, name: string): CardPayment | null {
 function assertLastIsOver(state: State, name: string, { resourceId, createdAt }: Intent): void {
   if (resourceId) assertTokenFree(lastPayment(state, name));
   else if (state.now < plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS)) throw tokenUsed();
-}
-
-/** @throws UnavailableError */
-function assertOrderUnpaid(state: State, externalId: string | null): void {
-  if (externalId !== null && state.get(paidOrders, externalId)) throw orderPaid();
 }

@@ -1,9 +1,10 @@
 import type { SoldProduct } from '../../checkout/model.ts';
-import { assertCallbackUrl } from '../../checkout/model.ts';
+import { assertCallbackUrl, assertOrderOpen } from '../../checkout/model.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { notConfigured } from '../../pix/model.ts';
+import { checkOrder } from '../../upstream/closed-orders.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
@@ -93,7 +94,10 @@ export function createPaymentRequests({
       const wanted =
         (await requests.begun(tenant, key)) ?? toWanted(input, await amountOf(tenant, input, requester));
       const { resourceId, replayed } = await requests
-        .run(tenant, { key, input, wanted, body: bodyOf(wanted, callbackUrl) })
+        .run(tenant, {
+          ...{ key, input, wanted, body: bodyOf(wanted, callbackUrl) },
+          open: checkOrder(wanted.externalId, assertOrderOpen),
+        })
         .finally(() => facade.pollNow(tenant, 'payment'));
       const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
         throw behindChange(error);
