@@ -163,39 +163,36 @@ export function describeOrders(start: StartPortFixture): void {
       expect(await merchant.cardPayments.count(merchant.tenant, {})).toBe(1);
     });
 
-    test('A token minted again with another input is refused, of concurrent ones too, and nothing is minted', async () => {
+    test('A token minted again with another amount or customer is refused by the names of what differs, of concurrent ones too', async () => {
       const merchant = await start();
       const { checkoutTokens, tenant } = merchant;
       const input = {
         externalId: '1042',
         amount: { fixedCents: 4990 },
-        description: 'Caneca',
-        customer: { name: 'Ana' },
-        metadata: '{"a":1}',
-        successUrl: 'https://loja.example/ok',
-        allowedOrigins: ['https://loja.example', 'https://outra.example'],
+        customer: { name: 'Ana', email: 'ana@cliente.example' },
       };
       await checkoutTokens.create(tenant, null, input);
-      await checkoutTokens.create(tenant, null, {
-        ...input,
-        expiresInSeconds: 600,
-        allowedOrigins: ['https://outra.example/', 'https://loja.example'],
-      });
-      const others: Partial<CreateCheckoutTokenInput>[] = [
-        { amount: { fixedCents: 4991 } },
-        { amount: { range: { minCents: 4990, maxCents: 4990 } } },
-        { description: 'Copo' },
-        { description: null },
-        { customer: { name: 'Bia' } },
-        { metadata: '{"a": 1}' },
-        { successUrl: 'https://loja.example/ok2' },
-        { cancelUrl: 'https://loja.example/ok' },
-        { callbackUrl: 'https://loja.example/hook' },
-        { allowedOrigins: [] },
+      await checkoutTokens.create(tenant, null, { ...input, customer: { ...input.customer, taxId: null } });
+      const others: [Partial<CreateCheckoutTokenInput>, string][] = [
+        [{ amount: { fixedCents: 4991 } }, 'amount (fixedCents 4990, not fixedCents 4991)'],
+        [
+          { amount: { range: { minCents: 4990, maxCents: 4990 } } },
+          'amount (fixedCents 4990, not range 4990 to 4990)',
+        ],
+        [{ customer: { name: 'Bia', email: 'ana@cliente.example' } }, 'customer.name'],
+        [{ customer: { ...input.customer, taxId: '12345678909' } }, 'customer.taxId'],
+        [{ customer: null }, 'customer.name, customer.email'],
+        [
+          { amount: { fixedCents: 80 }, customer: { name: 'Ana' } },
+          'amount (fixedCents 4990, not fixedCents 80), customer.email',
+        ],
       ];
-      for (const other of others) {
+      for (const [other, named] of others) {
         const minted = checkoutTokens.create(tenant, null, { ...input, ...other });
-        await expect(minted).rejects.toBeInstanceOf(IdempotencyError);
+        await expect(minted).rejects.toMatchObject({
+          code: 'IDEMPOTENCY_CONFLICT',
+          message: `A checkout token of this externalId was minted before with another ${named}`,
+        });
       }
       const both = await Promise.allSettled(
         [1_000, 2_000].map((fixedCents) =>
@@ -209,6 +206,54 @@ export function describeOrders(start: StartPortFixture): void {
         externalId: '1042',
         amount: { fixedCents: 100 },
       });
+    });
+
+    test('A token minted again may differ in all else, and what it starts has its own details', async () => {
+      const merchant = await start();
+      const { cardPayments, tenant } = merchant;
+      const input = { externalId: '1042', customer: { name: 'Ana' } };
+      const first = await mint(merchant, {
+        ...input,
+        description: 'Caneca',
+        successUrl: 'https://loja.example/ok',
+        cancelUrl: 'https://loja.example/volta',
+        metadata: '{"a":1}',
+        allowedOrigins: ['https://loja.example'],
+      });
+      const open = await begin(merchant, first);
+      const own = {
+        description: 'Caneca azul',
+        successUrl: 'https://nova.example/ok',
+        cancelUrl: null,
+        metadata: '{"a":2}',
+        callbackUrl: null,
+        language: 'es',
+      } as const;
+      const changed = await mint(merchant, {
+        ...{ ...input, ...own, allowedOrigins: ['https://nova.example'], methods: ['card'] },
+        trustedDocumentsOnly: false,
+      });
+      await merchant.pass(KEPT);
+      // The open payment stays as it was started.
+      expect(await begin(merchant, changed)).toMatchObject({
+        orderCode: open.orderCode,
+        description: 'Caneca',
+        successUrl: 'https://loja.example/ok',
+      });
+      await merchant.pass(SESSION);
+      const next = await begin(merchant, changed);
+      expect(next.orderCode).not.toBe(open.orderCode);
+      expect(next).toMatchObject({ ...own, amountCents: 4990, customer: { name: 'Ana' } });
+      // A request with a key names its own details, and is of the same order.
+      const { payment } = await cardPayments.create(tenant, {
+        ...{ valueCents: 4990, externalId: '1042', description: 'Copo' },
+        successUrl: 'https://outra.example/ok',
+      });
+      expect(payment).toMatchObject({ description: 'Copo', externalId: '1042' });
+      await pay(merchant, next.orderCode);
+      await cardPayments.find(tenant, next.orderCode);
+      const last = await mint(merchant, { ...input, description: 'Caneca verde' });
+      await expect(begin(merchant, last)).rejects.toMatchObject(PAID);
     });
 
     test('A token starts nothing where its order was paid by a payment that the merchant created', async () => {

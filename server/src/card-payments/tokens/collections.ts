@@ -1,6 +1,7 @@
+import type { CheckoutGrant } from '../../checkout/model.ts';
 import type { Collection } from '../../commit/commit.ts';
 import type { TokenSnapshot } from './model.ts';
-import { selectPauses, updatePauses } from './store.ts';
+import { selectGrants, selectPauses, updatePauses } from './store.ts';
 
 /** The pauses of tokens, as a decision reads and writes them. */
 export const tokenPauses: Collection<TokenSnapshot> = {
@@ -8,4 +9,12 @@ export const tokenPauses: Collection<TokenSnapshot> = {
   load: (sql, _tenant, tokenIds) => selectPauses(sql, tokenIds),
   keyOf: ({ tokenId }) => tokenId,
   save: (sql, _tenant, rows) => updatePauses(sql, rows),
+};
+
+/** The payments that tokens describe, by the id of the token. The credential, which has the grant, is what saves it. */
+export const tokenGrants: Collection<{ tokenId: string; grant: CheckoutGrant }> = {
+  name: 'token_grant',
+  load: (sql, _tenant, tokenIds) => selectGrants(sql, tokenIds),
+  keyOf: ({ tokenId }) => tokenId,
+  save: () => Promise.resolve(),
 };

@@ -9,7 +9,7 @@ import {
   customerOf,
 } from '../../checkout/model.ts';
 import { plusMs } from '../../kernel/clock.ts';
-import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { IdempotencyError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { requiredOr } from '../../kernel/text.ts';
@@ -143,7 +143,7 @@ export interface CheckoutTokenService {
    * Mints a public token for the payment that it describes. The result holds the only copy. Tokens of one
    * `externalId` are of one order: they share its payments, its attempts and its pause.
    * @throws ValidationError, NotFoundError (the product), UnavailableError (sandbox, or no cards), IdempotencyError
-   *   (the order has a token with another input)
+   *   (the order has a token with another amount or customer)
    */
   create(
     tenant: Tenant,
@@ -196,12 +196,43 @@ export function grantOf({
     ...details,
     reusable: reusable ?? false,
     amount: amountOf(amount),
-    // As an earlier version has hashed it: an order's later token is compared with its first.
+    // As an earlier version has hashed it, which compares an order's later token with its first.
     ...(paysBy.includes('pix') && { methods: paysBy }),
   };
 }
 
-/** Hashes what all tokens of one order have in common: everything but their lives and the language of their pages. */
+/**
+ * Asserts that a further token of an order has the amount and the customer of the first. The message names the members that
+ * differ; of a customer it shows nothing.
+ * @throws IdempotencyError
+ */
+export function assertSameOrder(first: CheckoutGrant, next: CheckoutGrant): void {
+  const [amountBefore, amount] = [inWords(first.amount), inWords(next.amount)];
+  const [before, customer] = [customerOf(first.customer), customerOf(next.customer)];
+  const differing = [
+    ...(amount === amountBefore ? [] : [`amount (${amountBefore}, not ${amount})`]),
+    ...(['name', 'email', 'externalId', 'taxId'] as const)
+      .filter((member) => before?.[member] !== customer?.[member])
+      .map((member) => `customer.${member}`),
+  ];
+  if (differing.length === 0) return;
+  throw new IdempotencyError(
+    `A checkout token of this externalId was minted before with another ${differing.join(', ')}`,
+  );
+}
+
+function inWords(amount: CheckoutAmount): string {
+  switch (amount.kind) {
+    case 'fixed':
+      return `fixedCents ${amount.cents}`;
+    case 'range':
+      return `range ${amount.minCents} to ${amount.maxCents}`;
+    case 'product':
+      return `productId ${amount.productId}`;
+  }
+}
+
+/** Hashes all of the first token of an order. An instance of the version before compares a later token with it. */
 export function orderHash(
   { language: _, ...grant }: CheckoutGrant,
   origins: readonly string[],
@@ -211,8 +242,7 @@ export function orderHash(
     ...grant,
     customer: customerOf(grant.customer),
     origins: [...new Set(origins)].sort(),
-    // Left out if false: the hash of an earlier version had no such member, and a later token of an order is compared with
-    // its first.
+    // Left out if false: the hash of an earlier version had no such member.
     ...(isBound && { trustedDocumentsOnly: true }),
   });
 }

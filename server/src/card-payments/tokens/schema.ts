@@ -67,7 +67,7 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     }),
     ...paymentInputs(t),
     externalId: t.string({
-      description: `${EXTERNAL_ID} Tokens of one number belong to one order: minted again with the same input, expiresInSeconds apart, a token gives the open payment of the order; with another input it is refused. Not allowed with reusable.`,
+      description: `${EXTERNAL_ID} Tokens of one number belong to one order, whose amount and customer are those of the first token: with others a token is refused (IDEMPOTENCY_CONFLICT). A further token gives the open payment of the order; one that it starts has the description, the URLs and the metadata of that token. Not allowed with reusable.`,
     }),
     allowedOrigins: t.field({
       type: ['Url'],

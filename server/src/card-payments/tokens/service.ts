@@ -10,13 +10,14 @@ import { type Collection, type Committer, put } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
-import { IdempotencyError, NotFoundError } from '../../kernel/errors.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertPixEnabled, type AccountSettings as PixSettings } from '../../pix/model.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
 import { type AccountSettings, assertCardsAvailable } from '../model.ts';
-import { tokenPauses } from './collections.ts';
+import { tokenGrants, tokenPauses } from './collections.ts';
 import {
+  assertSameOrder,
   type CheckoutTokenService,
   decidePauseByMerchant,
   decidePauseForDeclines,
@@ -70,8 +71,8 @@ export function createCheckoutTokenService({
   const { committer, credentials } = dependencies;
 
   /**
-   * Mints a token of an order, in the transaction that compares it with the first. Each has a text, a life and a minting
-   * key of its own; `orderTokenId` is what they share.
+   * Mints a token of an order, in the transaction that compares its amount and its customer with those of the first. All
+   * else is each token's own; `orderTokenId` is what they share.
    * @throws IdempotencyError
    */
   function mintForOrder(
@@ -83,19 +84,24 @@ export function createCheckoutTokenService({
     const inputHash = orderHash(token.grant, token.allowedOrigins, token.trustedDocumentsOnly);
     return committer.change({
       tenant,
-      read: (reader) => reader.load(idempotency, key),
+      async read(reader) {
+        const order = await reader.load(idempotency, key);
+        if (order) await reader.load(tokenGrants, order.resourceId);
+      },
       decide(state) {
         const order = state.get(idempotency, key);
-        if (order && order.inputHash !== inputHash)
-          throw new IdempotencyError(
-            'A checkout token of this externalId was minted before with another input',
-          );
+        if (order) assertSameOrder(state.need(tokenGrants, order.resourceId).grant, token.grant);
         const grant = order ? { ...token.grant, orderTokenId: order.resourceId } : token.grant;
         const { text, record } = prepare(tenant, { ...token, grant }, state.now);
         const first = { operation: ORDER, key: externalId, inputHash, resourceId: record.id };
         return {
           outcome: text,
-          writes: { records: [put(credentials, record), ...(order ? [] : [remember(first)])] },
+          writes: {
+            records: [
+              put(credentials, record),
+              ...(order ? [] : [remember(first), put(tokenGrants, { tokenId: record.id, grant })]),
+            ],
+          },
         };
       },
     });

@@ -38,6 +38,14 @@ export async function findToken(
   };
 }
 
+export async function selectGrants(
+  sql: Sql,
+  tokenIds: readonly string[],
+): Promise<{ tokenId: string; grant: CheckoutGrant }[]> {
+  const rows = await sql.selectFrom('token').select(['id', 'grant']).where('id', 'in', tokenIds).execute();
+  return rows.map(({ id, grant }) => ({ tokenId: id, grant: grant as unknown as CheckoutGrant }));
+}
+
 /** Reads each token's last pause; it may be over. */
 export async function selectPauses(sql: Sql, tokenIds: readonly string[]): Promise<TokenSnapshot[]> {
   const rows = await sql.selectFrom('token').select(COLUMNS).where('id', 'in', tokenIds).execute();
