@@ -429,7 +429,9 @@ describe('the fields in the service document', () => {
     expect([...withdrawal].sort()).toEqual([...new Set([...requested, ...processed])].sort());
     const always = rowsIn('6.1', 'field').filter(({ present }) => present === 'always');
     expect(column(always, 'field')).toEqual(requested.filter((field) => processed.includes(field)));
-    expect(column(rowsIn('6.2', 'field'), 'field')).toEqual(Object.keys(cardPaymentWebhook(paid)!));
+    expect(column(rowsIn('6.2', 'field'), 'field')).toEqual(
+      Object.keys(cardPaymentWebhook(paid, 'pending')!),
+    );
     expect(Object.keys(subaccountPayoutWebhook(completed)!)).toEqual(
       expect.arrayContaining(['event', ...fieldsOf('SubaccountPayout')]),
     );
@@ -438,7 +440,13 @@ describe('the fields in the service document', () => {
     const ofCharge = Object.keys(chargeEvent({ status: 'paid', paidAt: now }));
     expect(column(rowsIn('6.3', 'field of a charge'), 'field of a charge')).toEqual(ofCharge);
     const refund = { refundId: 'ref_0', resource: { type: 'payment', id: 'psa_0' } } as const;
-    const ended = { status: 'completed', amountCents: 1, completedAt: now, metadata: null } as const;
+    const ended = {
+      status: 'completed',
+      amountCents: 1,
+      completedAt: now,
+      failedAt: null,
+      metadata: null,
+    } as const;
     const of = { reason: null, failureReason: null, endToEndId: null, createdAt: now };
     const snapshot = { ...refund, ...ended, ...of, version: 2, callbackUrl: null };
     for (const field of Object.keys(refundWebhook(snapshot, 'live')!))
@@ -464,9 +472,9 @@ describe('the fields in the service document', () => {
     const resource = { type: 'payment', id: 'psa_0' } as const;
     const delivered = { deliveryId: '0', productId: '0', resource, callbackUrl: null };
     const sent: { event: string }[] = [
-      cardPaymentWebhook({ ...created, status: 'expired', canceledAt: now })!,
-      cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' })!,
-      cardPaymentWebhook({ ...paid, status: 'refunded', refundedAt: now })!,
+      cardPaymentWebhook({ ...created, status: 'expired', canceledAt: now }, 'pending')!,
+      cardPaymentWebhook({ ...created, status: 'failed', failureReason: 'no' }, 'pending')!,
+      cardPaymentWebhook({ ...paid, status: 'refunded', refundedAt: now }, 'paid')!,
       paymentEvent({ status: 'expired' }),
       paymentEvent({ status: 'failed', failureReason: 'no' }),
       paymentWebhook(payment({ status: 'refunded', paidAt: now, refundedAt: now }), 'paid', 'live')!,

@@ -32,6 +32,7 @@ describeOnDatabase('a canceled card payment', (open) => {
     const { events } = await readAfter(core.database.sql, core.tenant, { after: 0, limit: 1_000 });
     return events
       .filter(({ resourceId }) => resourceId === orderCode)
+      .filter(({ previousStatus, snapshot }) => previousStatus !== (snapshot as CardPayment).status)
       .map(({ snapshot }) => (snapshot as CardPayment).status);
   }
 

@@ -309,6 +309,18 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known({ ...refunds, refundedCents: 4991 })).toMatchObject({ refundedCents: null });
   });
 
+  test('A refund is an update of its payment, and an amount that becomes known as 0 is none', () => {
+    const paid = known({ status: 'paid' });
+    const shown = (refundedCents: number, refundableCents: number) =>
+      claim({ status: 'paid', refundedCents, refundableCents });
+    const first = mergeUpstreamCardPayment(paid, shown(0, 4990), NOW)!;
+    expect(first).toMatchObject({ payment: { version: paid.version, refundedCents: 0 }, changed: null });
+    expect(mergeUpstreamCardPayment(first.payment, shown(990, 4000), NOW)).toMatchObject({
+      payment: { version: paid.version + 1, refundedCents: 990 },
+      changed: { from: 'paid' },
+    });
+  });
+
   test('A first claim without an amount records nothing', () => {
     expect(mergeUpstreamCardPayment(null, claim({ amountCents: null }), NOW)).toBeNull();
   });
@@ -395,7 +407,7 @@ describe('what the service writes', () => {
       { status: 'failed', paidAt: null, refundedAt: null, failureReason: 'Cartão roubado' },
     ],
   ])('Our own event card_payment.%s is read as what it reports', (status, payment, expected) => {
-    const body = JSON.parse(JSON.stringify(cardPaymentWebhook(payment)));
+    const body = JSON.parse(JSON.stringify(cardPaymentWebhook(payment, null)));
     expect(body.event).toBe(`card_payment.${status}`);
     expect(cardPaymentEventFromWire(body)).toMatchObject({
       orderCode: payment.orderCode,

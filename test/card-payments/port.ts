@@ -347,7 +347,7 @@ export function describePort(start: StartPortFixture): void {
     expect(await find(merchant, orderCode)).toMatchObject({
       status: 'refunded',
       refundedAt: merchant.clock.now(),
-      ...merchant.exact({ version: 3 }),
+      ...merchant.exact({ version: 4 }),
     });
     expect(await announcedStatuses(merchant, orderCode)).toEqual(['pending', 'paid', 'refunded']);
     expect(await merchant.wallet.read(merchant.tenant)).toMatchObject({ pendingReleaseCents: 0 });
@@ -475,10 +475,12 @@ async function later(merchant: PortFixture, orderCode: string): Promise<CardPaym
 }
 
 /** Lists every status that subscribers were notified of, in order. */
+/** The statuses that were announced, each once: a change inside a status is another update. */
 async function announcedStatuses(merchant: PortFixture, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
   return events
     .filter(({ resourceId }) => resourceId === orderCode)
+    .filter(({ previousStatus, snapshot }) => previousStatus !== (snapshot as CardPayment).status)
     .map(({ snapshot }) => (snapshot as CardPayment).status);
 }
 

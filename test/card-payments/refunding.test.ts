@@ -46,12 +46,12 @@ describe('a refund begins', () => {
     const { change, amountCents } = begin(payment, { amountCents: 2000 }, balances);
     expect(amountCents).toBe(2000);
     expect(applyToBalances(balances, change.transaction!)).toMatchObject(after);
-    expect(change).toMatchObject({ announced: false, due: [] });
+    expect(change).toMatchObject({ announced: true, due: [] });
     expect(change.payment).toMatchObject({
       status: 'paid',
       refundingCents: 2000,
       refundCount: 1,
-      version: 2,
+      version: payment.version + 1,
     });
     expect(refundableCents(change.payment)).toBe(3000);
   });
@@ -131,7 +131,7 @@ describe('a refund ends', () => {
       status: 'refunded',
       refundedCents: 5000,
       refundedAt: NOW,
-      version: 3,
+      version: SALE.version + 4,
     });
     expect(whole.announced).toBe(true);
     expect(whole.balances).toEqual(NO_BALANCES);
@@ -139,14 +139,17 @@ describe('a refund ends', () => {
   });
 
   test('A refused refund goes back to where the sale is by then', () => {
-    expect(refunded(SALE, SOLD, 2000, 'failed').balances).toEqual(SOLD);
+    const { payment, announced, balances: after } = refunded(SALE, SOLD, 2000, 'failed');
+    expect([after, announced]).toEqual([SOLD, true]);
+    expect(payment).toMatchObject({ refundCount: 0, version: SALE.version + 2 });
     expect(refunded(RELEASED, IN_BALANCE, 2000, 'failed').balances).toEqual(IN_BALANCE);
     const { change } = begin(SALE, { amountCents: 2000 }, SOLD);
     let balances = applyToBalances(SOLD, change.transaction!);
     const released = decideRelease(change.payment, balances, NOW)!;
     balances = applyToBalances(balances, released.transaction!);
     expect(balances).toMatchObject({ merchant_balance: 3000, refunds_in_transit: 2000 });
-    const failed = decideRefundFailed(released.payment, { refundId: 'ref_1', amountCents: 2000 }, balances);
+    const refund = { refundId: 'ref_1', amountCents: 2000, isAutomatic: false };
+    const failed = decideRefundFailed(released.payment, refund, balances);
     expect(applyToBalances(balances, failed.transaction!)).toEqual(IN_BALANCE);
   });
 
@@ -187,7 +190,7 @@ test('Whatever refunds end how, the payer gets at most the amount, and the merch
             change =
               each.kind === 'completed'
                 ? decideRefundCompleted(payment, refund!, NOW)
-                : decideRefundFailed(payment, refund!, balances);
+                : decideRefundFailed(payment, { ...refund!, isAutomatic: false }, balances);
           }
         } catch (error) {
           if (!('code' in (error as object))) throw error;
@@ -229,7 +232,7 @@ function refunded(
 ) {
   const { change } = begin(payment, { amountCents }, before);
   const balances = applyToBalances(before, change.transaction!);
-  const refund = { refundId: 'ref_1', amountCents };
+  const refund = { refundId: 'ref_1', amountCents, isAutomatic: false };
   const ended =
     end === 'completed'
       ? decideRefundCompleted(change.payment, refund, NOW)

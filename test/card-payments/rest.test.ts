@@ -145,7 +145,7 @@ describe('creating a card payment (section 4.2)', () => {
     expect(cardPayments.map((each: { externalId: string }) => each.externalId)).toEqual([null, 'nº 1042']);
     await pay(made.orderCode, card('4242424242424242'));
     const paid = await app.cardPayments.find({ accountId, environment: 'live' }, made.orderCode);
-    expect(cardPaymentWebhook(paid!)).toEqual({
+    expect(cardPaymentWebhook(paid!, 'pending')).toEqual({
       event: 'card_payment.paid',
       orderCode: made.orderCode,
       amount: 1,

@@ -160,7 +160,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const [refundId, refund] = open[which % Math.max(1, open.length)] ?? [];
       if (!refundId || !refund) return;
       const charge = charges.get(refund.chargeId)!;
-      const named = { refundId, amountCents: refund.amountCents };
+      const named = { refundId, amountCents: refund.amountCents, isAutomatic: false };
       const held = new Map(subaccounts);
       apply(
         status === 'completed'

@@ -9,6 +9,7 @@ import { splitPeriod } from '../../server/src/db/lists.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
 import { listDeliveries as listContents } from '../../server/src/deliveries/store.ts';
+import type { DisputeFilter } from '../../server/src/disputes/model.ts';
 import { countDisputes, listDisputes } from '../../server/src/disputes/store.ts';
 import { openStream } from '../../server/src/events/log.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
@@ -486,15 +487,18 @@ const SEED = (accountId: string, rare: number, rows = ROWS) => `
       case when place < ${rare} then '[{}]' else '[]' end::jsonb
     from generate_series(1, ${rows}) place;
   insert into refund (account_id, environment, refund_id, version, status, resource, resource_id, amount_cents, automatic,
-      charge_id, failure_reason, created_at, completed_at)
+      charge_id, failure_reason, created_at, completed_at, failed_at)
     select '${accountId}', 'live', 'ref_' || lpad(to_hex(place), 24, '0'), 2,
       case when place < ${rare} then 'failed' else 'completed' end, case when place < ${rare} then 'charge' else 'payment' end,
-      place::text, 1000, false, 'E' || place, case when place < ${rare} then 'refused' end, now(),
-      case when place >= ${rare} then now() end
+      place::text, 1000, false, 'E' || place, case when place < ${rare} then 'refused' end,
+      timestamptz '2026-01-01' + place * interval '1 minute',
+      case when place >= ${rare} then timestamptz '2026-01-01' + place * interval '1 minute' end,
+      case when place < ${rare} then timestamptz '2026-01-01' + place * interval '1 minute' end
     from generate_series(1, ${rows}) place;
   insert into dispute (account_id, environment, id, amount_cents, resource, resource_id, status, created_at, closed_at)
     select '${accountId}', 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), 1000, 'payment', place::text,
-      case when place < ${rare} then 'won' else 'forgiven' end, now(), now()
+      case when place < ${rare} then 'won' else 'forgiven' end, timestamptz '2026-01-01' + place * interval '1 minute',
+      timestamptz '2026-01-01' + place * interval '1 minute'
     from generate_series(1, ${rows}) place;
   insert into pix_subscription (account_id, environment, subscription_id, version, status, amount_cents, fee_cents, every,
       created_at, expires_at, authorised_at)
@@ -683,6 +687,20 @@ describeOnDatabase('A page', (open) => {
       types: ['card_payment', 'payment', 'charge'],
       status: ['processing', 'completed', 'failed'],
     },
+    'created long ago': { createdAfter: released.releasedAfter, createdBefore: released.releasedBefore },
+    'created long ago, of a rare type and status': { ...created, types: ['charge'], status: ['failed'] },
+    'completed long ago': {
+      completedAfter: released.releasedAfter,
+      completedBefore: released.releasedBefore,
+    },
+  };
+  const disputeFilters: Record<string, DisputeFilter> = {
+    'without a filter': {},
+    'of a rare status or one that none has': { status: ['won', 'open'] },
+    'of a common status or a rare one': { status: ['forgiven', 'won'] },
+    'opened long ago': { createdAfter: released.releasedAfter, createdBefore: released.releasedBefore },
+    'opened long ago and of a rare status': { ...created, status: ['won'] },
+    'decided long ago': { closedAfter: released.releasedAfter, closedBefore: released.releasedBefore },
   };
   /** The middle of the list: where the list is by a date of return, a row that has one. */
   const placeIn = (filter: object, middle: number) =>
@@ -701,21 +719,21 @@ describeOnDatabase('A page', (open) => {
         [`of refunds ${name}, its total`, (db, of) => countRefunds(db, of, filter)],
       ]),
     ),
+    'of refunds that failed long ago': (db, of) =>
+      listRefunds(db, of, { ...page, failedBefore: period.requestedBefore, types: ['charge'] }),
+    'of refunds that failed long ago, its total': (db, of) =>
+      countRefunds(db, of, { failedBefore: period.requestedBefore }),
     ...Object.fromEntries(
-      Object.entries({
-        'without a filter': undefined,
-        'of a rare status or one that none has': ['won', 'open'] as const,
-        'of a common status or a rare one': ['forgiven', 'won'] as const,
-      }).flatMap(([name, status]): [string, Ask][] => [
+      Object.entries(disputeFilters).flatMap(([name, filter]): [string, Ask][] => [
         [
           `of disputes ${name}, behind a place in the middle`,
-          (db, of) => listDisputes(db, of, { ...page, status, after: middle }),
+          (db, of) => listDisputes(db, of, { ...page, ...filter, after: middle }),
         ],
         [
           `of disputes ${name}, the last before a place in the middle`,
-          (db, of) => listDisputes(db, of, { end: 'last', limit: 51, status, before: middle }),
+          (db, of) => listDisputes(db, of, { ...filter, end: 'last', limit: 51, before: middle }),
         ],
-        [`of disputes ${name}, its total`, (db, of) => countDisputes(db, of, { status })],
+        [`of disputes ${name}, its total`, (db, of) => countDisputes(db, of, filter)],
       ]),
     ),
     ...Object.fromEntries(

@@ -259,14 +259,17 @@ describe('decisions of the banks', () => {
     ['forgiven', 'lost', 'refused'],
   ];
   test.each(WAYS)('A dispute that is %s and becomes %s: %s', (status, outcome, expected) => {
-    const before = dispute({ status });
+    const isDecided = ['lost', 'won', 'forgiven'].includes(status);
+    const before = dispute({ status, closedAt: isDecided ? NOW : null });
     const close = () => decideClose(before, outcome, LATER);
     if (expected === 'refused') {
       expect(thrown(close)).toMatchObject({ constructor: ValidationError, fields: [{ path: 'outcome' }] });
       return;
     }
     const closed = close()!;
-    expect(closed.dispute).toEqual({ ...before, version: 2, status: outcome, closedAt: LATER });
+    // One that was lost keeps the instant of that decision.
+    const closedAt = status === 'lost' ? NOW : LATER;
+    expect(closed.dispute).toEqual({ ...before, version: 2, status: outcome, closedAt });
     if (expected === 'holds') expect(closed.transaction).toBeNull();
     else {
       expect(closed.transaction!.id).toBe(`dispute.${outcome}:dsp_1`);

@@ -284,7 +284,8 @@ function createMerchant() {
       const refund = open[nth(open, which)];
       if (!refund) return;
       const { type, id } = sold[refund.of]!;
-      const named = { refundId: `ref_${refunds.indexOf(refund)}`, amountCents: refund.amountCents, status };
+      const { amountCents } = refund;
+      const named = { refundId: `ref_${refunds.indexOf(refund)}`, amountCents, isAutomatic: false, status };
       record(REFUNDED[type].end(state(), id, named).writes);
       refund.status = status;
       fill(refund.of);

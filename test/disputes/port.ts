@@ -117,6 +117,17 @@ export function describePort(start: StartPortFixture): void {
     expect(await page({ end: 'last', limit: 2 })).toMatchObject({ ids: ids.slice(5), more: true });
     expect(await page({ status: ['lost'] })).toMatchObject({ ids: [ids[2], ids[5]], more: false });
     expect(await page({ status: [] })).toMatchObject({ ids: [], more: false });
+    const now = merchant.clock.now();
+    const later = plusMs(now, 1);
+    for (const filter of [{ createdAfter: now }, { createdBefore: later }]) {
+      expect(await page({ ...filter, limit: 7 })).toMatchObject({ ids, more: false });
+      expect(await disputes.count(tenant, { ...filter, status: ['lost'] })).toBe(2);
+    }
+    const decided = { closedAfter: now, closedBefore: later };
+    expect(await page(decided)).toMatchObject({ ids: [ids[2], ids[5]], more: false });
+    expect(await disputes.count(tenant, decided)).toBe(2);
+    for (const filter of [{ createdAfter: later }, { createdBefore: now }, { closedAfter: later }])
+      expect([await page(filter), await disputes.count(tenant, filter)]).toMatchObject([{ ids: [] }, 0]);
     expect(await disputes.count(tenant, {})).toBe(7);
     const counts = await Promise.all(
       DISPUTE_STATUSES.map((status) => disputes.count(tenant, { status: [status] })),

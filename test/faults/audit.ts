@@ -311,7 +311,7 @@ function rules(instant: string): Record<string, string> {
       from card_payment p left join (
         select resource_id, sum(amount_cents) filter (where status = 'completed') as completed,
           sum(amount_cents) filter (where status = 'processing') as processing,
-          count(*) filter (where not automatic) as requested
+          count(*) filter (where not automatic and status <> 'failed') as requested
         from refund where resource = 'card_payment' group by 1
       ) r on r.resource_id = p.order_code
       where p.refunded_cents <> coalesce(r.completed, 0) or p.refunding_cents <> coalesce(r.processing, 0)
@@ -637,7 +637,7 @@ export function rulesOfPix(instant: string): Record<string, string> {
       from (${PIX_RESOURCES}) p left join (
         select resource_id, sum(amount_cents) filter (where status = 'completed') as completed,
           sum(amount_cents) filter (where status = 'processing') as processing,
-          count(*) filter (where not automatic) as requested
+          count(*) filter (where not automatic and status <> 'failed') as requested
         from refund where resource in ('payment', 'charge') group by 1
       ) r on r.resource_id = p.id
       where p.refunded_cents <> coalesce(r.completed, 0) or p.refunding_cents <> coalesce(r.processing, 0)

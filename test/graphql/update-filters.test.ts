@@ -54,14 +54,16 @@ const FAMILIES = {
   allDisputeUpdates: {
     logged: 'dispute',
     resource: 'dispute',
+    list: 'disputes',
     members: 'status',
-    types: { status: '[DisputeStatus!]' },
+    types: { status: '[DisputeStatus!]', filter: 'DisputeFilter' },
   },
   allRefundUpdates: {
     logged: 'refund',
     resource: 'refund',
+    list: 'refunds',
     members: 'status',
-    types: { status: '[RefundStatus!]' },
+    types: { status: '[RefundStatus!]', filter: 'RefundFilter' },
   },
   allSubscriptionUpdates: {
     logged: 'subscription',
@@ -269,6 +271,11 @@ const CASES: [Name, Selecting, (resource: Resource) => boolean][] = [
     ({ status }) => status === 'COMPLETED',
   ],
   ['allSubaccountPayoutUpdates', { filter: { reversedAfter: LONG_AGO } }, () => false],
+  ['allRefundUpdates', { filter: { createdBefore: LONG_AGO } }, () => false],
+  ['allRefundUpdates', { filter: { createdAfter: LONG_AGO, failedAfter: LONG_AGO } }, () => false],
+  ['allRefundUpdates', { filter: { completedAfter: LONG_AGO } }, ({ status }) => status === 'COMPLETED'],
+  ['allDisputeUpdates', { filter: { createdAfter: LONG_AGO }, status: ['OPEN'] }, () => true],
+  ['allDisputeUpdates', { filter: { closedAfter: LONG_AGO } }, () => false],
 ];
 
 describe('the filters of all… updates', () => {

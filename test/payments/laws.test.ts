@@ -199,8 +199,9 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const own = [...refunds.values()].filter(({ paymentId }) => paymentId === payment.paymentId);
       const gone = own.reduce((sum, each) => sum + (each.status === 'failed' ? 0 : each.amountCents), 0);
       const left = payment.status === 'paid' ? payment.amountCents - gone : 0;
+      const counted = own.filter(({ status }) => status !== 'failed').length;
       const expected =
-        left === 0 || now > plusMs(payment.paidAt!, REFUND_DAYS * DAY_MS) || own.length >= MAX_REFUNDS
+        left === 0 || now > plusMs(payment.paidAt!, REFUND_DAYS * DAY_MS) || counted >= MAX_REFUNDS
           ? 'NOT_REFUNDABLE'
           : (amountCents ?? left) > left
             ? 'VALIDATION'
@@ -233,7 +234,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const [refundId, refund] = open[which % Math.max(1, open.length)] ?? [];
       if (!refundId || !refund) return;
       const payment = payments.get(refund.paymentId)!;
-      const named = { refundId, amountCents: refund.amountCents };
+      const named = { refundId, amountCents: refund.amountCents, isAutomatic: false };
       apply(
         status === 'completed'
           ? decideRefundCompleted(payment, named, now)

@@ -392,7 +392,7 @@ describe('the webhook of a paid payment', () => {
     const payment = (await app.payments.find(tenant, paymentId))!;
     const { orderCode } = (await shop.post('/card-payments', { ...sale, externalId: '1043' })).body;
     await app.cardPayments.pay(orderCode, approved());
-    const ofCard = cardPaymentWebhook((await app.cardPayments.find(tenant, orderCode))!)!;
+    const ofCard = cardPaymentWebhook((await app.cardPayments.find(tenant, orderCode))!, 'pending')!;
     const ofPix = paymentWebhook(payment, 'pending', 'live')!;
     const without = (body: object, ...names: string[]) =>
       Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));

@@ -181,7 +181,7 @@ describe('the steps of a refund', () => {
   test('A refund that others give as a whole moves nothing of the owner', () => {
     const whole = { ...begun, ownCents: 0 };
     expect(beginRefund(PAID, whole, NO_BALANCES).transaction).toBeNull();
-    expect(failRefund({ ...PAID, refundingCents: 2000 }, whole, NO_BALANCES)).toEqual({
+    expect(failRefund({ ...PAID, refundingCents: 2000, refundCount: 1 }, whole, NO_BALANCES)).toEqual({
       amounts: { refundedCents: 0, refundingCents: 0, refundCount: 0 },
       transaction: null,
     });
@@ -228,8 +228,9 @@ describe('the steps of a refund', () => {
       pix_received: -1100,
     };
     const { amounts, transaction } = failRefund(payment, begun, before);
-    // It counts as one of the twenty.
-    expect(amounts).toEqual({ refundedCents: 10, refundingCents: 20, refundCount: 4 });
+    // It does not count as one of the twenty; an automatic one never did.
+    expect(amounts).toEqual({ refundedCents: 10, refundingCents: 20, refundCount: 3 });
+    expect(failRefund(payment, { ...begun, isAutomatic: true }, before).amounts.refundCount).toBe(4);
     expect(transaction!.id).toBe('refund.failed:ref_1');
     expect(applyToBalances(before, transaction!)).toEqual({
       ...before,

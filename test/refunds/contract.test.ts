@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, test } from 'vitest';
+import { cardPaymentWebhook } from '../../server/src/card-payments/wire.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import {
   IdempotencyError,
@@ -7,7 +8,8 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { RefundInput } from '../../server/src/refunds/model.ts';
+import { MAX_REFUNDS } from '../../server/src/receiving/model.ts';
+import type { RefundFilter, RefundInput } from '../../server/src/refunds/model.ts';
 import { approved, card } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -70,8 +72,9 @@ describeOnDatabase('refunds', (open) => {
     expect(await core.balances()).toEqual(NO_BALANCES);
     const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
     expect(events.flatMap(({ resource, kind }) => (resource === 'wallet' ? [] : kind))).toEqual([
-      ...['card_payment.pending', 'card_payment.paid', 'refund.processing', 'refund.completed'],
-      ...['refund.processing', 'card_payment.refunded', 'refund.completed'],
+      ...['card_payment.pending', 'card_payment.paid', 'card_payment.paid', 'refund.processing'],
+      ...['card_payment.paid', 'refund.completed', 'card_payment.paid', 'refund.processing'],
+      ...['card_payment.refunded', 'refund.completed'],
     ]);
   });
 
@@ -142,6 +145,7 @@ describeOnDatabase('refunds', (open) => {
       status: 'failed',
       failureReason: 'O banco emissor recusou o estorno',
       completedAt: null,
+      failedAt: core.clock.now(),
     });
     expect(await core.balances()).toEqual(before);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
@@ -149,7 +153,11 @@ describeOnDatabase('refunds', (open) => {
       refundedCents: 0,
       refundingCents: 0,
     });
-    // It is no obstacle to another try.
+    // It is no obstacle to another try, however often it was refused.
+    for (let count = 1; count < MAX_REFUNDS; count += 1) {
+      await request(core, orderCode, { amountCents: 10 });
+      await core.work.settled();
+    }
     expect((await request(core, orderCode, {})).refund.amountCents).toBe(5000);
   });
 
@@ -284,6 +292,54 @@ describeOnDatabase('refunds', (open) => {
     expect((await page({ status: ['completed'] })).ids).toEqual(ids);
     expect(await core.refunds.count(core.tenant, { status: ['completed'] })).toBe(4);
     expect(await core.refunds.count(core.tenant, { status: ['processing', 'failed'] })).toBe(0);
+  });
+
+  test('Refunds are listed by their dates, and a list by dates is in their order', async () => {
+    const core = await startCore({ database });
+    const [refused, later] = [await sell(core, 5000, NEVER_REFUNDED), await sell(core, 5000, REFUNDED_LATER)];
+    const began = core.clock.now();
+    const ids: string[] = [];
+    for (const orderCode of [refused, later, later, refused]) {
+      ids.push((await request(core, orderCode, { amountCents: 10 })).refund.refundId);
+      await core.work.settled();
+      await core.pass(SECOND);
+    }
+    await core.pass(10 * SECOND);
+    const at = (seconds: number) => new Date(began.getTime() + seconds * SECOND);
+    const listed = async (filter: RefundFilter) => {
+      const { items } = await core.refunds.list(core.tenant, { end: 'first', limit: 10, ...filter });
+      expect(await core.refunds.count(core.tenant, filter)).toBe(items.length);
+      return items.map(({ refund }) => ids.indexOf(refund.refundId));
+    };
+    expect(await listed({ createdAfter: at(1) })).toEqual([3, 2, 1]);
+    expect(await listed({ createdAfter: at(1), createdBefore: at(2) })).toEqual([1]);
+    expect(await listed({ createdBefore: at(3), status: ['failed'] })).toEqual([0]);
+    expect(await listed({ completedAfter: at(7) })).toEqual([2]);
+    expect(await listed({ completedBefore: at(7) })).toEqual([1]);
+    expect(await listed({ failedAfter: began })).toEqual([3, 0]);
+    expect(await listed({ failedBefore: at(1), types: ['card_payment'] })).toEqual([0]);
+    expect(await listed({ failedAfter: began, types: ['payment'] })).toEqual([]);
+  });
+
+  test('Each change of what was refunded of a payment is an update of it, and no webhook of its own', async () => {
+    const core = await startCore({ database, account: { cardReleaseDays: 0 } });
+    const orderCode = await sell(core, 5000);
+    await request(core, orderCode, { amountCents: 2000 });
+    await core.work.settled();
+    const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 100 });
+    const updates = events.flatMap((event) => (event.resource === 'card_payment' ? event : []));
+    expect(
+      updates.map(({ kind, previousStatus, snapshot: { refundedCents, refundingCents, version } }) => [
+        ...[kind, previousStatus, refundedCents, refundingCents, version],
+      ]),
+    ).toEqual([
+      ['card_payment.pending', null, 0, 0, 1],
+      ['card_payment.paid', 'pending', 0, 0, 2],
+      ['card_payment.paid', 'paid', 0, 2000, 3],
+      ['card_payment.paid', 'paid', 2000, 0, 4],
+    ]);
+    const { snapshot, previousStatus } = updates.at(-1)!;
+    expect(cardPaymentWebhook(snapshot, previousStatus)).toBeNull();
   });
 
   describe('by the previous version', () => {

@@ -26,6 +26,7 @@ test('A new refund is under way, and nothing is known of its end', () => {
     status: 'processing',
     createdAt: NOW,
     completedAt: null,
+    failedAt: null,
     endToEndId: null,
     failureReason: null,
   });
@@ -53,12 +54,13 @@ describe('an answer of the rail', () => {
     });
   });
 
-  test('A failed refund has a reason alone', () => {
+  test('A failed refund has a reason and the instant of its failure', () => {
     expect(decideEnd(NEW, { status: 'failed', reason: 'Não' }, LATER)).toEqual({
       ...NEW,
       version: 2,
       status: 'failed',
       failureReason: 'Não',
+      failedAt: LATER,
     });
   });
 

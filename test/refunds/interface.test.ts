@@ -7,7 +7,7 @@ import type { GraphQLClient } from '../support/graphql.ts';
 import { startPair } from '../support/pair.ts';
 import { startReceiver } from '../support/receiver.ts';
 
-const REFUND = `refundId status amountCents reason endToEndId failureReason createdAt completedAt final version
+const REFUND = `refundId status amountCents reason endToEndId failureReason createdAt completedAt failedAt final version
   of { ... on CardPayment { orderCode status refundedCents refundableCents } }`;
 const REQUEST = `mutation ($input: RefundCardPaymentInput!) { refundCardPayment(input: $input) {
   __typename ... on RefundSuccess { replayed refund { id ${REFUND} } }
@@ -288,6 +288,7 @@ describe('over REST', () => {
         endToEndId: null,
         failureReason: null,
         completedAt: null,
+        failedAt: null,
         createdAt: app.clock.now().toISOString(),
       },
     ]);
@@ -359,6 +360,7 @@ describe('webhooks', () => {
       reason: 'Um item',
       failureReason: null,
       completedAt: app.clock.now().toISOString(),
+      failedAt: null,
       metadata: '{"pedido":7}',
     });
   });

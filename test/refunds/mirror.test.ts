@@ -13,6 +13,7 @@ const CLAIM: UpstreamRefund = {
   failureReason: null,
   createdAt: NOW,
   completedAt: null,
+  failedAt: null,
 };
 const merged = (known: RefundSnapshot | null, status: UpstreamRefund['status']) =>
   mergeUpstreamRefund(known, { ...CLAIM, status }, NOW);
@@ -26,6 +27,16 @@ test.each(['completed', 'failed'] as const)(
       expect(merged(payment, later)).toBeNull();
   },
 );
+
+test('A failed refund has the instant that the service shows, as soon as it shows one', () => {
+  const processing = merged(null, 'processing')!.payment;
+  const { payment } = merged(processing, 'failed')!;
+  expect(payment.failedAt).toBeNull();
+  const at = (failedAt: Date) => mergeUpstreamRefund(payment, { ...CLAIM, status: 'failed', failedAt }, NOW)!;
+  expect(at(NOW).payment).toMatchObject({ failedAt: NOW, version: 3 });
+  const late = { ...CLAIM, status: 'completed', failedAt: NOW } as const;
+  expect(mergeUpstreamRefund(processing, late, NOW)!.payment.failedAt).toBeNull();
+});
 
 test('A refund that is processing ends as the service says, with the status that it had before', () => {
   const { payment } = merged(null, null)!;

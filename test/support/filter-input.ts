@@ -59,6 +59,25 @@ export const FILTERS: Readonly<
     stream: 'allChargeUpdates',
     fields: { ...PAID, status: choices('PAID'), split: { field: { kind: 'flag', valid: false } } },
   },
+  RefundFilter: {
+    list: 'refunds',
+    stream: 'allRefundUpdates',
+    fields: instants(
+      ...[
+        'createdAfter',
+        'createdBefore',
+        'completedAfter',
+        'completedBefore',
+        'failedAfter',
+        'failedBefore',
+      ],
+    ),
+  },
+  DisputeFilter: {
+    list: 'disputes',
+    stream: 'allDisputeUpdates',
+    fields: instants('createdAfter', 'createdBefore', 'closedAfter', 'closedBefore'),
+  },
   StatementFilter: {
     list: 'statement',
     ofSubaccount: 'statement',

@@ -145,7 +145,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
           id: webhookId,
         });
     // An older state that arrives under another id, with the right signature.
-    const body = JSON.stringify(cardPaymentWebhook({ ...payment, metadata: 'again' }));
+    const body = JSON.stringify(cardPaymentWebhook({ ...payment, metadata: 'again' }, null));
     const signature = createHmac('sha256', pair.webhookSecrets.live).update(body).digest('hex');
     const response = await fetch(`http://127.0.0.1:${pair.facade.port}/webhooks/psa`, {
       method: 'POST',

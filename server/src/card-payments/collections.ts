@@ -212,7 +212,7 @@ export function refundableCardPayments(content: ProductContent) {
     end(
       state: State,
       orderCode: string,
-      refund: { refundId: string; amountCents: number; status: 'completed' | 'failed' },
+      refund: { refundId: string; amountCents: number; isAutomatic: boolean; status: 'completed' | 'failed' },
     ) {
       const payment = state.need(cardPayments, orderCode);
       const details = refundDetailsOf(payment);

@@ -24,7 +24,7 @@ export interface CardPaymentChange {
   readonly payment: StoredCardPayment;
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: CardPaymentTask; at: Date }[];
-  /** Whether subscribers get an update: not for a step inside `pending` or `paid` that no status shows. */
+  /** Whether subscribers get an update: not for a step of a charge inside `pending`, nor for the release. */
   readonly announced: boolean;
 }
 

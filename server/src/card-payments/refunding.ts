@@ -29,7 +29,7 @@ export function decideRefundBegin(
   const amountCents = amountToRefund(payment, RULES, request, state.now);
   const { refundId, isAutomatic } = request;
   const begun = { refundId, amountCents, ownCents: amountCents, isAutomatic };
-  return { amountCents, change: quietStep(payment, beginRefund(payment, begun, state.balances)) };
+  return { amountCents, change: insideStatus(payment, beginRefund(payment, begun, state.balances)) };
 }
 
 /** Records that the payer has the amount; with the last of it the payment is `refunded`. */
@@ -40,17 +40,17 @@ export function decideRefundCompleted(
 ): CardPaymentChange {
   const { amounts, transaction } = completeRefund(payment, RULES, refund);
   if (payment.status !== 'paid' || amounts.refundedCents < payment.amountCents)
-    return quietStep(payment, { amounts, transaction });
+    return insideStatus(payment, { amounts, transaction });
   return step(payment, { ...payment, ...amounts, refundedAt: now }, 'refunded', { transaction });
 }
 
 /** Puts the amount of a refused refund back to where the sale is now. */
 export function decideRefundFailed(
   payment: StoredCardPayment,
-  refund: { refundId: string; amountCents: Cents },
+  refund: { refundId: string; amountCents: Cents; isAutomatic: boolean },
   balances: Balances,
 ): CardPaymentChange {
-  return quietStep(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
+  return insideStatus(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
 }
 
 /**
@@ -65,22 +65,28 @@ export function decideDisputeBegin(
   const begun = beginDispute(payment, claim, now);
   if (!begun) return null;
   const { amounts, ...claimed } = begun;
-  const change = claimed.amountCents > 0 ? quietStep(payment, { amounts, transaction: null }) : null;
+  const change = claimed.amountCents > 0 ? insideStatus(payment, { amounts, transaction: null }) : null;
   return { ...claimed, change };
 }
 
 /** Gives the amount of a won dispute back to what can be refunded. */
 export function decideDisputeEnd(payment: StoredCardPayment, amountCents: Cents): CardPaymentChange {
-  return quietStep(payment, { amounts: endDispute(payment, amountCents), transaction: null });
+  return insideStatus(payment, { amounts: endDispute(payment, amountCents), transaction: null });
 }
 
-/** A step inside a status. It is not announced: the refund or the dispute itself is. */
-function quietStep(
+/** A step inside a status: an update of what can be refunded, and of what was. */
+function insideStatus(
   previous: StoredCardPayment,
   {
     amounts,
     transaction,
   }: { amounts: Partial<StoredCardPayment>; transaction: RefundStep['transaction'] | null },
 ): CardPaymentChange {
-  return { previous, payment: { ...previous, ...amounts }, transaction, due: [], announced: false };
+  return {
+    previous,
+    payment: { ...previous, ...amounts, version: previous.version + 1 },
+    transaction,
+    due: [],
+    announced: true,
+  };
 }

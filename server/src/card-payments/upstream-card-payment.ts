@@ -29,14 +29,25 @@ export function mergeUpstreamCardPayment(
     ...details,
   };
   if (known && isUnchanged(known, payment)) return null;
-  // The amounts that refunds take are no step of the payment's own, which alone has a version and an event.
-  const { refundedCents, refundingCents } = known ?? payment;
-  const isStep = known !== null && !isUnchanged(known, { ...payment, refundedCents, refundingCents });
+  if (!known) return { payment, changed: { from: null } };
+  const isStep = !isUnchanged(withAmounts(known), withAmounts(payment));
   return {
     payment: isStep ? { ...payment, version: known.version + 1 } : payment,
-    changed:
-      known?.status === status && known.otherPaidCents === payment.otherPaidCents
-        ? null
-        : { from: known?.status ?? null },
+    changed: isUnchanged(announcedMembers(known), announcedMembers(payment)) ? null : { from: known.status },
   };
+}
+
+/** A payment with the amounts of its refunds. One that becomes known as 0 is no change. */
+function withAmounts(payment: CardPayment) {
+  return {
+    ...payment,
+    refundedCents: payment.refundedCents ?? 0,
+    refundingCents: payment.refundingCents ?? 0,
+  };
+}
+
+/** The members whose changes subscribers get. */
+function announcedMembers(payment: CardPayment) {
+  const { status, otherPaidCents, refundedCents, refundingCents } = withAmounts(payment);
+  return { status, otherPaidCents, refundedCents, refundingCents };
 }

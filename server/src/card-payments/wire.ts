@@ -140,10 +140,11 @@ function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.
 
 /**
  * Encodes the event of a payment's status: `card_payment.paid`, the one of the document, and the optional ones, which have
- * its members beside one of their own. Null for a status without an event.
+ * its members beside one of their own. Null for a status without an event, and for a change inside a status.
  */
-export function cardPaymentWebhook(payment: CardPayment) {
+export function cardPaymentWebhook(payment: CardPayment, previousStatus: CardPayment['status'] | null) {
   const { status, paidAt, canceledAt } = payment;
+  if (status === previousStatus) return null;
   if (status === 'pending' || status === 'unknown' || (status === 'paid' && !paidAt)) return null;
   const { name, email } = payment.customer ?? {};
   return {

@@ -79,7 +79,13 @@ export async function selectFiltered<Row>(
 }
 
 /** The lists whose counters know no instants. */
-const WITHOUT_INSTANTS: readonly CountedList[] = ['card_payment', 'statement_entry', 'subaccount_payout'];
+const WITHOUT_INSTANTS: readonly CountedList[] = [
+  'card_payment',
+  'dispute',
+  'refund',
+  'statement_entry',
+  'subaccount_payout',
+];
 
 /** Counts a list: by its counters where these know its conditions, else row by row. */
 export async function countFiltered(

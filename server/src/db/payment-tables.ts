@@ -75,6 +75,7 @@ interface RefundTable extends TenantTable {
   failure_reason: string | null;
   created_at: Date;
   completed_at: Date | null;
+  failed_at: Date | null;
 }
 
 interface PaymentTable extends TenantTable {

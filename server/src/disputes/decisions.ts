@@ -114,7 +114,7 @@ export function decideClose(
       { path: 'outcome', message: `a dispute that is ${status} never becomes ${outcome}` },
     ]);
   return {
-    ...changed(dispute, { status: outcome, closedAt: now }),
+    ...changed(dispute, { status: outcome, closedAt: dispute.closedAt ?? now }),
     transaction:
       outcome === 'lost'
         ? null

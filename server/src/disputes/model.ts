@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
+import { isOneOf, isWithin } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -90,7 +91,7 @@ export interface Dispute {
   evidence: readonly Evidence[];
   evidenceDueAt: Date | null;
   createdAt: Date | null;
-  /** The instant of the last decision; null before. */
+  /** The instant at which the dispute was decided; null before. A lost one that is forgiven later keeps it. */
   closedAt: Date | null;
 }
 
@@ -241,6 +242,19 @@ export type EvidenceInput = z.infer<typeof evidenceInput>;
 
 export interface DisputeFilter {
   status?: readonly DisputeStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  closedAfter?: Date | undefined;
+  closedBefore?: Date | undefined;
+}
+
+/** Whether a dispute is one that a filter selects. */
+export function matchesFilter(dispute: Dispute, filter: DisputeFilter): boolean {
+  return (
+    isOneOf(dispute.status, filter.status) &&
+    isWithin(dispute.createdAt, filter.createdAfter, filter.createdBefore) &&
+    isWithin(dispute.closedAt, filter.closedAfter, filter.closedBefore)
+  );
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */

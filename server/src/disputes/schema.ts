@@ -9,7 +9,6 @@ import {
   BOTH_WAYS,
   connectionArguments,
   connectionOf,
-  knownValue,
   pagesBeside,
   rangeOf,
   totalOf,
@@ -25,10 +24,10 @@ import {
 import { URL_MAX } from '../kernel/text.ts';
 import { PaymentRef } from '../payments/schema.ts';
 import { RefundedResource, refundedResource } from '../refunds/schema.ts';
+import { DisputeFilterInput, filterOf } from './filter-schema.ts';
 import {
   blockedCents,
   type Dispute,
-  type DisputeStatus,
   DOCUMENT_DESCRIPTION_MAX,
   EVIDENCE_TEXT_MAX,
   type Evidence,
@@ -169,7 +168,8 @@ builder.node(DisputeRef, {
     closedAt: t.expose('closedAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The instant of the last decision.',
+      description:
+        'The instant at which the dispute was decided; one that is FORGIVEN keeps that at which it was LOST.',
     }),
     final: t.boolean({
       description: 'Whether the status is final, as WON and FORGIVEN are: no later status can follow.',
@@ -248,17 +248,18 @@ builder.queryFields((t) => ({
     args: {
       ...connectionArguments(t.arg),
       status: t.arg({ type: [DisputeStatusEnum] }),
+      filter: t.arg({ type: DisputeFilterInput }),
     },
     resolve: async (_, args, context) => {
       const { tenant } = readerOf(context);
-      const status = args.status?.map((each) => knownValue<DisputeStatus>(each, 'status'));
+      const filter = filterOf(args);
       const cursors = context.listCursors('disputes');
       const range = rangeOf(cursors, args);
-      const { items, more } = await context.services.disputes.list(tenant, { ...range, status });
+      const { items, more } = await context.services.disputes.list(tenant, { ...filter, ...range });
       const nodes = items.map(({ place, dispute }) => ({ place, node: dispute }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
-        total: () => context.services.disputes.count(tenant, { status }),
+        total: () => context.services.disputes.count(tenant, filter),
       });
     },
   }),

@@ -99,10 +99,10 @@ export function createDisputeService({
       const items = await listDisputes(sql, tenant, { ...range, limit: range.limit + 1 });
       return withoutExtra(items, range);
     },
-    async listPage(tenant, { limit, offset, status }) {
+    async listPage(tenant, { limit, offset, ...filter }) {
       const [items, total] = await Promise.all([
-        listDisputes(sql, tenant, { end: 'first', limit, offset, status }),
-        countDisputes(sql, tenant, { status }),
+        listDisputes(sql, tenant, { end: 'first', limit, offset, ...filter }),
+        countDisputes(sql, tenant, filter),
       ]);
       return { items: items.map(({ dispute }) => dispute), total };
     },

@@ -1,11 +1,12 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { headOf } from '../db/head.ts';
-import { countList, selectPage } from '../db/lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
+  DISPUTE_STATUSES,
   type DisputedResource,
   type DisputedType,
   type DisputeFilter,
@@ -66,26 +67,32 @@ export async function selectDisputesOf(
 export async function listDisputes(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before, status }: DisputeRange & { offset?: number },
+  { end, limit, offset, after, before, ...filter }: DisputeRange & { offset?: number },
 ): Promise<{ place: number; dispute: StoredDispute }[]> {
-  const rows = await selectPage<Selectable<Tables['dispute']>>(sql, tenant, {
-    table: 'dispute',
-    where: [
-      ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
-      ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
-    ],
-    oneOf: status ? { status } : {},
-    order: ['number'],
-    direction: end === 'first' ? 'desc' : 'asc',
-    limit,
-    offset,
-  });
-  const items = rows.map((row) => ({ place: row.number, dispute: toDispute(row) }));
-  return end === 'first' ? items : items.reverse();
+  const rows = await selectFiltered<Selectable<Tables['dispute']>>(
+    sql,
+    tenant,
+    'dispute',
+    conditionsOf(filter),
+    { end, limit, offset, after, before },
+  );
+  return rows.map((row) => ({ place: row.number, dispute: toDispute(row) }));
 }
 
-export function countDisputes(sql: Sql, tenant: Tenant, { status }: DisputeFilter): Promise<number> {
-  return countList(sql, tenant, { list: 'dispute', status });
+export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): Promise<number> {
+  const { status } = filter;
+  return countFiltered(sql, tenant, 'dispute', conditionsOf(filter), { status });
+}
+
+function conditionsOf({ status, ...filter }: DisputeFilter): ListConditions {
+  return {
+    oneOf: { status: { asked: status, all: DISPUTE_STATUSES } },
+    periods: [
+      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
+      ['closed_at', { from: filter.closedAfter, before: filter.closedBefore }],
+    ],
+    where: [],
+  };
 }
 
 export async function saveDisputes(

@@ -31,7 +31,8 @@ export function mergeUpstreamDispute(
       : ((known?.status ?? null) as DisputeStatus | null);
   const status = statusAfter(known, before, claim.status);
   const isDecided = status === 'won' || status === 'lost' || status === 'forgiven';
-  const decidedAt = status === known?.status ? known.closedAt : null;
+  // A lost dispute that is forgiven keeps the instant of its decision.
+  const decidedAt = status === known?.status || status === 'forgiven' ? (known?.closedAt ?? null) : null;
   const dispute: Dispute = {
     disputeId: claim.disputeId,
     version: known?.version ?? 1,

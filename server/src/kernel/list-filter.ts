@@ -39,14 +39,10 @@ const details = z.object({
   refundedBefore: z.date().nullish(),
 });
 
-/**
- * Reads the members that filters of several lists share, those that were given. Each period of the filter must have an
- * instant in it. @throws ValidationError naming the argument
- */
+/** Reads the members that filters of several lists share, those that were given. @throws ValidationError naming the argument */
 export function detailsOf(filter: Given | null | undefined): DetailFilter {
   // Most pages have no filter.
   if (!filter || Object.keys(filter).length === 0) return {};
-  assertPeriods(filter);
   const { data, error } = details.safeParse(filter);
   if (!data)
     throw new ValidationError(
@@ -57,12 +53,16 @@ export function detailsOf(filter: Given | null | undefined): DetailFilter {
 
 type PeriodsOf<Instant extends string, Value> = { [Member in `${Instant}${'After' | 'Before'}`]?: Value };
 
-/** Reads the periods of these instants from a filter, the bounds that were given. `detailsOf` has checked them. */
+/**
+ * Reads the periods of these instants from a filter, the bounds that were given. Each period of the filter, whichever its
+ * instant, must have an instant in it. @throws ValidationError naming the argument
+ */
 export function periodsOf<Instant extends string>(
   filter: PeriodsOf<Instant, Date | null | undefined> | null | undefined,
   instants: readonly Instant[],
 ): PeriodsOf<Instant, Date> {
   if (!filter || Object.keys(filter).length === 0) return {};
+  assertPeriods(filter);
   const members = instants.flatMap((instant) => [`${instant}After`, `${instant}Before`] as const);
   return Object.fromEntries(
     members.map((member) => [member, filter[member]] as const).filter(([, bound]) => bound != null),

@@ -162,6 +162,7 @@ export function allWritesOfPix<R extends CodedResource>(
 interface RefundOfResource {
   refundId: string;
   amountCents: number;
+  isAutomatic: boolean;
 }
 
 /** Creates what refunds need of a family: what they take from a resource, and how they end. */

@@ -74,7 +74,11 @@ export function pixRefunds<R extends StoredPixResource>(
     },
 
     /** Puts the amount of a refused refund back into the balances that it was taken from. */
-    decideRefundFailed(resource: R, refund: UnderWay, balances: Balances): PixChange<R> {
+    decideRefundFailed(
+      resource: R,
+      refund: UnderWay & Pick<RefundRequest, 'isAutomatic'>,
+      balances: Balances,
+    ): PixChange<R> {
       const { changed, parts } = partRules.end(resource, refund.refundId, 'failed');
       const { amounts, transaction } = failRefund(
         refundableOf(resource),

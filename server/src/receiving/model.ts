@@ -54,7 +54,7 @@ export function fitsBalance(amountCents: Cents, held: number): boolean {
 
 // ── Refunds ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The number of refunds that a merchant can request of one payment. */
+/** The number of refunds that a merchant can request of one payment, without those that have failed. */
 export const MAX_REFUNDS = 20;
 
 /** The members of a payment that a refund reads and changes. */
@@ -68,7 +68,7 @@ export interface Refundable extends Payable {
   refundingCents: Cents;
   /** The amount that the payer's bank claims back, without the disputes that were won. */
   disputedCents: Cents;
-  /** The number of refunds that the merchant has requested. */
+  /** The number of refunds that the merchant has requested, without those that have failed. */
   refundCount: number;
 }
 
@@ -213,11 +213,15 @@ export function completeRefund(
 /** Puts the owner's part of a refused refund back to where the money is now. */
 export function failRefund(
   { refundedCents, refundingCents, refundCount, releasedAt }: Refundable,
-  { refundId, amountCents, ownCents }: BegunRefund,
+  { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
   balances: Balances,
 ): RefundStep {
   return {
-    amounts: { refundedCents, refundingCents: refundingCents - amountCents, refundCount },
+    amounts: {
+      refundedCents,
+      refundingCents: refundingCents - amountCents,
+      refundCount: refundCount - (isAutomatic ? 0 : 1),
+    },
     transaction:
       ownCents === 0
         ? null

@@ -35,6 +35,7 @@ export function newRefund({
     failureReason: null,
     createdAt: now,
     completedAt: null,
+    failedAt: null,
   };
 }
 
@@ -60,6 +61,7 @@ export function decideEnd(
     endToEndId: outcome.status === 'completed' ? outcome.endToEndId : null,
     failureReason: outcome.status === 'failed' ? outcome.reason : null,
     completedAt: outcome.status === 'completed' ? now : null,
+    failedAt: outcome.status === 'failed' ? now : null,
   };
 }
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { anyChargeIdText, CHARGE_ID_FORM, isChargeId } from '../charges/model.ts';
+import { isOneOf, isWithin } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -45,6 +46,8 @@ export interface Refund {
   createdAt: Date;
   /** The instant at which the payer had the money; null unless it is completed. */
   completedAt: Date | null;
+  /** The instant at which the acquirer or the bank refused it; null unless it has failed. */
+  failedAt: Date | null;
 }
 
 /** A refund of the embedded service. */
@@ -89,11 +92,13 @@ export function keyInReference(reference: string): string | null {
 
 /** Reads a snapshot back from JSON, where instants are text. */
 export function refundFromJson(json: unknown): RefundSnapshot {
-  const { createdAt, completedAt, ...rest } = json as Record<keyof RefundSnapshot, string>;
+  const { createdAt, completedAt, failedAt, ...rest } = json as Record<keyof RefundSnapshot, string>;
   return {
     ...(rest as unknown as RefundSnapshot),
     createdAt: new Date(createdAt),
     completedAt: completedAt ? new Date(completedAt) : null,
+    // The version before did not record it.
+    failedAt: failedAt ? new Date(failedAt) : null,
   };
 }
 
@@ -127,6 +132,23 @@ export interface RefundFilter {
   /** The types of the refunded resources; undefined: any. */
   types?: readonly RefundedType[] | undefined;
   status?: readonly RefundStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  completedAfter?: Date | undefined;
+  completedBefore?: Date | undefined;
+  failedAfter?: Date | undefined;
+  failedBefore?: Date | undefined;
+}
+
+/** Whether a refund is one that a filter selects. */
+export function matchesFilter(refund: Refund, filter: RefundFilter): boolean {
+  return (
+    isOneOf(refund.resource.type, filter.types) &&
+    isOneOf(refund.status, filter.status) &&
+    isWithin(refund.createdAt, filter.createdAfter, filter.createdBefore) &&
+    isWithin(refund.completedAt, filter.completedAfter, filter.completedBefore) &&
+    isWithin(refund.failedAt, filter.failedAfter, filter.failedBefore)
+  );
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */

@@ -31,7 +31,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       operationId: 'refundCardPayment',
       summary: 'Refund a card payment, whole or in part',
       description:
-        'From what can be withdrawn, or from what still waits for its release; up to 180 days after the payment, at most 20 times. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key.',
+        'From what can be withdrawn, or from what still waits for its release; up to 180 days after the payment, at most 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key.',
       tag: TAG,
       section: '4.5',
       params: z.object({ orderCode: z.string() }),
@@ -51,7 +51,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       operationId: 'refundPayment',
       summary: 'Refund a PIX payment, whole or in part',
       description:
-        'From what can be withdrawn; up to 90 days after the payment, at most 20 times. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key. An extension of the document.',
+        'From what can be withdrawn; up to 90 days after the payment, at most 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key. An extension of the document.',
       tag: TAG,
       section: '4.5',
       params: z.object({ id: paymentIdText }),
@@ -71,7 +71,7 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       operationId: 'refundCharge',
       summary: 'Refund a charge, whole or in part',
       description:
-        'Of a split charge from each beneficiary in proportion, as far as its balance goes; the rest from what the account can withdraw. Up to 90 days after the payment, at most 20 times. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key. An extension of the document.',
+        'Of a split charge from each beneficiary in proportion, as far as its balance goes; the rest from what the account can withdraw. Up to 90 days after the payment, at most 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey, or look it up as `ref_idem_` and that key. An extension of the document.',
       tag: TAG,
       section: '4.5',
       params: z.object({ id: chargeIdText }),

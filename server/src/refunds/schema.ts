@@ -9,7 +9,6 @@ import {
   BOTH_WAYS,
   connectionArguments,
   connectionOf,
-  knownValue,
   pagesBeside,
   rangeOf,
   totalOf,
@@ -24,6 +23,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { PaymentRef } from '../payments/schema.ts';
+import { filterOf, RefundFilterInput } from './filter-schema.ts';
 import {
   isFinal,
   isRefundId,
@@ -32,7 +32,6 @@ import {
   type Refund,
   type RefundedResource as RefundedIdentity,
   type RefundedType,
-  type RefundStatus,
   refundCardPaymentInput,
   refundChargeInput,
   refundPaymentInput,
@@ -114,6 +113,12 @@ builder.node(RefundRef, {
       nullable: true,
       description: 'The time at which the payer had the money; null unless COMPLETED.',
     }),
+    failedAt: t.expose('failedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time at which the acquirer or the bank refused the refund; null unless FAILED, and if the upstream service does not report it.',
+    }),
     final: t.boolean({
       description: 'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',
       resolve: ({ status }) => isFinal(status),
@@ -150,7 +155,7 @@ builder.objectField(PaymentRef, 'refunds', (t) =>
     type: [RefundRef],
     nullable: true,
     description:
-      'The refunds, oldest first; at most 20. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
+      'The refunds, oldest first; at most 20, and those that have failed. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
     resolve: ({ paymentId, refundIds }, _, context) => {
       if (!seesCustomer(callerOf(context))) return null;
       return refundIds
@@ -164,7 +169,8 @@ builder.objectField(ChargeRef, 'refunds', (t) =>
   t.field({
     type: [RefundRef],
     nullable: true,
-    description: 'The refunds, oldest first; at most 20. Null if the upstream service does not report them.',
+    description:
+      'The refunds, oldest first; at most 20, and those that have failed. Null if the upstream service does not report them.',
     resolve: ({ chargeId, refundIds }, _, { loaders }) =>
       refundIds ? refundsOfIds(refundIds, loaders) : loaders.refundsOfCharge.load(chargeId),
   }),
@@ -206,17 +212,18 @@ builder.queryFields((t) => ({
     args: {
       ...connectionArguments(t.arg),
       status: t.arg({ type: [RefundStatusEnum] }),
+      filter: t.arg({ type: RefundFilterInput }),
     },
     resolve: async (_, args, context) => {
       const { tenant, types } = assertReader(context);
-      const status = args.status?.map((each) => knownValue<RefundStatus>(each, 'status'));
+      const filter = { ...filterOf(args), types };
       const cursors = context.listCursors('refunds');
       const range = rangeOf(cursors, args);
-      const { items, more } = await context.services.refunds.list(tenant, { ...range, status, types });
+      const { items, more } = await context.services.refunds.list(tenant, { ...filter, ...range });
       const nodes = items.map(({ place, refund }) => ({ place, node: refund }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
-        total: () => context.services.refunds.count(tenant, { status, types }),
+        total: () => context.services.refunds.count(tenant, filter),
       });
     },
   }),
@@ -309,7 +316,7 @@ builder.mutationFields((t) => ({
   refundCardPayment: t.field({
     type: RefundResult,
     description:
-      'Refunds a card payment, from what can be withdrawn, or from what still waits for its release. Never more than refundableCents, at most 180 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a card payment, from what can be withdrawn, or from what still waits for its release. Never more than refundableCents, at most 180 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundCardPaymentInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,
@@ -320,7 +327,7 @@ builder.mutationFields((t) => ({
   refundPayment: t.field({
     type: RefundResult,
     description:
-      'Refunds a payment by PIX, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a payment by PIX, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundPaymentInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,
@@ -331,7 +338,7 @@ builder.mutationFields((t) => ({
   refundCharge: t.field({
     type: RefundResult,
     description:
-      'Refunds a charge. A refund of a split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times. After a timeout, repeat it with the same idempotencyKey.',
+      'Refunds a charge. A refund of a split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
     args: { input: t.arg({ type: RefundChargeInput, required: true }) },
     resolve: authorized(
       assertUnrestrictedKey,

@@ -96,6 +96,7 @@ export function createRefundSending({
             const { details, writes, mustRepeat } = source.end(state, resource.id, {
               refundId,
               amountCents,
+              isAutomatic,
               status,
             });
             const all = joined(writes, writesOf(ended, refund.status, details));

@@ -36,7 +36,7 @@ export interface RefundSource {
   end(
     state: State,
     id: string,
-    refund: { refundId: string; amountCents: Cents; status: 'completed' | 'failed' },
+    refund: { refundId: string; amountCents: Cents; isAutomatic: boolean; status: 'completed' | 'failed' },
   ): { details: ResourceDetails; writes: Writes; mustRepeat: boolean };
 }
 

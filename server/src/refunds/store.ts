@@ -1,6 +1,6 @@
-import { sql as raw, type Selectable } from 'kysely';
+import type { Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
-import { countList, selectPage } from '../db/lists.ts';
+import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -47,26 +47,37 @@ export async function selectRefundsOf(
 export async function listRefunds(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, after, before, status, types }: RefundRange,
+  { end, limit, after, before, ...filter }: RefundRange,
 ): Promise<{ place: number; refund: StoredRefund }[]> {
-  const rows = await selectPage<Selectable<Tables['refund']>>(sql, tenant, {
-    table: 'refund',
-    where: [
-      ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
-      ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
-    ],
-    // The indexes have a list for each type and status.
-    oneOf: status || types ? { resource: types ?? REFUNDED_TYPES, status: status ?? REFUND_STATUSES } : {},
-    order: ['number'],
-    direction: end === 'first' ? 'desc' : 'asc',
-    limit,
-  });
-  const items = rows.map((row) => ({ place: row.number, refund: toRefund(row) }));
-  return end === 'first' ? items : items.reverse();
+  const rows = await selectFiltered<Selectable<Tables['refund']>>(
+    sql,
+    tenant,
+    'refund',
+    conditionsOf(filter),
+    { end, limit, after, before },
+  );
+  return rows.map((row) => ({ place: row.number, refund: toRefund(row) }));
 }
 
-export function countRefunds(sql: Sql, tenant: Tenant, { status, types }: RefundFilter): Promise<number> {
-  return countList(sql, tenant, { list: 'refund', kind: types, status });
+export function countRefunds(sql: Sql, tenant: Tenant, filter: RefundFilter): Promise<number> {
+  const { status, types } = filter;
+  return countFiltered(sql, tenant, 'refund', conditionsOf(filter), { kind: types, status });
+}
+
+function conditionsOf({ types, status, ...filter }: RefundFilter): ListConditions {
+  return {
+    // The indexes have a list for each type and status.
+    oneOf: {
+      resource: { asked: types, all: REFUNDED_TYPES },
+      status: { asked: status, all: REFUND_STATUSES },
+    },
+    periods: [
+      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
+      ['completed_at', { from: filter.completedAfter, before: filter.completedBefore }],
+      ['failed_at', { from: filter.failedAfter, before: filter.failedBefore }],
+    ],
+    where: [],
+  };
 }
 
 export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly StoredRefund[]): Promise<void> {
@@ -89,6 +100,7 @@ export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly St
         failure_reason: refund.failureReason,
         created_at: refund.createdAt,
         completed_at: refund.completedAt,
+        failed_at: refund.failedAt,
       })),
     )
     .onConflict((conflict) =>
@@ -98,6 +110,7 @@ export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly St
         end_to_end_id: row.ref('excluded.end_to_end_id'),
         failure_reason: row.ref('excluded.failure_reason'),
         completed_at: row.ref('excluded.completed_at'),
+        failed_at: row.ref('excluded.failed_at'),
       })),
     )
     .execute();
@@ -117,5 +130,6 @@ function toRefund(row: Selectable<Tables['refund']>): StoredRefund {
     failureReason: row.failure_reason,
     createdAt: row.created_at,
     completedAt: row.completed_at,
+    failedAt: row.failed_at,
   };
 }

@@ -20,6 +20,7 @@ export interface UpstreamRefund {
   failureReason: string | null;
   createdAt: Date | null;
   completedAt: Date | null;
+  failedAt: Date | null;
 }
 
 /** The request of a refund, stored before it is sent. */
@@ -70,6 +71,7 @@ export function mergeUpstreamRefund(
     failureReason: known?.failureReason ?? (status === 'failed' ? claim.failureReason : null),
     createdAt: known?.createdAt ?? claim.createdAt ?? now,
     completedAt: known?.completedAt ?? (status === 'completed' ? claim.completedAt : null),
+    failedAt: known?.failedAt ?? (status === 'failed' ? claim.failedAt : null),
     metadata: null,
     callbackUrl: null,
   };

@@ -49,12 +49,15 @@ export const refundWire = z
     failureReason: z.string().nullable(),
     createdAt: instant,
     completedAt: instant.nullable(),
+    failedAt: instant
+      .nullable()
+      .meta({ description: 'The instant of the refusal; null unless it has failed' }),
   })
   .meta({ id: 'Refund' });
 
 export function refundToWire(refund: Refund): z.output<typeof refundWire> {
   const { refundId, status, resource, amountCents, reason, endToEndId, failureReason } = refund;
-  const { createdAt, completedAt } = refund;
+  const { createdAt, completedAt, failedAt } = refund;
   return {
     refundId,
     status,
@@ -65,6 +68,7 @@ export function refundToWire(refund: Refund): z.output<typeof refundWire> {
     failureReason,
     createdAt,
     completedAt,
+    failedAt,
   };
 }
 
@@ -94,6 +98,7 @@ function refundBody(status: RefundSnapshot['status'], summary: string): WebhookB
     reason,
     failureReason,
     completedAt: instant.nullable(),
+    failedAt: instant.nullable(),
     metadata: z.string().nullable().meta({ description: 'That of the payment, byte for byte' }),
   });
 }
@@ -111,6 +116,7 @@ export function refundWebhook(
     reason,
     failureReason,
     completedAt,
+    failedAt,
     metadata,
   }: RefundSnapshot,
   environment: Environment,
@@ -126,6 +132,7 @@ export function refundWebhook(
     reason,
     failureReason,
     completedAt: completedAt?.toISOString() ?? null,
+    failedAt: failedAt?.toISOString() ?? null,
     metadata,
     ...(isTest && { sandbox: true }),
   };
@@ -162,6 +169,7 @@ function readRefund(record: JsonRecord & { refundId: string }): UpstreamRefund {
     failureReason: readWholeText(record.failureReason, { max: TEXT_MAX }),
     createdAt: readInstant(record.createdAt),
     completedAt: readInstant(record.completedAt),
+    failedAt: readInstant(record.failedAt),
   };
 }
 

@@ -16,7 +16,17 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
 /** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
-const INSTANTS = ['created', 'requested', 'paid', 'processed', 'completed', 'refunded', 'reversed'] as const;
+const INSTANTS = [
+  'created',
+  'requested',
+  'paid',
+  'processed',
+  'completed',
+  'failed',
+  'refunded',
+  'reversed',
+  'closed',
+] as const;
 
 type Instant = (typeof INSTANTS)[number];
 type StateInstant = `${Instant}At`;

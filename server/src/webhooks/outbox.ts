@@ -99,7 +99,7 @@ interface Announcement {
 function announcementOf(event: StoredEvent, { environment }: Tenant): Announcement | null {
   switch (event.resource) {
     case 'card_payment': {
-      const payload = cardPaymentWebhook(event.snapshot);
+      const payload = cardPaymentWebhook(event.snapshot, event.previousStatus);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'payment': {

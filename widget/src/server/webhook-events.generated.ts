@@ -84,6 +84,7 @@ export interface RefundCompletedEvent {
   reason: string | null;
   failureReason: string | null;
   completedAt: string | null;
+  failedAt: string | null;
   /** That of the payment, byte for byte. */
   metadata: string | null;
   /** With a test key alone. */
@@ -105,6 +106,7 @@ export interface RefundFailedEvent {
   reason: string | null;
   failureReason: string | null;
   completedAt: string | null;
+  failedAt: string | null;
   /** That of the payment, byte for byte. */
   metadata: string | null;
   /** With a test key alone. */

@@ -11,7 +11,7 @@ export const disputeFamily: PaymentFamily<Dispute, UpstreamDispute> = {
     claimed !== null && (claimed === status || status === 'unknown'),
   isFinal,
   fromJson: disputeFromJson,
-  listedBy: () => ({ parent: null }),
+  listedBy: ({ createdAt }) => ({ parent: null, createdAt }),
   eventOf: (dispute, from) => ({
     kind: `dispute.${dispute.status}`,
     resource: 'dispute',

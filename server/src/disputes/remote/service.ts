@@ -8,7 +8,12 @@ import {
   type UpstreamDependencies,
 } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
-import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
+import {
+  countMirroredRange,
+  listMirroredRange,
+  type MirrorRange,
+  type RangeFilter,
+} from '../../upstream/mirror-lists.ts';
 import { listMirrored, selectMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
@@ -21,7 +26,13 @@ import {
   withUpstreamErrors,
 } from '../../upstream/responses.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
-import { type DisputeService, isAnyDisputeId, isUndecided } from '../model.ts';
+import {
+  type Dispute,
+  type DisputeFilter,
+  type DisputeService,
+  isAnyDisputeId,
+  isUndecided,
+} from '../model.ts';
 import type { UpstreamDispute } from '../upstream-dispute.ts';
 import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
 import { createDisputeRequests } from './commands.ts';
@@ -130,12 +141,19 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     for (const { at, stale } of listReads) requester.onRead(at, stale);
   }
 
-  async function list(tenant: Tenant, range: Omit<MirrorRange, 'period'>) {
-    const rows = await listMirroredRange(sql, tenant, 'dispute', {
-      ...range,
-      period: {},
-      allOf: null,
-    });
+  const rangeOf = ({ status, createdAfter, createdBefore, ...details }: DisputeFilter): RangeFilter => ({
+    status,
+    period: { from: createdAfter, before: createdBefore },
+    details,
+  });
+
+  async function list(
+    tenant: Tenant,
+    filter: DisputeFilter,
+    place: Omit<MirrorRange, keyof RangeFilter>,
+  ): Promise<{ place: number; dispute: Dispute }[]> {
+    const range = { ...rangeOf(filter), ...place, allOf: null };
+    const rows = await listMirroredRange(sql, tenant, 'dispute', range);
     return rows.map(({ place, observed }) => ({ place, dispute: disputeOf(observed) }));
   }
 
@@ -155,24 +173,24 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       },
       // The service does not report which disputes a payment has.
       ofResources: async (_, __, ids) => ids.map(() => null),
-      async list(tenant, { end, limit, after, before, status }) {
+      async list(tenant, { end, limit, after, before, ...filter }) {
         await refreshList(tenant, requester);
-        const found = await list(tenant, { end, limit: limit + 1, after, before, status });
+        const found = await list(tenant, filter, { end, limit: limit + 1, after, before });
         const more = found.length > limit;
         // One row too many was read, at the end that was read last.
         return { items: !more || end === 'last' ? found.slice(-limit) : found.slice(0, limit), more };
       },
-      async listPage(tenant, { limit, offset, status }) {
+      async listPage(tenant, { limit, offset, ...filter }) {
         await refreshList(tenant, requester);
         const [items, total] = await Promise.all([
-          list(tenant, { end: 'first', limit, offset, status }),
-          countMirroredRange(sql, tenant, 'dispute', { status, period: {} }),
+          list(tenant, filter, { end: 'first', limit, offset }),
+          countMirroredRange(sql, tenant, 'dispute', rangeOf(filter)),
         ]);
         return { items: items.map(({ dispute }) => dispute), total };
       },
-      async count(tenant, { status }) {
+      async count(tenant, filter) {
         await refreshList(tenant, requester);
-        return countMirroredRange(sql, tenant, 'dispute', { status, period: {} });
+        return countMirroredRange(sql, tenant, 'dispute', rangeOf(filter));
       },
     }),
 

@@ -3,10 +3,9 @@ import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
-import { knownValue } from '../../graphql/paging.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
-import { isOneOf } from '../../kernel/list-filter.ts';
-import { type Dispute, type DisputeStatus, isFinal } from '../model.ts';
+import { DisputeFilterInput, filterOf } from '../filter-schema.ts';
+import { type Dispute, isFinal, matchesFilter } from '../model.ts';
 import { DisputeRef, DisputeStatusEnum } from '../schema.ts';
 
 interface Update {
@@ -78,14 +77,18 @@ builder.subscriptionFields((t) => ({
   allDisputeUpdates: t.field({
     type: DisputeUpdate,
     description: 'Every dispute of the account; no first state, only changes.',
-    args: { after: t.arg.string(), status: t.arg({ type: [DisputeStatusEnum] }) },
+    args: {
+      after: t.arg.string(),
+      status: t.arg({ type: [DisputeStatusEnum] }),
+      filter: t.arg({ type: DisputeFilterInput }),
+    },
     subscribe: (_, { after, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'disputes.read');
-      const status = args.status?.map((each) => knownValue<DisputeStatus>(each, 'status'));
+      const filter = filterOf(args);
       return context.subscribe({
         topic: { resource: 'dispute' },
-        matches: (event) => event.resource === 'dispute' && isOneOf(event.snapshot.status, status),
+        matches: (event) => event.resource === 'dispute' && matchesFilter(event.snapshot, filter),
         after,
         toItem: eventUpdate,
         isLast: () => false,

@@ -9,7 +9,7 @@ export const refundFamily: PaymentFamily<RefundSnapshot, UpstreamRefund> = {
   confirmsStatus: ({ status: claimed }, status) => claimed === status,
   isFinal,
   fromJson: refundFromJson,
-  listedBy: ({ resource }) => ({ parent: resource.type }),
+  listedBy: ({ resource, createdAt }) => ({ parent: resource.type, createdAt }),
   eventOf: (refund, from) => ({
     kind: `refund.${refund.status}`,
     resource: 'refund',

@@ -66,7 +66,12 @@ export function createRemoteRefunds(
     return (await lookups.findMany(tenant, [reference], requester))[0] ?? null;
   }
 
-  const rangeOf = ({ types, status }: RefundFilter) => ({ parent: types, status, period: {} });
+  const rangeOf = ({ types, status, createdAfter, createdBefore, ...details }: RefundFilter) => ({
+    parent: types,
+    status,
+    period: { from: createdAfter, before: createdBefore },
+    details,
+  });
 
   return {
     serviceFor: (requester: Requester) => ({

@@ -1,9 +1,8 @@
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
-import { knownValue } from '../../graphql/paging.ts';
-import { isOneOf } from '../../kernel/list-filter.ts';
-import type { Refund, RefundedType, RefundStatus } from '../model.ts';
+import { filterOf, RefundFilterInput } from '../filter-schema.ts';
+import { matchesFilter, type Refund, type RefundStatus } from '../model.ts';
 import { assertReader, RefundRef, RefundStatusEnum } from '../schema.ts';
 
 interface Update {
@@ -34,7 +33,10 @@ addAccountUpdates('REFUND', {
   resource: 'refund',
   follow(context) {
     const { types } = assertReader(context);
-    return { matches: (event) => isOf(event, types), toItem: eventUpdate };
+    return {
+      matches: (event) => event.resource === 'refund' && matchesFilter(event.snapshot, { types }),
+      toItem: eventUpdate,
+    };
   },
   assertOffered: ({ services }) => services.refunds.assertAnnounced(),
 });
@@ -43,14 +45,18 @@ builder.subscriptionField('allRefundUpdates', (t) =>
   t.field({
     type: RefundUpdate,
     description: 'Every refund of the account; no first state, only changes.',
-    args: { after: t.arg.string(), status: t.arg({ type: [RefundStatusEnum] }) },
+    args: {
+      after: t.arg.string(),
+      status: t.arg({ type: [RefundStatusEnum] }),
+      filter: t.arg({ type: RefundFilterInput }),
+    },
     subscribe: (_, { after, ...args }, context) => {
       const { types } = assertReader(context);
-      const status = args.status?.map((each) => knownValue<RefundStatus>(each, 'status'));
+      const filter = { ...filterOf(args), types };
       context.services.refunds.assertAnnounced();
       return context.subscribe({
         topic: { resource: 'refund' },
-        matches: (event) => isOf(event, types, status),
+        matches: (event) => event.resource === 'refund' && matchesFilter(event.snapshot, filter),
         after,
         toItem: eventUpdate,
         isLast: () => false,
@@ -59,19 +65,6 @@ builder.subscriptionField('allRefundUpdates', (t) =>
     resolve: (update) => update,
   }),
 );
-
-/** Whether an event is of a refund of one of the types, and in one of the states; of any where these are left out. */
-function isOf(
-  event: StoredEvent,
-  types: readonly RefundedType[] | undefined,
-  status?: readonly RefundStatus[] | undefined,
-): boolean {
-  return (
-    event.resource === 'refund' &&
-    isOneOf(event.snapshot.resource.type, types) &&
-    isOneOf(event.snapshot.status, status)
-  );
-}
 
 /** An update with the state at the time of the change. */
 function eventUpdate(event: StoredEvent, cursor: string): Update {
