@@ -11,6 +11,7 @@ import { lockDataDir } from '../server/src/db/lock.ts';
 import { openPostgres } from '../server/src/db/postgres.ts';
 import { createSystemClock } from '../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from './support/database.ts';
+import { startTransactionPooler } from './support/pooler.ts';
 import { silent } from './support/templates.ts';
 import { runInTest, temporaryFolder } from './support/test-program.ts';
 
@@ -150,6 +151,14 @@ test('A server stops at a database that does not exist', async () => {
     DATABASE_URL: inject('templates').postgresUrl.replace(/\/\w+$/, '/psa_nothing'),
   });
   expect(said).toMatch(/^DATABASE_URL[^\n]*\n$/);
+});
+
+test('A server stops at a pooler in transaction mode, in one line that names the mode it needs', async () => {
+  const pooler = await startTransactionPooler(await createPostgresDatabase());
+  onTestFinished(() => pooler.close());
+  expect(await failure({ DATABASE_URL: pooler.url })).toMatch(
+    /^DATABASE_URL: a pooler in transaction [^\n]*session mode[^\n]*\n$/,
+  );
 });
 
 /** The text on stderr before it ends with 1. */

@@ -8,7 +8,7 @@ import { childrenCpuMs, fail, isMain, root, runNode, since, step } from '../serv
 import { writeStamp } from '../server/scripts/stamp.mjs';
 import { findChanges } from './support/changes.mjs';
 import { drawsReferences, ensureChromium } from './support/chromium.mjs';
-import { ensurePromtool, ensureProxies, ensureSystemd } from './support/debian.mjs';
+import { ensurePooler, ensurePromtool, ensureProxies, ensureSystemd } from './support/debian.mjs';
 import { ensureEngines } from './support/engines.mjs';
 import { scanOutput } from './support/secrets.mjs';
 import { BROWSER_PROJECTS, findTestFiles, isInNpmTest, isInSample, PICTURES } from './support/test-files.mjs';
@@ -113,6 +113,7 @@ const PROGRAMS = {
   chromium: ensureChromium,
   engines: ensureEngines,
   proxies: ensureProxies,
+  pooler: ensurePooler,
   promtool: ensurePromtool,
   systemd: ensureSystemd,
 };

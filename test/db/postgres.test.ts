@@ -5,10 +5,12 @@ import { openConnections } from '../../server/src/db/connections.ts';
 import { CommitOutcomeUnknown, type Database } from '../../server/src/db/database.ts';
 import type { Log } from '../../server/src/db/log.ts';
 import { openPostgres } from '../../server/src/db/postgres.ts';
+import { PoolerError } from '../../server/src/db/sessions.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../support/faulty-network.ts';
+import { startTransactionPooler } from '../support/pooler.ts';
 import { administrate, silent } from '../support/templates.ts';
 
 let url: string;
@@ -116,7 +118,13 @@ test('A failed transaction throws its own error, and not that of the rollback', 
 
 test('The database survives the loss of idle connections', async () => {
   const noticed = deferred();
-  const database = await open({ log: { ...silent, warn: () => noticed.resolve() } });
+  let left = 2;
+  const warn = () => {
+    left -= 1;
+    if (left === 0) noticed.resolve();
+  };
+  const database = await open({ log: { ...silent, warn } });
+  expect(database.connections()).toMatchObject({ idle: left });
   network.cut();
   await noticed.promise;
   const { rows } = await sql`select 1 as one`.execute(database.sql);
@@ -213,4 +221,17 @@ test('The trial write works as a user without any special right', async () => {
   const database = await openPostgres({ databaseUrl: address.href, clock, log: silent });
   opened.push(database);
   expect(await database.takesWrites()).toBe(true);
+});
+
+test('A pooler that lends a session for one transaction alone is refused, and keeps no lock', async () => {
+  const pooler = await startTransactionPooler(url);
+  const clock = createSystemClock();
+  const opening = openPostgres({ databaseUrl: pooler.url, clock, log: silent });
+  await expect(opening).rejects.toBeInstanceOf(PoolerError);
+  const database = await open();
+  const { rows } = await sql`
+    select from pg_locks where locktype = 'advisory' and database = (select oid from pg_database
+      where datname = current_database())`.execute(database.sql);
+  expect(rows).toEqual([]);
+  await pooler.close();
 });

@@ -14,7 +14,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  *
  * @typedef {'unit' | 'server' | 'programs' | 'journey' | 'page' | 'component'} Project
  *
- * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies' | 'promtool' | 'systemd'} Part something that is built or installed before a test runs
+ * @typedef {'server' | 'pgdata' | 'widget' | 'package' | 'chromium' | 'engines' | 'proxies' | 'pooler' | 'promtool' | 'systemd'} Part something that is built or installed before a test runs
  *
  * @typedef {object} TestFile
  * @property {string} path relative to `test/`, with slashes
@@ -61,6 +61,8 @@ export const ONLY_IN_ALL = [
   'clients/generators.test.ts',
   // Installs gateways by npm; graphql/federation shows what the server gives them.
   'graphql/gateway.test.ts',
+  // Needs PgBouncer; db/postgres has a pooler of its own.
+  'cluster/pooler.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
@@ -133,6 +135,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/bundle.test.ts': ['server', 'pgdata'],
   'test/cluster/cluster.test.ts': ['server', 'pgdata'],
   'test/cluster/command.test.ts': ['server', 'pgdata', 'widget'],
+  'test/cluster/pooler.test.ts': ['pooler'],
   'test/cluster/proxies.test.ts': ['proxies'],
   // A document may build everything.
   'test/documents-run.test.ts': ['widget', 'package'],

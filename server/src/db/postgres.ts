@@ -1,4 +1,4 @@
-import { CompiledQuery, sql } from 'kysely';
+import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { isReadTimeout, openConnections } from './connections.ts';
@@ -13,6 +13,7 @@ import {
 } from './database.ts';
 import type { Log } from './log.ts';
 import { newestMigration } from './migrate.ts';
+import { assertKeepsSessions } from './sessions.ts';
 
 export interface PostgresOptions {
   databaseUrl: string;
@@ -25,7 +26,7 @@ export interface PostgresOptions {
   waitMs?: number | undefined;
 }
 
-/** Connects to a PostgreSQL server. Throws when it cannot be reached. */
+/** Connects to a PostgreSQL server. Throws when it cannot be reached, and `PoolerError` behind a pooler that splits sessions. */
 export async function openPostgres({
   databaseUrl,
   clock,
@@ -74,7 +75,7 @@ export async function openPostgres({
     onTimeout: connections.closeIdle,
   });
   try {
-    await sql`select 1`.execute(connections.sql);
+    await assertKeepsSessions(connections.sql);
   } catch (error) {
     await connections.close();
     throw error;

@@ -1,3 +1,4 @@
+import { PoolerError } from '../db/sessions.ts';
 import { OutageError } from '../kernel/errors.ts';
 
 /**
@@ -14,6 +15,7 @@ export function describeDatabaseError(
   { databaseUrl }: { databaseUrl: string | undefined },
 ): string | null {
   if (databaseUrl === undefined) return null;
+  if (error instanceof PoolerError) return `DATABASE_URL: ${error.message}`;
   const isOutage = error instanceof OutageError;
   const { code } = ((isOutage && error.cause) || error) as NodeJS.ErrnoException;
   if (code !== undefined && CONNECTION_CODES.test(code))
