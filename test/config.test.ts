@@ -9,6 +9,7 @@ describe('the environment', () => {
       host: '127.0.0.1',
       publicUrl: null,
       databaseUrl: undefined,
+      poolSize: 10,
       dataDir: '.data',
       bootstrapKeys: { live: undefined, sandbox: undefined },
       graphqlLimit: 1200,
@@ -33,6 +34,7 @@ describe('the environment', () => {
         HOST: '0.0.0.0',
         PUBLIC_URL: 'https://pay.example/base/',
         DATABASE_URL: 'postgresql://u:p@db.example/psa',
+        PSA_DATABASE_POOL: '30',
         PSA_DATA_DIR: 'memory',
         PSA_BOOTSTRAP_LIVE_KEY: live,
         PSA_BOOTSTRAP_TEST_KEY: sandbox,
@@ -56,6 +58,7 @@ describe('the environment', () => {
       host: '0.0.0.0',
       publicUrl: 'https://pay.example/base',
       databaseUrl: 'postgresql://u:p@db.example/psa',
+      poolSize: 30,
       dataDir: 'memory',
       bootstrapKeys: { live, sandbox },
       graphqlLimit: 50,
@@ -101,6 +104,8 @@ describe('the environment', () => {
     'postgresql://u:p%40ss@db.example:5432/psa?sslmode=require',
     'postgres:///psa?host=/var/run/postgresql',
     'postgres://u:p@/psa?host=/var/run/postgresql',
+    'postgres://u@h1:5432,h2:5433/psa?target_session_attrs=read-write',
+    'host=h1,h2 port=5432,5433 dbname=psa user=u',
   ])('DATABASE_URL may be %s', (DATABASE_URL) => {
     expect(readConfig({ DATABASE_URL }).databaseUrl).toBe(DATABASE_URL);
   });
@@ -193,6 +198,8 @@ describe('the environment', () => {
     ['PORT', '0x50'],
     ['PUBLIC_URL', 'HIDDEN'],
     ['DATABASE_URL', 'postgres://u@db.example/psa?port=HIDDEN'],
+    ['DATABASE_URL', 'postgres://u@h1,h2:HIDDEN/psa'],
+    ['DATABASE_URL', 'postgres://u@h1,h2/psa?target_session_attrs=HIDDEN'],
     ['PUBLIC_URL', 'ftp://HIDDEN.example'],
     ['PUBLIC_URL', 'javascript:HIDDEN'],
     ['PUBLIC_URL', 'https://u:HIDDEN@pay.example'],

@@ -1,5 +1,6 @@
 import type { z } from 'zod';
 import { REQUESTS_A_MINUTE } from '../access/model.ts';
+import { completeDatabaseUrl } from '../kernel/database-url.ts';
 import type { Environment as TenantEnvironment } from '../kernel/tenant.ts';
 import type { UpstreamFamily } from '../kernel/upstream-family.ts';
 import { environment, isLoopback, LOOPBACK } from './variables.ts';
@@ -39,6 +40,8 @@ export interface Config {
   /** The base URL of links; null for `http://localhost` and the port. */
   publicUrl: string | null;
   databaseUrl: string | undefined;
+  /** The most connections to the PostgreSQL for requests and due work. */
+  poolSize: number;
   dataDir: string;
   bootstrapKeys: { live: string | undefined; sandbox: string | undefined };
   graphqlLimit: number;
@@ -108,7 +111,8 @@ export function readConfig(env: NodeJS.ProcessEnv = process.env): Config {
     port: data.PORT,
     host: data.HOST,
     publicUrl: data.PUBLIC_URL ?? null,
-    databaseUrl: data.DATABASE_URL,
+    databaseUrl: data.DATABASE_URL && completeDatabaseUrl(data.DATABASE_URL, env),
+    poolSize: data.PSA_DATABASE_POOL,
     dataDir: data.PSA_DATA_DIR ?? (upstream ? '.data-upstream' : '.data'),
     bootstrapKeys: { live: data.PSA_BOOTSTRAP_LIVE_KEY, sandbox: data.PSA_BOOTSTRAP_TEST_KEY },
     graphqlLimit: data.PSA_GRAPHQL_LIMIT,

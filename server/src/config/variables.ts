@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from '../access/model.ts';
+import { DatabaseUrlError, parseDatabaseUrl } from '../kernel/database-url.ts';
 import { isNetwork } from '../kernel/network.ts';
 import { UPSTREAM_FAMILIES, type UpstreamFamily } from '../kernel/upstream-family.ts';
 
@@ -34,13 +35,14 @@ const upstreamUrl = z
 
 const postgresUrl = z
   .string()
-  .regex(/^postgres(ql)?:\/\//, 'must begin with postgres:// or postgresql://')
-  // An empty host behind a user means a Unix socket, in PostgreSQL's URLs only.
-  .refine((text) => {
-    const url = text.replace('@/', '@localhost/');
-    // With a port that is no number `pg` never answers, and the start would end in silence.
-    return URL.canParse(url) && /^\d{0,5}$/.test(new URL(url).searchParams.get('port') ?? '');
-  }, 'must be a PostgreSQL URL')
+  .check(({ value, issues }) => {
+    try {
+      parseDatabaseUrl(value);
+    } catch (error) {
+      if (!(error instanceof DatabaseUrlError)) throw error;
+      issues.push({ code: 'custom', message: error.message, input: value });
+    }
+  })
   .register(formats, { format: 'postgres:// URL' });
 
 const key = (prefix: string) =>
@@ -173,8 +175,14 @@ export const environment = z.object({
   }),
   DATABASE_URL: postgresUrl.optional().register(documentation, {
     group: 'Address and data',
-    meaning: 'a PostgreSQL; several instances may share it, and then share every limit',
+    meaning:
+      'a PostgreSQL, or several servers of one, separated by commas; instances may share it, and then share every limit',
     unset: 'PGlite in PSA_DATA_DIR',
+  }),
+  PSA_DATABASE_POOL: wholeNumber(2, 1_000).default(10).register(documentation, {
+    group: 'Address and data',
+    meaning:
+      'the most connections of an instance to that PostgreSQL for requests and due work; it has two more',
   }),
   PSA_DATA_DIR: folder.optional().register(documentation, {
     group: 'Address and data',

@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { Kysely, PostgresDialect, type PostgresPool, sql as raw } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { withSpan } from '../kernel/traces.ts';
@@ -12,6 +12,7 @@ import {
   type Sql,
   StatementInterrupted,
 } from './database.ts';
+import type { Hosts } from './hosts.ts';
 import type { Log } from './log.ts';
 import { createStatementObserver, measure, type ObserveStatement } from './statements.ts';
 
@@ -32,9 +33,15 @@ export interface Connections
  */
 export function openConnections(
   config: pg.PoolConfig,
-  { clock, log, meter }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined },
+  {
+    clock,
+    log,
+    meter,
+    hosts,
+  }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined; hosts?: Hosts | null },
 ): Connections {
-  const pool = new pg.Pool({ ...config, pipeline: true, types: { getTypeParser } });
+  const ofHosts = hosts && { Client: hosts.Client };
+  const pool = new pg.Pool({ ...config, ...ofHosts, pipeline: true, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is logged and is no failure. Without a listener it would end the
   // process. The error holds the whole client, keys included, so only its message is logged.
   pool.on('error', ({ message }) => log.warn({ reason: message }, 'An idle database connection was lost'));
@@ -42,23 +49,19 @@ export function openConnections(
   const clients = new Map<Client, { inUse: boolean; isClosed: boolean }>();
   pool.on('connect', (client) => clients.set(client as Client, { inUse: true, isClosed: false }));
   pool.on('remove', (client) => clients.delete(client as Client));
-  function closeIdle(): void {
+  function closeIdle(isToClose: (client: Client) => boolean = () => true): void {
     for (const [client, state] of clients) {
-      if (state.inUse) continue;
+      if (state.inUse || !isToClose(client)) continue;
       state.isClosed = true;
       client.connection.stream.destroy();
     }
   }
 
+  hosts?.onLeave(() => closeIdle(hosts.isLeft));
+
   const observe = createStatementObserver(clock, meter);
-  const acquire = meter
-    ? () =>
-        measure(
-          clock,
-          () => pool.connect(),
-          (ms) => meter.onConnectionWait(ms),
-        )
-    : () => pool.connect();
+  const take = hosts ? () => hosts.tryEach(() => pool.connect()) : () => pool.connect();
+  const acquire = meter ? () => measure(clock, take, (ms) => meter.onConnectionWait(ms)) : take;
 
   let busy = 0;
   let closing: Promise<void> | undefined;
@@ -82,7 +85,8 @@ export function openConnections(
       state.inUse = true;
       return guard(client, {
         observe,
-        onTimeout: closeIdle,
+        hosts,
+        onTimeout: () => closeIdle(),
         onRelease() {
           state.inUse = false;
           done();
@@ -141,10 +145,17 @@ export function openConnections(
     sql,
     transaction: (work) => withSpan('transaction', {}, () => transaction(work)),
     async takesWrites() {
-      const { rows } = await EMPTY_WRITE.execute(sql);
-      return rows[0]!.writable;
+      const connection = await connect();
+      try {
+        const { rows } = await connection.query(EMPTY_WRITE, []);
+        const { writable } = rows[0] as { writable: boolean };
+        if (!writable) connection.demoted?.();
+        return writable;
+      } finally {
+        connection.release();
+      }
     },
-    closeIdle,
+    closeIdle: () => closeIdle(),
     connections: () => ({
       inUse: pool.totalCount - pool.idleCount,
       idle: pool.idleCount,
@@ -168,7 +179,7 @@ export function openConnections(
  * A write without a row of any table, which reaches the write-ahead log and is flushed with its commit, as every change is.
  * A standby refuses it; a database that was made read-only accepts it, and reports its state.
  */
-const EMPTY_WRITE = raw<{ writable: boolean }>`
+const EMPTY_WRITE = `
   select pg_logical_emit_message(true, 'psa', '') as written, current_setting('transaction_read_only') = 'off' as writable`;
 
 type Client = pg.PoolClient & Pick<pg.Client, 'connection'>;
@@ -176,6 +187,8 @@ type Client = pg.PoolClient & Pick<pg.Client, 'connection'>;
 interface Guarded {
   query(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
   release(): void;
+  /** Reports that the server of the connection takes no writes. */
+  demoted?(): void;
 }
 
 function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> }): Sql {
@@ -188,9 +201,15 @@ function guard(
   client: Client,
   {
     observe,
+    hosts,
     onTimeout,
     onRelease,
-  }: { observe: ObserveStatement; onTimeout: () => void; onRelease: () => void },
+  }: {
+    observe: ObserveStatement;
+    hosts: Hosts | null | undefined;
+    onTimeout: () => void;
+    onRelease: () => void;
+  },
 ): Guarded {
   let lost: Error | undefined;
   let inTransaction = false;
@@ -252,6 +271,11 @@ function guard(
       onError(error);
       onTimeout();
     }
+    if (isReadOnly(error)) {
+      // It may be an old primary, beside which a new one is reached by the same name.
+      onError(error as Error);
+      hosts?.demoted(client);
+    }
     const code = error instanceof pg.DatabaseError ? (error.code ?? '') : null;
     if (mayBeDone && (code === null ? lost : UNKNOWN_OUTCOME.test(code)))
       return new CommitOutcomeUnknown('The connection was lost during COMMIT', { cause: error });
@@ -267,9 +291,10 @@ function guard(
     release() {
       client.off('error', onError);
       client.off('end', onEnd);
-      client.release(lost);
+      client.release(lost ?? hosts?.isLeft(client));
       onRelease();
     },
+    demoted: () => hosts?.demoted(client),
   };
 }
 

@@ -10,6 +10,8 @@ export interface DatabaseOptions {
   databaseUrl?: string | undefined;
   /** PGlite's folder, or `memory` for none. */
   dataDir: string;
+  /** The most connections to a PostgreSQL server for requests and due work. */
+  poolSize?: number | undefined;
   clock: Clock;
   log: Log;
   /** Called once, when the database cannot continue: the process has to end. */
@@ -26,12 +28,13 @@ export interface DatabaseOptions {
 /** Opens the database. Throws `DataDirLockedError` when another process uses the folder. */
 export function openDatabase({
   databaseUrl,
+  poolSize,
   knownMigration,
   pglite,
   waitMs,
   ...options
 }: DatabaseOptions): Promise<Database> {
   return databaseUrl
-    ? openPostgres({ databaseUrl, knownMigration, waitMs, ...options })
+    ? openPostgres({ databaseUrl, poolSize, knownMigration, waitMs, ...options })
     : openPglite({ ...options, pglite });
 }

@@ -1,6 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import pg from 'pg';
 import { type Clock, plusMs } from '../kernel/clock.ts';
+import { parseDatabaseUrl } from '../kernel/database-url.ts';
 import { isReadTimeout, openConnections } from './connections.ts';
 import {
   type Database,
@@ -11,6 +12,7 @@ import {
   SERVING_LOCK,
   WAIT_MS,
 } from './database.ts';
+import { createHosts, type Hosts } from './hosts.ts';
 import type { Log } from './log.ts';
 import { newestMigration } from './migrate.ts';
 import { assertKeepsSessions } from './sessions.ts';
@@ -20,6 +22,8 @@ export interface PostgresOptions {
   clock: Clock;
   log: Log;
   meter?: DatabaseMeter | undefined;
+  /** The most connections for requests and due work; two more are for readiness and notifications. */
+  poolSize?: number | undefined;
   /** The number of the newest migration that this server knows. */
   knownMigration?: number | undefined;
   /** Replaces `WAIT_MS` in a test: most are not about it, and share the machine with others. */
@@ -32,11 +36,14 @@ export async function openPostgres({
   clock,
   log,
   meter,
+  poolSize = 10,
   knownMigration = newestMigration(),
   waitMs = WAIT_MS,
 }: PostgresOptions): Promise<Database> {
+  const servers = parseDatabaseUrl(databaseUrl);
+  const hosts = createHosts(servers);
   const config: pg.ClientConfig = {
-    connectionString: databaseUrl,
+    connectionString: servers.urls[0]!,
     application_name: 'psa',
     connectionTimeoutMillis: waitMs * CONNECT_SHARE,
     // Notices a server that has vanished, even where no statement waits for a response.
@@ -52,22 +59,23 @@ export async function openPostgres({
           await client.query(session);
         },
       },
-      { clock, log, meter },
+      { clock, log, meter, hosts },
     );
-  const connections = open({ ...timed, max: 10 }, SESSION + sessionDeadlines(waitMs));
+  const connections = open({ ...timed, max: poolSize }, SESSION + sessionDeadlines(waitMs));
   const probeMs = Math.min(waitMs, PROBE_MS);
   const probe = open(
     { ...config, connectionTimeoutMillis: probeMs, query_timeout: probeMs, max: 1 },
     SESSION + sessionDeadlines(probeMs),
   );
   const instance = newInstanceId();
-  const createClient = () => new pg.Client({ ...timed, pipeline: true });
+  const createClient = () => new (hosts?.Client ?? pg.Client)({ ...timed, pipeline: true });
   const locks: Locks = [
     [INSTANCE_LOCK, instance],
     [SERVING_LOCK, knownMigration],
   ];
   const listener = createListener({
     createClient,
+    hosts,
     locks,
     clock,
     log,
@@ -156,6 +164,8 @@ const A_DAY_MS = 86_400_000;
 
 const NOTIFY = 'select pg_notify($1, payload) from unnest($2::text[]) payload';
 
+const CHECK = `select current_setting('transaction_read_only') = 'off' as writable`;
+
 type OnNotification = (payload: string) => void;
 
 /** Advisory locks, which are released with the connection. */
@@ -167,6 +177,7 @@ type Locks = readonly (readonly [kind: number, number: number])[];
  */
 function createListener({
   createClient,
+  hosts,
   locks,
   clock,
   log,
@@ -174,6 +185,7 @@ function createListener({
   onTimeout,
 }: {
   createClient: () => pg.Client;
+  hosts: Hosts | null;
   locks: Locks;
   clock: Clock;
   log: Log;
@@ -186,7 +198,13 @@ function createListener({
   let closed = false;
   let stopWaiting: (() => void) | undefined;
 
-  async function connect(): Promise<pg.Client> {
+  hosts?.onLeave(() => {
+    if (connected && hosts.isLeft(connected)) connected.connection.stream.destroy();
+  });
+
+  const connect = () => (hosts ? hosts.tryEach(connectOnce) : connectOnce());
+
+  async function connectOnce(): Promise<pg.Client> {
     const client = createClient();
     client.on('error', (error) =>
       log.warn({ err: error }, 'The connection that listens to the database failed'),
@@ -223,9 +241,10 @@ function createListener({
     const checks = setInterval(() => {
       if (!isAnswered) return;
       isAnswered = false;
-      client.query('select 1').then(
-        () => {
+      client.query<{ writable: boolean }>(CHECK).then(
+        ({ rows }) => {
           isAnswered = true;
+          if (!rows[0]!.writable) hosts?.demoted(client);
         },
         (error: unknown) => {
           if (isReadTimeout(error)) onTimeout();

@@ -1,4 +1,5 @@
 import { PoolerError } from '../db/sessions.ts';
+import { DatabaseUrlError } from '../kernel/database-url.ts';
 import { OutageError } from '../kernel/errors.ts';
 
 /**
@@ -15,6 +16,7 @@ export function describeDatabaseError(
   { databaseUrl }: { databaseUrl: string | undefined },
 ): string | null {
   if (databaseUrl === undefined) return null;
+  if (error instanceof DatabaseUrlError) return `DATABASE_URL ${error.message}`;
   if (error instanceof PoolerError) return `DATABASE_URL: ${error.message}`;
   const isOutage = error instanceof OutageError;
   const { code } = ((isOutage && error.cause) || error) as NodeJS.ErrnoException;
