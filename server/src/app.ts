@@ -10,8 +10,9 @@ import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import type { StartingPglite } from './db/pglite-backend.ts';
 import { followDatabaseTime } from './db/time.ts';
+import { createAnnouncer } from './events/announcer.ts';
 import { createCredentialWatch } from './events/credential.ts';
-import { announcedTenant, announcement, createLogTailer, STREAM_CHANNEL } from './events/log-tailer.ts';
+import { announcedTenant, createLogTailer, STREAM_CHANNEL } from './events/log-tailer.ts';
 import { createUpdates } from './events/subscribe.ts';
 import { SlowConsumerError } from './events/subscription.ts';
 import { createContextFactory } from './graphql/caller-context.ts';
@@ -29,7 +30,7 @@ import { createHttpServer, type Deadlines } from './http/server.ts';
 import { widgetRoute } from './http/widget-files.ts';
 import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
-import { type Tenant, tenantKey } from './kernel/tenant.ts';
+import { tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createStrangerLimits } from './limits/strangers.ts';
 import { createOpenSubscriptions } from './limits/subscriptions.ts';
@@ -44,6 +45,7 @@ import { createFaultLog } from './ops/fault-log.ts';
 import { createHealthRoutes } from './ops/health.ts';
 import { createMetrics } from './ops/metrics.ts';
 import { createMetricsRoutes } from './ops/metrics-route.ts';
+import { createReadiness, type Readiness } from './ops/readiness.ts';
 import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
 import { ltcPayments } from './payments/collections.ts';
@@ -165,8 +167,13 @@ export async function createApp({
   try {
     if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
     const knownMigration = newestMigration(migrations);
-    const database = await open({ ...config, clock, log, onFatal, pglite, meter: metrics, knownMigration });
+    let readiness: Readiness | undefined;
+    const meter = { ...metrics, onRefusedWrite: () => void readiness?.isReady() };
+    const database = await open({ ...config, clock, log, onFatal, pglite, meter, knownMigration });
     closing.push(() => database.close());
+    const { takesWrites } = database;
+    readiness = createReadiness({ takesWrites, clock: givenClock, log });
+    closing.push(readiness.close);
     // PGlite runs in this process, so its time is the machine's.
     if (databaseTime && database.engine === 'postgres') {
       const readTime = () => databaseTime(database.sql);
@@ -316,6 +323,7 @@ export async function createApp({
       metrics.watch({
         info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
         connections: () => database.connections(),
+        unready: readiness.cause,
         backlog: () => selectBacklog(database.sql, clock.now()),
       }),
     );
@@ -332,7 +340,8 @@ export async function createApp({
       widgetRoute(),
       iconRoute(),
       ...createHealthRoutes({
-        isReady: async () => !draining && (await database.takesWrites()),
+        isReady: async () => !draining && (await readiness.isReady()),
+        cause: readiness.cause,
         upstream: runtime.upstream ?? undefined,
       }),
       ...createMetricsRoutes(metrics.registry, runtime.upstreamMetrics),
@@ -366,32 +375,6 @@ export async function createApp({
     await http.close();
     throw error;
   }
-}
-
-/**
- * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is
- * a transaction with a flush of its own.
- */
-function createAnnouncer(database: Database, onError: (error: unknown) => void) {
-  /** The announcement of the newest version of each tenant. */
-  const waiting = new Map<string, string>();
-  let inFlight: Promise<void> | null = null;
-  async function announceAll() {
-    while (waiting.size > 0) {
-      const announcements = [...waiting.values()];
-      waiting.clear();
-      await database.notify(STREAM_CHANNEL, ...announcements).catch(onError);
-    }
-    inFlight = null;
-  }
-  return {
-    announce(tenant: Tenant, version: number) {
-      waiting.set(tenantKey(tenant), announcement(tenant, version));
-      inFlight ??= announceAll();
-    },
-    /** Resolves when every notification has been sent. */
-    idle: async () => inFlight,
-  };
 }
 
 function wait(clock: Clock, ms: number): Promise<void> {

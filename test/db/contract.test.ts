@@ -1,6 +1,12 @@
 import { sql } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import { CommitOutcomeUnknown, type Database, type Sql } from '../../server/src/db/database.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  type Sql,
+  StatementInterrupted,
+} from '../../server/src/db/database.ts';
+import { createManualClock } from '../support/clock.ts';
 import { describeOnBothEngines } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
 
@@ -49,6 +55,20 @@ describeOnBothEngines('the database', (open) => {
     await expect(
       sql`insert into note (text) values ('twice'), ('twice')`.execute(database.sql),
     ).rejects.toMatchObject({ code: '23505', constraint: 'note_text_key' });
+  });
+
+  test('After a write that was refused for want of space the database takes writes once one of new space succeeds', async () => {
+    const clock = createManualClock();
+    const full = await open({ clock });
+    const refuse = sql`do $$ begin raise exception 'No space left on device' using errcode = 'disk_full'; end $$`;
+    expect(await full.takesWrites()).toBe(true);
+    await expect(refuse.execute(full.sql)).rejects.toBeInstanceOf(StatementInterrupted);
+    await expect(full.takesWrites()).rejects.toThrow('No space left on device');
+    clock.advance(5_000);
+    expect(await full.takesWrites()).toBe(true);
+    await expect(sql`select 1 / 0`.execute(full.sql)).rejects.toMatchObject({ code: '22012' });
+    expect(await full.takesWrites()).toBe(true);
+    await full.close();
   });
 
   test('A transaction commits its statements and returns what its work returned', async () => {

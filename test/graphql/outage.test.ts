@@ -244,3 +244,34 @@ test('a read-only database serves reads, and is UNAVAILABLE to writes', async ()
   await expect.poll(async () => (await fetch(`${app.url}/readyz`)).status).toBe(200);
   await app.live.request(PAY_OUT, { input: payout });
 });
+
+test('a full disk makes the server not ready with its cause at the first refused write, and alive; it is ready again by itself', async () => {
+  const ready = async () => {
+    const answer = await fetch(`${app.url}/readyz`);
+    return [answer.status, ((await answer.json()) as { cause?: string }).cause];
+  };
+  await administrate(
+    url,
+    `create function full_disk() returns trigger language plpgsql as $$ begin
+       raise exception 'could not extend file: No space left on device' using errcode = 'disk_full';
+     end $$;
+     create trigger full_disk before insert on event execute function full_disk()`,
+  );
+  expect(await ready()).toEqual([200, undefined]);
+  const refused = await app.live.send(PAY_OUT, { input: payout });
+  expect(refused).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
+  expect(await ready()).toEqual([503, 'disk_full']);
+  expect((await fetch(`${app.url}/healthz`)).status).toBe(200);
+  const { value } = readMetrics(await (await fetch(`${app.url}/metrics`)).text());
+  expect(value('psa_not_ready', { cause: 'disk_full' })).toBe(1);
+  expect(await app.live.request('{ wallet { balanceCents } }')).toEqual({
+    wallet: { balanceCents: 100_000 },
+  });
+  // What is tried is not what was refused, so it counts only after a while.
+  app.clock.advance(4_999);
+  expect(await ready()).toEqual([503, 'disk_full']);
+  await administrate(url, 'drop function full_disk cascade');
+  app.clock.advance(1);
+  await expect.poll(ready).toEqual([200, undefined]);
+  await app.live.request(PAY_OUT, { input: payout });
+});

@@ -144,6 +144,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   const stop = metrics.watch({
     info: { mode: 'embedded', engine: 'postgres' },
     connections: () => ({ inUse: 3, idle: 7, waiting: 2 }),
+    unready: () => 'disk_full',
     async backlog() {
       asked += 1;
       if (asked === 2) throw new Error('the database is away');

@@ -50,6 +50,11 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     raised: { 'psa_failures_total{outcome="UNAVAILABLE"}': '0x28 1x12' },
     quiet: { 'psa_failures_total{outcome="UNAVAILABLE"}': '0x40' },
   },
+  PsaNotReady: {
+    raised: { 'psa_not_ready{cause="disk_full",instance="a"}': '0x10 1x30' },
+    quiet: { 'psa_not_ready{cause="disk_full",instance="a"}': '0x10 1 0x29' },
+    labels: { cause: 'disk_full' },
+  },
   PsaTasksLate: {
     raised: { 'psa_tasks_oldest_due_seconds{kind="payout.send"}': '61x40' },
     quiet: {

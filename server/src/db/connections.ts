@@ -1,5 +1,5 @@
 import type { Duplex } from 'node:stream';
-import { Kysely, PostgresDialect, type PostgresPool } from 'kysely';
+import { Kysely, PostgresDialect, type PostgresPool, sql as raw } from 'kysely';
 import pg from 'pg';
 import type { Clock } from '../kernel/clock.ts';
 import { withSpan } from '../kernel/traces.ts';
@@ -14,6 +14,7 @@ import {
 } from './database.ts';
 import type { Hosts } from './hosts.ts';
 import type { Log } from './log.ts';
+import type { RefusedWrites } from './refused-writes.ts';
 import { createStatementObserver, measure, type ObserveStatement } from './statements.ts';
 
 export interface Connections
@@ -38,7 +39,14 @@ export function openConnections(
     log,
     meter,
     hosts,
-  }: { clock: Clock; log: Log; meter?: DatabaseMeter | undefined; hosts?: Hosts | null },
+    refusedWrites,
+  }: {
+    clock: Clock;
+    log: Log;
+    meter?: DatabaseMeter | undefined;
+    hosts?: Hosts | null;
+    refusedWrites?: RefusedWrites;
+  },
 ): Connections {
   const ofHosts = hosts && { Client: hosts.Client };
   const pool = new pg.Pool({ ...config, ...ofHosts, pipeline: true, types: { getTypeParser } });
@@ -86,6 +94,7 @@ export function openConnections(
       return guard(client, {
         observe,
         hosts,
+        refusedWrites,
         onTimeout: () => closeIdle(),
         onRelease() {
           state.inUse = false;
@@ -140,20 +149,30 @@ export function openConnections(
     }
   }
 
+  async function commitsEmptyWrite(): Promise<boolean> {
+    const connection = await connect();
+    try {
+      const { rows } = await connection.query(EMPTY_WRITE, []);
+      const { writable } = rows[0] as { writable: boolean };
+      if (!writable) connection.demoted?.();
+      return writable;
+    } finally {
+      connection.release();
+    }
+  }
+
   const sql = kyselyOver({ connect, end: () => pool.end() });
   return {
     sql,
     transaction: (work) => withSpan('transaction', {}, () => transaction(work)),
     async takesWrites() {
-      const connection = await connect();
-      try {
-        const { rows } = await connection.query(EMPTY_WRITE, []);
-        const { writable } = rows[0] as { writable: boolean };
-        if (!writable) connection.demoted?.();
-        return writable;
-      } finally {
-        connection.release();
-      }
+      const refusal = refusedWrites?.last() ?? null;
+      if (refusal === null) return commitsEmptyWrite();
+      if (refusedWrites?.isRecent()) throw new StatementInterrupted(refusal.message, { cause: refusal });
+      if (!(await commitsEmptyWrite())) return false;
+      await transaction(takeSpace);
+      refusedWrites?.forget(refusal);
+      return true;
     },
     closeIdle: () => closeIdle(),
     connections: () => ({
@@ -182,6 +201,14 @@ export function openConnections(
 const EMPTY_WRITE = `
   select pg_logical_emit_message(true, 'psa', '') as written, current_setting('transaction_read_only') = 'off' as writable`;
 
+/** Takes a megabyte of new space where the tables are, and gives it back. Where that is not allowed nothing is known. */
+async function takeSpace(sql: Sql): Promise<void> {
+  await raw`set local temp_tablespaces to ''`.execute(sql);
+  await raw`create temporary table psa_space on commit drop as select generate_series(1, 30000) as n`.execute(
+    sql,
+  );
+}
+
 type Client = pg.PoolClient & Pick<pg.Client, 'connection'>;
 
 interface Guarded {
@@ -202,11 +229,13 @@ function guard(
   {
     observe,
     hosts,
+    refusedWrites,
     onTimeout,
     onRelease,
   }: {
     observe: ObserveStatement;
     hosts: Hosts | null | undefined;
+    refusedWrites: RefusedWrites | undefined;
     onTimeout: () => void;
     onRelease: () => void;
   },
@@ -229,7 +258,7 @@ function guard(
       result = await client.query('commit');
     } catch (error) {
       if (!(error instanceof pg.DatabaseError)) onError(error as Error);
-      throw explain(error, { mayBeDone: true });
+      throw explain(error, { isWrite: true, mayBeDone: true });
     }
     // PostgreSQL responds to COMMIT of a failed transaction with ROLLBACK, which is no error.
     if (result.command !== 'COMMIT') {
@@ -261,12 +290,16 @@ function guard(
     try {
       return await client.query({ ...(name && { name }), text, values: values as unknown[] });
     } catch (error) {
-      throw explain(error, { mayBeDone: writes && !inTransaction });
+      throw explain(error, { isWrite: writes, mayBeDone: writes && !inTransaction });
     }
   }
 
   /** Converts a failure into an outage, where it is one. `mayBeDone`: the failed statement commits by itself. */
-  function explain(error: unknown, { mayBeDone }: { mayBeDone: boolean }): unknown {
+  function explain(
+    error: unknown,
+    { isWrite, mayBeDone }: { isWrite: boolean; mayBeDone: boolean },
+  ): unknown {
+    if (isWrite && error instanceof pg.DatabaseError) refusedWrites?.onFailure(error);
     if (isReadTimeout(error)) {
       onError(error);
       onTimeout();

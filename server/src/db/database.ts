@@ -30,7 +30,10 @@ export interface Database {
    * backups, restores.
    */
   maintenance<T>(work: (connections: Pick<Database, 'sql' | 'transaction'>) => Promise<T>): Promise<T>;
-  /** Commits an empty write. Rejects, or resolves with false, where the database takes no writes. */
+  /**
+   * Commits an empty write; after one that was refused for want of space or the like, one that needs new space. Rejects with
+   * the cause, or resolves with false, where the database takes no writes.
+   */
   takesWrites(): Promise<boolean>;
   /**
    * Wakes every listener of `channel`, in this process and in others, once for each payload. A lost notification only delays
@@ -65,6 +68,8 @@ export interface DatabaseMeter {
   /** A statement by its first word, in lower case. */
   onStatement(kind: string, ms: number): void;
   onConnectionWait(ms: number): void;
+  /** A write was refused for a reason of the database: `takesWrites` says when that is over. */
+  onRefusedWrite(): void;
 }
 
 export const INSTANCE_LOCK = 7_367_777;

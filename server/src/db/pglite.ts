@@ -5,6 +5,7 @@ import { type Database, type DatabaseMeter, newInstanceId } from './database.ts'
 import { startHousekeeping } from './housekeeping.ts';
 import type { Log } from './log.ts';
 import { type Backend, type BackendOptions, type StartingPglite, startPglite } from './pglite-backend.ts';
+import { createRefusedWrites } from './refused-writes.ts';
 
 export interface PgliteOptions extends BackendOptions {
   clock: Clock;
@@ -39,7 +40,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
       allowExitOnIdle: true,
       stream: backend.connect,
     },
-    { clock, log, meter },
+    { clock, log, meter, refusedWrites: createRefusedWrites(clock, meter) },
   );
   // Open, as on a server, means that it has responded once. Only then does closing wait for earlier statements.
   await sql`select 1`.execute(connections.sql);

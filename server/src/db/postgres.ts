@@ -15,6 +15,7 @@ import {
 import { createHosts, type Hosts } from './hosts.ts';
 import type { Log } from './log.ts';
 import { newestMigration } from './migrate.ts';
+import { createRefusedWrites } from './refused-writes.ts';
 import { assertKeepsSessions } from './sessions.ts';
 
 export interface PostgresOptions {
@@ -42,6 +43,7 @@ export async function openPostgres({
 }: PostgresOptions): Promise<Database> {
   const servers = parseDatabaseUrl(databaseUrl);
   const hosts = createHosts(servers);
+  const refusedWrites = createRefusedWrites(clock, meter);
   const config: pg.ClientConfig = {
     connectionString: servers.urls[0]!,
     application_name: 'psa',
@@ -59,7 +61,7 @@ export async function openPostgres({
           await client.query(session);
         },
       },
-      { clock, log, meter, hosts },
+      { clock, log, meter, hosts, refusedWrites },
     );
   const connections = open({ ...timed, max: poolSize }, SESSION + sessionDeadlines(waitMs));
   const probeMs = Math.min(waitMs, PROBE_MS);

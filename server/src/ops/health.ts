@@ -5,16 +5,19 @@ import type { UpstreamState } from '../upstream/upstream.ts';
 const READY_WITHIN_MS = 800;
 
 /**
- * Routes of the liveness and readiness probes. Alive: the process answers. Ready: a write to the database succeeds within
- * the time limit. An open circuit to the service behind the facade is reported, and the instance stays `ready`: it still
+ * Routes of the liveness and readiness probes. Alive: the process answers, whatever its database does: a restart would free no
+ * disk, and end the subscriptions and queries that still work. Ready: a write to the database succeeds within the time limit. An open circuit to the service behind the facade is reported, and the instance stays `ready`: it still
  * serves the last known data, which it could not do once its load balancer took it out; all would be taken out at once.
  */
 export function createHealthRoutes({
   isReady,
+  cause = () => null,
   upstream,
   readyWithinMs = READY_WITHIN_MS,
 }: {
   isReady: () => Promise<boolean>;
+  /** The reason for which it is not ready, for a person. */
+  cause?: () => string | null;
   /** The state of the service behind the facade; left out in embedded mode. */
   upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>) | undefined;
   /** Replaces READY_WITHIN_MS in a test. */
@@ -50,8 +53,10 @@ export function createHealthRoutes({
       async handle({ response }) {
         const ready = await isReadyInTime();
         const state = upstream?.();
+        const reason = ready ? null : cause();
         sendJson(response, ready ? 200 : 503, {
           status: ready ? 'ready' : 'not ready',
+          ...(reason !== null && { cause: reason }),
           ...(state && { upstream: { circuit: state.circuit, lastAnswerAt: state.lastAnswerAt } }),
         });
       },

@@ -3,6 +3,7 @@ import type { PoolStats } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OUTAGE, OutageError, PaymentError } from '../kernel/errors.ts';
 import { type Backlog, watchBacklog } from './backlog.ts';
+import { UNREADY_CAUSES, type UnreadyCause } from './readiness.ts';
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 export type Transport = 'ws' | 'sse';
@@ -64,6 +65,7 @@ export interface Metrics {
   watch(watched: {
     info: { mode: string; engine: string };
     connections: () => PoolStats;
+    unready: () => UnreadyCause | null;
     backlog: () => Promise<readonly Backlog[]>;
   }): () => Promise<void>;
 }
@@ -342,7 +344,7 @@ export function createMetrics(clock: Clock): Metrics {
     onTokenPaused: () => tokenPauses.inc(),
     onOutage: () => failures.inc({ outcome: OUTAGE }),
     onContent: (outcome) => contents.inc({ outcome }),
-    watch({ info, connections, backlog }) {
+    watch({ info, connections, unready, backlog }) {
       new Gauge({
         name: 'psa_info',
         help: 'Mode and database engine of this server; the value is always 1',
@@ -366,6 +368,15 @@ export function createMetrics(clock: Clock): Metrics {
         registers,
         collect() {
           this.set(connections().waiting);
+        },
+      });
+      new Gauge({
+        name: 'psa_not_ready',
+        help: 'Whether the database of this server takes no writes, by the cause: 1, or 0',
+        labelNames: ['cause'],
+        registers,
+        collect() {
+          for (const cause of UNREADY_CAUSES) this.set({ cause }, cause === unready() ? 1 : 0);
         },
       });
       return watchBacklog({ registers, clock, backlog });
