@@ -11,7 +11,7 @@ import { type StartingPglite, startPglite } from './db/pglite-backend.ts';
 import { ManifestError } from './graphql/trusted-manifest.ts';
 import { PSA_COMMAND } from './kernel/assets.ts';
 import { createSystemClock } from './kernel/clock.ts';
-import { describeDatabaseError } from './ops/database-errors.ts';
+import { describeDatabaseError, describeMissingDescriptors } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
 
 const log = createLog();
@@ -122,6 +122,8 @@ function remoteGreeting({ url, demo }: App, { url: service, keys, webhookSecrets
 
 /** Explains in one line an error that the user can correct; null for any other, which is printed with its stack. */
 function explain(error: unknown): string | null {
+  const limit = describeMissingDescriptors(error);
+  if (limit !== null) return limit;
   if (EXPLAINED.some((type) => error instanceof type)) return (error as Error).message;
   const { code, syscall, address, hostname, port } = error as Fault;
   if (code === 'EADDRINUSE')

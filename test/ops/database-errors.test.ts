@@ -1,6 +1,8 @@
 import { expect, test } from 'vitest';
 import { NoConnection, StatementInterrupted } from '../../server/src/db/database.ts';
-import { describeDatabaseError } from '../../server/src/ops/database-errors.ts';
+import { DataDirError } from '../../server/src/db/lock.ts';
+import { MigrationError } from '../../server/src/db/migration-error.ts';
+import { describeDatabaseError, describeMissingDescriptors } from '../../server/src/ops/database-errors.ts';
 
 const config = { databaseUrl: 'postgres://u:hidden@db.example/psa' };
 
@@ -26,4 +28,31 @@ test('A user without rights in the database is explained in one line', () => {
 test('An error that is not the database’s is not explained, nor any error without a DATABASE_URL', () => {
   expect(describeDatabaseError(new TypeError('an internal fault'), config)).toBeNull();
   expect(describeDatabaseError(new NoConnection('away'), { databaseUrl: undefined })).toBeNull();
+});
+
+test.each([
+  ['the server', new Error("EMFILE: too many open files, scandir 'migrations'")],
+  ['the worker of PGlite', new Error('Worker initialization failure: EMFILE')],
+  [
+    'PGlite',
+    new DataDirError(
+      'PSA_DATA_DIR: PGlite did not start: FATAL: could not read directory "pg_notify": No file descriptors available',
+    ),
+  ],
+  [
+    'a migration',
+    new MigrationError(
+      'Migration 0001_spine failed: could not open file "base/5/1": No file descriptors available',
+    ),
+  ],
+  ['a cause', new Error('unreadable', { cause: new Error('ENFILE: file table overflow') })],
+])('Too few file descriptors are explained in one line, where %s has met that', (_, error) => {
+  expect(describeMissingDescriptors(error)).toMatch(
+    /^This process may not open enough files: [^\n]*ulimit -n[^\n]*$/,
+  );
+});
+
+test('Other errors are none of too few file descriptors', () => {
+  expect(describeMissingDescriptors(new Error('PGlite did not start', { cause: 'EMFILE' }))).toBeNull();
+  expect(describeMissingDescriptors('EMFILE')).toBeNull();
 });

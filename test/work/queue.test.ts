@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { type Database, INSTANCE_LOCK, StatementInterrupted } from '../../server/src/db/database.ts';
-import { plusMs } from '../../server/src/kernel/clock.ts';
+import { type Clock, createOffsetClock, plusMs } from '../../server/src/kernel/clock.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { createWorkQueue, RetryLater, type TaskHandler } from '../../server/src/work/queue.ts';
 import {
@@ -162,12 +162,36 @@ describeOnBothEngines('work that waits', (open) => {
   test('A task of a dead instance whose clock was hours ahead is taken over at once', async () => {
     const clock = createManualClock();
     const ahead = plusMs(clock.now(), 3 * 3_600 * SECOND);
-    await schedule(at(clock, 0, 'orphan'));
+    await schedule(at(clock, 0, 'orphan'), { kind: 'test', key: 'made by the same clock', at: ahead });
     const leasedUntil = plusMs(ahead, LEASE_MS);
-    await claimTasks(database.sql, { now: ahead, leasedUntil, holder: database.instance + 1, limit: 1 });
+    await claimTasks(database.sql, { now: ahead, leasedUntil, holder: database.instance + 1, limit: 2 });
     const { done, queue } = worker(database, { clock });
     await queue.settled();
-    expect(done).toEqual(['orphan']);
+    expect(done.sort()).toEqual(['made by the same clock', 'orphan']);
+  });
+
+  test('A task that a clock hours ahead has postponed is tried again when the clock is right, and one for later waits', async () => {
+    const base = createManualClock();
+    const clock = createOffsetClock(base);
+    clock.setOffset(3 * 3_600 * SECOND);
+    const { done, didOne, queue } = worker(database, {
+      clock,
+      handler: ({ attempts }) => {
+        if (attempts === 1) throw new RetryLater('not yet');
+      },
+    });
+    await schedule({ kind: 'test', key: 'postponed', at: clock.now() });
+    await schedule({ kind: 'test', key: 'for later', at: plusMs(clock.now(), 3_600 * SECOND) });
+    await queue.settled();
+    expect(done).toEqual([]);
+    clock.setOffset(0);
+    const tried = didOne();
+    // The poll of the next second is not put off by the hours either.
+    base.advance(SECOND);
+    await tried;
+    await queue.settled();
+    expect(done).toEqual(['postponed']);
+    expect(await tasks()).toMatchObject([{ key: 'for later' }]);
   });
 
   test('A task that takes longer than a lease stays with its instance', async () => {
@@ -560,8 +584,8 @@ describeOnBothEngines('work that waits', (open) => {
       wrapStatements(database, async (run) => {
         const answer = await run();
         statements += 1;
-        // Behind the look for what the dead have left, and the one for the next instant.
-        if (statements === 3) throw new StatementInterrupted('no answer');
+        // Behind the looks for what the dead have left and what was postponed, and the one for the next instant.
+        if (statements === 4) throw new StatementInterrupted('no answer');
         return answer;
       }),
     );
@@ -806,14 +830,14 @@ function at(clock: ManualClock, ms: number, key: string): NewTask {
 }
 
 /** A queue that writes down what it has done. Closed with the test. */
-function worker(
+function worker<Own extends Clock = ManualClock>(
   database: Database,
   {
-    clock = createManualClock(),
+    clock = createManualClock() as Clock as Own,
     handler = () => undefined,
     onTask,
   }: {
-    clock?: ManualClock;
+    clock?: Own;
     handler?: (task: Task) => Promise<void> | void;
     onTask?: (kind: string, outcome: string) => void;
   } = {},

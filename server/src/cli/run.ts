@@ -24,7 +24,7 @@ import { createLtcControls } from '../ltc/service.ts';
 import { createDoubts } from '../modes/doubts.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
-import { describeDatabaseError } from '../ops/database-errors.ts';
+import { describeDatabaseError, describeMissingDescriptors } from '../ops/database-errors.ts';
 import { retryWhileLocked } from '../ops/locked-folder.ts';
 import { describeRefusal, findOperation, type OperationName } from '../ops/operations.ts';
 import { ltcPayments } from '../payments/collections.ts';
@@ -275,6 +275,8 @@ function exitOnFatal(error: Error, terminal: Terminal): never {
 function explain(error: unknown, config: Config | undefined): string {
   if (error instanceof UsageError)
     return `${error.message}. See ${PSA_COMMAND} ${error.command && `${error.command} `}--help`;
+  const limit = describeMissingDescriptors(error);
+  if (limit !== null) return limit;
   if (
     error instanceof Refusal ||
     error instanceof ConfigError ||

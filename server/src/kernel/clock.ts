@@ -31,7 +31,10 @@ export function createSystemClock(): Clock {
   };
 }
 
-/** A clock that runs at an offset from a base clock. */
+/**
+ * A clock that runs at an offset from a base clock. Where it is set back by more than a minute, what was scheduled for its
+ * next minute runs when it would have run: a poll that comes back each second does not pause for the hours by which the clock was ahead.
+ */
 export interface OffsetClock extends Clock {
   /** Returns the time by which it is ahead of its base clock; below 0 where it is behind. */
   offsetMs(): number;
@@ -41,7 +44,7 @@ export interface OffsetClock extends Clock {
 
 export function createOffsetClock(base: Clock): OffsetClock {
   let offset = 0;
-  const scheduled = new Set<{ at: Date; run: () => void; cancel: () => void }>();
+  const scheduled = new Set<{ at: Date; isSoon: boolean; run: () => void; cancel: () => void }>();
   const scheduleAtBase = (at: Date, run: () => void) => base.schedule(plusMs(at, -offset), run);
 
   return {
@@ -52,7 +55,8 @@ export function createOffsetClock(base: Clock): OffsetClock {
         scheduled.delete(entry);
         task();
       };
-      const entry = { at, run, cancel: scheduleAtBase(at, run) };
+      const isSoon = at.getTime() <= base.ms() + offset + AHEAD_MS;
+      const entry = { at, isSoon, run, cancel: scheduleAtBase(at, run) };
       scheduled.add(entry);
       return () => {
         scheduled.delete(entry);
@@ -64,8 +68,10 @@ export function createOffsetClock(base: Clock): OffsetClock {
       if (!Number.isSafeInteger(offsetMs))
         throw new RangeError('an offset is a whole number of milliseconds');
       if (offsetMs === offset) return;
+      const isSetBack = offsetMs < offset - AHEAD_MS;
       offset = offsetMs;
       for (const entry of [...scheduled].sort((left, right) => left.at.getTime() - right.at.getTime())) {
+        if (isSetBack && entry.isSoon) continue;
         entry.cancel();
         entry.cancel = scheduleAtBase(entry.at, entry.run);
       }

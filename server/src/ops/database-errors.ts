@@ -10,6 +10,17 @@ const CONNECTION_CODES = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNRE
 
 const LACKS_A_RIGHT = '42501';
 
+/** What Node, its workers, and the PostgreSQL inside PGlite say where no more files can be opened. */
+const NO_DESCRIPTORS = /\b(?:EMFILE|ENFILE)\b|No file descriptors available/;
+
+/** Explains in one line that a process may open too few files, whichever part of it has met that; null for any other error. */
+export function describeMissingDescriptors(error: unknown): string | null {
+  for (let cause = error; cause instanceof Error; cause = cause.cause)
+    if (NO_DESCRIPTORS.test(cause.message))
+      return 'This process may not open enough files: raise its limit to 1024 (`ulimit -n 1024`, or LimitNOFILE=1024 in the unit of systemd)';
+  return null;
+}
+
 /** Explains in one line why the PostgreSQL of DATABASE_URL cannot be used; null for any other error. */
 export function describeDatabaseError(
   error: unknown,

@@ -1,5 +1,5 @@
 import type { Database } from '../db/database.ts';
-import { AHEAD_MS, type Clock, plusMs } from '../kernel/clock.ts';
+import { AHEAD_MS, type Clock, isAhead, plusMs } from '../kernel/clock.ts';
 import { OutageError } from '../kernel/errors.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import { startSpan } from '../kernel/traces.ts';
@@ -8,6 +8,7 @@ import {
   completeTask,
   nextDue,
   postponeTask,
+  recallPostponedTasks,
   reclaimTasksNotUnderWay,
   reclaimTasksOfDead,
   renewLeases,
@@ -95,6 +96,9 @@ export function createWorkQueue({
   let isRenewing = false;
   let isRenewalDue = false;
   let reclaimAt = new Date(0);
+  /** Whether a clock that was ahead may have postponed tasks: before this start, or until it was set back. */
+  let isRecallDue = true;
+  let lastReclaimAt = new Date(0);
   /** The instant until which this instance may hold leases that it does not know of or could not release. */
   let strandedUntil = new Date(0);
   /**
@@ -148,9 +152,16 @@ export function createWorkQueue({
 
   async function reclaimDead(now: Date): Promise<void> {
     reclaimAt = plusMs(now, POLL_MS);
+    isRecallDue ||= isAhead(lastReclaimAt, now);
+    lastReclaimAt = now;
     const endingBy = plusMs(now, LEASE_MS - GONE_MS);
     const neverAfter = plusMs(now, LEASE_MS + AHEAD_MS);
     await reclaimTasksOfDead(database.sql, { holder: database.instance, now, endingBy, neverAfter });
+    if (isRecallDue) {
+      const lastAttemptBy = plusMs(now, BACKOFF_MS.at(-1)! + AHEAD_MS);
+      isRecallDue = false;
+      await recallPostponedTasks(database.sql, { now, neverAfter: lastAttemptBy });
+    }
     // A statement whose response was lost may be executed a little later than this, so it is done more than once.
     if (now < strandedUntil)
       await reclaimTasksNotUnderWay(database.sql, {

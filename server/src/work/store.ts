@@ -116,14 +116,14 @@ export async function claimTasks(
 /**
  * Releases the tasks of other instances that are gone and whose leases end before `endingBy`. Both are needed: an instance
  * that lost only the connection which shows that it is there renews its leases over other connections. A lease that ends
- * after `neverAfter` was made before the clock was set back.
+ * after `neverAfter` was made before the clock was set back. What was begun was due: it is due now at the latest.
  */
 export async function reclaimTasksOfDead(
   sql: Sql,
   { holder, now, endingBy, neverAfter }: { holder: number; now: Date; endingBy: Date; neverAfter: Date },
 ): Promise<void> {
   await raw`
-    update task set lease = null, leased_until = null, holder = null
+    update task set lease = null, leased_until = null, holder = null, due_at = least(due_at, ${now}::timestamptz)
     from (
       select lease from task
       where leased_until > ${now} and (leased_until <= ${endingBy} or leased_until > ${neverAfter}) and holder <> ${holder} and not exists (
@@ -135,6 +135,23 @@ export async function reclaimTasksOfDead(
     ) held
     where task.leased_until is not null and task.lease = held.lease
   `.execute(sql);
+}
+
+/**
+ * Makes tasks due that were postponed by a clock that was set back since: no attempt is followed by a wait until `neverAfter`.
+ * It looks through all tasks that are for later.
+ */
+export async function recallPostponedTasks(
+  sql: Sql,
+  { now, neverAfter }: { now: Date; neverAfter: Date },
+): Promise<void> {
+  await sql
+    .updateTable('task')
+    .set({ due_at: now })
+    .where('lease', 'is', null)
+    .where('due_at', '>', neverAfter)
+    .where('attempts', '>', 0)
+    .execute();
 }
 
 /**
