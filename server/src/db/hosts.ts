@@ -120,7 +120,7 @@ type OnConnected = (error: null, client: pg.Client) => void;
 
 const NO_WRITES = 'it takes no writes';
 
-/** As PostgreSQL's own clients decide. */
+/** The queries by which PostgreSQL's own clients decide. */
 const ACCEPTS = {
   'read-write': `select current_setting('transaction_read_only') = 'off' as accepts`,
   primary: 'select not pg_is_in_recovery() as accepts',

@@ -2,7 +2,7 @@
 export interface DatabaseServers {
   /** The address of each, which names one server and has no `target_session_attrs`. */
   readonly urls: readonly string[];
-  /** What a server has to be: one that takes writes, or the primary, or any. */
+  /** The kind of server that is meant: one that takes writes, or the primary, or any. */
   readonly target: Target;
 }
 

@@ -10,7 +10,7 @@ const CONNECTION_CODES = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNRE
 
 const LACKS_A_RIGHT = '42501';
 
-/** What Node, its workers, and the PostgreSQL inside PGlite say where no more files can be opened. */
+/** Matches the words of Node, its workers and the PostgreSQL inside PGlite where no more files can be opened. */
 const NO_DESCRIPTORS = /\b(?:EMFILE|ENFILE)\b|No file descriptors available/;
 
 /** Explains in one line that a process may open too few files, whichever part of it has met that; null for any other error. */
