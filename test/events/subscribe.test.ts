@@ -174,6 +174,43 @@ describeOnBothEngines('a subscription', (open) => {
       expect(seen).toEqual(Array.from({ length: 401 }, (_, index) => index + 1));
     });
 
+    test('Subscriptions that replay a long history read it one page at a time between them, and a live one goes first', async () => {
+      const core = await startCore({ database });
+      for (let count = 0; count < 8; count += 1) await emit(core, 50);
+      let [reading, most] = [0, 0];
+      const counted = interceptStatements(
+        database,
+        () => {
+          reading += 1;
+          most = Math.max(most, reading);
+        },
+        () => {
+          reading -= 1;
+        },
+      );
+      const live = await watch(core, EVERYTHING, { after: 400 });
+      const next = live.next();
+      const replays = await Promise.all(
+        [1, 2, 3, 4].map(() => watch({ ...core, database: counted }, EVERYTHING, { after: 0 })),
+      );
+      const seen: number[] = [];
+      const take = async (changes: AsyncIterableIterator<StoredEvent>, count: number) => {
+        for (let taken = 0; taken < count; taken += 1) seen.push((await changes.next()).value.version);
+      };
+      // A first page may be all that was missed.
+      await Promise.all(replays.map((changes) => take(changes, 100)));
+      most = 0;
+      const rest = replays.map((changes) => take(changes, 300));
+      await emit(core, 1);
+      expect((await next).value).toMatchObject({ version: 401 });
+      expect(seen.length).toBeLessThan(1_600);
+      await Promise.all(rest);
+      expect(most).toBe(1);
+      expect(seen.sort((left, right) => left - right)).toEqual(
+        Array.from({ length: 1_600 }, (_, index) => 1 + Math.floor(index / 4)),
+      );
+    });
+
     test('A subscription gives no event twice to a reader that requests several at once', async () => {
       const core = await startCore({ database });
       const changes = await watch(core, EVERYTHING, { after: 0 });

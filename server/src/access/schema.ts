@@ -191,7 +191,7 @@ builder.mutationFields((t) => ({
   revokeToken: t.field({
     type: RevokeTokenSuccess,
     description:
-      'Ends a checkout or dashboard token of the API key’s account at once, its open sockets included.',
+      'Ends a checkout or dashboard token of the API key’s account, and closes what it has open. The instance that answers takes no request with it any more; others a few milliseconds later, when they are notified, and a second later at most.',
     args: { token: t.arg.string({ required: true }) },
     errors: { types: [NotFoundError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => {

@@ -14,6 +14,7 @@ import {
   readPosition,
 } from './log.ts';
 import type { Listener, LogTailer } from './log-tailer.ts';
+import { createReplays } from './replays.ts';
 import { type LiveUpdates, SlowConsumerError, type SubscriptionOptions } from './subscription.ts';
 import {
   encodeCursor,
@@ -118,6 +119,8 @@ interface Subscription<Item> extends LiveUpdates<Item>, Listener {
   queue: StoredEvent[] | null;
   leave: (() => void) | null;
   isReading: boolean;
+  /** Whether the last page that it read was full: it reads on in turns with the others. */
+  isReplay: boolean;
   failure: unknown;
   /** The last pull, which the next one waits for. */
   lastPull: Promise<unknown> | null;
@@ -149,6 +152,7 @@ function createSubscription<Item>(
     first,
     leave: null,
     isReading: false,
+    isReplay: false,
     failure: null,
     lastPull: null,
     mark: position.mark,
@@ -259,35 +263,53 @@ function isRepeated<Item>({ group, lastSeen }: Subscription<Item>, item: Item): 
   return group.coalesce !== undefined && lastSeen !== null && group.coalesce(lastSeen, item);
 }
 
+/** The turns of this process, whose subscriptions share one thread. */
+const replays = createReplays();
+
 /** Reads the next events from the log, at the pace of the client; at the head of the log, joins the live end. */
 async function catchUp<Item>(live: Subscription<Item>): Promise<void> {
   live.isReading = true;
+  const turn = live.isReplay ? await replays.take() : null;
+  const events = live.isOver ? null : await readPage(live, turn?.limit ?? PAGE);
+  live.isReading = false;
+  const handOver = () => {
+    if (events !== null) live.reader?.ready();
+  };
+  if (turn) turn.end(events ?? 0, handOver);
+  else handOver();
+}
+
+/**
+ * Reads a page into the queue, and returns the number of its events; null where the subscription has ended meanwhile. Never
+ * rejects: a failure ends the subscription.
+ */
+async function readPage<Item>(live: Subscription<Item>, limit: number): Promise<number | null> {
   try {
-    const { events, through, mark, isSetBack } = await readNext(live);
-    if (live.isOver) return;
+    const { events, through, mark, isSetBack } = await readNext(live, limit);
+    if (live.isOver) return null;
     if (isSetBack) throw new CursorExpiredError(SET_BACK);
     const matching = events.filter(live.group.matches);
     live.queue = matching.length > 0 ? matching : null;
     live.after = through;
     live.mark = mark;
+    live.isReplay = events.length === limit;
     if (events.length === 0) {
       if (live.finalVersion !== null && through >= live.finalVersion) finish(live);
       else live.leave = live.group.tailer.join(live.group.tenant, live);
     }
+    return events.length;
   } catch (error) {
     live.failure = error;
     finish(live);
-  } finally {
-    live.isReading = false;
+    return 0;
   }
-  live.reader?.ready();
 }
 
-function readNext<Item>({ group, after, mark }: Subscription<Item>): Promise<LogRead> {
+function readNext<Item>({ group, after, mark }: Subscription<Item>, limit: number): Promise<LogRead> {
   const { database, tenant, topic } = group;
   const { snapshots } = group.tailer;
   if (group.coalesce) return readNewestAfter(database.sql, tenant, { snapshots, after, mark, topic });
-  return readAfter(database.sql, tenant, { snapshots, after, mark, topic, limit: PAGE });
+  return readAfter(database.sql, tenant, { snapshots, after, mark, topic, limit });
 }
 
 /** Returns the next item, after those of all earlier calls. */
