@@ -30,7 +30,7 @@ const DESTINATIONS = [
   { method: 'PIX_TURBO', destination: 'negado@psa.example' },
   { method: 'LTC', destination: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9' },
   { method: 'LTC', destination: 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3' },
-  { method: 'USDT', destination: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t' },
+  { method: 'USDT', destination: 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK' },
   { method: 'USDT', destination: 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL' },
 ];
 

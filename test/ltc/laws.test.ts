@@ -22,7 +22,7 @@ import { generated } from '../support/scale.ts';
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const MINUTE = 60_000;
-const ASKED = 1_000;
+const ASKED = 10_000;
 
 const txid = (which: number) => String(which).padStart(64, '0');
 const keyOf = ({ txid: tx, vout }: { txid: string; vout: number }) => `${tx}:${vout}`;
@@ -119,11 +119,11 @@ const output = (which: number, litoshi: number, confirmations: number, at = NOW)
 describe('a payment by LTC', () => {
   test('A payment with an unconfirmed output stays pending, and tells what has come', () => {
     const it = createPayment();
-    expect(it.report({ revision: 1, outputs: [output(1, 400, 0)] })).toBe(true);
+    expect(it.report({ revision: 1, outputs: [output(1, 4_000, 0)] })).toBe(true);
     expect(it.payment()).toMatchObject({
       status: 'pending',
       version: 3,
-      ltc: { receivedLitoshi: 400, confirmations: 0, requiredConfirmations: 2 },
+      ltc: { receivedLitoshi: 4_000, confirmations: 0, requiredConfirmations: 2 },
     });
     expect(it.balances()).toEqual(NO_BALANCES);
   });
@@ -150,28 +150,28 @@ describe('a payment by LTC', () => {
 
   test('A payment is topped up until its expiry by outputs that add up', () => {
     const it = createPayment();
-    it.report({ revision: 1, outputs: [output(1, 600, 2)] });
+    it.report({ revision: 1, outputs: [output(1, 6_000, 2)] });
     expect(it.payment().status).toBe('pending');
-    expect(it.balances()).toMatchObject({ merchant_ltc: 0, ltc_unmatched: 600 });
-    it.report({ revision: 2, outputs: [output(1, 600, 3), output(2, 400, 2)] });
+    expect(it.balances()).toMatchObject({ merchant_ltc: 0, ltc_unmatched: 6_000 });
+    it.report({ revision: 2, outputs: [output(1, 6_000, 3), output(2, 4_000, 2)] });
     expect(it.payment().status).toBe('paid');
     expect(it.balances()).toMatchObject({ merchant_ltc: ASKED, ltc_unmatched: 0 });
   });
 
   test('A payment that got a part of its amount fails at its expiry, and the operator credits the litoshi once', () => {
     const it = createPayment();
-    it.report({ revision: 1, outputs: [output(1, 600, 2), output(2, 1, 0)] });
+    it.report({ revision: 1, outputs: [output(1, 6_000, 2), output(2, 1, 0)] });
     expect(it.expire()).toBe(false);
     it.pass(30 * MINUTE);
     it.expire();
     expect(it.payment()).toMatchObject({ status: 'failed', failureReason: 'underpaid' });
-    it.report({ revision: 2, outputs: [output(1, 600, 2), output(2, 1, 2), output(3, ASKED, 2)] });
+    it.report({ revision: 2, outputs: [output(1, 6_000, 2), output(2, 1, 2), output(3, ASKED, 2)] });
     expect(it.payment().status).toBe('failed');
-    expect(it.balances()).toMatchObject({ merchant_ltc: 0, ltc_unmatched: ASKED + 601 });
+    expect(it.balances()).toMatchObject({ merchant_ltc: 0, ltc_unmatched: ASKED + 6_001 });
     expect([it.creditUnmatched(), it.creditUnmatched()]).toEqual([true, false]);
-    expect(it.balances()).toMatchObject({ merchant_ltc: ASKED + 601, ltc_unmatched: 0 });
+    expect(it.balances()).toMatchObject({ merchant_ltc: ASKED + 6_001, ltc_unmatched: 0 });
     it.report({ revision: 3, outputs: [] });
-    expect(it.balances()).toMatchObject({ merchant_ltc: ASKED + 601, ltc_unmatched: 0 });
+    expect(it.balances()).toMatchObject({ merchant_ltc: ASKED + 6_001, ltc_unmatched: 0 });
   });
 
   test('A payment that was seen in time has a day for its confirmations, and is not late', () => {
@@ -202,9 +202,9 @@ describe('a payment by LTC', () => {
     it.pass(30 * MINUTE);
     it.expire();
     expect(it.payment().status).toBe('expired');
-    it.report({ revision: 1, outputs: [output(1, 999, 2, it.now())] });
+    it.report({ revision: 1, outputs: [output(1, 9_999, 2, it.now())] });
     expect(it.payment().status).toBe('expired');
-    it.report({ revision: 2, outputs: [output(1, 999, 2, it.now()), output(2, 1, 2, NOW)] });
+    it.report({ revision: 2, outputs: [output(1, 9_999, 2, it.now()), output(2, 1, 2, NOW)] });
     expect(it.payment()).toMatchObject({ status: 'paid', paidLate: true });
     expect(it.balances()).toMatchObject({ merchant_ltc: ASKED, ltc_unmatched: 0 });
   });
@@ -213,11 +213,11 @@ describe('a payment by LTC', () => {
     const it = createPayment();
     it.pass(30 * MINUTE);
     it.expire();
-    const part = output(1, 400, 2, it.now());
+    const part = output(1, 4_000, 2, it.now());
     it.report({ revision: 1, outputs: [part] });
     expect(it.creditUnmatched()).toBe(true);
     expect(it.payment().status).toBe('expired');
-    it.report({ revision: 2, outputs: [part, output(2, 600, 2, it.now())] });
+    it.report({ revision: 2, outputs: [part, output(2, 6_000, 2, it.now())] });
     expect(it.payment()).toMatchObject({ status: 'paid', paidLate: true });
     expect(it.balances()).toMatchObject({ merchant_ltc: ASKED, ltc_unmatched: 0 });
   });
@@ -225,21 +225,21 @@ describe('a payment by LTC', () => {
   test('A part that was sent behind the end, and seen while the service was away, fails no payment', () => {
     const it = createPayment();
     it.pass(150 * MINUTE);
-    const part = output(1, 600, 2, it.now());
+    const part = output(1, 6_000, 2, it.now());
     it.report({ revision: 1, outputs: [part] });
     it.expire();
     expect(it.payment()).toMatchObject({ status: 'expired', failureReason: null });
-    it.report({ revision: 2, outputs: [part, output(2, 400, 2, it.now())] });
+    it.report({ revision: 2, outputs: [part, output(2, 4_000, 2, it.now())] });
     expect(it.payment()).toMatchObject({ status: 'paid', paidLate: true });
   });
 
   test('A reorganisation before the payment takes an output back, which may come again', () => {
     const it = createPayment();
-    it.report({ revision: 1, outputs: [output(1, 600, 2)] });
+    it.report({ revision: 1, outputs: [output(1, 6_000, 2)] });
     it.report({ revision: 2, outputs: [] });
     expect(it.payment().ltc).toMatchObject({ receivedLitoshi: 0, confirmations: 0 });
     expect(it.balances()).toEqual({ ...NO_BALANCES, ltc_received: it.balances().ltc_received });
-    it.report({ revision: 3, outputs: [output(1, 600, 2), output(2, 400, 2)] });
+    it.report({ revision: 3, outputs: [output(1, 6_000, 2), output(2, 4_000, 2)] });
     expect(it.payment().status).toBe('paid');
     expect(it.balances().merchant_ltc).toBe(ASKED);
   });
@@ -295,6 +295,29 @@ describe('a payment by LTC', () => {
     const expired = decideExpire(change.resource, [], plusMs(NOW, 30 * MINUTE))!;
     expect(expired.resource.status).toBe('expired');
     expect(decideAddress(expired.resource, 'rltc1')).toBeNull();
+  });
+
+  test('A payment of less than the network carries is refused by the name of its amount or its product', () => {
+    const create = (litoshi: number, productId?: string) => () =>
+      decideCreateLtc(
+        { productId },
+        { amountCents: 3, description: null },
+        {
+          paymentId: `psa_${'3'.repeat(32)}`,
+          checkoutAttempt: null,
+          environment: 'live',
+          balances: NO_BALANCES,
+          now: NOW,
+          litoshi,
+        },
+      );
+    const naming = (path: string) =>
+      expect.objectContaining({
+        fields: [{ path, message: expect.stringContaining('R$ 0,03 is 0.00005459 LTC') }],
+      });
+    expect(create(5_459)).toThrow(naming('input.valueCents'));
+    expect(create(5_459, '0'.repeat(24))).toThrow(naming('input.productId'));
+    expect(create(5_460)).not.toThrow();
   });
 
   test('A payment beyond what the books can count is refused before anybody can pay it', () => {

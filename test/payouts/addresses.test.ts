@@ -2,8 +2,10 @@ import { createHash } from 'node:crypto';
 import { bech32, bech32m, createBase58check } from '@scure/base';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
+import { fingerprintOf } from '../../server/src/payouts/destinations.ts';
 import { parseLtcAddress } from '../../server/src/payouts/methods/ltc.ts';
 import { parseUsdtAddress } from '../../server/src/payouts/methods/usd.ts';
+import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
 import { anyText } from '../support/any-text.ts';
 import { generated } from '../support/scale.ts';
@@ -63,7 +65,7 @@ describe('a USDT address', () => {
   const ERC20 = '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed';
 
   test.each([
-    ['on TRON', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t'],
+    ['on TRON', 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK', 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK'],
     ['of ERC-20', ERC20, ERC20],
     ['of ERC-20', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359', '0xfB6916095ca1df60bB79Ce92cE3Ea74c37c5d359'],
     ['of ERC-20 in small letters', ERC20.toLowerCase(), ERC20],
@@ -75,7 +77,7 @@ describe('a USDT address', () => {
   test.each([
     ['nothing', ''],
     ['0x', '0x'],
-    ['with a letter changed', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6u'],
+    ['with a letter changed', 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxJ'],
     ['of another chain', withVersion(0x00)],
     ['LTC', 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'],
     ['of ERC-20 with one letter in the other case', ERC20.replace('aA', 'aa')],
@@ -88,11 +90,88 @@ describe('a USDT address', () => {
   });
 });
 
+const onTron = (hex: string) => base58check.encode(Buffer.from(`41${hex}`, 'hex'));
+const CONTRACT = 'is the contract of USDT itself';
+const NOBODY = 'of which nobody has the key';
+const EVM_CONTRACT = 'dac17f958d2ee523a2206206994597c13d831ec7';
+
+describe('an address to which money would be lost', () => {
+  test.each([
+    ['the contract of USDT on TRON', 'usd', 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', CONTRACT],
+    ['the contract of USDT on Ethereum', 'usd', '0xdAC17F958D2ee523a2206206994597C13D831ec7', CONTRACT],
+    ['that contract in small letters', 'usd', `0x${EVM_CONTRACT}`, CONTRACT],
+    ['the bytes of that contract on TRON', 'usd', onTron(EVM_CONTRACT), CONTRACT],
+    ['the zero address', 'usd', `0x${'0'.repeat(40)}`, NOBODY],
+    ['a precompiled contract', 'usd', `0x${'0'.repeat(39)}1`, NOBODY],
+    ['the last of those below 0x100', 'usd', `0x${'0'.repeat(38)}ff`, NOBODY],
+    ['the precompiled contract of P-256', 'usd', `0x${'0'.repeat(37)}100`, NOBODY],
+    ['0x…dEaD', 'usd', '0x000000000000000000000000000000000000dEaD', NOBODY],
+    ['0x…dead in small letters', 'usd', '0x000000000000000000000000000000000000dead', NOBODY],
+    ['0xdEAD…', 'usd', `0xdead${'0'.repeat(36)}`, NOBODY],
+    ['dead, repeated', 'usd', `0x${'dead'.repeat(10)}`, NOBODY],
+    ['deadbeef, repeated', 'usd', `0x${'deadbeef'.repeat(5)}`, NOBODY],
+    ['0xdead…069420', 'usd', '0xdead000000000000000042069420694206942069', NOBODY],
+    ['one digit', 'usd', `0x${'1'.repeat(40)}`, NOBODY],
+    ['the stand-in for ether', 'usd', '0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE', NOBODY],
+    ['the caller of the system', 'usd', `0x${'f'.repeat(39)}e`, NOBODY],
+    ['the zero address of TRON', 'usd', 'T9yD14Nj9j7xAB4dbGeiX9h8unkKHxuWwb', NOBODY],
+    ['the black hole of TRON’s first block', 'usd', 'TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', NOBODY],
+    ['a precompiled contract of TRON', 'usd', onTron(`${'0'.repeat(39)}1`), NOBODY],
+    ['…dead on TRON', 'usd', onTron(`${'0'.repeat(36)}dead`), NOBODY],
+    [
+      'the zero hash of Litecoin',
+      'ltc',
+      base58check.encode(Uint8Array.of(0x30, ...new Uint8Array(20))),
+      NOBODY,
+    ],
+    [
+      'a zero hash in segwit',
+      'ltc',
+      bech32.encode('ltc', [0, ...bech32.toWords(new Uint8Array(20))]),
+      NOBODY,
+    ],
+    ['3…, which is Bitcoin’s too', 'ltc', '3J3jeZjwS8sBkw3GYp42usUARpgp72hkGy', 'as M…'],
+    ['MWEB', 'ltc', `ltcmweb1${'q'.repeat(120)}`, 'an MWEB address'],
+    ['MWEB in capitals', 'ltc', `LTCMWEB1${'Q'.repeat(120)}`, 'an MWEB address'],
+  ] as const)('no payout is made to %s, and the reason is named', (_, method, text, why) => {
+    expect(parseDestination(method, text)).toEqual({ destination: null, why: expect.stringContaining(why) });
+  });
+
+  test.each([
+    ['usd', 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK'],
+    ['usd', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
+    // A contract wallet whose address was searched for its zeros.
+    ['usd', '0x0000000000000068F116a894984e2DB1123eB395'],
+    ['ltc', 'MQFsxT9uPFicZSKAeh3NjWiZkXHG5AghvX'],
+    ['ltc', 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'],
+  ] as const)('a payout by %s to %s is made', (method, text) => {
+    expect(parseDestination(method, text)).toEqual({ destination: text, why: null });
+  });
+
+  test('no address with a key is taken for one without', () => {
+    fc.assert(
+      fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
+        // fast-check likes zeros: a hash is as good as random.
+        const text = onTron(createHash('sha256').update(bytes).digest('hex').slice(0, 40));
+        expect(parseDestination('usd', text).destination).toBe(text);
+      }),
+      { numRuns: generated(1_000) },
+    );
+  });
+
+  test('what another service has paid to such an address is still recognised', () => {
+    const burned = '0x000000000000000000000000000000000000dEaD';
+    expect(parseUsdtAddress(burned)).toBe(burned);
+    expect(fingerprintOf('usd', 5_000, burned)).not.toBeNull();
+    expect(fingerprintOf('ltc', 5_000, '3J3jeZjwS8sBkw3GYp42usUARpgp72hkGy')).not.toBeNull();
+  });
+});
+
 test('an address with any letter changed is refused', () => {
   const addresses = [
     ['LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9', parseLtcAddress],
     ['ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9', parseLtcAddress],
-    ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', parseUsdtAddress],
+    ['TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK', parseUsdtAddress],
   ] as const;
   fc.assert(
     fc.property(

@@ -40,7 +40,7 @@ const FOLLOW_ALL = `subscription ($after: String) {
 
 const CPF = '123.456.789-09';
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
-const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const USDT = 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK';
 
 let app: TestApp;
 beforeAll(async () => {

@@ -126,6 +126,22 @@ describe('rules', () => {
     );
   });
 
+  test('a payout in LTC that leaves less than the network carries is refused, after the fee and with both figures', () => {
+    const leaving = (amountCents: number) => () => request({ method: 'ltc', amountCents });
+    // 1,633 litoshi a cent: three cents are 4,899, four are 6,532.
+    for (const cents of [1, 3])
+      expect(leaving(FEES.ltc + cents)).toThrow(
+        expect.objectContaining({
+          fields: [
+            { path: 'input.amountCents', message: expect.stringContaining('0.00005460 LTC after the fee') },
+          ],
+        }),
+      );
+    expect(leaving(FEES.ltc + 3)).toThrow('it leaves 0.00004899 LTC');
+    expect(leaving(FEES.ltc + 4)).not.toThrow();
+    expect(() => request({ method: 'usd', amountCents: FEES.usd + 1 })).not.toThrow();
+  });
+
   test('a refusal has the longest wait, and the limit that it comes from', () => {
     const ago = (ms: number) => plusMs(NOW, -ms);
     const refusal = (method: PayoutMethod, recent: RecentPayouts) => {
@@ -206,7 +222,8 @@ describe('rules', () => {
   test('an amount must be more than the fee', () => {
     for (const method of PAYOUT_METHODS) {
       expect(() => request({ method, amountCents: FEES[method] })).toThrow(ValidationError);
-      expect(netCents(request({ method, amountCents: FEES[method] + 1 }).payout)).toBe(1);
+      const leastCents = method === 'ltc' ? 4 : 1;
+      expect(netCents(request({ method, amountCents: FEES[method] + leastCents }).payout)).toBe(leastCents);
     }
   });
 
@@ -458,12 +475,12 @@ test('a PIX key is always masked, an address only where masksPublic is set', () 
     for (const method of ['pix', 'pix_turbo'] as const)
       expect(mask(method, masksPublic)).toBe('a***@padaria.example');
   expect(mask('ltc', true)).toBe('ltc1qw…n4n9');
-  expect(mask('usd', true)).toBe('TR7NHq…Lj6t');
+  expect(mask('usd', true)).toBe('TSKvj5…VhxK');
   expect(mask('usd', false)).toBe(DESTINATIONS.usd);
   const unknown = (destination: string) =>
     maskDestination({ method: 'unknown', destination }, { masksPublic: true });
   expect(unknown(DESTINATIONS.ltc)).toBe('ltc1qw…n4n9');
-  expect(unknown(DESTINATIONS.usd)).toBe('TR7NHq…Lj6t');
+  expect(unknown(DESTINATIONS.usd)).toBe('TSKvj5…VhxK');
   expect(unknown(KEY)).toBe('a***@padaria.example');
   // A name that every object has is no method either.
   const inherited = 'constructor' as PayoutMethod;

@@ -17,7 +17,7 @@ const HOUR = 60 * MINUTE;
 export const KEY = 'ana@padaria.example';
 export const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const LTC_DENIED = 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3';
-const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const USDT = 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK';
 const USDT_DENIED = 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL';
 
 /** The behaviour of payouts of the main account that both implementations of their port share. */

@@ -9,7 +9,9 @@ import type { RestClient } from '../support/rest.ts';
 import { PAYOUT } from './examples.ts';
 
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
-const USDT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const USDT = 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK';
+const USDT_CONTRACT = 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t';
+const BITCOIN = '3J3jeZjwS8sBkw3GYp42usUARpgp72hkGy';
 const PIX = { amount: 149.9, method: 'pix', walletAddress: '12345678909' };
 
 let app: TestApp;
@@ -155,11 +157,16 @@ describe('POST /v1/payouts', () => {
     ['walletAddress', { walletAddress: '12345678900' }],
     ['walletAddress', { walletAddress: 'with \u0000' }],
     ['walletAddress', { method: 'ltc' }],
+    ['walletAddress: is the contract of USDT', { method: 'usd', walletAddress: USDT_CONTRACT }],
+    ['walletAddress: is an address of which nobody', { method: 'usd', walletAddress: `0x${'0'.repeat(40)}` }],
+    ['walletAddress: may be a Bitcoin address', { method: 'ltc', walletAddress: BITCOIN }],
+    ['walletAddress: is an MWEB address', { method: 'ltc', walletAddress: 'ltcmweb1qqg5hddkl4uhspjw' }],
     ['idempotencyKey', { idempotencyKey: 'a b' }],
   ])('POST /v1/payouts answers 400 by the name of its %s: %j', async (field, change) => {
     const rest = await merchant();
     const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
-    expect({ status, body }).toEqual({ status: 400, body: { error: expect.stringMatching(`^${field}: `) } });
+    const named = field.includes(':') ? field : `${field}: `;
+    expect({ status, body }).toEqual({ status: 400, body: { error: expect.stringMatching(`^${named}`) } });
     expect((await rest.get('/payouts')).body.total).toBe(0);
   });
 

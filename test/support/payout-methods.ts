@@ -6,7 +6,7 @@ export const DESTINATIONS: Record<PayoutMethod, string> = {
   pix: 'ana@padaria.example',
   pix_turbo: 'ana@padaria.example',
   ltc: 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
-  usd: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
+  usd: 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK',
 };
 
 /** The fees of an account with default settings. */

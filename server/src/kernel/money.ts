@@ -22,6 +22,12 @@ export function reaisText(cents: Cents): string {
 /** The number of litoshi in one LTC. Amounts of LTC are integer litoshi. */
 export const LITOSHI_PER_LTC = 100_000_000;
 
+/**
+ * The dust limit of the Litecoin network: its nodes relay no output of less. It is that of a P2PKH output (182 bytes at
+ * 30,000 litoshi a kilobyte), the largest of the usual kinds, which every wallet and custodian can send and receive.
+ */
+export const DUST_LITOSHI = 5_460;
+
 /** Formats an amount of LTC exactly, with all eight decimals. */
 export function ltcText(litoshi: number): string {
   const decimals = String(litoshi % LITOSHI_PER_LTC).padStart(8, '0');

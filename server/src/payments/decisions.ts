@@ -6,7 +6,8 @@ import {
   soldNow,
 } from '../checkout/model.ts';
 import { plusMs } from '../kernel/clock.ts';
-import type { Cents } from '../kernel/money.ts';
+import { ValidationError } from '../kernel/errors.ts';
+import { type Cents, DUST_LITOSHI, ltcText, reaisText } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
 import { decideNew as decideNewLtc, type LtcChange, newRequest } from '../ltc/decisions.ts';
@@ -68,7 +69,7 @@ export function decideCreate(
 
 /**
  * A new payment by LTC, before the network is asked for its address. `litoshi` is the quote of the amount, which is held until the
- * payment expires. @throws UnavailableError (LIMIT_REACHED)
+ * payment expires. @throws ValidationError (less than the network carries), UnavailableError (LIMIT_REACHED)
  */
 export function decideCreateLtc(
   input: PaymentDetails,
@@ -78,8 +79,16 @@ export function decideCreateLtc(
   // All that comes is the merchant's: a fee in reais would touch a balance that LTC does not.
   const payment = newPayment(input, sale, creation, 0);
   const { amountCents } = sale;
+  const { litoshi } = creation;
+  if (litoshi < DUST_LITOSHI)
+    throw new ValidationError([
+      {
+        path: `input.${input.productId == null ? 'valueCents' : 'productId'}`,
+        message: `must be worth at least ${ltcText(DUST_LITOSHI)} LTC, the least that the network carries; ${reaisText(amountCents)} is ${ltcText(litoshi)} LTC`,
+      },
+    ]);
   return decideNewLtc(
-    { ...payment, method: 'ltc', ltc: newRequest({ amountCents, litoshi: creation.litoshi }) },
+    { ...payment, method: 'ltc', ltc: newRequest({ amountCents, litoshi }) },
     creation.balances,
   );
 }

@@ -1,5 +1,5 @@
 import { ValidationError } from '../kernel/errors.ts';
-import { reaisText } from '../kernel/money.ts';
+import { ltcText, reaisText } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { assertLtcWithdrawable, assertWithdrawable } from '../ledger/funds.ts';
 import {
@@ -10,11 +10,13 @@ import {
   type Move,
 } from '../ledger/postings.ts';
 import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
+import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,
   isFinal,
   leavesUnconfirmed,
   netCents,
+  netLitoshi,
   nextStatuses,
   type OwnPayout,
   type PayoutStatus,
@@ -65,6 +67,7 @@ export function decideRequest(
         message: `must be more than the fee of ${feeCents} (${reaisText(feeCents)})`,
       },
     ]);
+  assertCarried({ method, amountCents, feeCents, litoshi });
   assertWithinHourlyLimits(method, recent, now);
   if (litoshi === null) assertWithdrawable(balances, amountCents);
   else assertLtcWithdrawable(balances, { amountCents, litoshi });
@@ -91,6 +94,19 @@ export function decideRequest(
     transactions: [ledgerTransaction(`payout.requested:${withdrawalId}`, [debitOf(payout)])],
     sendAt: now,
   };
+}
+
+/** Refuses a payout of which less is left after the fee than its network carries. @throws ValidationError */
+function assertCarried(payout: Pick<OwnPayout, 'method' | 'amountCents' | 'feeCents' | 'litoshi'>): void {
+  const { dustLitoshi } = methodOf(payout.method);
+  const leftLitoshi = netLitoshi(payout);
+  if (dustLitoshi === null || leftLitoshi === null || leftLitoshi >= dustLitoshi) return;
+  throw new ValidationError([
+    {
+      path: 'input.amountCents',
+      message: `must leave at least ${ltcText(dustLitoshi)} LTC after the fee, the least that the network carries; it leaves ${ltcText(leftLitoshi)} LTC`,
+    },
+  ]);
 }
 
 /** The state of a transfer at the bank; in the first two the money has not left. `until`: when that may change. */

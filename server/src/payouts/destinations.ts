@@ -1,13 +1,7 @@
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Cents } from '../kernel/money.ts';
-import {
-  isMasked,
-  maskDestination,
-  NO_DESTINATION,
-  type Payout,
-  parseDestination,
-  type RequestPayoutInput,
-} from './model.ts';
+import { methodOf } from './methods/registry.ts';
+import { isMasked, maskDestination, NO_DESTINATION, type Payout, type RequestPayoutInput } from './model.ts';
 
 // Comparisons of destinations that a service shows masked, in ways that the document does not describe.
 
@@ -20,7 +14,7 @@ export function fingerprintOf(
   shown: string | null,
 ): string | null {
   if (method === 'unknown' || shown === null || isMasked(shown)) return null;
-  const { destination } = parseDestination(method, shown);
+  const destination = methodOf(method).destination.parse(shown);
   if (destination === null) return null;
   // Exactly the members that the service gets: with one more, the hash would match no payout.
   const request: Required<Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId'>> = {

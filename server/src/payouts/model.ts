@@ -184,8 +184,9 @@ export function parseDestination(
   text: string,
 ): { destination: string; why: null } | { destination: null; why: string } {
   const kind = methodOf(method).destination;
-  const destination = kind.parse(text);
-  return destination === null ? { destination, why: kind.mustBe } : { destination, why: null };
+  const refusal = kind.refusal(text);
+  const destination = refusal === null ? kind.parse(text) : null;
+  return destination === null ? { destination, why: refusal ?? kind.mustBe } : { destination, why: null };
 }
 
 /** The destination of a payout for which the service names none. */

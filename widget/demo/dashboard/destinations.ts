@@ -45,8 +45,8 @@ export const TEST_DESTINATIONS: Partial<Record<PayableMethod, TestDestination[]>
   ],
   USDT: [
     {
-      destination: 'TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t',
-      label: 'TR7NHq…Lj6t',
+      destination: 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK',
+      label: 'TSKvj5…VhxK',
       effect: 'conclui em segundos',
     },
     { destination: 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL', label: 'TJbta1…sPaL', effect: 'é negado' },

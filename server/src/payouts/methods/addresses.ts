@@ -8,12 +8,12 @@ const base58check = createBase58check(sha256);
 /** The length of the hash behind the version byte of a base58check address. */
 const HASH_BYTES = 20;
 
-/** Whether a text is a base58check address with one of these version bytes. */
-export function isBase58Check(text: string, versions: readonly number[]): boolean {
+/** The hash in a base58check address with one of these version bytes; null where the text is none. */
+export function base58Hash(text: string, versions: readonly number[]): Uint8Array | null {
   // No address is longer, and decoding base 58 takes quadratic time.
-  if (text.length > 40) return false;
+  if (text.length > 40) return null;
   const bytes = tryDecode(() => base58check.decode(text));
-  return bytes?.length === 1 + HASH_BYTES && versions.includes(bytes[0]!);
+  return bytes?.length === 1 + HASH_BYTES && versions.includes(bytes[0]!) ? bytes.slice(1) : null;
 }
 
 /** Runs a decoder; null where the text is malformed, at which the libraries throw. */
@@ -24,6 +24,23 @@ export function tryDecode<Value>(decode: () => Value): Value | null {
     return null;
   }
 }
+
+/** The digits at one end of a hash that are alike in no address with a key: finding such a key takes 2^92 attempts. */
+const DIGITS_ALIKE = 24;
+const UNSPENDABLE = new RegExp(
+  `^([0-9a-f])\\1{${DIGITS_ALIKE - 1}}|([0-9a-f])\\2{${DIGITS_ALIKE - 1}}$|^([0-9a-f]{1,10})\\3+$`,
+);
+
+/**
+ * Whether a hash, in small hex, was written by a person and not made from a key: the zero address, those of precompiled
+ * contracts, and burn addresses as 0x…dead, 0xdead…0, deadbeef… repeated. What is sent there is lost.
+ */
+export function isUnspendable(hash: string): boolean {
+  return UNSPENDABLE.test(hash);
+}
+
+/** The reason that refuses an address without a key. */
+export const NOBODY_HAS_ITS_KEY = 'is an address of which nobody has the key: what is sent there is lost';
 
 /** Shortens an address to its first six and last four characters. */
 export function shortenAddress(address: string): string {

@@ -1,5 +1,7 @@
+import { bytesToHex } from '@noble/hashes/utils.js';
 import { bech32, bech32m } from '@scure/base';
-import { isBase58Check, shortenAddress, tryDecode } from './addresses.ts';
+import { DUST_LITOSHI } from '../../kernel/money.ts';
+import { base58Hash, isUnspendable, NOBODY_HAS_ITS_KEY, shortenAddress, tryDecode } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
 export const ltc: MethodRecord = {
@@ -10,48 +12,70 @@ export const ltc: MethodRecord = {
     inWords: 'LTC address',
     mustBe: 'must be an LTC address of the main network, with its checksum',
     parse: parseLtcAddress,
+    refusal: refusalOf,
     mask: shortenAddress,
     isPublic: true,
     inText: [],
   },
   defaultFeeCents: 500,
   debits: 'ltc',
+  dustLitoshi: DUST_LITOSHI,
   leavesUnconfirmed: false,
   hourly: null,
   rail: { simulatedMs: 5_000, namesRecipient: false },
 };
 
-/** P2PKH (L…), P2SH (M…), and P2SH in its older form (3…). */
-const VERSIONS: readonly number[] = [0x30, 0x32, 0x05];
+/** P2SH in its older form (3…), which is also Bitcoin's. */
+const BITCOIN_TOO = 0x05;
+/** P2PKH (L…), P2SH (M…), and P2SH in its older form. */
+const VERSIONS: readonly number[] = [0x30, 0x32, BITCOIN_TOO];
 
 /** Parses an LTC address of the main network, checksum included, into its normal form; null where the text is none. */
 export function parseLtcAddress(text: string): string | null {
-  if (/^ltc1/i.test(text)) return isSegwit(text) ? text.toLowerCase() : null;
-  return isBase58Check(text, VERSIONS) ? text : null;
+  if (hashOf(text) === null) return null;
+  return isSegwitText(text) ? text.toLowerCase() : text;
+}
+
+/** The reason for which nothing is paid to a text that is an LTC address, or is one in another way. */
+function refusalOf(text: string): string | null {
+  if (/^ltcmweb1/i.test(text))
+    return 'is an MWEB address (ltcmweb1…), to which no payout is sent: it must begin with ltc1, L or M';
+  if (base58Hash(text, [BITCOIN_TOO]))
+    return 'may be a Bitcoin address (3…), where LTC are lost: Litecoin wallets show an address of theirs as M…';
+  const hash = hashOf(text);
+  return hash !== null && isUnspendable(bytesToHex(hash)) ? NOBODY_HAS_ITS_KEY : null;
 }
 
 /** Whether a text is an address of a test network, where LTC are worth nothing. */
 export function isTestLtcAddress(text: string): boolean {
-  return ['tltc', 'rltc'].some((prefix) => isSegwit(text, prefix));
+  return ['tltc', 'rltc'].some((prefix) => segwitHash(text, prefix) !== null);
 }
 
-/** Whether a text is a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
-function isSegwit(text: string, prefix = 'ltc'): boolean {
-  return isWitness(bech32, text, prefix, 0, [20, 32]) || isWitness(bech32m, text, prefix, 1, [32]);
+/** The hash, or the key, in an address of the main network; null where the text is none. */
+function hashOf(text: string): Uint8Array | null {
+  return isSegwitText(text) ? segwitHash(text, 'ltc') : base58Hash(text, VERSIONS);
 }
 
-function isWitness(
+function isSegwitText(text: string): boolean {
+  return /^ltc1/i.test(text);
+}
+
+/** The hash in a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
+function segwitHash(text: string, prefix: string): Uint8Array | null {
+  return witnessOf(bech32, text, prefix, 0, [20, 32]) ?? witnessOf(bech32m, text, prefix, 1, [32]);
+}
+
+function witnessOf(
   coder: typeof bech32,
   text: string,
   expected: string,
   version: number,
   lengths: readonly number[],
-): boolean {
-  return (
-    tryDecode(() => {
-      const { prefix, words } = coder.decode(text as `${string}1${string}`, 90);
-      const bytes = coder.fromWords(words.slice(1));
-      return prefix === expected && words[0] === version && lengths.includes(bytes.length);
-    }) ?? false
-  );
+): Uint8Array | null {
+  return tryDecode(() => {
+    const { prefix, words } = coder.decode(text as `${string}1${string}`, 90);
+    const bytes = coder.fromWords(words.slice(1));
+    const isAddress = prefix === expected && words[0] === version && lengths.includes(bytes.length);
+    return isAddress ? bytes : null;
+  });
 }

@@ -17,6 +17,8 @@ export interface MethodRecord {
   defaultFeeCents: Cents;
   /** The balance that is debited: cents, or litoshi as the bank quotes them for the amount. */
   debits: 'brl' | 'ltc';
+  /** The fewest litoshi that the network carries to a destination, which is left after the fee; null where it has no limit. */
+  dustLitoshi: number | null;
   /** Whether the money leaves before the bank confirms it. Only such a payout is ever `processing`. */
   leavesUnconfirmed: boolean;
   /** The method's own hourly limit, besides the shared one, and its name in a refusal; null for none. */
@@ -34,6 +36,11 @@ export interface DestinationKind {
   mustBe: string;
   /** Parses a text into the normal form; null where it is no such destination. */
   parse(text: string): string | null;
+  /**
+   * The reason for which nothing is paid to a text, where `mustBe` does not name it; null for none. It refuses requests
+   * alone: a payout that another service has made to such a destination is read by `parse`.
+   */
+  refusal(text: string): string | null;
   /** Hides most of a destination in its normal form; null where the text is no such destination. */
   mask(text: string): string | null;
   /** Whether a public ledger shows it. Then the merchant sees it whole, and a mask only shortens it. */

@@ -1,6 +1,6 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
-import { isBase58Check, shortenAddress } from './addresses.ts';
+import { base58Hash, isUnspendable, NOBODY_HAS_ITS_KEY, shortenAddress } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
 export const usd: MethodRecord = {
@@ -12,12 +12,14 @@ export const usd: MethodRecord = {
     variants: 'TRON or ERC-20',
     mustBe: 'must be a USDT address, on TRON (T…) or ERC-20 (0x…), with its checksum',
     parse: parseUsdtAddress,
+    refusal: refusalOf,
     mask: shortenAddress,
     isPublic: true,
     inText: [],
   },
   defaultFeeCents: 500,
   debits: 'brl',
+  dustLitoshi: null,
   leavesUnconfirmed: false,
   hourly: null,
   rail: { simulatedMs: 5_000, namesRecipient: false },
@@ -28,7 +30,31 @@ const TRON_VERSIONS: readonly number[] = [0x41];
 /** Parses a TRON or ERC-20 address, with any checksum, into its normal form; null where the text is none. */
 export function parseUsdtAddress(text: string): string | null {
   if (text.startsWith('0x')) return parseErc20Address(text);
-  return isBase58Check(text, TRON_VERSIONS) ? text : null;
+  return base58Hash(text, TRON_VERSIONS) ? text : null;
+}
+
+/** The contracts of USDT. Those of one chain are refused on the other, too: an address is the same 20 bytes on both. */
+const CONTRACTS = ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', '0xdAC17F958D2ee523a2206206994597C13D831ec7'].map(
+  accountOf,
+);
+/** Burn addresses that `isUnspendable` does not recognise: the black hole of TRON's first block, and one of Ethereum. */
+const BURNED = ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', '0xdead000000000000000042069420694206942069'].map(
+  accountOf,
+);
+
+/** The reason for which nothing is paid to a USDT address. */
+function refusalOf(text: string): string | null {
+  const account = accountOf(text);
+  if (account === null) return null;
+  if (CONTRACTS.includes(account))
+    return 'is the contract of USDT itself, which keeps what is sent to it: it must be the address of a wallet';
+  return BURNED.includes(account) || isUnspendable(account) ? NOBODY_HAS_ITS_KEY : null;
+}
+
+/** The 20 bytes of an address, in small hex; null where the text is none. */
+function accountOf(text: string): string | null {
+  const hash = base58Hash(text, TRON_VERSIONS);
+  return hash ? bytesToHex(hash) : (parseErc20Address(text)?.slice(2).toLowerCase() ?? null);
 }
 
 /** Parses an ERC-20 address into EIP-55, where the case of the letters is the checksum; in one case there is none. */
