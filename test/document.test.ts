@@ -1434,8 +1434,10 @@ describe('4.5 other endpoints', () => {
     expect((await live.post('/payments', {})).status).toBe(400);
     expect((await live.get('/payments/psa_0')).status).toBe(400);
     expect((await live.get(`/payments/psa_${'0'.repeat(32)}`)).status).toBe(404);
-    const byLtc = await live.post('/payments', { valueCents: 1, method: 'ltc' });
-    expect(byLtc).toMatchObject({ status: 201, body: { method: 'ltc', ltcAmount: '0.00001634' } });
+    const byLtc = await live.post('/payments', { valueCents: 4, method: 'ltc' });
+    expect(byLtc).toMatchObject({ status: 201, body: { method: 'ltc', ltcAmount: '0.00006533' } });
+    const dust = await live.post('/payments', { valueCents: 3, method: 'ltc' });
+    expect(dust).toMatchObject({ status: 400, body: { error: expect.stringContaining('0.00005460 LTC') } });
     expect((await sandbox.post('/payments', { valueCents: 1, method: 'ltc' })).status).toBe(403);
   });
   rows('4.5', ['POST /v1/charges', 'GET /v1/charges/{id}'], async () => {

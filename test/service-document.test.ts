@@ -256,6 +256,7 @@ const completed: SubaccountPayout = {
   completedAt: now,
   reversedAt: null,
   externalId: 'ana-8',
+  destinationKind: 'phone',
 };
 
 /** The waits between the attempts of a delivery that always fails, in seconds. */

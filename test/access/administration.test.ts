@@ -165,6 +165,7 @@ describeOnDatabase('accounts', (open) => {
     const changes = {
       payoutFeesCents: { pix: 0, usd: 1 },
       subaccountMarkupCents: 5,
+      pixMaxCents: 1_500_000,
       cardPaymentsEnabled: false,
     };
     const { account: changed } = await administration.updateAccount({ id: account.id, ...changes });
@@ -175,6 +176,8 @@ describeOnDatabase('accounts', (open) => {
       payoutFeesCents: { ...account.payoutFeesCents, pix: 0, usd: 1 },
     });
     expect((await administration.listAccounts()).accounts).toEqual([changed, second]);
+    const noCeiling = await administration.updateAccount({ id: second.id, pixMaxCents: null });
+    expect(noCeiling.account.pixMaxCents).toBeNull();
     await expect(administration.updateAccount({ id: 'acc_unknown', name: 'X' })).rejects.toBeInstanceOf(
       NotFoundError,
     );

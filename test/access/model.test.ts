@@ -323,6 +323,7 @@ describe('what is asked about keys and accounts', () => {
         pixEnabled: false,
         pixFeeCents: 100_000,
         ltcEnabled: false,
+        pixMaxCents: 1_500_000,
       },
     ],
     [null, createAccountInput, { name: 'Padaria', cardReleaseDays: 365 }],
@@ -337,6 +338,9 @@ describe('what is asked about keys and accounts', () => {
     [['subaccountMarkupCents'], createAccountInput, { name: 'Padaria', subaccountMarkupCents: 100_001 }],
     [['pixFeeCents'], createAccountInput, { name: 'Padaria', pixFeeCents: 100_001 }],
     [['pixFeeCents'], createAccountInput, { name: 'Padaria', pixFeeCents: 0.5 }],
+    [['pixMaxCents'], createAccountInput, { name: 'Padaria', pixMaxCents: 0 }],
+    [['pixMaxCents'], createAccountInput, { name: 'Padaria', pixMaxCents: 1.5 }],
+    [null, updateAccountInput, { id: 'acc_1', pixMaxCents: null }],
     [['pixEnabled'], createAccountInput, { name: 'Padaria', pixEnabled: 'no' }],
     [['ltcEnabled'], createAccountInput, { name: 'Padaria', ltcEnabled: 1 }],
     [['payoutFeesCents.pix'], createAccountInput, { name: 'Padaria', payoutFeesCents: { pix: 100_001 } }],
@@ -381,6 +385,7 @@ describe('what is asked about keys and accounts', () => {
       pixFeeCents: 0,
       ltcEnabled: true,
       payoutFeesCents: expect.objectContaining({ pix: 100, pix_turbo: 200, ltc: 500, usd: 500 }),
+      pixMaxCents: null,
       subaccountMarkupCents: 50,
     });
   });

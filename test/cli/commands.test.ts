@@ -32,6 +32,8 @@ describe('the parser of psa', () => {
     ['ltc credit psa_1', 'ltc.credit', { id: 'psa_1' }],
     ['accounts set acc_1 --ltc off', 'accounts.set', { id: 'acc_1', ltcEnabled: false }],
     ['accounts set acc_1 --color #7a1f5c', 'accounts.set', { id: 'acc_1', color: '#7a1f5c' }],
+    ['accounts set acc_1 --pix-max-cents 1500000', 'accounts.set', { id: 'acc_1', pixMaxCents: 1_500_000 }],
+    ['accounts set acc_1 --pix-max-cents none', 'accounts.set', { id: 'acc_1', pixMaxCents: null }],
     ['accounts set acc_1 --color none --logo none', 'accounts.set', { id: 'acc_1', color: null, logo: null }],
     ['tokens pause ps_checkout_x --minutes 60', 'tokens.pause', { token: 'ps_checkout_x', minutes: 60 }],
     ['tokens resume tok_1', 'tokens.resume', { token: 'tok_1' }],

@@ -245,12 +245,15 @@ describe('a payout of the dashboard', () => {
     expect(body).toMatchObject({ code: 'VALIDATION', fields: [{ path }] });
   });
 
-  test('the fee of a payout is known before it is requested, by each method', async () => {
-    const fees = await fetch(`${app.url}/demo/dashboard/payout-fees`);
-    expect([fees.status, await fees.json()]).toEqual([
-      200,
-      { pix: 100, pix_turbo: expect.any(Number), ltc: expect.any(Number), usd: expect.any(Number) },
-    ]);
+  test('the fee of a payout is known before it is requested, and what its destination is taken for', async () => {
+    const termsOf = async (change: object) =>
+      (await post('/demo/dashboard/payout-terms', { ...input, destination: '11987650034', ...change })).body;
+    const cpf = { feeCents: 100, destination: '11987650034', destinationKind: 'cpf' };
+    expect(await termsOf({})).toEqual(cpf);
+    expect(await termsOf({ method: 'pix_turbo' })).toEqual({ ...cpf, feeCents: 200 });
+    const phone = { destination: '+5511987650034', destinationKind: 'phone' };
+    expect(await termsOf({ pixKeyType: 'phone' })).toEqual({ ...cpf, ...phone });
+    expect(await termsOf({ pixKeyType: 'email' })).toMatchObject({ fields: [{ path: 'pixKeyType' }] });
   });
 
   test('a payout beyond the balance is refused with the withdrawable amount', async () => {

@@ -1,6 +1,13 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { maskPixKey, type PixKeyKind, parsePixKey, pixKeyText } from '../../server/src/kernel/pix-key.ts';
+import {
+  kindOfPixKey,
+  maskPixKey,
+  PIX_KEY_KINDS,
+  type PixKeyKind,
+  parsePixKey,
+  parseTypedPixKey,
+} from '../../server/src/kernel/pix-key.ts';
 import { anyText } from '../support/any-text.ts';
 import { generated } from '../support/scale.ts';
 
@@ -20,7 +27,13 @@ describe('a PIX key', () => {
     ['random', '123E4567-E89B-12D3-A456-426614174000', '123e4567-e89b-12d3-a456-426614174000'],
   ])('A PIX key of the kind %s is parsed into its normal form: %s', (kind, text, key) => {
     expect(parsePixKey(text)).toEqual({ kind, key });
-    expect(pixKeyText.parse(text)).toBe(key);
+    for (const type of [kind, null]) expect(parseTypedPixKey(text, type)).toEqual({ key, wrong: null });
+    for (const other of PIX_KEY_KINDS.filter((each) => each !== kind))
+      expect(parseTypedPixKey(text, other)).toEqual({ key: null, wrong: 'type', why: expect.any(String) });
+    expect(kindOfPixKey(key)).toBe(kind);
+    // The mask of a phone is that of a random key, too.
+    const isShown = kind !== 'phone' && kind !== 'random';
+    expect(kindOfPixKey(maskPixKey(key))).toBe(isShown ? kind : null);
     // The normal form is its own.
     expect(parsePixKey(key)).toEqual({ kind, key });
   });
@@ -66,7 +79,33 @@ describe('a PIX key', () => {
     'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9',
   ])('A text that is no PIX key is refused: %j', (text) => {
     expect(parsePixKey(text)).toBeNull();
-    expect(pixKeyText.safeParse(text).success).toBe(false);
+    expect(parseTypedPixKey(text, null)).toMatchObject({ key: null, wrong: 'key' });
+  });
+
+  test('Eleven digits are a CPF, and the phone that they are too where their writer says so', () => {
+    const digits = '11987650034';
+    expect(parseTypedPixKey(digits, null)).toEqual({ key: digits, wrong: null });
+    expect(parseTypedPixKey(digits, 'cpf')).toEqual({ key: digits, wrong: null });
+    for (const text of [digits, `+55${digits}`, `55${digits}`, '(11) 98765-0034', '+55 11 98765-0034'])
+      expect(parseTypedPixKey(text, 'phone')).toEqual({ key: `+55${digits}`, wrong: null });
+    // 55 is an area code, too.
+    expect(parseTypedPixKey('55987654321', 'phone')).toEqual({ key: '+5555987654321', wrong: null });
+  });
+
+  test.each([
+    ['phone', '52998224725', 'type', 'a CPF'],
+    ['phone', 'ana@padaria.example', 'type', 'an e-mail address'],
+    ['cpf', '+5511987654321', 'type', 'a phone'],
+    ['cnpj', '12345678909', 'type', 'a CPF'],
+    ['email', '12345678909', 'type', 'a CPF'],
+    ['random', '12345678909', 'type', 'a CPF'],
+    ['phone', '+1 212 555 0100', 'key', 'must be a PIX key'],
+    ['phone', '11 9876', 'key', 'must be a PIX key'],
+    ['cpf', '11987654321', 'key', 'must be a PIX key'],
+  ] as const)('A key that is no %s is refused: %s, with what is wrong', (type, text, wrong, why) => {
+    const parsed = parseTypedPixKey(text, type);
+    expect(parsed).toEqual({ key: null, wrong, why: expect.stringContaining(why) });
+    expect(JSON.stringify(parsed)).not.toContain(text);
   });
 
   test('A text with a letter outside ASCII is no PIX key, even where the lower case of the letter is in ASCII', () => {

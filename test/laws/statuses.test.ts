@@ -66,7 +66,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
           },
         });
         const upcoming: Said[][] = [];
-        const account = { payoutFeesCents: FEES, subaccountMarkupCents: MARKUP };
+        const account = { payoutFeesCents: FEES, pixMaxCents: null, subaccountMarkupCents: MARKUP };
         const core = await startCore({ database, account, bank, follows: false });
         const subaccountId = await openSubaccount(core, 50_000);
         await fund(core, { cents: 50_000, litoshi: 100_000_000 });

@@ -50,6 +50,7 @@ describeOnDatabase('payouts', (open) => {
       deniedReason: null,
       endToEndId: null,
       externalId: null,
+      destinationKind: 'cpf',
     });
     for (const reference of [payout.withdrawalId, payout.code])
       expect(await core.payouts.find(core.tenant, reference)).toEqual(payout);

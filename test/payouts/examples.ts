@@ -17,6 +17,7 @@ export const PAYOUT: OwnPayout = {
   deniedReason: null,
   endToEndId: null,
   externalId: null,
+  destinationKind: 'email',
 };
 
 /** The same as another service shows it. */

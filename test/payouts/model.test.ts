@@ -126,6 +126,24 @@ describe('rules', () => {
     );
   });
 
+  test('a payout by PIX above the ceiling of the account is refused with the figure, one by another method is not', () => {
+    const account = { payoutFeesCents: FEES, pixMaxCents: 1_500_000 };
+    const balances = { ...RICH, merchant_balance: 9_000_000 };
+    const asking = (method: PayoutMethod, amountCents: number) => () =>
+      request({ method, amountCents }, { account, balances });
+    for (const method of ['pix', 'pix_turbo'] as const) {
+      expect(asking(method, 1_500_000)).not.toThrow();
+      expect(asking(method, 1_500_001)).toThrow(
+        expect.objectContaining({
+          fields: [
+            { path: 'input.amountCents', message: expect.stringContaining('at most 1500000 (R$ 15.000,00)') },
+          ],
+        }),
+      );
+    }
+    expect(asking('usd', 1_500_001)).not.toThrow();
+  });
+
   test('a payout in LTC that leaves less than the network carries is refused, after the fee and with both figures', () => {
     const leaving = (amountCents: number) => () => request({ method: 'ltc', amountCents });
     // 1,633 litoshi a cent: three cents are 4,899, four are 6,532.
@@ -519,7 +537,7 @@ function request(
       withdrawalId: '0'.repeat(24),
       code: `SAQ-${'0'.repeat(12)}`,
       litoshi: method === 'ltc' ? amountCents * 1_633 : null,
-      account: { payoutFeesCents: FEES },
+      account: { payoutFeesCents: FEES, pixMaxCents: null },
       recent: NONE,
       balances: RICH,
       now: NOW,

@@ -339,7 +339,7 @@ export function describePort(startMerchant: StartPortFixture): void {
         expect(await again(merchant, payout)).toMatchObject({ status: 'completed' });
       expect(await merchant.service.balances()).toMatchObject({ merchant_balance: 60_000, paid_out: 39_600 });
       expect(merchant.faults).toEqual([]);
-      const ltc = request(merchant, { method: 'ltc', amountCents: 501, destination: LTC });
+      const ltc = request(merchant, { method: 'ltc', amountCents: 504, destination: LTC });
       await expect(ltc).rejects.toMatchObject({
         code: 'INSUFFICIENT_FUNDS',
         ...merchant.exact({ cryptoBalanceLitoshi: 0 }),
@@ -464,6 +464,19 @@ export function describePort(startMerchant: StartPortFixture): void {
       expect((await request(merchant, input)).replayed).toBe(true);
       for (const externalId of ['repasse 8/2026', null])
         await expect(request(merchant, { ...input, externalId })).rejects.toThrow(IdempotencyError);
+    });
+
+    test('a payout shows what its key was taken for, and a key of a request stays with the type that it names', async () => {
+      const merchant = await start();
+      const input = { destination: '+5511987650034', pixKeyType: 'phone', idempotencyKey: 'a' } as const;
+      const { payout } = await request(merchant, input);
+      expect(payout.destinationKind).toBe('phone');
+      expect((await again(merchant, payout))?.destinationKind).toBe('phone');
+      expect((await request(merchant, input)).replayed).toBe(true);
+      for (const pixKeyType of ['random', null] as const)
+        await expect(request(merchant, { ...input, pixKeyType })).rejects.toThrow(IdempotencyError);
+      const { payout: untyped } = await request(merchant, { destination: 'ana@padaria.example' });
+      expect(untyped.destinationKind).toBe('email');
     });
 
     test('an idempotency key belongs to one account and environment', async () => {

@@ -162,12 +162,31 @@ describe('POST /v1/payouts', () => {
     ['walletAddress: may be a Bitcoin address', { method: 'ltc', walletAddress: BITCOIN }],
     ['walletAddress: is an MWEB address', { method: 'ltc', walletAddress: 'ltcmweb1qqg5hddkl4uhspjw' }],
     ['idempotencyKey', { idempotencyKey: 'a b' }],
+    ['pixKeyType: must be one of cpf, cnpj, phone', { pixKeyType: 'PHONE' }],
+    ['pixKeyType: does not fit the key, which is a CPF', { pixKeyType: 'phone' }],
+    ['pixKeyType: must be left out', { method: 'ltc', walletAddress: LTC, pixKeyType: 'random' }],
+    ['walletAddress: must be a PIX key', { walletAddress: 'x', pixKeyType: 'random' }],
   ])('POST /v1/payouts answers 400 by the name of its %s: %j', async (field, change) => {
     const rest = await merchant();
     const { status, body } = await rest.post('/payouts', { ...PIX, ...change });
     const named = field.includes(':') ? field : `${field}: `;
     expect({ status, body }).toEqual({ status: 400, body: { error: expect.stringMatching(`^${named}`) } });
     expect((await rest.get('/payouts')).body.total).toBe(0);
+  });
+
+  test('POST /v1/payouts takes eleven digits for a CPF, and for a phone where pixKeyType says so', async () => {
+    const rest = await merchant();
+    const shown = async (change: object) => {
+      const { body } = await rest.post('/payouts', { ...PIX, amount: 10, walletAddress: '11987650034', ...change });
+      return [body.walletAddress, body.destinationKind];
+    };
+    expect(await shown({})).toEqual(['***.876.500-**', 'cpf']);
+    expect(await shown({ pixKeyType: null })).toEqual(['***.876.500-**', 'cpf']);
+    expect(await shown({ pixKeyType: 'phone' })).toEqual(['****0034', 'phone']);
+    const { payouts } = (await rest.get('/payouts')).body;
+    expect(payouts.map(({ destinationKind }: { destinationKind: string }) => destinationKind)).toEqual([
+      ...['phone', 'cpf', 'cpf'],
+    ]);
   });
 
   test('POST /v1/payouts answers 400 above the withdrawable amount with the detailed reason, and 429 beyond ten an hour', async () => {

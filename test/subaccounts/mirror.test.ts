@@ -31,6 +31,7 @@ const REQUESTED: UpstreamPayout = {
   completedAt: null,
   reversedAt: null,
   externalId: null,
+  destinationKind: 'email',
 };
 const SENT: UpstreamPayout = {
   ...REQUESTED,

@@ -50,20 +50,35 @@ const subaccount = (balanceCents: number): StoredSubaccount => ({
 const terms = (markup: number, fee: number) => ({
   subaccountMarkupCents: markup,
   payoutFeesCents: { pix: fee },
+  pixMaxCents: null,
 });
 
-function request(amountCents = 4_000, markup = 50, fee = 100): SubaccountPayoutChange {
+function request(
+  amountCents = 4_000,
+  markup = 50,
+  fee = 100,
+  pixMaxCents: number | null = null,
+): SubaccountPayoutChange {
   return decideRequest(
     { amountCents, pixKey: KEY },
     {
       id: 'sqp_1',
       payoutId: 'saq_1',
       subaccount: subaccount(amountCents),
-      terms: terms(markup, fee),
+      terms: { ...terms(markup, fee), pixMaxCents },
       now: NOW,
     },
   );
 }
+
+test('a payout of a subaccount above the ceiling of the account is refused with the figure', () => {
+  expect(() => request(1_500_000, 50, 100, 1_500_000)).not.toThrow();
+  expect(() => request(1_500_001, 50, 100, 1_500_000)).toThrow(
+    expect.objectContaining({
+      fields: [{ path: 'input.amountCents', message: expect.stringContaining('R$ 15.000,00') }],
+    }),
+  );
+});
 
 const outcome: fc.Arbitrary<TransferOutcome> = fc.oneof(
   fc.record({

@@ -249,6 +249,7 @@ export function describePort(startMerchant: StartPortFixture): void {
         completedAt: null,
         reversedAt: null,
         externalId: null,
+        destinationKind: 'email',
       });
       expect(payout).toMatchObject(
         merchant.exact({

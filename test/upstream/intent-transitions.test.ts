@@ -100,10 +100,10 @@ describe('a key', () => {
     'a key with another externalId is a conflict while its intent is %s',
     (state) => {
       const before = intent({ state, summary: { externalId: 'saque 7' } });
-      expect(open(before, { request: { externalId: 'saque 7' } }).intent.id).toBe(before.id);
+      expect(open(before, { request: { kept: { externalId: 'saque 7' } } }).intent.id).toBe(before.id);
       for (const externalId of ['saque 8', null])
-        expect(() => open(before, { request: { externalId } })).toThrow(IdempotencyError);
-      expect(open(intent({ state }), { request: { externalId: null } }).fresh).toBe(false);
+        expect(() => open(before, { request: { kept: { externalId } } })).toThrow(IdempotencyError);
+      expect(open(intent({ state }), { request: { kept: { externalId: null, pixKeyType: null } } }).fresh).toBe(false);
     },
   );
 

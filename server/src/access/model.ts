@@ -22,6 +22,8 @@ export interface AccountSettings {
   ltcEnabled: boolean;
   /** The part of each payout that the service keeps. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
+  /** The most that a payout by PIX may be, of the account and of its subaccounts; null for no ceiling. */
+  pixMaxCents: Cents | null;
   /** The fee that the account takes from each payout of its subaccounts. */
   subaccountMarkupCents: Cents;
 }
@@ -36,6 +38,7 @@ export const DEFAULT_SETTINGS: AccountSettings = {
   pixFeeCents: 0,
   ltcEnabled: true,
   payoutFeesCents: byMethod((method) => methodOf(method).defaultFeeCents),
+  pixMaxCents: null,
   subaccountMarkupCents: 50,
 };
 

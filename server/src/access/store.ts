@@ -69,6 +69,7 @@ export async function insertAccount(sql: Sql, account: AccountRow, createdAt: Da
       pix_fee_cents: account.pixFeeCents,
       ltc_enabled: account.ltcEnabled,
       ...toFeeColumns(account.payoutFeesCents),
+      pix_max_cents: account.pixMaxCents,
       subaccount_markup_cents: account.subaccountMarkupCents,
       created_at: createdAt,
     })
@@ -90,6 +91,7 @@ function toAccount(row: Selectable<Tables['account']>): AccountRow {
     pixFeeCents: row.pix_fee_cents,
     ltcEnabled: row.ltc_enabled,
     payoutFeesCents: readFees(row),
+    pixMaxCents: row.pix_max_cents,
     subaccountMarkupCents: row.subaccount_markup_cents,
   };
 }
@@ -152,6 +154,7 @@ export async function updateAccount(
     pixFeeCents,
     ltcEnabled,
     payoutFeesCents: fees = {},
+    pixMaxCents,
     subaccountMarkupCents,
   }: {
     name?: string | undefined;
@@ -163,6 +166,7 @@ export async function updateAccount(
     payoutFeesCents?:
       | { [Method in keyof AccountSettings['payoutFeesCents']]?: number | undefined }
       | undefined;
+    pixMaxCents?: number | null | undefined;
     subaccountMarkupCents?: number | undefined;
   },
 ): Promise<boolean> {
@@ -177,6 +181,7 @@ export async function updateAccount(
       pix_fee_cents: pixFeeCents,
       ltc_enabled: ltcEnabled,
       ...toFeeColumns(fees),
+      pix_max_cents: pixMaxCents,
       subaccount_markup_cents: subaccountMarkupCents,
     })
     .where('id', '=', id)

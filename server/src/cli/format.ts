@@ -147,6 +147,7 @@ function formatAccounts(accounts: readonly Json<Account>[]): string {
     pix: ({ pixEnabled, pixFeeCents }) => (pixEnabled ? formatReais(pixFeeCents) : 'off'),
     'ltc payments': ({ ltcEnabled }) => (ltcEnabled ? 'on' : 'off'),
     ...feeColumns(),
+    'pix max': ({ pixMaxCents }) => (pixMaxCents === null ? '' : formatReais(pixMaxCents)),
     markup: ({ subaccountMarkupCents }) => formatReais(subaccountMarkupCents),
     color: ({ color }) => color ?? '',
     logo: ({ logoHash }) => (logoHash ? logoHash.slice(0, 8) : ''),

@@ -36,6 +36,7 @@ export function addSettings(command: Command): Command {
     .addOption(createAmount('--pix-fee', 'the fee of a payment by PIX'))
     .addOption(createSwitch('--ltc', 'whether the account takes payments by LTC'));
   for (const { option } of createPayoutFeeOptions()) command.addOption(option);
+  command.addOption(createCeiling());
   return command.addOption(
     createAmount('--subaccount-markup', 'what the account keeps of each payout of its subaccounts'),
   );
@@ -62,6 +63,16 @@ function createAmount(flags: string, description: string): Option {
   return createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
 }
 
+/** Creates the option for the ceiling of a payout by PIX. Cents, for that is how a request for one has its amount. */
+function createCeiling(): Option {
+  return createOption(
+    '--pix-max-cents <CENTS>',
+    'the most that a payout by PIX may be, such as 1500000 for R$ 15.000,00; none takes it away',
+    'whole cents from 1 on, or none',
+    (text) => (text === 'none' ? null : /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined),
+  );
+}
+
 export function toSettings(options: Options): object {
   const feesByMethod = createPayoutFeeOptions().map(({ method, option }) => [
     method,
@@ -75,6 +86,7 @@ export function toSettings(options: Options): object {
     pixEnabled: options.pix,
     pixFeeCents: options.pixFee,
     ltcEnabled: options.ltc,
+    pixMaxCents: options.pixMaxCents,
     payoutFeesCents: Object.keys(fees).length > 0 ? fees : undefined,
     subaccountMarkupCents: options.subaccountMarkup,
   };

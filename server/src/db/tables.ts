@@ -48,6 +48,7 @@ interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
   pix_enabled: Generated<boolean>;
   pix_fee_cents: Generated<number>;
   ltc_enabled: Generated<boolean>;
+  pix_max_cents: Generated<number | null>;
 }
 
 interface AccountBrandTable {

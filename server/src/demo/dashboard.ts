@@ -9,7 +9,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { paymentIdText } from '../payments/model.ts';
-import { type PayoutMethod, type PayoutService, requestPayoutInput } from '../payouts/model.ts';
+import { type PayoutMethod, type PayoutService, requestPayoutInput, variantOf } from '../payouts/model.ts';
 import { type RefundedResource, type RefundService, refundInput } from '../refunds/model.ts';
 import { type SubscriptionService, subscriptionIdText } from '../subscriptions/model.ts';
 
@@ -42,7 +42,7 @@ const cancellationInput = z
 /** The operations that a dashboard's token cannot request. */
 export interface DashboardOperations {
   payouts: Pick<PayoutService, 'request'>;
-  /** Reads the fee of a payout by each method, which the page shows before one is requested. */
+  /** Reads the fee of a payout by each method, which the page shows before one is requested, with what its key was taken for. */
   payoutFees: (tenant: Tenant) => Promise<Record<PayoutMethod, Cents>>;
   refunds: Pick<RefundService, 'request'>;
   cardPayments: Pick<CardPaymentService, 'cancel'>;
@@ -68,7 +68,7 @@ export function createDashboardRoutes({
   clock: Clock;
   publicUrl: string;
 }): Route[] {
-  const { action, read } = createSameOrigin(publicUrl);
+  const { action } = createSameOrigin(publicUrl);
   const config: Route = {
     methods: ['GET'],
     path: /^\/demo\/dashboard\/config\.json$/,
@@ -100,7 +100,11 @@ export function createDashboardRoutes({
     config,
     token,
     slashRedirect,
-    read(/^\/demo\/dashboard\/payout-fees$/, noInput, async () => ({ body: await payoutFees(tenant) })),
+    // An action, so that no key is part of an address.
+    action(/^\/demo\/dashboard\/payout-terms$/, requestPayoutInput, async ({ method, destination }) => {
+      const feeCents = (await payoutFees(tenant))[method];
+      return { status: 200, body: { feeCents, destination, destinationKind: variantOf(method, destination) } };
+    }),
     action(/^\/demo\/dashboard\/payouts$/, requestPayoutInput, async (input) => {
       const { payout, replayed } = await payouts.request(tenant, input);
       const { withdrawalId, code, status } = payout;

@@ -5,6 +5,14 @@ import type { TextPattern } from './text.ts';
 
 /** The five kinds of key in the directory of the Banco Central. */
 export type PixKeyKind = TaxIdKind | 'phone' | 'email' | 'random';
+export const PIX_KEY_KINDS = ['cpf', 'cnpj', 'phone', 'email', 'random'] as const satisfies PixKeyKind[];
+const IN_WORDS: Readonly<Record<PixKeyKind, string>> = {
+  cpf: 'a CPF',
+  cnpj: 'a CNPJ',
+  phone: 'a phone',
+  email: 'an e-mail address',
+  random: 'a random key',
+};
 
 export interface PixKey {
   kind: PixKeyKind;
@@ -34,15 +42,55 @@ function parseEmail(key: string): PixKey | null {
   return key.length <= EMAIL_MAX && EMAIL.test(key) ? { kind: 'email', key } : null;
 }
 
-/** A PIX key in its normal form. */
-export const pixKeyText = z.string().transform((text, context) => {
+/** A phone as people write it, with its area code. Only what is said to be one is read so: eleven digits are a CPF, too. */
+const WRITTEN_PHONE = /^(?:\+?55)?(\d{10,11})$/;
+
+/**
+ * Parses a text as a PIX key of the kind that its writer has named, in its normal form. Null where it is none.
+ */
+function parseKeyOf(kind: PixKeyKind, text: string): PixKey | null {
+  if (kind === 'phone') {
+    const national = WRITTEN_PHONE.exec(text.replace(/[ ().-]/g, ''))?.[1];
+    return national === undefined ? null : parsePixKey(`+55${national}`);
+  }
   const parsed = parsePixKey(text);
-  if (parsed) return parsed.key;
-  context.addIssue(
-    'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key',
-  );
-  return z.NEVER;
-});
+  return parsed?.kind === kind ? parsed : null;
+}
+
+/** The message that refuses a text which is no PIX key. */
+export const MUST_BE_PIX_KEY =
+  'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key';
+
+/** The result of parsing a key: its normal form, or what is wrong, with the key or with the named type. */
+export type ParsedPixKey = { key: string; wrong: null } | { key: null; wrong: 'key' | 'type'; why: string };
+
+/**
+ * Parses a PIX key. `type`: the kind that its writer has named. Without one eleven digits are a CPF, by the rule of the
+ * directory, and about one mobile number in a hundred passes as one.
+ */
+export function parseTypedPixKey(text: string, type: PixKeyKind | null | undefined): ParsedPixKey {
+  const parsed = type == null ? parsePixKey(text) : parseKeyOf(type, text);
+  if (parsed) return { key: parsed.key, wrong: null };
+  const other = type == null ? null : parsePixKey(text);
+  return other
+    ? { key: null, wrong: 'type', why: `does not fit the key, which is ${IN_WORDS[other.kind]}` }
+    : { key: null, wrong: 'key', why: MUST_BE_PIX_KEY };
+}
+
+/** The rule of `pixKeyType`, in the descriptions of an input. */
+export const PIX_KEY_TYPE_RULE =
+  'The kind of the PIX key, which must be of it. Without it eleven digits are a CPF, though they may be a phone; as phone they are one, with +55 or without';
+
+/** The kind that a writer names for a key. */
+export const pixKeyType = z.enum(PIX_KEY_KINDS, `must be one of ${PIX_KEY_KINDS.join(', ')}`);
+
+/** The kind of a key, also of one that `maskPixKey` has masked; null where the text does not show it. */
+export function kindOfPixKey(text: string): PixKeyKind | null {
+  if (/^\*{3}\.\d{3}\.\d{3}-\*\*$/.test(text)) return 'cpf';
+  if (/^\*\*\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\*\*$/.test(text)) return 'cnpj';
+  if (/^[^@*]?\*+@/.test(text)) return 'email';
+  return parsePixKey(text)?.kind ?? null;
+}
 
 /** Masks a key in its normal form (the document's 2.2 and 4.5). */
 export function maskPixKey(key: string): string {

@@ -9,7 +9,7 @@ import {
   ledgerTransaction,
   type Move,
 } from '../ledger/postings.ts';
-import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
+import { assertUnderCeiling, assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
 import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,
@@ -21,6 +21,7 @@ import {
   type OwnPayout,
   type PayoutStatus,
   type RequestPayoutInput,
+  variantOf,
 } from './model.ts';
 
 // Rules without I/O: from a payout's state and an event to its next state.
@@ -35,7 +36,8 @@ export interface PayoutChange {
 
 /**
  * Decides a request for a payout.
- * @throws ValidationError (the amount does not exceed the fee), RateLimitError, InsufficientFundsError
+ * @throws ValidationError (the amount does not exceed the fee, or exceeds a ceiling; less is left than the network
+ *   carries), RateLimitError, InsufficientFundsError
  */
 export function decideRequest(
   input: Omit<RequestPayoutInput, 'idempotencyKey'>,
@@ -67,11 +69,8 @@ export function decideRequest(
         message: `must be more than the fee of ${feeCents} (${reaisText(feeCents)})`,
       },
     ]);
-  assertCarried({ method, amountCents, feeCents, litoshi });
-  assertWithinHourlyLimits(method, recent, now);
-  if (litoshi === null) assertWithdrawable(balances, amountCents);
-  else assertLtcWithdrawable(balances, { amountCents, litoshi });
-
+  const { ceiling } = methodOf(method);
+  assertUnderCeiling(amountCents, ceiling && account[ceiling]);
   const payout: OwnPayout = {
     withdrawalId,
     code,
@@ -87,7 +86,13 @@ export function decideRequest(
     deniedReason: null,
     endToEndId: null,
     externalId,
+    destinationKind: variantOf(method, destination),
   };
+  assertCarried(payout);
+  assertWithinHourlyLimits(method, recent, now);
+  if (litoshi === null) assertWithdrawable(balances, amountCents);
+  else assertLtcWithdrawable(balances, { amountCents, litoshi });
+
   return {
     payout,
     steps: [{ previous: null, payout }],

@@ -17,7 +17,7 @@ export function fingerprintOf(
   const destination = methodOf(method).destination.parse(shown);
   if (destination === null) return null;
   // Exactly the members that the service gets: with one more, the hash would match no payout.
-  const request: Required<Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId'>> = {
+  const request: Required<Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId' | 'pixKeyType'>> = {
     method,
     amountCents,
     destination,

@@ -17,6 +17,36 @@ export const PayoutMethodEnum = builder.enumType('PayoutMethod', {
   ]),
 });
 
+export const PixKeyTypeEnum = builder.enumType('PixKeyType', {
+  description: 'The kinds of PIX keys that a request can name.',
+  values: {
+    CPF: { value: 'cpf', description: 'The tax number of a person: 11 digits.' },
+    CNPJ: { value: 'cnpj', description: 'The tax number of a company.' },
+    PHONE: { value: 'phone', description: 'A phone, with +55 or without.' },
+    EMAIL: { value: 'email', description: 'An e-mail address.' },
+    RANDOM: { value: 'random', description: 'A random key (EVP).' },
+  } as const,
+});
+
+export const DestinationKindEnum = builder.enumType('DestinationKind', {
+  description: 'The kinds of destinations: those of PIX keys, and the addresses of each chain.',
+  values: {
+    CPF: { value: 'cpf', description: 'The tax number of a person.' },
+    CNPJ: { value: 'cnpj', description: 'The tax number of a company.' },
+    PHONE: { value: 'phone', description: 'A phone.' },
+    EMAIL: { value: 'email', description: 'An e-mail address.' },
+    RANDOM: { value: 'random', description: 'A random key (EVP).' },
+    LTC_ADDRESS: { value: 'ltc_address', description: 'An address of Litecoin.' },
+    TRON_ADDRESS: { value: 'tron_address', description: 'An address on TRON.' },
+    ERC20_ADDRESS: { value: 'erc20_address', description: 'An address on Ethereum.' },
+    UNKNOWN,
+  } as const,
+});
+
+/** The field `destinationKind`, of each payout. */
+export const DESTINATION_KIND =
+  'What the destination was taken for. Null if the upstream service does not show it, and shows the key masked in a way that does not either.';
+
 export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   description: 'The states of a payout of the main account.',
   values: {

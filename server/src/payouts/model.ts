@@ -4,9 +4,10 @@ import { readableCode } from '../kernel/ids.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
+import { type PixKeyKind, pixKeyType } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
-import type { DestinationKind } from './methods/method.ts';
+import type { DestinationKind, DestinationVariant } from './methods/method.ts';
 import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 
 export type { PayoutMethod } from './methods/registry.ts';
@@ -68,6 +69,8 @@ export interface OwnPayout {
   endToEndId: string | null;
   /** The merchant's own number for it; several payouts may have one number. */
   externalId: string | null;
+  /** The variant of the destination, as it was taken; null where the service does not show it. */
+  destinationKind: DestinationVariant | null;
 }
 
 /** A payout as far as the service behind a facade describes it, which may name methods and statuses unknown here. */
@@ -170,6 +173,7 @@ export function payoutFromJson(json: unknown): Payout {
   return {
     ...payout,
     externalId: payout.externalId ?? null,
+    destinationKind: payout.destinationKind ?? variantOf(payout.method, payout.destination),
     requestedAt: payout.requestedAt === null ? null : new Date(payout.requestedAt),
     processedAt: payout.processedAt === null ? null : new Date(payout.processedAt),
     ...(payout.claimedAt && { claimedAt: new Date(payout.claimedAt) }),
@@ -178,15 +182,38 @@ export function payoutFromJson(json: unknown): Payout {
 
 // ── Destinations ────────────────────────────────────────────────────────────────────────────────
 
-/** Parses a destination into its normal form; null, and the reason `why`, where the method cannot pay to it. */
+/**
+ * Parses a destination into its normal form; null, and the reason `why`, where the method cannot pay to it. `wrong`: whether
+ * the destination is wrong, or the type that the request names for its PIX key.
+ */
 export function parseDestination(
   method: PayoutMethod,
   text: string,
-): { destination: string; why: null } | { destination: null; why: string } {
+  type?: PixKeyKind | null | undefined,
+):
+  | { destination: string; why: null }
+  | { destination: null; why: string; wrong: 'destination' | 'pixKeyType' } {
   const kind = methodOf(method).destination;
+  if (type != null) {
+    if (!kind.parseAs)
+      return {
+        destination: null,
+        wrong: 'pixKeyType',
+        why: `must be left out, because ${method} pays to no PIX key`,
+      };
+    const parsed = kind.parseAs(text, type);
+    if (parsed.wrong === null) return { destination: parsed.key, why: null };
+    return {
+      destination: null,
+      wrong: parsed.wrong === 'type' ? 'pixKeyType' : 'destination',
+      why: parsed.why,
+    };
+  }
   const refusal = kind.refusal(text);
   const destination = refusal === null ? kind.parse(text) : null;
-  return destination === null ? { destination, why: refusal ?? kind.mustBe } : { destination, why: null };
+  return destination === null
+    ? { destination, wrong: 'destination', why: refusal ?? kind.mustBe }
+    : { destination, why: null };
 }
 
 /** The destination of a payout for which the service names none. */
@@ -216,6 +243,11 @@ function kindOf(method: Payout['method'], destination: string): DestinationKind 
   return possible.find(({ isPublic }) => !isPublic) ?? possible[0];
 }
 
+/** The variant of a destination, whole or masked; null where the text does not show it. */
+export function variantOf(method: Payout['method'], destination: string): DestinationVariant | null {
+  return kindOf(method, destination)?.variantOf(destination) ?? null;
+}
+
 /** Whether a part of a destination is hidden. */
 export function isMasked(destination: string): boolean {
   return /[*•…]|\.{3}/.test(destination);
@@ -237,6 +269,8 @@ export interface RequestPayoutInput {
   amountCents: Cents;
   /** The destination in its normal form. */
   destination: string;
+  /** The kind of a PIX key, as its writer names it: the key must be of it. */
+  pixKeyType?: PixKeyKind | null | undefined;
   /** The merchant's own number for it. */
   externalId?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
@@ -247,13 +281,14 @@ export const requestPayoutInput = z
     method: z.enum(PAYOUT_METHODS, { error: 'UNKNOWN cannot be asked for' }),
     amountCents: payoutAmount,
     destination: z.string(),
+    pixKeyType: pixKeyType.nullish(),
     externalId: externalIdText.nullish(),
     idempotencyKey: idempotencyKeyText.nullish(),
   })
   .transform((input, context): RequestPayoutInput => {
-    const { destination, why } = parseDestination(input.method, input.destination);
-    if (destination !== null) return { ...input, destination };
-    context.addIssue({ code: 'custom', path: ['destination'], message: why });
+    const parsed = parseDestination(input.method, input.destination, input.pixKeyType);
+    if (parsed.destination !== null) return { ...input, destination: parsed.destination };
+    context.addIssue({ code: 'custom', path: [parsed.wrong], message: parsed.why });
     return z.NEVER;
   });
 
@@ -295,6 +330,8 @@ export type PayoutRange = PayoutFilter & ListRange;
 export interface AccountSettings {
   /** The fee that the service takes from each payout, by method. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
+  /** The most that a payout by PIX may be; null for no ceiling. */
+  pixMaxCents: Cents | null;
 }
 
 /** The port of payouts of the main account. */

@@ -22,8 +22,15 @@ import {
 } from '../kernel/errors.ts';
 import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import { ltcText } from '../kernel/money.ts';
+import { PIX_KEY_TYPE_RULE } from '../kernel/pix-key.ts';
 import { EXTERNAL_ID_FORM, idempotencyKeyText } from '../kernel/text.ts';
-import { PayoutMethodEnum, PayoutStatusEnum } from './enums-schema.ts';
+import {
+  DESTINATION_KIND,
+  DestinationKindEnum,
+  PayoutMethodEnum,
+  PayoutStatusEnum,
+  PixKeyTypeEnum,
+} from './enums-schema.ts';
 import {
   DESTINATIONS_IN_WORDS,
   isSettled,
@@ -92,6 +99,12 @@ builder.node(PayoutRef, {
     destination: t.string({
       description: `The destination: ${SHOWN_DESTINATIONS_IN_WORDS}.`,
       resolve: (payout) => maskDestination(payout, { masksPublic: false }),
+    }),
+    destinationKind: t.field({
+      type: DestinationKindEnum,
+      nullable: true,
+      description: DESTINATION_KIND,
+      resolve: ({ destinationKind }) => destinationKind,
     }),
     status: t.field({ type: PayoutStatusEnum, resolve: ({ status }) => status }),
     inDoubt: t.boolean({
@@ -263,6 +276,7 @@ const RequestPayoutInputRef = builder.inputType('RequestPayoutInput', {
       required: true,
       description: `The destination: ${DESTINATIONS_IN_WORDS}, according to the method, which validates it.`,
     }),
+    pixKeyType: t.field({ type: PixKeyTypeEnum, description: `${PIX_KEY_TYPE_RULE}.` }),
     externalId: t.string({
       description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
     }),

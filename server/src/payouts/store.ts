@@ -14,6 +14,7 @@ import {
   PAYOUT_STATUSES,
   type PayoutFilter,
   type PayoutRange,
+  variantOf,
 } from './model.ts';
 
 // Texts that are no references are not queried: they are in no row, and Postgres fails at one with U+0000.
@@ -168,6 +169,7 @@ function toPayout(row: Selectable<Tables['payout']>): OwnPayout {
     deniedReason: row.denied_reason,
     endToEndId: row.end_to_end_id,
     externalId: row.external_id,
+    destinationKind: variantOf(row.method, row.destination),
   };
 }
 

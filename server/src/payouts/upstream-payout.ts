@@ -2,7 +2,8 @@ import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
 import { CLAIM_HOLDS_MS, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { fingerprintOf, mergeDestination } from './destinations.ts';
-import { isFinal, leavesUnconfirmed, type Payout } from './model.ts';
+import type { DestinationVariant } from './methods/method.ts';
+import { isFinal, leavesUnconfirmed, type Payout, variantOf } from './model.ts';
 
 // Rules for a server in front of another service: how its descriptions of a payout change what is known of it.
 
@@ -22,6 +23,8 @@ export interface UpstreamPayout {
   endToEndId: string | null;
   /** The merchant's own number, as our own request had it: the service has no place for it. */
   externalId?: string | null | undefined;
+  /** The variant of the destination, as the service or our own request names it. */
+  destinationKind?: DestinationVariant | null | undefined;
 }
 
 /**
@@ -61,6 +64,10 @@ export function mergeUpstreamPayout(
     deniedReason: kept?.deniedReason ?? (status === 'denied' ? upstream.deniedReason : null),
     endToEndId: kept?.endToEndId ?? (status === 'completed' ? upstream.endToEndId : null),
     externalId: known?.externalId ?? upstream.externalId ?? null,
+    destinationKind:
+      known?.destinationKind ??
+      upstream.destinationKind ??
+      (upstream.destination === null ? null : variantOf(method, upstream.destination)),
     ...(known?.requestId !== undefined && { requestId: known.requestId }),
     ...(claimedAt && { claimedAt }),
     ...(inputHash !== null && { inputHash }),
@@ -119,7 +126,7 @@ export function payoutInDoubt({
   requestId,
   requestedAt,
   ...request
-}: Pick<Payout, 'method' | 'amountCents' | 'destination' | 'externalId'> & {
+}: Pick<Payout, 'method' | 'amountCents' | 'destination' | 'externalId' | 'destinationKind'> & {
   requestId: string;
   requestedAt: Date;
 }): Payout {
@@ -157,6 +164,7 @@ export function identified(payout: Payout, doubted: Payout): Payout {
   return {
     ...payout,
     externalId: payout.externalId ?? doubted.externalId,
+    destinationKind: payout.destinationKind ?? doubted.destinationKind,
     requestId: doubted.requestId,
     version: Math.max(payout.version, doubted.version) + 1,
   };

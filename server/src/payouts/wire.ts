@@ -16,9 +16,11 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { centsAsReais, ltcText, reais, reaisFromCents } from '../kernel/money.ts';
+import { PIX_KEY_TYPE_RULE, pixKeyType } from '../kernel/pix-key.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../kernel/text.ts';
 import { sandboxName, type WebhookBody } from '../kernel/webhook-body.ts';
+import { DESTINATION_VARIANTS } from './methods/method.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 import {
   DESTINATION_KINDS,
@@ -70,15 +72,17 @@ export const payoutRequestWire = z
       .meta({ description: 'In reais, at most two decimals, the fee included', examples: [149.9] }),
     method: payoutMethod.meta({ description: 'usd is USDT' }),
     walletAddress: z.string().meta({ description: `${DESTINATIONS_IN_WORDS}, by method` }),
+    pixKeyType: pixKeyType.nullish().describe(PIX_KEY_TYPE_RULE),
     externalId: externalIdText
       .nullish()
       .describe('Your own number for it; several withdrawals may have one number'),
     idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same withdrawal'),
   })
   .transform(({ amount: amountCents, method, walletAddress, ...rest }, context): RequestPayoutInput => {
-    const { destination, why } = parseDestination(method, walletAddress);
-    if (destination !== null) return { method, amountCents, destination, ...rest };
-    context.addIssue({ code: 'custom', path: ['walletAddress'], message: why });
+    const parsed = parseDestination(method, walletAddress, rest.pixKeyType);
+    if (parsed.destination !== null) return { method, amountCents, destination: parsed.destination, ...rest };
+    const path = parsed.wrong === 'destination' ? 'walletAddress' : parsed.wrong;
+    context.addIssue({ code: 'custom', path: [path], message: parsed.why });
     return z.NEVER;
   });
 
@@ -92,6 +96,9 @@ export const payoutWire = z
     walletAddress: z
       .string()
       .meta({ description: 'The destination, masked', examples: ['a***@padaria.example'] }),
+    destinationKind: answeredWord(DESTINATION_VARIANTS)
+      .optional()
+      .meta({ description: 'What walletAddress was taken for' }),
     status: payoutStatus,
     requestedAt: instant,
     processedAt: instant.nullable().meta({ description: 'When it was completed or denied' }),
@@ -120,6 +127,7 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
     amount: payout.amountCents,
     method: payout.method,
     walletAddress: maskDestination(payout, { masksPublic: true }),
+    destinationKind: payout.destinationKind ?? undefined,
     status: payout.status,
     requestedAt: payout.requestedAt,
     processedAt: payout.processedAt,
@@ -227,7 +235,7 @@ export function readPayout(json: unknown): UpstreamPayout | null {
 }
 
 // The merchant's own number may look like any other member.
-function payoutIn({ externalId: _, ...record }: JsonRecord): UpstreamPayout | null {
+function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): UpstreamPayout | null {
   const withdrawalId = idIn(record);
   if (withdrawalId === null) return null;
   const values = Object.values(record);
@@ -250,6 +258,7 @@ function payoutIn({ externalId: _, ...record }: JsonRecord): UpstreamPayout | nu
     processedAt: readInstant(record.processedAt),
     deniedReason: readText(record.deniedReason),
     endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
+    destinationKind: DESTINATION_VARIANTS.find((variant) => variant === destinationKind) ?? null,
   };
 }
 

@@ -2,7 +2,13 @@ import { z } from 'zod';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import { type Cents, cents } from '../kernel/money.ts';
-import { pixKeyText } from '../kernel/pix-key.ts';
+import {
+  kindOfPixKey,
+  PIX_KEY_TYPE_RULE,
+  type PixKeyKind,
+  parseTypedPixKey,
+  pixKeyType,
+} from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, plainText } from '../kernel/text.ts';
 import { anySubaccountId, type NamesOfPayout, normalizeReference } from './names.ts';
@@ -132,6 +138,8 @@ export interface SubaccountPayout {
   reversedAt: Date | null;
   /** The merchant's own number for it; several payouts may have one number. */
   externalId: string | null;
+  /** The kind of the PIX key, as it was taken; null where the service does not show it. */
+  destinationKind: PixKeyKind | null;
   /** The id that it had from an event, before it was known which request has made it. It leads here as well. */
   formerId?: string | undefined;
   /** Whether the outcome of the payout's request is unknown: the service may not have made the payout. */
@@ -232,17 +240,33 @@ export const transferInput = z.object({
 });
 export type TransferInput = z.infer<typeof transferInput>;
 
-export const requestPayoutInput = z.object({
+const requestPayoutMembers = z.object({
   subaccountId: anySubaccountId,
   amountCents: positiveCents,
-  pixKey: pixKeyText,
+  pixKey: z.string(),
+  pixKeyType: pixKeyType.nullish().describe(PIX_KEY_TYPE_RULE),
   externalId: externalIdText
     .nullish()
     .describe('Your own number for it; several payouts may have one number'),
   idempotencyKey: idempotencyKeyText.nullish(),
 });
+/** Brings the PIX key of a request into its normal form, as a key of the type that the request names. */
+function withNormalKey<Input extends { pixKey: string; pixKeyType?: PixKeyKind | null | undefined }>(
+  input: Input,
+  context: z.RefinementCtx,
+): Input {
+  const parsed = parseTypedPixKey(input.pixKey, input.pixKeyType);
+  if (parsed.wrong === null) return { ...input, pixKey: parsed.key };
+  const path = parsed.wrong === 'key' ? 'pixKey' : 'pixKeyType';
+  context.addIssue({ code: 'custom', path: [path], message: parsed.why });
+  return z.NEVER;
+}
+
+export const requestPayoutInput = requestPayoutMembers.transform(withNormalKey);
 /** A request for a payout, with the PIX key in its normal form. */
 export type RequestPayoutInput = z.infer<typeof requestPayoutInput>;
+/** The body of a request, whose path names the subaccount. */
+export const requestPayoutBody = requestPayoutMembers.omit({ subaccountId: true }).transform(withNormalKey);
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
@@ -380,6 +404,7 @@ const INSTANTS = ['createdAt', 'completedAt', 'reversedAt', 'claimedAt'] as cons
 export function subaccountPayoutFromJson(json: unknown): SubaccountPayout {
   const payout = { ...(json as SubaccountPayout) };
   payout.externalId ??= null;
+  payout.destinationKind ??= payout.pixKey === null ? null : kindOfPixKey(payout.pixKey);
   const raw = json as Record<(typeof INSTANTS)[number], string | null | undefined>;
   for (const field of INSTANTS) {
     const text = raw[field];

@@ -1,6 +1,6 @@
 import { InsufficientFundsError, UnavailableError, ValidationError } from '../kernel/errors.ts';
 import { type Cents, reaisText } from '../kernel/money.ts';
-import { maskPixKey } from '../kernel/pix-key.ts';
+import { kindOfPixKey, maskPixKey } from '../kernel/pix-key.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import {
   type Balances,
@@ -8,6 +8,7 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
+import { assertUnderCeiling } from '../payouts/limits.ts';
 import type {
   PayoutRecord,
   RequestPayoutInput,
@@ -42,6 +43,8 @@ export const REVERSES_AFTER_MS = 2_000;
 export interface PayoutTerms {
   subaccountMarkupCents: Cents;
   payoutFeesCents: { pix: Cents };
+  /** The most that a payout by PIX may be; null for no ceiling. */
+  pixMaxCents: Cents | null;
 }
 
 /** Asserts that the key is a live one: test keys have no subaccount payouts (4.1.3). @throws UnavailableError */
@@ -52,7 +55,8 @@ export function assertPayoutsAvailable(environment: Environment): void {
 
 /**
  * Decides a request for a payout.
- * @throws ValidationError where nothing would be left after the fees, InsufficientFundsError
+ * @throws ValidationError where nothing would be left after the fees, or above the account's ceiling;
+ *   InsufficientFundsError
  */
 export function decideRequest(
   {
@@ -77,6 +81,7 @@ export function decideRequest(
         message: `must be more than the fees, which are ${feeCents + agreedFeeCents}`,
       },
     ]);
+  assertUnderCeiling(amountCents, terms.pixMaxCents);
   if (amountCents > subaccount.balanceCents)
     throw new InsufficientFundsError(
       `${reaisText(amountCents)} is more than the subaccount's balance, which is ${reaisText(subaccount.balanceCents)}`,
@@ -111,6 +116,7 @@ export function decideRequest(
     completedAt: null,
     reversedAt: null,
     externalId,
+    destinationKind: kindOfPixKey(pixKey),
   };
   return {
     previous: null,

@@ -5,7 +5,7 @@ import { headOf } from '../db/head.ts';
 import { countList } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
-import { maskPixKey } from '../kernel/pix-key.ts';
+import { kindOfPixKey, maskPixKey } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   type PayoutRecord,
@@ -227,6 +227,7 @@ function toRecord(row: Selectable<Tables['subaccount_payout']>): PayoutRecord {
     completedAt: row.completed_at,
     reversedAt: row.reversed_at,
     externalId: row.external_id,
+    destinationKind: kindOfPixKey(row.pix_key),
   };
   return {
     payout,

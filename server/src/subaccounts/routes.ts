@@ -5,7 +5,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import {
   createSubaccountInput,
   type OwnSubaccounts,
-  requestPayoutInput,
+  requestPayoutBody,
   type StoredSubaccount,
   transferInput,
 } from './model.ts';
@@ -135,7 +135,7 @@ export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubacc
       section: '4.5',
       right: 'subaccount_payouts.request',
       params: one,
-      body: requestPayoutInput.omit({ subaccountId: true }),
+      body: requestPayoutBody,
       example: { amountCents: 15000, pixKey: 'maria@example.com', idempotencyKey: 'saque-1042' },
       answers: {
         201: { description: 'Taken on; or refused before the bank (failed)', schema: requestedPayoutWire },

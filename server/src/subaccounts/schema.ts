@@ -14,7 +14,9 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
+import { PIX_KEY_TYPE_RULE } from '../kernel/pix-key.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
+import { DESTINATION_KIND, DestinationKindEnum, PixKeyTypeEnum } from '../payouts/enums-schema.ts';
 import {
   guidanceOf,
   isSettled,
@@ -225,6 +227,12 @@ builder.node(SubaccountPayoutRef, {
         'The amount in cents that the PIX key receives. Null if the payout was never prepared for sending.',
     }),
     pixKey: t.exposeString('pixKey', { nullable: true, description: 'The PIX key of the receiver, masked.' }),
+    destinationKind: t.field({
+      type: DestinationKindEnum,
+      nullable: true,
+      description: DESTINATION_KIND,
+      resolve: ({ destinationKind }) => destinationKind,
+    }),
     endToEndId: t.exposeString('endToEndId', {
       nullable: true,
       description: 'The bank’s identifier of the PIX, by which the receiver finds the credit.',
@@ -308,6 +316,7 @@ const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutI
       description:
         'The PIX key: a CPF or CNPJ with its check digits, a phone number as +55…, an e-mail address, or a random key.',
     }),
+    pixKeyType: t.field({ type: PixKeyTypeEnum, description: `${PIX_KEY_TYPE_RULE}.` }),
     externalId: t.string({
       description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
     }),

@@ -61,6 +61,7 @@ export function mergeUpstreamPayout(
       platformFeeCents: newer.platformFeeCents ?? older.platformFeeCents,
       netAmountCents: newer.netAmountCents ?? older.netAmountCents,
       pixKey: known.pixKey ?? upstream.pixKey,
+      destinationKind: known.destinationKind ?? upstream.destinationKind,
       endToEndId: newer.endToEndId ?? older.endToEndId,
       recipientName: newer.recipientName ?? older.recipientName,
       recipientBankName: newer.recipientBankName ?? older.recipientBankName,

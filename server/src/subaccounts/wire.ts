@@ -12,6 +12,7 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
+import { kindOfPixKey, PIX_KEY_KINDS } from '../kernel/pix-key.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { webhookBody } from '../kernel/webhook-body.ts';
 import type {
@@ -90,13 +91,21 @@ export const subaccountPayoutWire = z
     completedAt: instant.nullable(),
     reversedAt: instant.nullable().meta({ description: 'When the reversal was entered in the statement' }),
     externalId: z.string().optional().meta({ description: 'Your own number for it, where one was given' }),
+    destinationKind: answeredWord(PIX_KEY_KINDS)
+      .optional()
+      .meta({ description: 'What pixKey was taken for' }),
   })
   .meta({ id: 'SubaccountPayout' });
 
 export function subaccountPayoutToWire(
   payout: StoredSubaccountPayout,
 ): z.output<typeof subaccountPayoutWire> {
-  return { ...payout, externalId: payout.externalId ?? undefined };
+  const { externalId, destinationKind } = payout;
+  return {
+    ...payout,
+    externalId: externalId ?? undefined,
+    destinationKind: destinationKind ?? undefined,
+  };
 }
 
 /** The answer to a payout request. */
@@ -137,10 +146,19 @@ export const subaccountPayoutWebhooks = {
  * The webhook `subaccount.payout`, at each change of status and at the reversal, with the object of 2.2. Null for a
  * payout that was just requested: it is announced once it has a code.
  */
-export function subaccountPayoutWebhook({ status, feeCents, externalId, ...payout }: SubaccountPayout) {
+export function subaccountPayoutWebhook({
+  status,
+  feeCents,
+  externalId,
+  destinationKind,
+  ...payout
+}: SubaccountPayout) {
   if (payout.code === null || status === 'unknown' || feeCents === null) return null;
-  const number = externalId != null && { externalId };
-  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status, ...number }) };
+  const own = {
+    ...(externalId != null && { externalId }),
+    ...(destinationKind != null && { destinationKind }),
+  };
+  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status, ...own }) };
 }
 
 // ── The answers of another service ──────────────────────────────────────────────────────────────
@@ -179,6 +197,9 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
     createdAt,
     completedAt: readInstant(json.completedAt),
     reversedAt: readInstant(json.reversedAt),
+    destinationKind:
+      PIX_KEY_KINDS.find((kind) => kind === json.destinationKind) ??
+      kindOfPixKey(readText(json.pixKey) ?? ''),
     // This server sends the service no externalId.
     externalId: null,
   };

@@ -1,7 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
-import { postJson, type Refusal, TIMEOUT_MS } from '../shared/post-json.ts';
+import { postJson, type Refusal } from '../shared/post-json.ts';
 import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import { payoutDone } from './outcomes.ts';
@@ -14,7 +14,33 @@ interface Confirmation {
   amountCents: number;
   feeCents: number;
   destination: string;
+  /** The key in its normal form, and what it was taken for. */
+  terms: Pick<Terms, 'destination' | 'destinationKind'>;
+  pixKeyType: KeyType | '';
 }
+
+/** What the server says of a payout before it is requested. */
+interface Terms {
+  feeCents: number;
+  destination: string;
+  destinationKind: string | null;
+}
+
+const KEY_TYPES = {
+  cpf: 'CPF',
+  cnpj: 'CNPJ',
+  phone: 'celular',
+  email: 'e-mail',
+  random: 'chave aleatória',
+} as const;
+type KeyType = keyof typeof KEY_TYPES;
+/** The names of what a destination was taken for. */
+const DESTINATION_KINDS: Readonly<Record<string, string>> = {
+  ...KEY_TYPES,
+  ltc_address: 'endereço Litecoin',
+  tron_address: 'endereço na TRON',
+  erc20_address: 'endereço na Ethereum',
+};
 
 interface FormErrors {
   amount?: string;
@@ -29,6 +55,7 @@ export class PayoutForm extends LitElement {
     method: { state: true },
     amount: { state: true },
     destination: { state: true },
+    keyType: { state: true },
     errors: { state: true },
     done: { state: true },
     confirmation: { state: true },
@@ -40,6 +67,8 @@ export class PayoutForm extends LitElement {
   declare method: PayableMethod;
   declare amount: string;
   declare destination: string;
+  /** The type of the PIX key, as the reader names it; empty where the server is to recognise it. */
+  declare keyType: KeyType | '';
   declare errors: FormErrors;
   /** The confirmation after a successful request. */
   declare done: string;
@@ -55,6 +84,7 @@ export class PayoutForm extends LitElement {
     this.method = 'PIX';
     this.amount = '';
     this.destination = '';
+    this.keyType = '';
     this.errors = {};
     this.done = '';
     this.confirmation = null;
@@ -102,6 +132,7 @@ export class PayoutForm extends LitElement {
             placeholder: PLACEHOLDERS[this.method] ?? '',
             error: this.errors.destination,
           })}
+          ${isAddress ? nothing : this.#renderKeyType()}
           <div class="suggestions" role="group" aria-label="Destinos de teste">
             <p>Destinos de teste</p>
             <ul>
@@ -131,6 +162,26 @@ export class PayoutForm extends LitElement {
     `;
   }
 
+  #renderKeyType(): TemplateResult {
+    return html`
+      <div class="field">
+        <label for="key-type">Tipo da chave</label>
+        <select
+          id="key-type"
+          @change=${(event: Event) => {
+            this.keyType = (event.target as HTMLSelectElement).value as KeyType | '';
+            this.#beginNewRequest({ ...this.errors, destination: '' });
+          }}
+        >
+          <option value="" ?selected=${this.keyType === ''}>reconhecer</option>
+          ${Object.entries(KEY_TYPES).map(
+            ([value, label]) => html`<option value=${value} ?selected=${this.keyType === value}>${label}</option>`,
+          )}
+        </select>
+      </div>
+    `;
+  }
+
   #renderConfirmation(): TemplateResult {
     const { confirmation } = this;
     return html`
@@ -140,13 +191,14 @@ export class PayoutForm extends LitElement {
     `;
   }
 
-  #renderTerms({ method, amountCents, feeCents, destination }: Confirmation): TemplateResult {
+  #renderTerms({ method, amountCents, feeCents, terms }: Confirmation): TemplateResult {
+    const kind = DESTINATION_KINDS[terms.destinationKind ?? ''];
     return html`
       <form novalidate method="dialog" @submit=${this.#confirm}>
         <h2 id="payout-dialog-title">Confirmar o saque</h2>
         <dl class="terms">
           <div><dt>Como sai</dt><dd>${recordOf(method).label}</dd></div>
-          <div><dt>Para</dt><dd>${destination}</dd></div>
+          <div><dt>Para</dt><dd>${terms.destination}${kind ? ` (${kind})` : nothing}</dd></div>
           <div><dt>Sai da carteira</dt><dd>${formatBrl(amountCents)}</dd></div>
           <div><dt>Tarifa</dt><dd>${formatBrl(feeCents)}</dd></div>
           <div class="net"><dt>Chega ao destino</dt><dd>${formatBrl(amountCents - feeCents)}</dd></div>
@@ -250,13 +302,27 @@ export class PayoutForm extends LitElement {
     this.sending = 'fees';
     this.errors = {};
     this.done = '';
-    const feeCents = await readFee(method);
+    const pixKeyType = recordOf(method).isAddress ? '' : this.keyType;
+    const result = await postJson<Terms>('/demo/dashboard/payout-terms', {
+      method: recordOf(method).wireName,
+      amountCents,
+      destination,
+      ...(pixKeyType && { pixKeyType }),
+    });
     this.sending = 'none';
-    if (feeCents === null)
-      return this.#showErrors({ form: 'O servidor não disse a tarifa. Nada foi pedido: tente de novo.' });
+    if (!result.ok)
+      return this.#showErrors(
+        result.refusal.code === 'VALIDATION'
+          ? errorsOf(result.refusal, method)
+          : { form: 'O servidor não disse a tarifa. Nada foi pedido: tente de novo.' },
+      );
+    const { feeCents, ...terms } = result.body;
     if (amountCents! <= feeCents)
       return this.#showErrors({ amount: `Tem de ser mais do que a tarifa, de ${formatBrl(feeCents)}.` });
-    this.confirmation = { method, amountCents: amountCents!, feeCents, destination };
+    this.confirmation = {
+      ...{ method, feeCents, destination, terms, pixKeyType },
+      amountCents: amountCents!,
+    };
     await this.updateComplete;
     this.querySelector('dialog')?.showModal();
   }
@@ -272,12 +338,13 @@ export class PayoutForm extends LitElement {
   /** Requests the payout that was confirmed; the dialog closes by itself. */
   async #confirm(): Promise<void> {
     if (this.confirmation === null || this.sending !== 'none') return;
-    const { method, amountCents, destination } = this.confirmation;
+    const { method, amountCents, destination, pixKeyType } = this.confirmation;
     this.sending = 'payout';
     const result = await this.#requests.post<{ code: string; replayed: boolean }>('/demo/dashboard/payouts', {
       method: recordOf(method).wireName,
       amountCents,
       destination,
+      ...(pixKeyType && { pixKeyType }),
     });
     this.sending = 'none';
     if (!result.ok) return this.#showErrors(errorsOf(result.refusal, method));
@@ -316,17 +383,6 @@ function testDestinationsOf(method: PayableMethod) {
   return TEST_DESTINATIONS[method] ?? [];
 }
 
-/** Reads the fee of a payout now, because a merchant's fees may change; null where the server does not answer. */
-async function readFee(method: PayableMethod): Promise<number | null> {
-  try {
-    const response = await fetch('/demo/dashboard/payout-fees', { signal: AbortSignal.timeout(TIMEOUT_MS) });
-    const feeCents = (await response.json())[recordOf(method).wireName];
-    return Number.isSafeInteger(feeCents) ? feeCents : null;
-  } catch {
-    return null;
-  }
-}
-
 function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
   switch (refusal.code) {
     case 'VALIDATION':
@@ -351,6 +407,9 @@ function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
 }
 
 function fieldError({ path, message }: { path: string; message: string }, method: PayableMethod): FormErrors {
+  if (path === 'pixKeyType') return { destination: 'A chave não é do tipo escolhido: confira os dois.' };
+  if (path === 'destination' && !message.startsWith('must be'))
+    return { destination: 'Este endereço não é aceito: o que fosse para ele se perderia.' };
   if (path === 'destination')
     return {
       destination: recordOf(method).isAddress

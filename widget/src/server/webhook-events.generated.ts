@@ -211,6 +211,8 @@ export interface SubaccountPayoutEvent {
   reversedAt: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
+  /** What pixKey was taken for. */
+  destinationKind?: 'cpf' | 'cnpj' | 'phone' | 'email' | 'random';
 }
 
 /** Many cards were declined with a checkout token: its payers wait longer after a declined card. */

@@ -1,4 +1,5 @@
 import type { Cents } from '../../kernel/money.ts';
+import { type ParsedPixKey, PIX_KEY_KINDS, type PixKeyKind } from '../../kernel/pix-key.ts';
 import type { TextPattern } from '../../kernel/text.ts';
 
 /**
@@ -17,6 +18,8 @@ export interface MethodRecord {
   defaultFeeCents: Cents;
   /** The balance that is debited: cents, or litoshi as the bank quotes them for the amount. */
   debits: 'brl' | 'ltc';
+  /** The ceiling of the account that the method's payouts have; null for none. */
+  ceiling: 'pixMaxCents' | null;
   /** The fewest litoshi that the network carries to a destination, which is left after the fee; null where it has no limit. */
   dustLitoshi: number | null;
   /** Whether the money leaves before the bank confirms it. Only such a payout is ever `processing`. */
@@ -25,6 +28,15 @@ export interface MethodRecord {
   hourly: { most: number; inWords: string } | null;
   rail: Rail;
 }
+
+/** The variants of destinations: the kinds of PIX keys, and the addresses of each chain. On the wire `destinationKind`. */
+export const DESTINATION_VARIANTS = [
+  ...PIX_KEY_KINDS,
+  'ltc_address',
+  'tron_address',
+  'erc20_address',
+] as const;
+export type DestinationVariant = (typeof DESTINATION_VARIANTS)[number];
 
 /** A kind of destination, which several methods may share. */
 export interface DestinationKind {
@@ -41,6 +53,10 @@ export interface DestinationKind {
    * alone: a payout that another service has made to such a destination is read by `parse`.
    */
   refusal(text: string): string | null;
+  /** Parses a text as a PIX key of the type that the request names; absent where the destination is none. */
+  parseAs?(text: string, type: PixKeyKind): ParsedPixKey;
+  /** The variant of a destination, also of one that is masked; null where the text does not show it. */
+  variantOf(text: string): DestinationVariant | null;
   /** Hides most of a destination in its normal form; null where the text is no such destination. */
   mask(text: string): string | null;
   /** Whether a public ledger shows it. Then the merchant sees it whole, and a mask only shortens it. */

@@ -8,6 +8,7 @@ export const pixTurbo: MethodRecord = {
   destination: pixKey,
   defaultFeeCents: 200,
   debits: 'brl',
+  ceiling: 'pixMaxCents',
   dustLitoshi: null,
   leavesUnconfirmed: true,
   hourly: { most: 5, inWords: 'turbo withdrawals' },

@@ -1,12 +1,21 @@
-import { maskedKey, PIX_KEYS_IN_TEXT, parsePixKey } from '../../kernel/pix-key.ts';
+import {
+  kindOfPixKey,
+  MUST_BE_PIX_KEY,
+  maskedKey,
+  PIX_KEYS_IN_TEXT,
+  parsePixKey,
+  parseTypedPixKey,
+} from '../../kernel/pix-key.ts';
 import type { DestinationKind, MethodRecord } from './method.ts';
 
 /** A PIX key. It is personal data: only the receiver of the merchant's webhooks sees it whole. */
 export const pixKey: DestinationKind = {
   inWords: 'PIX key',
-  mustBe: 'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key',
+  mustBe: MUST_BE_PIX_KEY,
   parse: (text) => parsePixKey(text)?.key ?? null,
   refusal: () => null,
+  parseAs: parseTypedPixKey,
+  variantOf: kindOfPixKey,
   mask: maskedKey,
   isPublic: false,
   inText: PIX_KEYS_IN_TEXT,
@@ -19,6 +28,7 @@ export const pix: MethodRecord = {
   destination: pixKey,
   defaultFeeCents: 100,
   debits: 'brl',
+  ceiling: 'pixMaxCents',
   dustLitoshi: null,
   leavesUnconfirmed: false,
   hourly: null,

@@ -1,7 +1,7 @@
 import { keccak_256 } from '@noble/hashes/sha3.js';
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { base58Hash, isUnspendable, NOBODY_HAS_ITS_KEY, shortenAddress } from './addresses.ts';
-import type { MethodRecord } from './method.ts';
+import type { DestinationVariant, MethodRecord } from './method.ts';
 
 export const usd: MethodRecord = {
   graphql: { name: 'USDT', description: 'A payout to a USDT address; usd in REST.' },
@@ -13,12 +13,14 @@ export const usd: MethodRecord = {
     mustBe: 'must be a USDT address, on TRON (T…) or ERC-20 (0x…), with its checksum',
     parse: parseUsdtAddress,
     refusal: refusalOf,
+    variantOf,
     mask: shortenAddress,
     isPublic: true,
     inText: [],
   },
   defaultFeeCents: 500,
   debits: 'brl',
+  ceiling: null,
   dustLitoshi: null,
   leavesUnconfirmed: false,
   hourly: null,
@@ -49,6 +51,12 @@ function refusalOf(text: string): string | null {
   if (CONTRACTS.includes(account))
     return 'is the contract of USDT itself, which keeps what is sent to it: it must be the address of a wallet';
   return BURNED.includes(account) || isUnspendable(account) ? NOBODY_HAS_ITS_KEY : null;
+}
+
+/** The chain of an address, also of one that is shortened. */
+function variantOf(text: string): DestinationVariant | null {
+  if (text.startsWith('0x')) return 'erc20_address';
+  return text.startsWith('T') ? 'tron_address' : null;
 }
 
 /** The 20 bytes of an address, in small hex; null where the text is none. */

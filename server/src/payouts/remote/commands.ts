@@ -1,5 +1,6 @@
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
+import type { PixKeyKind } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
@@ -29,8 +30,15 @@ import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
 import { areDifferent } from '../destinations.ts';
+import type { DestinationVariant } from '../methods/method.ts';
 import { methodOf, type PayoutMethod } from '../methods/registry.ts';
-import { maskDestination, type Payout, type PayoutService, type RequestPayoutInput } from '../model.ts';
+import {
+  maskDestination,
+  type Payout,
+  type PayoutService,
+  type RequestPayoutInput,
+  variantOf,
+} from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
 import { readPayout, readPayoutList } from '../wire.ts';
 import {
@@ -74,6 +82,9 @@ interface Summary {
   destination: string;
   /** The merchant's own number, which stays here; left out by an older version. */
   externalId?: string | null;
+  /** The kind of its PIX key that the request names, and the one that was taken: they stay here, too. */
+  pixKeyType?: PixKeyKind | null;
+  destinationKind?: DestinationVariant | null;
   /** The place in the mirror of the newest payout at the time of the request; 0 for none. */
   knownUpTo: number;
 }
@@ -96,7 +107,7 @@ export function createPayoutRequests({
 }): PayoutRequests {
   async function request(
     tenant: Tenant,
-    { idempotencyKey, externalId = null, ...input }: RequestPayoutInput,
+    { idempotencyKey, externalId = null, pixKeyType = null, ...input }: RequestPayoutInput,
   ): Promise<{ payout: Payout; replayed: boolean }> {
     const [newest] = await listMirrored(database.sql, tenant, 'payout', { end: 'first', limit: 1 });
     const summary: Summary = {
@@ -104,6 +115,8 @@ export function createPayoutRequests({
       amountCents: input.amountCents,
       destination: maskDestination(input, { masksPublic: false }),
       externalId,
+      pixKeyType,
+      destinationKind: variantOf(input.method, input.destination),
       knownUpTo: newest?.place ?? 0,
     };
     try {
@@ -112,7 +125,7 @@ export function createPayoutRequests({
         input,
         key: idempotencyKey ?? null,
         summary: () => summary,
-        externalId,
+        kept: { externalId, pixKeyType },
         send: ({ id }) =>
           send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
         lookupReference: () => null,
@@ -138,7 +151,11 @@ export function createPayoutRequests({
 
   async function send(
     tenant: Tenant,
-    { method, amountCents, destination }: Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId'>,
+    {
+      method,
+      amountCents,
+      destination,
+    }: Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId' | 'pixKeyType'>,
     { idempotencyKey, summary, madeBy }: { idempotencyKey: string | null; summary: Summary; madeBy: string },
   ): Promise<Observation> {
     const { environment } = tenant;
@@ -345,7 +362,7 @@ function namesOf(payouts: readonly Payout[]): string {
 /** Completes the service's answer from the request. A public address, which the answer may shorten, stays whole. */
 function withSummary(
   made: UpstreamPayout,
-  { method, amountCents, destination, externalId = null }: Summary,
+  { method, amountCents, destination, externalId = null, destinationKind = null }: Summary,
 ): UpstreamPayout {
   const { isPublic } = methodOf(method).destination;
   return {
@@ -354,6 +371,7 @@ function withSummary(
     amountCents: made.amountCents ?? amountCents,
     destination: isPublic ? destination : (made.destination ?? destination),
     externalId,
+    destinationKind: destinationKind ?? made.destinationKind,
   };
 }
 

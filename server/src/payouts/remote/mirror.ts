@@ -1,4 +1,5 @@
 import type { State, Writes } from '../../commit/commit.ts';
+import { isUnchanged } from '../../kernel/objects.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamSource } from '../../kernel/upstream-source.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
@@ -13,7 +14,7 @@ import {
   selectReferences,
   touchMirrored,
 } from '../../upstream/mirror-store.ts';
-import { isFinal, isSettled, type Payout, payoutFromJson } from '../model.ts';
+import { isFinal, isSettled, type Payout, payoutFromJson, variantOf } from '../model.ts';
 import {
   identified,
   mergeUpstreamPayout,
@@ -167,7 +168,11 @@ export function observationOf(
 /** The observation that a known payout is the one that a request has made. */
 export function identifiedAs(
   withdrawalId: string,
-  { requestId, externalId }: { requestId: string; externalId: string | null },
+  {
+    requestId,
+    externalId,
+    destinationKind,
+  }: { requestId: string } & Pick<Payout, 'externalId' | 'destinationKind'>,
 ): Observation {
   return {
     read: (reader) =>
@@ -177,9 +182,13 @@ export function identifiedAs(
       const doubted = state.get(mirrored.payout, requestId);
       const payout = payoutIn(known);
       if (doubted) return { resourceId: withdrawalId, writes: writesOfIdentified(known, payout, doubted) };
-      // The externalId of a request that was never shown in doubt.
-      const isKnown = externalId === null || payout.externalId !== null;
-      const snapshot = { ...payout, externalId };
+      // The members of a request that was never shown in doubt.
+      const snapshot = {
+        ...payout,
+        externalId: payout.externalId ?? externalId,
+        destinationKind: payout.destinationKind ?? destinationKind,
+      };
+      const isKnown = isUnchanged(payout, snapshot);
       return {
         resourceId: withdrawalId,
         writes: isKnown ? {} : writesOf({ ...known, snapshot }, snapshot, []),
@@ -244,8 +253,10 @@ export function asPayout({ id, summary, createdAt }: Intent): Payout & { request
     amountCents,
     destination,
     externalId = null,
-  } = summary as Pick<Payout, 'method' | 'amountCents' | 'destination'> & Partial<Pick<Payout, 'externalId'>>;
-  const shown = { method, amountCents, destination, externalId };
+    destinationKind = variantOf(method, destination),
+  } = summary as Pick<Payout, 'method' | 'amountCents' | 'destination'> &
+    Partial<Pick<Payout, 'externalId' | 'destinationKind'>>;
+  const shown = { method, amountCents, destination, externalId, destinationKind };
   return { ...payoutInDoubt({ ...shown, requestId: id, requestedAt: createdAt }), requestId: id };
 }
 

@@ -1,4 +1,5 @@
 import { NotFoundError, type PaymentError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
+import type { PixKeyKind } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
@@ -67,6 +68,9 @@ export interface Summary {
   pixKey?: string | null;
   /** The merchant's own number of a payout, which stays here; left out by an older version. */
   externalId?: string | null;
+  /** The kind of its PIX key that the request names, and the one that was taken: they stay here, too. */
+  pixKeyType?: PixKeyKind | null;
+  destinationKind?: PixKeyKind | null;
 }
 
 export function summaryOf({ subaccountId, amountCents }: Summary): Summary {

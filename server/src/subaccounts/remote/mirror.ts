@@ -257,6 +257,7 @@ function identified(payout: SubaccountPayout, request: SubaccountPayout): Subacc
     version: Math.max(payout.version, request.version) + 1,
     payoutId: request.payoutId,
     pixKey: payout.pixKey ?? request.pixKey,
+    destinationKind: payout.destinationKind ?? (isRequested ? request.destinationKind : null),
     externalId: payout.externalId ?? (isRequested ? request.externalId : null),
   };
 }

@@ -1,5 +1,5 @@
 import { InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
-import { maskPixKey } from '../../kernel/pix-key.ts';
+import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
@@ -70,7 +70,12 @@ export function createPayoutRequests({
 }): PayoutRequests {
   async function sendPayout(
     tenant: Tenant,
-    { subaccountId, amountCents, pixKey, externalId = null }: Omit<RequestPayoutInput, 'idempotencyKey'>,
+    {
+      subaccountId,
+      amountCents,
+      pixKey,
+      externalId = null,
+    }: Omit<RequestPayoutInput, 'idempotencyKey' | 'pixKeyType'>,
     { key }: Intent,
   ): Promise<{ made: Observation; held: boolean }> {
     const body = { amountCents, pixKey, idempotencyKey: key };
@@ -98,7 +103,7 @@ export function createPayoutRequests({
     const requested = readRequestedPayout(answer.body);
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
     const requestOptions: RequestOptions = { priority: 'money', waitMs: 2_000 };
-    const summary = { subaccountId, amountCents, externalId };
+    const summary = { subaccountId, amountCents, externalId, destinationKind: kindOfPixKey(pixKey) };
     const found = await lookUpPayout(tenant, summary, names, requestOptions).catch(() => 'unclear' as const);
     const held = answer.status === 202;
     if (isFound(found)) return { made: found.found, held };
@@ -116,7 +121,7 @@ export function createPayoutRequests({
   /** Looks a payout up by the first of these names that leads to it. */
   async function lookUpPayout(
     { environment }: Tenant,
-    { subaccountId, amountCents, externalId = null }: Summary,
+    { subaccountId, amountCents, externalId = null, destinationKind = null }: Summary,
     names: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<LookupResult> {
@@ -132,7 +137,10 @@ export function createPayoutRequests({
       if (shown && isSameId(shown.subaccountId, subaccountId)) {
         if (shown.amountCents !== amountCents) continue;
         return {
-          found: observationOf({ ...shown, externalId }, { reference, at }),
+          found: observationOf(
+            { ...shown, externalId, destinationKind: destinationKind ?? shown.destinationKind },
+            { reference, at },
+          ),
           provisional: isJustRequested(shown),
         };
       }
@@ -142,7 +150,7 @@ export function createPayoutRequests({
   }
 
   return {
-    async requestPayout(tenant, { idempotencyKey, externalId = null, ...input }) {
+    async requestPayout(tenant, { idempotencyKey, externalId = null, pixKeyType = null, ...input }) {
       let isHeld = true;
       try {
         const { resourceId, replayed } = await withInvalidation(tenant, () =>
@@ -150,8 +158,14 @@ export function createPayoutRequests({
             name: PAYOUT,
             input,
             key: idempotencyKey ?? null,
-            summary: (given) => ({ ...summaryOf(given), pixKey: maskPixKey(given.pixKey), externalId }),
-            externalId,
+            summary: (given) => ({
+              ...summaryOf(given),
+              pixKey: maskPixKey(given.pixKey),
+              destinationKind: kindOfPixKey(given.pixKey),
+              externalId,
+              pixKeyType,
+            }),
+            kept: { externalId, pixKeyType },
             async send(intent) {
               const { made, held } = await sendPayout(tenant, { ...input, externalId }, intent);
               isHeld = held;
@@ -193,7 +207,7 @@ function justRequested({
   ...known
 }: Pick<
   UpstreamPayout,
-  'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey' | 'externalId'
+  'subaccountId' | 'amountCents' | 'withdrawalId' | 'code' | 'pixKey' | 'destinationKind' | 'externalId'
 > & {
   at: Date;
 }): UpstreamPayout {
@@ -218,10 +232,15 @@ function justRequested({
 /** The payout in doubt of an intent, which may have been sent: the money may have left. */
 export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout {
   const { subaccountId, amountCents, pixKey = null, externalId = null } = summary as Summary;
+  const { destinationKind = kindOfPixKey(pixKey ?? '') } = summary as Summary;
   const payoutId = IDEM + key;
   const names = { withdrawalId: null, code: null };
   return {
-    ...justRequested({ ...names, subaccountId, amountCents, pixKey, externalId, at: createdAt }),
+    ...justRequested({
+      ...names,
+      ...{ subaccountId, amountCents, pixKey, destinationKind, externalId },
+      at: createdAt,
+    }),
     payoutId,
     id: reservedId(subaccountId, payoutId)!,
     inDoubt: true,

@@ -33,7 +33,7 @@ export function opening<Input>(
     key,
     inputHash: hashInput(input),
     summary: operation.summary(input),
-    externalId: operation.externalId,
+    kept: operation.kept,
   };
   return {
     tenant,

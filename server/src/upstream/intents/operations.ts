@@ -32,8 +32,8 @@ export interface Operation<Input> {
   key: string | null;
   /** Builds the intent's `summary`. */
   summary: (input: Input) => unknown;
-  /** The externalId, which the hash of the input does not cover; a key stays with it, too. The summary has it. */
-  externalId?: string | null;
+  /** The members that the hash of the input does not cover; a key stays with them, too. The summary has them. */
+  kept?: Readonly<Record<string, string | null>>;
   /** Runs in the transaction that opens the intent, before anything is sent: a throw refuses. */
   open?: { read: (reader: Reader) => Promise<unknown>; decide: (state: State, intent: Intent) => Writes };
   /**

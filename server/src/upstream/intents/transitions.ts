@@ -88,8 +88,8 @@ export function attemptOf({ id, createdAt }: Intent): string {
 
 /** A request as its caller makes it; `id` is used where its key is new. */
 export type NewRequest = Pick<Intent, 'id' | 'operation' | 'key' | 'inputHash' | 'summary'> & {
-  /** The externalId, which the hash does not cover; undefined where the request can have none. */
-  externalId?: string | null | undefined;
+  /** The members that the hash does not cover; undefined where the request can have none. */
+  kept?: Readonly<Record<string, string | null>> | undefined;
 };
 
 /**
@@ -110,7 +110,7 @@ export interface Opening {
  */
 export function openIntent(
   existing: Intent | null,
-  { externalId, ...request }: NewRequest,
+  { kept = {}, ...request }: NewRequest,
   {
     denied,
     safeToRepeat,
@@ -122,7 +122,7 @@ export function openIntent(
   const lookUpAt = plusMs(now, SENDING_MS * pace);
   if (existing && existing.state !== 'refused') {
     // The resource of an absent intent may be found yet, so its key stays with its input.
-    if (existing.inputHash !== request.inputHash || !hasExternalId(existing, externalId))
+    if (existing.inputHash !== request.inputHash || !hasKept(existing, kept))
       throw new IdempotencyError('This idempotency key was used before with another input');
     const isRepeatable =
       (existing.state === 'absent' && !recordsAbsence) ||
@@ -150,10 +150,10 @@ export function openIntent(
   return { intent, fresh: true, save: { intent, lookUpAt } };
 }
 
-/** Whether an intent is of a request with this `externalId`. One of an earlier version has none in its summary. */
-function hasExternalId({ summary }: Intent, externalId: string | null | undefined): boolean {
-  if (externalId === undefined) return true;
-  return ((summary as { externalId?: string | null }).externalId ?? null) === externalId;
+/** Whether an intent is of a request with these members. One of an earlier version has none in its summary. */
+function hasKept({ summary }: Intent, kept: Readonly<Record<string, string | null>>): boolean {
+  const known = summary as Readonly<Record<string, string | null | undefined>>;
+  return Object.entries(kept).every(([name, value]) => (known[name] ?? null) === value);
 }
 
 // ── Unknown outcomes ────────────────────────────────────────────────────────────────────────────
