@@ -64,6 +64,7 @@ describe('a real account', () => {
         .map(({ path }) => path.source.match(/\w+(?=\$)/)?.[0]);
     expect(writes(of({} as DashboardOperations))).toEqual([
       'token',
+      'terms',
       'payouts',
       'refunds',
       'evidence',

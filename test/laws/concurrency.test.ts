@@ -194,7 +194,12 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
   });
 
   async function start(): Promise<[Core, Core]> {
-    const account = { payoutFeesCents: FEES, pixMaxCents: null, subaccountMarkupCents: MARKUP, cardReleaseDays: 0 };
+    const account = {
+      payoutFeesCents: FEES,
+      pixMaxCents: null,
+      subaccountMarkupCents: MARKUP,
+      cardReleaseDays: 0,
+    };
     const first = await startCore({ database, account, follows: false });
     return [first, await startCore({ database, tenant: first.tenant, clock: first.clock, follows: false })];
   }

@@ -50,7 +50,7 @@ describeOnDatabase('payouts', (open) => {
       deniedReason: null,
       endToEndId: null,
       externalId: null,
-      destinationKind: 'cpf',
+      destinationKind: 'email',
     });
     for (const reference of [payout.withdrawalId, payout.code])
       expect(await core.payouts.find(core.tenant, reference)).toEqual(payout);

@@ -14,6 +14,7 @@ import {
 import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
 import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
 import {
+  type AccountSettings,
   isFinal,
   isPayoutCode,
   isWithdrawalId,
@@ -529,7 +530,7 @@ const anyBalances = fc
 
 function request(
   { method = 'pix', amountCents = 1_000 }: { method?: PayoutMethod; amountCents?: number } = {},
-  facts: { recent?: RecentPayouts; balances?: Balances; now?: Date } = {},
+  facts: { recent?: RecentPayouts; balances?: Balances; account?: AccountSettings; now?: Date } = {},
 ): PayoutChange {
   return decideRequest(
     { method, amountCents, destination: DESTINATIONS[method] },

@@ -114,6 +114,7 @@ describe('POST /v1/payouts', () => {
       amount: 149.9,
       method: 'pix',
       walletAddress: '***.456.789-**',
+      destinationKind: 'cpf',
       status: 'pendente',
       requestedAt: app.clock.now().toISOString(),
       processedAt: null,
@@ -177,7 +178,12 @@ describe('POST /v1/payouts', () => {
   test('POST /v1/payouts takes eleven digits for a CPF, and for a phone where pixKeyType says so', async () => {
     const rest = await merchant();
     const shown = async (change: object) => {
-      const { body } = await rest.post('/payouts', { ...PIX, amount: 10, walletAddress: '11987650034', ...change });
+      const { body } = await rest.post('/payouts', {
+        ...PIX,
+        amount: 10,
+        walletAddress: '11987650034',
+        ...change,
+      });
       return [body.walletAddress, body.destinationKind];
     };
     expect(await shown({})).toEqual(['***.876.500-**', 'cpf']);

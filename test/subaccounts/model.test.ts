@@ -272,6 +272,7 @@ describe('a payout', () => {
       createdAt: '2026-03-02T12:00:00.000Z',
       completedAt: null,
       reversedAt: '2026-03-02T12:00:05.000Z',
+      destinationKind: 'email',
     });
     expect(subaccountPayoutWebhook({ ...last, externalId: 'saque 7' })).toMatchObject({
       externalId: 'saque 7',
@@ -296,6 +297,7 @@ describe('step by step, a payout', () => {
     completedAt: null,
     reversedAt: null,
     externalId: null,
+    destinationKind: 'email',
   };
 
   test('a request debits the subaccount, in its statement and in the ledger', () => {

@@ -103,7 +103,9 @@ describe('a key', () => {
       expect(open(before, { request: { kept: { externalId: 'saque 7' } } }).intent.id).toBe(before.id);
       for (const externalId of ['saque 8', null])
         expect(() => open(before, { request: { kept: { externalId } } })).toThrow(IdempotencyError);
-      expect(open(intent({ state }), { request: { kept: { externalId: null, pixKeyType: null } } }).fresh).toBe(false);
+      expect(
+        open(intent({ state }), { request: { kept: { externalId: null, pixKeyType: null } } }).fresh,
+      ).toBe(false);
     },
   );
 

@@ -69,7 +69,7 @@ function createCeiling(): Option {
     '--pix-max-cents <CENTS>',
     'the most that a payout by PIX may be, such as 1500000 for R$ 15.000,00; none takes it away',
     'whole cents from 1 on, or none',
-    (text) => (text === 'none' ? null : /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined),
+    (text) => (text === 'none' ? text : /^[1-9]\d{0,14}$/.test(text) ? Number(text) : undefined),
   );
 }
 
@@ -86,7 +86,8 @@ export function toSettings(options: Options): object {
     pixEnabled: options.pix,
     pixFeeCents: options.pixFee,
     ltcEnabled: options.ltc,
-    pixMaxCents: options.pixMaxCents,
+    // Commander makes an empty text of null.
+    pixMaxCents: options.pixMaxCents === 'none' ? null : options.pixMaxCents,
     payoutFeesCents: Object.keys(fees).length > 0 ? fees : undefined,
     subaccountMarkupCents: options.subaccountMarkup,
   };

@@ -33,7 +33,7 @@ export const DestinationKindEnum = builder.enumType('DestinationKind', {
   values: {
     CPF: { value: 'cpf', description: 'The tax number of a person.' },
     CNPJ: { value: 'cnpj', description: 'The tax number of a company.' },
-    PHONE: { value: 'phone', description: 'A phone.' },
+    PHONE: { value: 'phone', description: 'A phone, with +55.' },
     EMAIL: { value: 'email', description: 'An e-mail address.' },
     RANDOM: { value: 'random', description: 'A random key (EVP).' },
     LTC_ADDRESS: { value: 'ltc_address', description: 'An address of Litecoin.' },

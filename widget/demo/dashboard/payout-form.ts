@@ -175,7 +175,8 @@ export class PayoutForm extends LitElement {
         >
           <option value="" ?selected=${this.keyType === ''}>reconhecer</option>
           ${Object.entries(KEY_TYPES).map(
-            ([value, label]) => html`<option value=${value} ?selected=${this.keyType === value}>${label}</option>`,
+            ([value, label]) =>
+              html`<option value=${value} ?selected=${this.keyType === value}>${label}</option>`,
           )}
         </select>
       </div>
