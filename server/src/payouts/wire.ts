@@ -258,7 +258,7 @@ function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): Up
     processedAt: readInstant(record.processedAt),
     deniedReason: readText(record.deniedReason),
     endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
-    destinationKind: DESTINATION_VARIANTS.find((variant) => variant === destinationKind) ?? null,
+    destinationKind: DESTINATION_VARIANTS.find((variant) => variant === destinationKind),
   };
 }
 
