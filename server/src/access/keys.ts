@@ -76,12 +76,7 @@ const settings = {
     .strictObject(byMethod(() => fee.optional()))
     .refine((fees) => Object.values(fees).some((each) => each !== undefined), 'must name a method')
     .optional(),
-  pixMaxCents: z
-    .number()
-    .int('must be whole cents')
-    .min(1, 'must be more than 0')
-    .nullable()
-    .optional(),
+  pixMaxCents: z.number().int('must be whole cents').min(1, 'must be more than 0').nullable().optional(),
   subaccountMarkupCents: fee.optional(),
 };
 

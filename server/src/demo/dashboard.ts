@@ -103,7 +103,10 @@ export function createDashboardRoutes({
     // An action, so that no key is part of an address.
     action(/^\/demo\/dashboard\/payout-terms$/, requestPayoutInput, async ({ method, destination }) => {
       const feeCents = (await payoutFees(tenant))[method];
-      return { status: 200, body: { feeCents, destination, destinationKind: variantOf(method, destination) } };
+      return {
+        status: 200,
+        body: { feeCents, destination, destinationKind: variantOf(method, destination) },
+      };
     }),
     action(/^\/demo\/dashboard\/payouts$/, requestPayoutInput, async (input) => {
       const { payout, replayed } = await payouts.request(tenant, input);

@@ -1,4 +1,4 @@
-import { InsufficientFundsError } from '../kernel/errors.ts';
+import { InsufficientFundsError, ValidationError } from '../kernel/errors.ts';
 import { type Cents, ltcText, reaisText } from '../kernel/money.ts';
 import type { Balances } from './postings.ts';
 
@@ -10,6 +10,17 @@ export function withdrawableOf(balances: Balances): Cents {
 /** Refuses a debit of the merchant's own money beyond what it may take. @throws InsufficientFundsError */
 export function assertWithdrawable(balances: Balances, amountCents: Cents): void {
   if (amountCents > withdrawableOf(balances)) throw notWithdrawable(balances, amountCents);
+}
+
+/** Refuses an amount above the account's ceiling of a payout by PIX; null for none. @throws ValidationError */
+export function assertUnderCeiling(amountCents: Cents, pixMaxCents: Cents | null): void {
+  if (pixMaxCents === null || amountCents <= pixMaxCents) return;
+  throw new ValidationError([
+    {
+      path: 'input.amountCents',
+      message: `must be at most ${pixMaxCents} (${reaisText(pixMaxCents)}), the account’s ceiling of a payout by PIX`,
+    },
+  ]);
 }
 
 function notWithdrawable(balances: Balances, requestedCents: Cents): InsufficientFundsError {

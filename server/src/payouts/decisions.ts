@@ -1,7 +1,7 @@
 import { ValidationError } from '../kernel/errors.ts';
 import { ltcText, reaisText } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { assertLtcWithdrawable, assertWithdrawable } from '../ledger/funds.ts';
+import { assertLtcWithdrawable, assertUnderCeiling, assertWithdrawable } from '../ledger/funds.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -9,7 +9,7 @@ import {
   ledgerTransaction,
   type Move,
 } from '../ledger/postings.ts';
-import { assertUnderCeiling, assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
+import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
 import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,

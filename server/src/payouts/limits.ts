@@ -1,6 +1,5 @@
 import { isAhead } from '../kernel/clock.ts';
-import { RateLimitError, ValidationError } from '../kernel/errors.ts';
-import { type Cents, reaisText } from '../kernel/money.ts';
+import { RateLimitError } from '../kernel/errors.ts';
 import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 import type { OwnPayout } from './model.ts';
 
@@ -8,17 +7,6 @@ import type { OwnPayout } from './model.ts';
 
 const HOUR_MS = 3_600_000;
 export const PAYOUTS_AN_HOUR = 10;
-
-/** Refuses an amount above the account's ceiling of a payout by PIX; null for none. @throws ValidationError */
-export function assertUnderCeiling(amountCents: Cents, pixMaxCents: Cents | null): void {
-  if (pixMaxCents === null || amountCents <= pixMaxCents) return;
-  throw new ValidationError([
-    {
-      path: 'input.amountCents',
-      message: `must be at most ${pixMaxCents} (${reaisText(pixMaxCents)}), the account’s ceiling of a payout by PIX`,
-    },
-  ]);
-}
 
 /** The methods that have a limit of their own, which counts beside the shared one. */
 export const LIMITED_METHODS = PAYOUT_METHODS.flatMap((method) => {

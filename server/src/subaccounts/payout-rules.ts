@@ -2,13 +2,13 @@ import { InsufficientFundsError, UnavailableError, ValidationError } from '../ke
 import { type Cents, reaisText } from '../kernel/money.ts';
 import { kindOfPixKey, maskPixKey } from '../kernel/pix-key.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { assertUnderCeiling } from '../ledger/funds.ts';
 import {
   type Balances,
   creditWithRecovery,
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
-import { assertUnderCeiling } from '../payouts/limits.ts';
 import type {
   PayoutRecord,
   RequestPayoutInput,
