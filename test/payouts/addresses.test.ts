@@ -92,7 +92,7 @@ describe('a USDT address', () => {
 
 const onTron = (hex: string) => base58check.encode(Buffer.from(`41${hex}`, 'hex'));
 const CONTRACT = 'is the contract of USDT itself';
-const NOBODY = 'of which nobody has the key';
+const NOBODY = 'whose key nobody has';
 const EVM_CONTRACT = 'dac17f958d2ee523a2206206994597c13d831ec7';
 
 describe('an address to which money would be lost', () => {

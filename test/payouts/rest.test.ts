@@ -159,7 +159,10 @@ describe('POST /v1/payouts', () => {
     ['walletAddress', { walletAddress: 'with \u0000' }],
     ['walletAddress', { method: 'ltc' }],
     ['walletAddress: is the contract of USDT', { method: 'usd', walletAddress: USDT_CONTRACT }],
-    ['walletAddress: is an address of which nobody', { method: 'usd', walletAddress: `0x${'0'.repeat(40)}` }],
+    [
+      'walletAddress: is an address whose key nobody',
+      { method: 'usd', walletAddress: `0x${'0'.repeat(40)}` },
+    ],
     ['walletAddress: may be a Bitcoin address', { method: 'ltc', walletAddress: BITCOIN }],
     ['walletAddress: is an MWEB address', { method: 'ltc', walletAddress: 'ltcmweb1qqg5hddkl4uhspjw' }],
     ['idempotencyKey', { idempotencyKey: 'a b' }],

@@ -101,7 +101,7 @@ export function decideRequest(
   };
 }
 
-/** Refuses a payout of which less is left after the fee than its network carries. @throws ValidationError */
+/** Refuses a payout that leaves less after the fee than its network carries. @throws ValidationError */
 function assertCarried(payout: Pick<OwnPayout, 'method' | 'amountCents' | 'feeCents' | 'litoshi'>): void {
   const { dustLitoshi } = methodOf(payout.method);
   const leftLitoshi = netLitoshi(payout);

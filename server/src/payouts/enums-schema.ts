@@ -45,7 +45,7 @@ export const DestinationKindEnum = builder.enumType('DestinationKind', {
 
 /** The field `destinationKind`, of each payout. */
 export const DESTINATION_KIND =
-  'What the destination was taken for. Null if the upstream service does not show it, and shows the key masked in a way that does not either.';
+  'The kind of the destination, as it was taken. Null if the upstream service does not show it, and shows the key masked in a way that does not either.';
 
 export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
   description: 'The states of a payout of the main account.',

@@ -98,7 +98,7 @@ export const payoutWire = z
       .meta({ description: 'The destination, masked', examples: ['a***@padaria.example'] }),
     destinationKind: answeredWord(DESTINATION_VARIANTS)
       .optional()
-      .meta({ description: 'What walletAddress was taken for' }),
+      .meta({ description: 'The kind of walletAddress, as it was taken' }),
     status: payoutStatus,
     requestedAt: instant,
     processedAt: instant.nullable().meta({ description: 'When it was completed or denied' }),

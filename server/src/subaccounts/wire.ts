@@ -93,7 +93,7 @@ export const subaccountPayoutWire = z
     externalId: z.string().optional().meta({ description: 'Your own number for it, where one was given' }),
     destinationKind: answeredWord(PIX_KEY_KINDS)
       .optional()
-      .meta({ description: 'What pixKey was taken for' }),
+      .meta({ description: 'The kind of pixKey, as it was taken' }),
   })
   .meta({ id: 'SubaccountPayout' });
 

@@ -19,7 +19,7 @@ interface Confirmation {
   pixKeyType: KeyType | '';
 }
 
-/** What the server says of a payout before it is requested. */
+/** The terms that the server names of a payout before it is requested. */
 interface Terms {
   feeCents: number;
   destination: string;

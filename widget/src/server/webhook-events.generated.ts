@@ -211,7 +211,7 @@ export interface SubaccountPayoutEvent {
   reversedAt: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
-  /** What pixKey was taken for. */
+  /** The kind of pixKey, as it was taken. */
   destinationKind?: 'cpf' | 'cnpj' | 'phone' | 'email' | 'random';
 }
 

@@ -40,7 +40,7 @@ export function isUnspendable(hash: string): boolean {
 }
 
 /** The reason that refuses an address without a key. */
-export const NOBODY_HAS_ITS_KEY = 'is an address of which nobody has the key: what is sent there is lost';
+export const NOBODY_HAS_ITS_KEY = 'is an address whose key nobody has: what is sent there is lost';
 
 /** Shortens an address to its first six and last four characters. */
 export function shortenAddress(address: string): string {
