@@ -336,7 +336,8 @@ describe('2.2 subaccount payout', () => {
     expect((await lookUp(String(refused.code))).body).toEqual(refused);
     expect((await lookUp(String(failed.payoutId))).body).toEqual(failed);
     const fields = [...DOCUMENT_ROWS['2.2']].filter((name) => !name.startsWith('form ')).sort();
-    expect(Object.keys(completed).sort()).toEqual(fields);
+    expect(Object.keys(completed).sort()).toEqual([...fields, 'destinationKind'].sort());
+    expect(completed.destinationKind).toMatch(/^(cpf|cnpj|phone|email|random)$/);
   });
 });
 
@@ -553,6 +554,7 @@ describe('2.5 records of the account', () => {
         fee: expect.any(Number),
         method: 'pix',
         walletAddress: '***.456.789-**',
+        destinationKind: 'cpf',
         status: expect.any(String),
         requestedAt: expect.stringMatching(ISO),
         processedAt: list.payouts[0].processedAt && expect.stringMatching(ISO),

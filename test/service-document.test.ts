@@ -664,8 +664,9 @@ describe('the numbers in the service document', () => {
       ]);
       return change(Number(value));
     });
-    const { cardPaymentsEnabled, pixEnabled, ltcEnabled, ...expected } = DEFAULT_SETTINGS;
+    const { cardPaymentsEnabled, pixEnabled, ltcEnabled, pixMaxCents, ...expected } = DEFAULT_SETTINGS;
     expect([cardPaymentsEnabled, pixEnabled, ltcEnabled]).toEqual([true, true, true]);
+    expect(pixMaxCents).toBeNull();
     const fees = Object.assign({}, ...settings.map(({ payoutFeesCents }) => payoutFeesCents));
     expect(Object.assign({}, ...settings, { payoutFeesCents: fees })).toEqual(expected);
   });

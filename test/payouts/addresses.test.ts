@@ -134,7 +134,11 @@ describe('an address to which money would be lost', () => {
     ['MWEB', 'ltc', `ltcmweb1${'q'.repeat(120)}`, 'an MWEB address'],
     ['MWEB in capitals', 'ltc', `LTCMWEB1${'Q'.repeat(120)}`, 'an MWEB address'],
   ] as const)('no payout is made to %s, and the reason is named', (_, method, text, why) => {
-    expect(parseDestination(method, text)).toEqual({ destination: null, why: expect.stringContaining(why) });
+    expect(parseDestination(method, text)).toEqual({
+      destination: null,
+      wrong: 'destination',
+      why: expect.stringContaining(why),
+    });
   });
 
   test.each([

@@ -233,6 +233,7 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
       createdAt: requestedAt,
       completedAt: null,
       reversedAt: null,
+      destinationKind: 'email',
     };
     for (const reference of references) {
       const answer = await app.rest().get(`/subaccounts/${id}/payouts/${encodeURIComponent(reference)}`);
