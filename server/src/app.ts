@@ -268,7 +268,7 @@ export async function createApp({
       watchCredential: createCredentialWatch({ access: runtime.access, tailer, clock, onFault }),
       clock,
       limits,
-      subscriptionLimits: createOpenSubscriptions(config.subscriptionLimit),
+      subscriptionLimits: createOpenSubscriptions({ perTenant: config.subscriptionLimit }),
       publicUrl,
       upstream: runtime.upstream ?? undefined,
       onRootField: fields.onRootField,

@@ -30,6 +30,32 @@ answerParent({
     await inTurns(count, () => follow(how));
     return streams.size;
   },
+  /**
+   * Opens a subscription for each entry, as an event stream or as one of up to 100 over a socket of one key and address, and reads all that comes. Returns
+   * how many are open, and how often each refusal was given.
+   */
+  async subscribe({ url, transport, entries }) {
+    /** @type {Record<string, number>} */
+    const outcomes = {};
+    const add = (/** @type {string} */ outcome) => {
+      outcomes[outcome] = (outcomes[outcome] ?? 0) + 1;
+    };
+    if (transport === 'sse') {
+      const left = [...entries];
+      await inTurns(left.length, async () => add(await openStream(url, left.pop())));
+    } else {
+      /** @type {Own[][]} */
+      const left = [];
+      for (const entry of entries) {
+        const [last = []] = left.slice(-1);
+        if (last.length < 100 && last[0]?.key === entry.key && last[0]?.address === entry.address)
+          last.push(entry);
+        else left.push([entry]);
+      }
+      await inTurns(left.length, () => openOverSocket(url, left.pop() ?? [], add));
+    }
+    return outcomes;
+  },
   /** Opens requests that never end, each byte by byte. @param {{ port: number, count: number, text: string }} request */
   async drip({ port, count, text }) {
     await inTurns(count, () => drip(port, text));
@@ -131,6 +157,63 @@ async function enter({ url, origin, key, query }) {
   socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }));
   await Promise.race([acknowledged, gone]);
   if (query !== undefined) socket.send(JSON.stringify({ id: 'a', type: 'subscribe', payload: { query } }));
+}
+
+/** @typedef {{ key: string, query: string, address: string }} Own */
+
+/** @param {{ message: string, extensions: { code: string } }} error */
+const refusalIn = ({ message, extensions: { code } }) => `${code}: ${message.replaceAll(/\d+/g, 'n')}`;
+
+/** @param {string} url @param {Own} own */
+async function openStream(url, { key, query, address }) {
+  const request = httpRequest(`${url.replace('localhost', '127.0.0.1')}/graphql`, {
+    agent: false,
+    method: 'POST',
+    headers: {
+      'content-type': 'application/json',
+      accept: 'text/event-stream',
+      authorization: `Bearer ${key}`,
+      'x-forwarded-for': address,
+    },
+  });
+  request.end(JSON.stringify({ query }));
+  const [response] = await once(request, 'response');
+  response.on('error', () => undefined);
+  if (response.statusCode === 200) {
+    response.resume();
+    return 'open';
+  }
+  let text = '';
+  for await (const chunk of response) text += chunk;
+  return refusalIn(JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? text).errors[0]);
+}
+
+/** All of one key and address. @param {string} url @param {Own[]} entries @param {(outcome: string) => void} add */
+async function openOverSocket(url, entries, add) {
+  const [{ key, address }] = /** @type {[Own]} */ (entries);
+  const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws', {
+    perMessageDeflate: false,
+    headers: { 'x-forwarded-for': address },
+  });
+  const gone = once(socket, 'close');
+  await once(socket, 'open');
+  const acknowledged = once(socket, 'message');
+  socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }));
+  await acknowledged;
+  /** The operations without a first message. */
+  const waiting = new Set(entries.map((_, id) => String(id)));
+  const all = new Promise((resolve) => {
+    socket.on('message', (data) => {
+      const { id, payload } = JSON.parse(data.toString());
+      if (!waiting.delete(id)) return;
+      add(payload.errors ? refusalIn(payload.errors[0]) : 'open');
+      if (waiting.size === 0) resolve(undefined);
+    });
+  });
+  for (const [id, { query }] of entries.entries())
+    socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }));
+  await Promise.race([all, gone]);
+  if (waiting.size > 0) add('closed');
 }
 
 /** @param {Omit<Entry, 'count'>} how */

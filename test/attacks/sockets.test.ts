@@ -21,10 +21,10 @@ const LARGEST_GROWTH_MB = 64;
 const WITHIN_MS = 60_000;
 const ALL = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } } }`;
-const METADATA = JSON.stringify('x'.repeat(2_000));
-/** 80 kB an event: more than the buffers on the way hold. */
+const METADATA = JSON.stringify('中'.repeat(2_000));
+/** 60 kB an event: more than the buffers on the way hold. */
 const LARGE = `subscription { allCardPaymentUpdates { cursor cardPayment { orderCode
-  ${Array.from({ length: 40 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
+  ${Array.from({ length: 10 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
 
 let target: TargetServer;
 let bystander: Stream;

@@ -79,6 +79,14 @@ answerParent({
       ),
     );
   },
+  /** Sends a wrong amount for the code of a payment, so often: each comes back, which is an update or two. */
+  async miss({ paymentId, txid, times }) {
+    const { payments, pix } = app.embedded;
+    for (let time = 0; time < times; time++) {
+      await pix.pay({ txid, amountCents: 1 });
+      await payments.receive(tenant, paymentId);
+    }
+  },
   /** Grows with whatever changes anything. */
   async changes() {
     const count = `select (select coalesce(sum(version), 0) from stream) + (select count(*) from token)

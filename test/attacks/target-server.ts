@@ -1,6 +1,8 @@
 import type { Testing } from '../../server/src/app.ts';
+import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { startChild } from '../bench/processes/child.ts';
-import { createPostgresDatabase } from '../support/database.ts';
+import { addAccount, addKey } from '../support/accounts.ts';
+import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { FAST_PATH } from '../support/fast-path.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 
@@ -26,6 +28,10 @@ export interface TargetServer {
   /** Returns a number that differs after any change. */
   changes(): Promise<number>;
   happen(count: number, metadata?: string): Promise<void>;
+  /** Sends a wrong amount for the code of a payment. */
+  miss(payment: { paymentId: string; txid: string }, times: number): Promise<void>;
+  /** Adds an account, and returns its live key. */
+  addAccount(): Promise<string>;
   pass(ms: number): Promise<void>;
   faults(): Promise<string[]>;
   stop(): Promise<void>;
@@ -45,9 +51,10 @@ export async function startTargetServer({
   testing?: Testing;
 } = {}): Promise<TargetServer> {
   const child = startChild(program('target-server.mjs'), {}, HEAP);
+  const databaseUrl = await createPostgresDatabase();
   const { url, port } = await child.ask('start', {
     environment: {
-      DATABASE_URL: await createPostgresDatabase(),
+      DATABASE_URL: databaseUrl,
       PSA_BOOTSTRAP_LIVE_KEY: LIVE_KEY,
       ...FAST_PATH,
       ...environment,
@@ -67,6 +74,15 @@ export async function startTargetServer({
     memory: () => child.ask('memory'),
     changes: () => child.ask('changes'),
     happen: (count, metadata) => child.ask('happen', { count, metadata }),
+    miss: (payment, times) => child.ask('miss', { ...payment, times }),
+    async addAccount() {
+      const clock = createSystemClock();
+      const database = await connectTo(databaseUrl, clock);
+      const added = { database, clock };
+      const key = await addKey(added, { accountId: await addAccount(added) });
+      await database.close();
+      return key;
+    },
     pass: (ms) => child.ask('pass', { ms }),
     faults: () => child.ask('faults'),
     async stop() {

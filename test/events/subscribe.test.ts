@@ -8,7 +8,7 @@ import type { StoredEvent } from '../../server/src/events/event.ts';
 import { readHead, type Topic } from '../../server/src/events/log.ts';
 import { createLogTailer } from '../../server/src/events/log-tailer.ts';
 import { subscribe } from '../../server/src/events/subscribe.ts';
-import { SlowConsumerError } from '../../server/src/events/subscription.ts';
+import { type LiveUpdates, SlowConsumerError } from '../../server/src/events/subscription.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import {
   CursorExpiredError,
@@ -21,7 +21,7 @@ import { approved } from '../support/cards.ts';
 import { type Core, revocationOf, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnBothEngines, describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';
-import { interceptStatements } from '../support/statements.ts';
+import { interceptStatements, recordStatements } from '../support/statements.ts';
 
 const POLL_MS = 5_000;
 const QUEUE_LIMIT = 256;
@@ -133,6 +133,25 @@ describeOnBothEngines('a subscription', (open) => {
           head + 3,
         ]);
       }
+    });
+
+    test('A subscription whose client does not read drops what it can read again, and gives it later, in order', async () => {
+      const core = await startCore({ database });
+      await emit(core, 12);
+      const { database: recorded, statements } = recordStatements(database);
+      const reads = () => statements.filter((statement) => statement.includes('mark_before')).length;
+      const changes = await watch({ ...core, ...freshFollower(core, recorded) }, EVERYTHING, { after: 0 });
+      const seen = [(await changes.next()).value];
+      changes.park();
+      for (let count = 0; count < 4; count += 1) seen.push((await changes.next()).value);
+      expect(reads()).toBe(1);
+      for (let count = 0; count < 6; count += 1) seen.push((await changes.next()).value);
+      expect(reads()).toBe(2);
+      changes.park();
+      const last = changes.next();
+      await emit(core, 1);
+      seen.push((await last).value, (await changes.next()).value);
+      expect(versions(seen)).toEqual(Array.from({ length: 13 }, (_, index) => index + 1));
     });
 
     test('A subscription gives every event once under load, at any pace, also after it reconnects', async () => {
@@ -669,7 +688,7 @@ function watch(
     signal = new AbortController().signal,
     onEnd = () => undefined,
   }: { after?: After; signal?: AbortSignal; onEnd?: (failure: unknown) => void } = {},
-): Promise<AsyncIterableIterator<StoredEvent>> {
+): Promise<LiveUpdates<StoredEvent>> {
   return subscribe<StoredEvent>({
     database,
     tailer: tailer,

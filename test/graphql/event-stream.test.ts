@@ -1,16 +1,13 @@
 import { Socket } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
-import {
-  onResult,
-  type ResultListener,
-  type SerializedResult,
-} from '../../server/src/graphql/shared-execution.ts';
-import { SLICE } from '../../server/src/kernel/slices.ts';
+import { onResult, type ResultListener } from '../../server/src/graphql/shared-execution.ts';
+import type { SerializedResult } from '../../server/src/graphql/shared-result.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { deferred } from '../support/deferred.ts';
 import { sendRaw } from '../support/raw-http.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
+import { sliceAfter } from '../support/slice-clock.ts';
 
 const ALL = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode description } } }`;
@@ -205,7 +202,13 @@ test('a result that thousands wait for is delivered in slices, between which oth
   const { promise, resolve } = deferred<SerializedResult>();
   const answer = { rest: Buffer.from('x') } as SerializedResult;
   const served: unknown[] = [];
-  const who: ResultListener = { resume: (each) => served.push(each), fail: (error) => served.push(error) };
+  const SLICE = 20;
+  const serve = sliceAfter(SLICE);
+  const add = (each: unknown) => {
+    served.push(each);
+    serve();
+  };
+  const who: ResultListener = { resume: add, fail: add };
   for (let count = 0; count < 2 * SLICE + 1; count += 1) onResult(promise, who);
   resolve(answer);
   await promise;
@@ -249,7 +252,7 @@ describe('limits on open subscriptions', () => {
     for (let at = 0; at < count; at += 1) expect(await open(`a${at}`)).toBeNull();
     return { open, socket };
   }
-  const stream = (credential: string) =>
+  const stream = (credential: string, operation = query) =>
     fetch(`${app.url}/graphql`, {
       method: 'POST',
       headers: {
@@ -257,7 +260,7 @@ describe('limits on open subscriptions', () => {
         'content-type': 'application/json',
         accept: 'text/event-stream',
       },
-      body: JSON.stringify({ query }),
+      body: JSON.stringify({ query: operation }),
     });
 
   test('open subscriptions are limited for each credential and for the tenant, over both transports, and an ended one frees its place', async () => {
@@ -291,5 +294,59 @@ describe('limits on open subscriptions', () => {
     const events = app.live.sse(query, {});
     expect(await events.data()).toMatchObject({ cardPaymentUpdates: { cursor: expect.any(String) } });
     await events.close();
+  });
+
+  test('a payer’s token has few operations of its own and no place of the account, over both transports, and a reason for each refusal', async () => {
+    const orderCode = await create();
+    const token = await addToken(app, { kind: 'payment', grant: { orderCode } });
+    const own = (name: string) =>
+      `subscription { cardPaymentUpdates(orderCode: "${orderCode}") { ${name}: cursor } }`;
+    const socket = openRawSocket(app.url);
+    await socket.init(token);
+    const open = async (id: string, payload: object) => {
+      socket.send({ id, type: 'subscribe', payload });
+      const { payload: first } = await socket.next();
+      return first.errors?.[0] ?? null;
+    };
+    for (const name of ['a', 'b', 'c', 'd']) expect(await open(name, { query: own(name) })).toBeNull();
+    expect(await open('e', { query: own('e') })).toMatchObject(refusal(4, 'token'));
+    expect(await socket.next()).toEqual({ id: 'e', type: 'complete' });
+    const refused = await stream(token, own('f'));
+    expect(refused.status).toBe(429);
+    await refused.body?.cancel();
+    // Keys and dashboards have theirs.
+    const key = await addKey(app);
+    const { socket: other } = await follow(key, 30);
+    for (const each of [socket, other]) {
+      each.socket.close();
+      await each.closed;
+    }
+  });
+
+  test('an update that is too long for a token ends its subscription with the reason, and not that of a key', async () => {
+    const token = await addToken(app, { kind: 'dashboard', grant: { scopes: ['card_payments'] } });
+    const fields = Array.from({ length: 10 }, (_, at) => `m${at}: metadata d${at}: description`).join(' ');
+    const long = `subscription { allCardPaymentUpdates { cardPayment { orderCode ${fields} } } }`;
+    const [byKey, byToken] = [app.live.sse(long, {}), app.client(token).ws(long, {})];
+    const events = await stream(token, long);
+    // All of them follow, once each has received a short one.
+    const short = await create();
+    for (const each of [byKey, byToken])
+      expect((await each.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(short);
+    const metadata = JSON.stringify('中'.repeat(2_040));
+    const input = { valueCents: 4990, metadata, description: '中'.repeat(200) };
+    const { createCardPayment } = await app.live.request(
+      'mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } } }',
+      { input },
+    );
+    expect((await byKey.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(
+      createCardPayment.cardPayment.orderCode,
+    );
+    const text = await events.text();
+    expect(text).toContain('An update of this subscription is too long for this credential');
+    expect(text).toContain('"code":"FORBIDDEN"');
+    expect(text.endsWith('event: complete\ndata:\n\n')).toBe(true);
+    await expect(byToken.data()).rejects.toMatchObject([{ extensions: { code: 'FORBIDDEN' } }]);
+    await byKey.close();
   });
 });

@@ -58,6 +58,12 @@ describe('a document', () => {
     ],
     ['with 101 aliases', `{ wallet { ${times(101, (index) => `a${index}: id`)} } }`, 'at most 100 aliases'],
     [
+      'that follows one field under 11 aliases',
+      `subscription { walletUpdates { ...A wallet { ${times(6, (index) => `a${index}: balanceCents`)} } } }
+        fragment A on WalletUpdate { again: wallet { ${times(5, (index) => `a${index}: balanceCents`)} } }`,
+      'Wallet.balanceCents under at most 10 aliases',
+    ],
+    [
       'with 51 directives',
       `{ wallet { id ${times(51, (index) => `b${index}: id @include(if: true)`)} } }`,
       'at most 50 directives',

@@ -11,13 +11,15 @@ import {
   saveTokens,
   type TokenRow,
 } from '../../server/src/access/store.ts';
-import { plusMs } from '../../server/src/kernel/clock.ts';
+import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
 import { hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import type { TestApp } from './app.ts';
 
+type Server = Pick<TestApp, 'database'> & { clock: Clock };
+
 /** Adds an account beside the first one. `addKey` adds its keys. */
-export async function addAccount(app: TestApp, settings: Partial<AccountRow> = {}): Promise<string> {
+export async function addAccount(app: Server, settings: Partial<AccountRow> = {}): Promise<string> {
   const id = `acc_${objectId()}`;
   await insertAccount(
     app.database.sql,
@@ -30,7 +32,7 @@ export async function addAccount(app: TestApp, settings: Partial<AccountRow> = {
 
 /** Adds a key to an account, by default to the first one. */
 export async function addKey(
-  app: TestApp,
+  app: Server,
   {
     accountId,
     environment = 'live',
@@ -70,7 +72,7 @@ export async function addToken(
   return token;
 }
 
-async function firstAccount(app: TestApp): Promise<string> {
+async function firstAccount(app: Pick<TestApp, 'database'>): Promise<string> {
   const first = await app.database.sql
     .selectFrom('account')
     .select('id')

@@ -56,6 +56,10 @@ const SIZES = {
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
   SUBSCRIPTIONS: [120, 200, 1_000, 5_000],
+  /** Event streams with an operation of its own each, and as many subscriptions over WebSockets, of each credential. */
+  OWN_OPERATIONS: [24, 200, 1_000, 3_000],
+  /** Minutes for which they are tried again. */
+  OWN_OPERATIONS_MINUTES: [3, 3, 5, 10],
   /** Megabytes of a `connection_init`. */
   INIT_MB: [1, 1, 10, 50],
   /** Sockets and streams of a credential that expires. */

@@ -206,7 +206,7 @@ export const environment = z.object({
   PSA_SUBSCRIPTION_LIMIT: wholeNumber(1, 1_000_000).default(20_000).register(documentation, {
     group: 'Clients',
     meaning:
-      'open subscriptions of an account and environment on an instance; half of it for a key, a 20th for a token',
+      'open subscriptions of the keys and dashboards of an account and environment on an instance; half of it for a key, a 20th for a token. Its payers have half as many beside these, a 40th of it from one network and a 200th with one token',
   }),
   PSA_TRUSTED_DOCUMENTS: paths.default([]).register(documentation, {
     group: 'Clients',

@@ -25,9 +25,9 @@ import {
   updatesCursors,
 } from './subscription-group.ts';
 
-/** The most events that wait in the queue of one subscription; one of another commit ends it as too slow. */
-const QUEUE_LIMIT = 256;
 const PAGE = 100;
+/** The events of a page that a client which does not read keeps: the others are read again. */
+const PARKED = 4;
 const NO_CURSOR = 'is not a cursor of updates: give updatesCursor, or the cursor of an update';
 
 /**
@@ -159,6 +159,7 @@ function createSubscription<Item>(
     onSetBack,
     onDropped,
     take,
+    park,
     end: abort,
     handleEvent: abort,
     next,
@@ -207,7 +208,7 @@ function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
   }
   if (queue === null || group.coalesce) this.queue = [event];
   // The events of one commit come in one turn, in which no client can take any: they have one mark, and are not split.
-  else if (queue.length < QUEUE_LIMIT || queue.at(-1)?.mark === event.mark) queue.push(event);
+  else if (queue.length < group.queueLimit || queue.at(-1)?.mark === event.mark) queue.push(event);
   else {
     this.failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
     finish(this);
@@ -256,6 +257,16 @@ function take<Item>(this: Subscription<Item>): Item | null {
     return item;
   }
   return null;
+}
+
+function park<Item>(this: Subscription<Item>): void {
+  const { queue } = this;
+  // What comes at the live end is shared by all, and is not read again.
+  if (this.leave || this.isReading || !queue || queue.length <= PARKED) return;
+  const last = queue[PARKED - 1]!;
+  queue.length = PARKED;
+  this.after = last.version;
+  this.mark = last.mark;
 }
 
 /** Whether the item equals the last one that the client has seen. */
@@ -364,6 +375,14 @@ export function createUpdates({
 export type SubscribeTo = <Item>(
   subscription: Omit<
     SubscriptionOptions<Item>,
-    'database' | 'tailer' | 'cursorsFor' | 'tenant' | 'signal' | 'lastEventId' | 'dedupeKey' | 'onEnd'
+    | 'database'
+    | 'tailer'
+    | 'cursorsFor'
+    | 'tenant'
+    | 'signal'
+    | 'lastEventId'
+    | 'dedupeKey'
+    | 'queueLimit'
+    | 'onEnd'
   >,
 ) => Promise<LiveUpdates<Item>>;

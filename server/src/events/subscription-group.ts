@@ -6,6 +6,9 @@ import type { Position, Topic } from './log.ts';
 import type { LogTailer } from './log-tailer.ts';
 import type { SubscriptionOptions } from './subscription.ts';
 
+/** The most events that wait in the queue of one subscription; one of another commit ends it as too slow. */
+const QUEUE_LIMIT = 256;
+
 /** The state that subscriptions with the same dedupe key share. */
 export interface SubscriptionGroup<Item> {
   readonly dedupeKey: string | undefined;
@@ -20,9 +23,10 @@ export interface SubscriptionGroup<Item> {
   readonly coalesce: SubscriptionOptions<Item>['coalesce'];
   /** The number of subscriptions in the group. */
   members: number;
+  readonly queueLimit: number;
   /** The item made of an event, while any queue holds the event. */
   readonly items: WeakMap<StoredEvent, Item>;
-  /** The newest event and its item, which most subscriptions deliver next. */
+  /** The newest event and its item, which most subscriptions deliver next; dropped in the next turn of the event loop. */
   newest: { event: StoredEvent; item: Item } | null;
 }
 export type SubscriptionGroups = Map<string, SubscriptionGroup<unknown>>;
@@ -32,7 +36,7 @@ export function findOrCreateGroup<Item>(
   groups: SubscriptionGroups,
 ): SubscriptionGroup<Item> {
   const { database, tailer, cursorsFor, tenant, topic, matches = () => true, dedupeKey } = subscription;
-  const { toItem, isLast, coalesce } = subscription;
+  const { toItem, isLast, coalesce, queueLimit = QUEUE_LIMIT } = subscription;
   // The same request may refer to another resource by now.
   const key = dedupeKey && `${dedupeKey} ${topic.resourceId}`;
   const existing = key && groups.get(key);
@@ -49,6 +53,7 @@ export function findOrCreateGroup<Item>(
     toItem,
     isLast,
     coalesce,
+    queueLimit,
     members: 0,
     items: new WeakMap(),
     newest: null,
@@ -73,13 +78,24 @@ function rememberNewest(matches: (event: StoredEvent) => boolean): (event: Store
 export function findOrMakeItem<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
   if (group.newest?.event === event) return group.newest.item;
   const item = group.items.get(event) ?? makeItem(group, event);
-  if (event.version >= (group.newest?.event.version ?? 0)) group.newest = { event, item };
+  if (event.version < (group.newest?.event.version ?? 0)) return item;
+  if (group.newest === null && recent.push(group as SubscriptionGroup<unknown>) === 1)
+    setImmediate(forgetNewest);
+  group.newest = { event, item };
   return item;
+}
+
+/** The groups with a newest event. Each would hold the item and its result until its next event, which may be never. */
+const recent: SubscriptionGroup<unknown>[] = [];
+
+function forgetNewest(): void {
+  for (const group of recent.splice(0)) group.newest = null;
 }
 
 function makeItem<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
   const item = group.toItem(event, encodeCursor(group.cursors, event));
-  group.items.set(event, item);
+  // Nobody else asks for the item of a single subscription.
+  if (group.members > 1) group.items.set(event, item);
   if (group.dedupeKey === undefined || typeof item !== 'object' || item === null) return item;
   // A shared item is executed once for all: two groups that shared one would show each what only the other may see.
   if (madeItems.has(item))

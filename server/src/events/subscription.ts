@@ -38,6 +38,8 @@ export interface SubscriptionOptions<Item> {
   /** Makes the item of an event, with the cursor that continues after the event. */
   toItem: (event: StoredEvent, cursor: string) => Item;
   isLast: (event: StoredEvent) => boolean;
+  /** The most events that wait in the queue, if fewer than usual. */
+  queueLimit?: number | undefined;
   /**
    * Compares two items. Given where only the newest state counts: the next item replaces one that was not read yet, so the
    * client is never too slow, and an item that equals the last one is left out.
@@ -69,6 +71,8 @@ export interface LiveUpdates<Item> extends AsyncIterableIterator<Item> {
    * @throws the error that ended it, once: SlowConsumerError, the end of the credential, a log that cannot be read
    */
   take(): Item | null;
+  /** Drops events that were read from the log and can be read again: the consumer takes none for a while. */
+  park(): void;
   /** Whether it has ended: nothing follows. */
   isOver: boolean;
   end(): void;

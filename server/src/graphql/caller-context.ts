@@ -7,6 +7,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { inLanguage } from '../kernel/language.ts';
+import type { HeldBytes } from '../kernel/open-subscription.ts';
 import {
   type Context,
   callerOf,
@@ -14,6 +15,7 @@ import {
   type OnRootField,
   type RootFieldLimits,
   type ServicesFor,
+  type Sharing,
   type SubscriptionLimits,
 } from './context.ts';
 import { createFreshness, requesterOf } from './freshness.ts';
@@ -112,7 +114,8 @@ export function createContextFactory({
       const servicesOfBatch = freshness
         ? (...batch: Parameters<typeof freshness.batch>) => servicesFor(freshness.batch(...batch))
         : () => services;
-      let sharedKey: string | undefined;
+      let sharing: Sharing | undefined;
+      let held = NOTHING_HELD;
       return {
         caller,
         address: presented.address,
@@ -131,13 +134,15 @@ export function createContextFactory({
           const subscriber = callerOf({ caller });
           const { tenant } = subscriber;
           const { resource = 'account' } = subscription.topic;
+          const queueLimit = isPayer(subscriber) ? PAYER_QUEUE : undefined;
           const lastEventId = 'gone' in transport ? transport.lastEventId : null;
-          const options = { ...subscription, lastEventId, tenant, dedupeKey: sharedKey };
-          const release = subscriptionLimits.open(subscriber);
+          const options = { ...subscription, lastEventId, tenant, dedupeKey: sharing?.dedupeKey, queueLimit };
+          const opened = subscriptionLimits.open(subscriber, presented.address, held);
+          if (sharing) sharing.opened = opened;
           if ('connection' in transport) {
             const onSubscriberEnd = onSubscriber('ws', resource);
             const onEnd = (failure: unknown) => {
-              release();
+              opened.release();
               onSubscriberEnd(failure);
             };
             return updates.subscribe({ ...options, signal: transport.connection(), onEnd });
@@ -147,24 +152,26 @@ export function createContextFactory({
             credentialEnded: (error) => credential.abort(error),
           });
           const stopWatching = await watching.catch((error: unknown) => {
-            release();
+            opened.release();
             throw error;
           });
           const signal = AbortSignal.any([credential.signal, transport.gone()]);
           const onSubscriberEnd = onSubscriber('sse', resource);
           const onEnd = (failure: unknown) => {
-            release();
+            opened.release();
             stopWatching();
             onSubscriberEnd(failure);
           };
           return updates.subscribe({ ...options, signal, onEnd });
         },
-        dedupeKey(operation) {
+        share(operation, heldBytes) {
           const rights = caller && rightsOf(caller);
-          sharedKey = createHash('sha256')
+          const dedupeKey = createHash('sha256')
             .update(JSON.stringify([rights, operation]))
             .digest('base64');
-          return sharedKey;
+          held = heldBytes;
+          sharing = { dedupeKey, opened: null };
+          return sharing;
         },
         freshContext: freshContextOf(presented, caller, transport),
         updatesCursor() {
@@ -198,6 +205,10 @@ function assertOrigin(caller: Caller, origin: string | null): Caller {
   if (!allowsOrigin(caller, origin)) throw new PermissionError('This token may not be used on this page');
   return caller;
 }
+
+/** The events that wait for a payer: a payment has few, and each of many payers may hold events that nobody else does. */
+const PAYER_QUEUE = 32;
+const NOTHING_HELD: HeldBytes = { operation: null, variables: 0 };
 
 /** Only what another service has shown has an age. */
 const ignoreRead = () => undefined;

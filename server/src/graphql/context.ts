@@ -10,6 +10,7 @@ import type { Clock } from '../kernel/clock.ts';
 import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Language } from '../kernel/language.ts';
+import type { HeldBytes, OpenSubscription } from '../kernel/open-subscription.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Payment, PaymentService } from '../payments/model.ts';
@@ -67,10 +68,18 @@ export interface RootFieldLimits {
   peek(caller: Caller, address: string): RateLimitState;
 }
 
-/** Limits on open subscriptions, by credential and by tenant. */
+/** Limits on open subscriptions, on their number and on what they hold: by credential, network and tenant, and in all. */
 export interface SubscriptionLimits {
-  /** Counts a subscription until the returned function is called. @throws RateLimitError */
-  open(caller: Caller): () => void;
+  /** Counts a subscription until it is released. @throws RateLimitError */
+  open(caller: Caller, address: string, held: HeldBytes): OpenSubscription;
+}
+
+/** The subscription of a context, which shares its updates with others of the same operation and the same rights. */
+export interface Sharing {
+  /** The key of the operation and the rights. */
+  readonly dedupeKey: string;
+  /** Null until it is opened. */
+  opened: OpenSubscription | null;
 }
 
 /** Called when a root field has its result, or its stream; `error` is null where it succeeded. */
@@ -93,10 +102,10 @@ export interface Context {
   /** Subscribes to a topic until the client leaves or the credential ends. */
   readonly subscribe: SubscribeTo;
   /**
-   * Shares the subscription of this context with others of the same operation and the same rights, which receive the same
-   * items. Returns the key of the operation and the rights.
+   * Shares the subscription of this context, which is opened later, with others of the same operation and the same rights:
+   * they receive the same items.
    */
-  dedupeKey(operation: string): string;
+  share(operation: string, held: HeldBytes): Sharing;
   /** Creates a context for one update of a subscription, with empty loaders. */
   freshContext(): Context;
   /** The cursor of the account's newest event. */

@@ -9,12 +9,14 @@ import {
   type ParseOptions,
   type SelectionSetNode,
   type Source,
+  visit,
 } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { parseDocument, refuseTooLarge } from './limits.ts';
 import { findPlaces } from './literals.ts';
 import { type Fragments, fragmentsOf } from './selections.ts';
+import { refuseAliases } from './subscription-aliases.ts';
 
 /** The limit on all cached documents together. */
 const CACHE_BYTES = 8_000_000;
@@ -51,19 +53,31 @@ export function documentsPlugin(): Plugin {
           parseDocument(copyText(textOf(source)), options),
         );
     },
-    onValidate({ params: { documentAST: document }, setResult }) {
+    onValidate({ params: { documentAST: document, schema }, setResult }) {
       if (valid.has(document)) return setResult([]);
       // Before the rules of GraphQL: some of them compare each field with each other.
       const refused = refuseTooLarge(document);
-      if (refused.length === 0) refused.push(...refuseConditions(document));
+      if (refused.length === 0)
+        refused.push(...refuseConditions(document), ...refuseAliases(schema, document));
       if (refused.length > 0) return setResult(refused);
       return ({ valid: isValid, result }) => {
         if (!isValid) return findPlaces(document, result as GraphQLError[]);
         valid.add(document);
+        dropTokens(document);
         if (document.loc) allowed.set(document.loc.source.body, document);
       };
     },
   };
+}
+
+/** Drops the tokens of a document, a list through all of it: only messages about an invalid document read them. */
+function dropTokens(document: DocumentNode): void {
+  bytesOf(document);
+  visit(document, {
+    enter({ loc }) {
+      Object.assign(loc ?? {}, { startToken: null, endToken: null });
+    },
+  });
 }
 
 /**

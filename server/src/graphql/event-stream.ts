@@ -2,13 +2,9 @@ import type { ServerResponse } from 'node:http';
 import type { Reader } from '../events/subscription.ts';
 import { messageOf } from './errors.ts';
 import { type EventChunk, eventChunk, nextEvent } from './event-chunk.ts';
-import {
-  cachedResult,
-  onResult,
-  type ResultListener,
-  type SerializedResult,
-  type SharedSubscription,
-} from './shared-execution.ts';
+import { cachedResult, onResult, type ResultListener, type SharedSubscription } from './shared-execution.ts';
+import type { SerializedResult } from './shared-result.ts';
+import { cutSoon, tooMuchUnread } from './unread.ts';
 
 /** A comment for proxies and browsers: some delay a response until its first bytes, and many close a silent connection. */
 const COMMENT = eventChunk(':\n\n');
@@ -32,6 +28,8 @@ interface EventStream extends Reader<object>, ResultListener {
   isBusy: boolean;
   /** Whether bytes wait to be sent, because the client does not read. */
   isFull: boolean;
+  /** The result that the client has not read to its end; null if there is none. */
+  unread: SerializedResult | null;
 }
 
 /**
@@ -60,8 +58,14 @@ export function sendEvents(
     commentTimer: setInterval(() => sendComment(stream), COMMENT_MS),
     isBusy: false,
     isFull: false,
+    unread: null,
   };
-  response.once('close', () => detach(stream));
+  // The response holds its request while the stream is open, and that the body and the headers.
+  Object.assign(response.req, { body: undefined, rawHeaders: [] });
+  response.once('close', () => {
+    detach(stream);
+    settleUnread(stream);
+  });
   write(stream, COMMENT);
   subscription.updates.reader = stream;
   stream.ready();
@@ -76,7 +80,7 @@ function trySend(this: EventStream, item: object): boolean {
   if (this.isBusy || this.isFull) return false;
   const result = cachedResult(item);
   if (!result) return false;
-  write(this, result.chunk);
+  write(this, result.chunk, result);
   return true;
 }
 
@@ -97,7 +101,7 @@ function drain(stream: EventStream, result: SerializedResult | null): void {
         onResult(next, stream);
         return;
       }
-      write(stream, next.chunk);
+      write(stream, next.chunk, next);
     }
   } catch (error) {
     stream.fail(error);
@@ -106,8 +110,11 @@ function drain(stream: EventStream, result: SerializedResult | null): void {
 }
 
 function takeNext(stream: EventStream): SerializedResult | Promise<SerializedResult> | null {
-  if (stream.isFull) return null;
   const { updates, resultFor } = stream.subscription;
+  if (stream.isFull) {
+    updates.park();
+    return null;
+  }
   const item = updates.take();
   if (item) return resultFor(item);
   if (updates.isOver) complete(stream);
@@ -133,7 +140,11 @@ function detach({ subscription, commentTimer }: EventStream): void {
   subscription.updates.end();
 }
 
-function write(stream: EventStream, { framed, bytes }: EventChunk): void {
+function write(
+  stream: EventStream,
+  { framed, bytes }: EventChunk,
+  result: SerializedResult | null = null,
+): void {
   const { response } = stream;
   if (response.destroyed || response.writableEnded) return;
   // The response has no socket while responses to earlier requests of the connection are being sent.
@@ -143,6 +154,17 @@ function write(stream: EventStream, { framed, bytes }: EventChunk): void {
   stream.isFull = true;
   (wire ?? response).once('drain', () => {
     stream.isFull = false;
+    settleUnread(stream);
     stream.ready();
   });
+  if (!result) return;
+  stream.unread = result;
+  if (result.hold()) return;
+  stream.fail(tooMuchUnread());
+  if (response.socket) cutSoon(response.socket);
+}
+
+function settleUnread(stream: EventStream): void {
+  stream.unread?.sent();
+  stream.unread = null;
 }

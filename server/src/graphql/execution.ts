@@ -39,18 +39,22 @@ import { isSemanticNonNull } from './semantic-non-null.ts';
  * failed, so the resolver that fails first decides which error is shown. Here every field is resolved, and
  * `settleFailures` decides. A mutation stops after a field that has made its data null.
  */
-export function execute(args: ExecutionArgs): ExecutionResult | Promise<ExecutionResult> {
+export function execute(
+  args: ExecutionArgs & {
+    /** The values of the variables, where graphql's `getVariableValues` has returned them already. */
+    coercedVariables?: Variables;
+  },
+): ExecutionResult | Promise<ExecutionResult> {
   const { schema, document, operationName, contextValue: context, rootValue: root } = args;
   const operation = getOperationAST(document, operationName);
   const rootType = operation && schema.getRootType(operation.operation);
   // graphql's own function returns the error for such a request.
   if (!rootType) return executeReference(args);
-  const { coerced: variables, errors } = getVariableValues(
-    schema,
-    operation.variableDefinitions ?? [],
-    args.variableValues ?? {},
-    { maxErrors: MAX_WRONG_VARIABLES },
-  );
+  const { coerced: variables, errors } = args.coercedVariables
+    ? { coerced: args.coercedVariables, errors: undefined }
+    : getVariableValues(schema, operation.variableDefinitions ?? [], args.variableValues ?? {}, {
+        maxErrors: MAX_WRONG_VARIABLES,
+      });
   if (!variables) return { errors };
   const run: Run = {
     schema,
@@ -179,7 +183,7 @@ function executeRootField(run: Run, field: FieldOf, source: unknown, path: Path)
  */
 export function contextOfRootField(
   context: unknown,
-  { parentType, definition }: FieldOf,
+  { parentType, definition }: Pick<FieldOf, 'parentType' | 'definition'>,
   responseKey: string,
 ): unknown {
   const isRead = parentType.name !== 'Subscription' && !definition.name.startsWith('__');

@@ -4,6 +4,7 @@ import {
   GraphQLError,
   Kind,
   Lexer,
+  type OperationDefinitionNode,
   type ParseOptions,
   parse,
   type SelectionSetNode,
@@ -70,6 +71,18 @@ function tooLarge(name: keyof typeof UNITS): GraphQLError {
   return new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${UNITS[name]}`);
 }
 
+/** The fields of an operation; those of a fragment count wherever it is spread. For a document that is not too large. */
+export function countFields(document: DocumentNode, { selectionSet }: OperationDefinitionNode): number {
+  return createSizes(fragmentsIn(document)).of(selectionSet).fields;
+}
+
+function fragmentsIn({ definitions }: DocumentNode): Map<string, FragmentDefinitionNode> {
+  const fragments = new Map<string, FragmentDefinitionNode>();
+  for (const definition of definitions)
+    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  return fragments;
+}
+
 interface Size {
   depth: number;
   fields: number;
@@ -85,9 +98,7 @@ export function refuseTooLarge(document: DocumentNode): GraphQLError[] {
 }
 
 function excesses(document: DocumentNode): (keyof typeof UNITS)[] {
-  const fragments = new Map<string, FragmentDefinitionNode>();
-  for (const definition of document.definitions)
-    if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
+  const fragments = fragmentsIn(document);
   const sizes = createSizes(fragments);
 
   const found: (keyof typeof UNITS)[] = [];

@@ -1,53 +1,57 @@
 import {
   createSourceEventStream,
-  type DocumentNode,
   type ExecutionArgs,
   type ExecutionResult,
-  type GraphQLError,
   getOperationAST,
   getVariableValues,
-  Kind,
-  type OperationDefinitionNode,
-  print,
-  visit,
 } from 'graphql';
+import { LRUCache } from 'lru-cache';
 import type { LiveUpdates } from '../events/subscription.ts';
+import { UnavailableError } from '../kernel/errors.ts';
+import type { OpenSubscription } from '../kernel/open-subscription.ts';
 import { inSlices } from '../kernel/slices.ts';
 import type { Context } from './context.ts';
-import { messageOf } from './errors.ts';
-import { type EventChunk, nextEvent } from './event-chunk.ts';
-import { execute } from './execution.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
 import { tooManyListItems } from './list-items.ts';
-
-/** The result of one update, as the bytes that are sent to all subscribers of a transport. */
-export interface SerializedResult {
-  /** The part of a WebSocket message behind its id and type: `"payload":…}`. */
-  readonly rest: Buffer;
-  /** The whole event of an event stream. */
-  readonly chunk: EventChunk;
-}
+import type { Variables } from './selections.ts';
+import { type SerializedResult, SharedResult } from './shared-result.ts';
+import { describeOperation, type FindPlan, type OperationResult, type UpdatePlan } from './update-plans.ts';
 
 /** An open subscription, which shares the results of its updates. */
 export interface SharedSubscription {
   readonly updates: LiveUpdates<object>;
-  /** The result of an update: executed at the first call for it, cached for the others. */
+  /**
+   * The result of an update: executed at the first call for it, cached for the others.
+   * @throws UnavailableError, at once or later: it is too long
+   */
   resultFor(item: object): SerializedResult | Promise<SerializedResult>;
 }
 
 interface CachedResult {
   /** The operation and the rights that the result is for. */
   readonly dedupeKey: string;
-  result: SerializedResult | Promise<SerializedResult>;
+  /** Null where it was dropped, to be executed once more for a client that is behind. */
+  result: SharedResult | Promise<SharedResult> | null;
 }
 
 /** The result of each item. Subscriptions with the same dedupe key share an item. */
 const results = new WeakMap<object, CachedResult>();
 
+/** The limit on the results in memory: the queue of one slow client holds events, and with each the results of all operations. */
+const RESULTS_BYTES = 8_000_000;
+const RESULT_BYTES = 1_000;
+const recent = new LRUCache<CachedResult, CachedResult>({
+  maxSize: RESULTS_BYTES,
+  sizeCalculation: ({ result }) => RESULT_BYTES + (result instanceof SharedResult ? 2 * result.bytes : 0),
+  dispose(cached) {
+    cached.result = null;
+  },
+});
+
 /** The result of an item that another subscription has executed; null where none is ready. */
 export function cachedResult(item: object): SerializedResult | null {
   const result = results.get(item)?.result;
-  return !result || result instanceof Promise ? null : result;
+  return result instanceof SharedResult && !result.isTooLong ? result : null;
 }
 
 /**
@@ -57,21 +61,27 @@ export function cachedResult(item: object): SerializedResult | null {
  */
 export async function openShared(
   { schema, document, variableValues, operationName, contextValue }: ExecutionArgs,
-  { onFault, executeUpdates }: { onFault: OnFault; executeUpdates: ExecuteUpdates },
+  { onFault, findPlan, isTrusted }: OpenOptions,
 ): Promise<ExecutionResult | SharedSubscription> {
   const operation = { schema, document, variableValues, operationName };
   const refused = tooManyListItems(operation);
   if (refused) return { errors: [refused] };
+  const ast = getOperationAST(document, operationName);
+  if (!ast) return createSourceEventStream(operation) as Promise<ExecutionResult>;
   // Values that are not of their types may be nested too deeply for the JSON of the key.
-  const { errors } = getVariableValues(
+  const { errors, coerced: variables = {} } = getVariableValues(
     schema,
-    getOperationAST(document, operationName)?.variableDefinitions ?? [],
+    ast.variableDefinitions ?? [],
     variableValues ?? {},
     { maxErrors: MAX_WRONG_VARIABLES },
   );
   if (errors) return { errors };
-  const context = contextValue as Context;
-  const dedupeKey = context.dedupeKey(operationKey(operation));
+  const described = describeOperation(document, ast);
+  const values = valuesText(described.variables, variableValues);
+  const sharing = (contextValue as Context).share(`${described.key} ${values}`, {
+    operation: isTrusted(document) ? null : described,
+    variables: Math.max(0, values.length - FREE_VARIABLES) * VARIABLE_BYTES,
+  });
   const source = await createSourceEventStream({
     ...operation,
     contextValue,
@@ -79,47 +89,85 @@ export async function openShared(
     ...{ options: { maxCoercionErrors: MAX_WRONG_VARIABLES } },
   });
   if (!(Symbol.asyncIterator in source)) return source;
+  const { freshContext } = contextValue as Context;
   return {
     updates: source as LiveUpdates<object>,
     resultFor: createResultFor({
-      dedupeKey,
-      onFault,
-      executeUpdate: executeUpdates(operation),
+      dedupeKey: sharing.dedupeKey,
+      opened: sharing.opened!,
+      plan: findPlan(described.key, { schema, document, operation: ast }),
+      variables,
       // The subscription holds this function and not its first context.
-      freshContext: context.freshContext,
+      freshContext,
+      onFault,
     }),
   };
 }
 
+export interface OpenOptions {
+  onFault: (fault: unknown) => void;
+  findPlan: FindPlan;
+  /** Whether the document is one of the few that the operator and the widget have. */
+  isTrusted: (document: ExecutionArgs['document']) => boolean;
+}
+
+/** The variables that count as part of the place of a subscription, in characters of JSON: an identifier and a cursor. */
+const FREE_VARIABLES = 200;
+/** The memory of a value for each character of its JSON. */
+const VARIABLE_BYTES = 20;
+
+function valuesText(names: readonly string[], variableValues: ExecutionArgs['variableValues']): string {
+  // A variable may be called `__proto__`.
+  const values: Record<string, unknown> = Object.create(null);
+  for (const name of names)
+    if (variableValues && Object.hasOwn(variableValues, name)) values[name] = variableValues[name];
+  return JSON.stringify(values);
+}
+
 function createResultFor({
   dedupeKey,
-  executeUpdate,
+  opened,
+  plan,
+  variables,
   freshContext,
   onFault,
 }: {
   dedupeKey: string;
-  executeUpdate: ReturnType<ExecuteUpdates>;
+  opened: OpenSubscription;
+  plan: UpdatePlan;
+  variables: Variables;
   freshContext: Context['freshContext'];
-  onFault: OnFault;
+  onFault: (fault: unknown) => void;
 }): SharedSubscription['resultFor'] {
   return function resultFor(item) {
     const known = results.get(item);
-    if (known?.dedupeKey === dedupeKey) return known.result;
-    const executing = executeUpdate(item, freshContext());
-    const cached: CachedResult = {
-      dedupeKey,
-      result:
-        executing instanceof Promise
-          ? executing.then((result) => {
-              cached.result = serialize(result, item, onFault);
-              return cached.result;
-            })
-          : serialize(executing, item, onFault),
-    };
+    if (known?.result && known.dedupeKey === dedupeKey) return assertNotTooLong(known.result);
+    const cached: CachedResult = { dedupeKey, result: null };
     results.set(item, cached);
-    return cached.result;
+    const store = (executed: OperationResult): SharedResult => {
+      const result = new SharedResult(executed, item, { opened, onFault });
+      cached.result = result;
+      recent.set(cached, cached);
+      return result;
+    };
+    const executing = plan(item, freshContext(), variables);
+    if (!(executing instanceof Promise)) return assertNotTooLong(store(executing));
+    const result = executing.then((executed) => assertNotTooLong(store(executed)) as SharedResult);
+    cached.result = result;
+    return result;
   };
 }
+
+/** @throws UnavailableError */
+function assertNotTooLong(result: SharedResult | Promise<SharedResult>) {
+  if (!(result instanceof Promise) && result.isTooLong) throw TOO_LONG;
+  return result;
+}
+
+const TOO_LONG = new UnavailableError(
+  'LIMIT_REACHED',
+  'An update of this subscription is too long for this credential: select fewer fields',
+);
 
 /** A subscription that waits for a result. */
 export interface ResultListener {
@@ -143,93 +191,4 @@ export function onResult(result: Promise<SerializedResult>, listener: ResultList
     (ready) => notify((each) => each.resume(ready)),
     (error) => notify((each) => each.fail(error)),
   );
-}
-
-/** The result of an operation, with its data as an object or as JSON. */
-export interface OperationResult {
-  readonly data?: object | string | null | undefined;
-  readonly errors?: readonly GraphQLError[] | undefined;
-}
-
-/** Prepares an operation; the returned function executes its updates one by one. */
-export type ExecuteUpdates = (
-  operation: Operation,
-) => (item: object, context: Context) => OperationResult | Promise<OperationResult>;
-
-export const executeUpdates: ExecuteUpdates = (operation) => (item, context) =>
-  execute({ ...operation, rootValue: item, contextValue: context });
-
-/** Serializes a result for each transport when its first subscriber is sent the result. */
-function serialize({ data, errors }: OperationResult, item: object, onFault: OnFault): SerializedResult {
-  const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
-  const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
-  const json =
-    messages.length > 0
-      ? `{"errors":${JSON.stringify(messages)},"data":${dataText}}`
-      : `{"data":${dataText}}`;
-  let rest: Buffer | undefined;
-  let chunk: EventChunk | undefined;
-  return {
-    get rest() {
-      rest ??= Buffer.from(`"payload":${json}}`);
-      return rest;
-    },
-    get chunk() {
-      chunk ??= nextEvent(json, cursorOf(item));
-      return chunk;
-    },
-  };
-}
-
-/** The cursor of an update, which each of them has. */
-function cursorOf(item: object): string | null {
-  const { cursor } = item as { cursor?: unknown };
-  return typeof cursor === 'string' ? cursor : null;
-}
-
-export type Operation = Pick<ExecutionArgs, 'schema' | 'document' | 'variableValues' | 'operationName'>;
-type OnFault = (fault: unknown) => void;
-
-/**
- * A key that operations share if their updates have the same result: the document, the operation in it, and the values of
- * its variables, except the one that only sets where the subscription starts.
- */
-function operationKey({ document, variableValues, operationName }: Operation): string {
-  const operation = getOperationAST(document, operationName);
-  // A variable may be called `__proto__`.
-  const values: Record<string, unknown> = Object.create(null);
-  const cursorVariable = operation && cursorVariableOf(document, operation);
-  for (const { variable } of operation?.variableDefinitions ?? []) {
-    const name = variable.name.value;
-    if (name !== cursorVariable && variableValues && Object.hasOwn(variableValues, name))
-      values[name] = variableValues[name];
-  }
-  return JSON.stringify([textOf(document), operation?.name?.value, values]);
-}
-
-/** The text that the document was parsed from. */
-export function textOf(document: DocumentNode): string {
-  return document.loc?.source.body ?? print(document);
-}
-
-const cursorVariables = new WeakMap<OperationDefinitionNode, string | null>();
-
-/** The variable that is the root field's `after` and is used nowhere else; null where there is none. */
-function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | null {
-  const known = cursorVariables.get(operation);
-  if (known !== undefined) return known;
-  const [root] = operation.selectionSet.selections;
-  const after =
-    root?.kind === Kind.FIELD ? root.arguments?.find(({ name }) => name.value === 'after')?.value : undefined;
-  const name = after?.kind === Kind.VARIABLE ? after.name.value : null;
-  let uses = 0;
-  visit(document, {
-    VariableDefinition: () => false,
-    Variable(variable) {
-      if (variable.name.value === name) uses += 1;
-    },
-  });
-  const found = uses === 1 ? name : null;
-  cursorVariables.set(operation, found);
-  return found;
 }

@@ -2,17 +2,13 @@ import type { Duplex } from 'node:stream';
 import type { WebSocket } from 'ws';
 import type { Reader } from '../events/subscription.ts';
 import { textFrame, textFrameHead } from './frame.ts';
-import {
-  cachedResult,
-  onResult,
-  type ResultListener,
-  type SerializedResult,
-  type SharedSubscription,
-} from './shared-execution.ts';
+import { cachedResult, onResult, type ResultListener, type SharedSubscription } from './shared-execution.ts';
+import type { SerializedResult } from './shared-result.ts';
+import { cutSoon, tooMuchUnread } from './unread.ts';
 
 /** A socket with so many unsent bytes takes no updates: they wait in the subscription's own queue, which has its limit. */
 const MAX_UNSENT_BYTES = 64_000;
-/** A longer result is not copied into a frame of its own: many slow sockets then hold it once. */
+/** A longer result is not copied into a frame of its own, nor is any for a client that does not read: many slow sockets then hold it once. */
 const MAX_COPIED_BYTES = MAX_UNSENT_BYTES / 4;
 
 /** Writes everything that is sent to one socket. */
@@ -158,6 +154,7 @@ function takeNext(sending: OutgoingSubscription): SerializedResult | Promise<Ser
   const { writer, subscription } = sending;
   if (writer.socket.bufferedAmount >= MAX_UNSENT_BYTES) {
     writer.enqueue(sending);
+    subscription.updates.park();
     return null;
   }
   const item = subscription.updates.take();
@@ -170,18 +167,21 @@ function write(sending: OutgoingSubscription, result: SerializedResult, buffered
   const { socket, head, isDetached, writer } = sending;
   if (isDetached || socket.readyState !== socket.OPEN) return;
   const { rest } = result;
-  if (rest.length > MAX_COPIED_BYTES) {
-    const { wire } = writer;
-    wire.cork();
-    wire.write(textFrameHead(head, rest.length));
-    wire.write(rest, writer.onSent);
-    wire.uncork();
-    return;
-  }
-  const frame = textFrame(head, rest);
   // A callback at each write costs a fifth of the whole delivery, and most frames leave at once.
-  if (bufferedAmount > 0) writer.wire.write(frame, writer.onSent);
-  else writer.wire.write(frame);
+  if (bufferedAmount === 0 && rest.length <= MAX_COPIED_BYTES)
+    return void writer.wire.write(textFrame(head, rest));
+  const { wire, onSent } = writer;
+  const hasRoom = result.hold();
+  wire.cork();
+  wire.write(textFrameHead(head, rest.length));
+  wire.write(rest, () => {
+    result.sent();
+    onSent();
+  });
+  wire.uncork();
+  if (hasRoom) return;
+  sending.fail(tooMuchUnread());
+  cutSoon(wire);
 }
 
 function fail(this: OutgoingSubscription, error: unknown): void {

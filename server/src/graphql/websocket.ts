@@ -51,6 +51,8 @@ export interface GraphQLSockets {
 }
 
 const MAX_MESSAGE_BYTES = 100_000;
+/** The longest id of an operation, which is held as long as that; libraries send a UUID. */
+const MAX_ID_LENGTH = 1_000;
 /** Fragments of a message, and chunks of a frame: each takes as much memory as a hundred bytes. */
 const MAX_PIECES = 1_000;
 /** The limit on unsent bytes, above which a socket is not read: the client first has to read its results. */
@@ -136,7 +138,7 @@ export function createGraphQLSockets({
     const { writer, id } = preparedOf(args);
     const subscription = await openSubscription(args);
     // The library holds the arguments while the subscription lasts, which needs none of these.
-    Object.assign(args, { contextValue: null, rootValue: null });
+    Object.assign(args, { contextValue: null, rootValue: null, document: null, variableValues: null });
     return 'updates' in subscription ? sendResults(writer, id, subscription) : subscription;
   }
 
@@ -185,9 +187,12 @@ export function createGraphQLSockets({
   }
 
   async function prepare(connected: Connected, id: string, payload: SubscribePayload) {
+    if (id.length > MAX_ID_LENGTH) return [new GraphQLError(`An id has at most ${MAX_ID_LENGTH} characters`)];
     ids.begin(connected, id, payload);
     const { extra, subscriptions } = connected;
     const { variables, operationName, ...named } = payload;
+    // The library holds the message as long as the operation.
+    for (const name of Object.keys(payload)) Reflect.deleteProperty(payload, name);
     if (Object.keys(subscriptions).length > MAX_SUBSCRIPTIONS)
       return [new GraphQLError('', { originalError: TOO_MANY })];
     const engine = yoga.getEnveloped({});
@@ -229,14 +234,15 @@ export function createGraphQLSockets({
       authenticated: limitUnauthenticatedBytes(socket, request.socket),
       credentialEnded,
     };
-    let onMessage: (data: string) => Promise<void> = async () => undefined;
+    let onMessage: (message: unknown) => Promise<void> = async () => undefined;
     const onClosed = protocol.opened(
       {
         protocol: socket.protocol,
         send: writer.send,
         close: (code, reason = '') => socket.close(code, shortReason(reason)),
         onMessage: (listener) => {
-          onMessage = listener;
+          // It takes parsed messages, too, which its type does not say.
+          onMessage = listener as typeof onMessage;
         },
       },
       connection,
@@ -246,7 +252,7 @@ export function createGraphQLSockets({
       // Messages still arrive until the client answers the close: one of an ended credential must change nothing.
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount >= MAX_UNSENT_BYTES) socket.pause();
-      onMessage(data.toString()).catch((fault: unknown) => {
+      onMessage(parseMessage(data.toString())).catch((fault: unknown) => {
         if (socket.readyState !== socket.OPEN) return;
         // The library throws at a message that only a server sends.
         if (fault instanceof Error && fault.message.startsWith('Unexpected message of type'))
@@ -334,6 +340,21 @@ function credentialsIn(payload: Readonly<Record<string, unknown>> | null | undef
 /** Destroys a socket. A function of the module, because a closure would hold the request while its socket is open. */
 function destroy(this: Duplex): void {
   this.destroy();
+}
+
+/**
+ * Parses a message for the library, which does so itself with a text, and holds that text as long as the operation. Returns a
+ * text that is no object, which the library refuses.
+ */
+function parseMessage(text: string): unknown {
+  try {
+    const message: unknown = JSON.parse(text);
+    if (typeof message !== 'object' || message === null) return text;
+    const { id, type, payload } = message as Record<string, unknown>;
+    return { id, type, payload };
+  } catch {
+    return text;
+  }
 }
 
 /** The values that an operation needs to run, which `prepare` passes as the root value. */

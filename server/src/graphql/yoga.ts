@@ -13,6 +13,7 @@ import { EXAMPLE_TABS } from './examples.ts';
 import { execute } from './execution.ts';
 import { isRefusal } from './failures.ts';
 import { createFastPath, type FastPath } from './fast/fast-path.ts';
+import { createCompiledPlan } from './fast/updates.ts';
 import { renderGraphiQL } from './graphiql.ts';
 import { idempotencyHeaderPlugin } from './idempotency-header.ts';
 import { introspectionGuard } from './introspection.ts';
@@ -20,7 +21,8 @@ import { tooManyListItems } from './list-items.ts';
 import type { PersistedDocuments } from './persisted-documents.ts';
 import { RESPONSE_HEADERS } from './response-headers.ts';
 import { behindChanges } from './root-fields.ts';
-import { executeUpdates, openShared, type SharedSubscription } from './shared-execution.ts';
+import { type OpenOptions, openShared, type SharedSubscription } from './shared-execution.ts';
+import { createPlan, createPlans, textOf } from './update-plans.ts';
 
 export type Yoga = YogaServerInstance<{ req: IncomingMessage; res: ServerResponse }, Context>;
 
@@ -71,7 +73,11 @@ export function createGraphQLServer({
         headers: RESPONSE_HEADERS,
       })
     : null;
-  const subscriptions = { onFault, executeUpdates: fastPath?.executeUpdates ?? executeUpdates };
+  const subscriptions: OpenOptions = {
+    onFault,
+    findPlan: createPlans(isFast ? createCompiledPlan : createPlan),
+    isTrusted: (document) => documents.trustOf(textOf(document)) !== 'nobody',
+  };
   const openSubscription: OpenSubscription = (args) => openShared(args, subscriptions);
   const yoga = createYoga<{ req: IncomingMessage; res: ServerResponse }, Context>({
     schema,

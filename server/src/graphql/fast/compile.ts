@@ -34,8 +34,10 @@ import {
   takesInfo,
 } from '../execution.ts';
 import { keysOf, type Path, settleFailures } from '../failures.ts';
-import { collectFields, type Fragments, fragmentsOf, type Variables } from '../selections.ts';
+import { collectFields, fragmentsOf, type Variables } from '../selections.ts';
 import { isSemanticNonNull } from '../semantic-non-null.ts';
+import { FIELD_BYTES, MAX_FIELDS } from '../update-plans.ts';
+import { type Compilation, dropParsed, type Field } from './compilation.ts';
 import { compileLeaf, inlineLeaf } from './leaves.ts';
 import {
   type CompiledField,
@@ -78,7 +80,13 @@ export function compileOperation(
   // The fields of a mutation run one after the other.
   if (!rootType || operation.operation === OperationTypeNode.MUTATION || hasNode(document, Kind.DIRECTIVE))
     return null;
-  const compilation: Compilation = { schema, operation, fragments: fragmentsOf(document), fieldCount: 0 };
+  const compilation: Compilation = {
+    schema,
+    operation,
+    fragments: fragmentsOf(document),
+    fieldCount: 0,
+    fields: [],
+  };
   let write: WriteFields;
   try {
     write = compileFields(compilation, rootType, [operation.selectionSet], compileRootField);
@@ -86,6 +94,7 @@ export function compileOperation(
     if (error === UNSUPPORTED) return null;
     throw error;
   }
+  dropParsed(compilation);
   const compiled = (context: unknown, variables: Variables, root?: unknown) => {
     const run: Run = { context, variables, root, failures: [] };
     const data = write(root, undefined, run);
@@ -102,8 +111,6 @@ function resultOf({ failures }: Run, text: string): CompiledResult {
 
 /** The limit on all cached operations together. */
 const CACHE_BYTES = 8_000_000;
-/** The memory of a field: its functions, and the part of the document that they are compiled from. */
-const FIELD_BYTES = 3_000;
 
 /** Compiled operations by their name and the text of the document; false for one that only `execute` can run. */
 export function createCompiledCache(): LRUCache<string, CompiledOperation | false> {
@@ -115,18 +122,8 @@ export function bytesOfCompiled(run: CompiledOperation | false): number {
   return run ? run.fieldCount * FIELD_BYTES : 0;
 }
 
-/** The limit on the fields of a compiled operation: compiling so many takes some 25 ms. */
-const MAX_FIELDS = 500;
 /** Thrown at a part of an operation that only `execute` can run. */
 const UNSUPPORTED = new Error('unsupported');
-
-interface Compilation {
-  schema: GraphQLSchema;
-  operation: OperationDefinitionNode;
-  fragments: Fragments;
-  /** The number of fields compiled so far. */
-  fieldCount: number;
-}
 
 // ── Fields ──────────────────────────────────────────────────────────────────────────────────────
 
@@ -146,18 +143,13 @@ function compileFields(
   );
 }
 
-/** A field of the operation. */
-interface Field extends FieldOf {
-  compilation: Compilation;
-}
-
 /** A root field, which is executed in a context of its own where it may have one. */
 function compileRootField(...field: Parameters<typeof compileField>): CompiledField {
   const [, parentType, key, nodes] = field;
   const compiled = compileField(...field);
   const definition = definitionOf(parentType, nodes);
   const write: WriteFields = (source, parent, run) => {
-    const context = contextOfRootField(run.context, { parentType, definition, nodes }, key);
+    const context = contextOfRootField(run.context, { parentType, definition }, key);
     return compiled.write(source, parent, context === run.context ? run : { ...run, context });
   };
   return { ...compiled, write, inline: null };
@@ -171,6 +163,7 @@ function compileField(
 ): CompiledField {
   const definition = definitionOf(parentType, nodes);
   const field: Field = { compilation, parentType, definition, nodes };
+  compilation.fields.push(field);
   const { type } = definition;
   const argumentsOf = compileArguments(field);
   const read = compileRead(field, argumentsOf);
@@ -189,7 +182,7 @@ function compileField(
 
   const fail: CompiledField['fail'] = (thrown, parent, run) => {
     const path = pathIn(parent);
-    run.failures.push({ path, error: locatedError(thrown, nodes, keysOf(path)) });
+    run.failures.push({ path, error: locatedError(thrown, field.nodes, keysOf(path)) });
     return 'null';
   };
   const settle: Complete = (value, parent, run) => {
@@ -245,10 +238,10 @@ function compileInline({ definition }: Field, argumentsOf: ArgumentsOf): Compile
 type ArgumentsOf = (run: Run) => Record<string, unknown>;
 
 /** Arguments without variables are computed once. */
-function compileArguments({ definition, nodes }: Field): ArgumentsOf {
-  const node = nodes[0]!;
-  const compute = ({ variables }: Pick<Run, 'variables'>) => getArgumentValues(definition, node, variables);
-  if (node.arguments?.some((argument) => hasNode(argument, Kind.VARIABLE))) return compute;
+function compileArguments(field: Field): ArgumentsOf {
+  const compute = ({ variables }: Pick<Run, 'variables'>) =>
+    getArgumentValues(field.definition, field.nodes[0]!, variables);
+  if (field.nodes[0]!.arguments?.some((argument) => hasNode(argument, Kind.VARIABLE))) return compute;
   try {
     const values = compute({ variables: {} });
     return () => values;

@@ -19,9 +19,7 @@ import { bytesOf } from '../documents.ts';
 import { asksForSchema } from '../introspection.ts';
 import { tooManyListItems } from '../list-items.ts';
 import type { PersistedDocuments, Trust } from '../persisted-documents.ts';
-import type { ExecuteUpdates } from '../shared-execution.ts';
 import { bytesOfCompiled, type CompiledOperation, compileOperation, createCompiledCache } from './compile.ts';
-import { createCompiledUpdates } from './updates.ts';
 
 /** The limit on the cached documents. */
 const DOCUMENTS_BYTES = 16_000_000;
@@ -44,7 +42,6 @@ export interface FastPath {
   tryAnswer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
   /** The number of requests that the fast path has answered. */
   answers(): number;
-  executeUpdates: ExecuteUpdates;
   plugin: Plugin<object, ServerContext>;
 }
 
@@ -172,8 +169,6 @@ export function createFastPath({
     },
 
     answers: () => answers,
-
-    executeUpdates: createCompiledUpdates(),
 
     plugin: {
       onParams({ context, setResult }) {

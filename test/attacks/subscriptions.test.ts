@@ -1,0 +1,205 @@
+import { afterAll, beforeAll, expect, test } from 'vitest';
+import type { Stream } from '../support/graphql.ts';
+import { scale } from '../support/scale.ts';
+import {
+  LIVE_KEY,
+  type Memory,
+  report,
+  startLoad,
+  startTargetServer,
+  type TargetServer,
+} from './target-server.ts';
+
+// Subscriptions with an operation of its own each, which nothing shares: of a merchant's key, of a dashboard, and of
+// payers, whose tokens anybody gets who has the public token of a shop's page. They come from many networks. The server
+// lives in a heap of 256 MB, what they hold stops growing, and each refusal has its reason.
+
+const COUNT = scale('OWN_OPERATIONS');
+const MINUTES = scale('OWN_OPERATIONS_MINUTES');
+const READS = scale('BESIDE');
+const isFull = COUNT >= 3_000;
+/** The payers behind one checkout token. */
+const PAYERS = Math.ceil(COUNT / 6);
+const LIMIT = /^RATE_LIMITED: Rate limit exceeded: n /;
+
+interface Followed {
+  paymentId: string;
+  txid: string;
+  key: string;
+}
+
+let target: TargetServer;
+let load: ReturnType<typeof startLoad>;
+let followed: Followed;
+let payers: Followed[];
+let checkoutToken: string;
+let otherKey: string;
+let bystander: Stream;
+let quietMs: number;
+/** The credits that the bystander has heard of. */
+let returned: number;
+
+beforeAll(async () => {
+  target = await startTargetServer({ environment: { PSA_TRUSTED_PROXIES: '127.0.0.1' } });
+  const { createCheckoutToken } = await target.live.request(
+    `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, reusable: true, methods: [PIX], expiresInSeconds: 86400 }) {
+      ... on CheckoutTokenSuccess { token } } }`,
+  );
+  checkoutToken = createCheckoutToken.token;
+  payers = await Promise.all(Array.from({ length: PAYERS }, (_, index) => pay(index)));
+  followed = payers[0]!;
+  otherKey = await target.addAccount();
+  // The first time makes what is made once.
+  await target.miss(followed, 2);
+  await waits();
+  quietMs = await waits();
+  bystander = target.live.sse(
+    `subscription { paymentUpdates(paymentId: "${followed.paymentId}") { payment { version returnedCredits { endToEndId } } } }`,
+    {},
+  );
+  returned = (await bystander.data()).paymentUpdates.payment.returnedCredits.length;
+  load = startLoad();
+}, 300_000);
+afterAll(async () => {
+  await load.stop();
+  await bystander.close();
+  expect(await target.faults()).toEqual([]);
+  await target.stop();
+});
+
+/** The address of a network. */
+const address = (index: number) => `10.${(index >> 16) & 255}.${(index >> 8) & 255}.${index & 255}`;
+
+async function pay(index: number): Promise<Followed> {
+  const client = target.client(checkoutToken, { 'x-forwarded-for': address(index) });
+  const { startPixCheckout } = await client.request(
+    `mutation { startPixCheckout(input: { attemptId: "attempt-${index}-${'0'.repeat(20)}", customer: { name: "Ana", email: "ana${index}@example.com" } }) {
+      ... on StartPixCheckoutSuccess { paymentToken payment { paymentId pix { txid } } } ... on UserError { message } } }`,
+  );
+  const { paymentToken: key, payment } = startPixCheckout;
+  return { paymentId: payment.paymentId, txid: payment.pix.txid, key };
+}
+
+/** The milliseconds that 99 of 100 reads of another account wait at most. */
+async function waits(): Promise<number> {
+  const client = target.client(otherKey);
+  const waited: number[] = [];
+  for (let count = 0; count < READS; count += 1) {
+    const before = performance.now();
+    const { payments } = await client.request('{ payments(first: 20) { nodes { paymentId status } } }');
+    waited.push(performance.now() - before);
+    expect(payments.nodes).toEqual([]);
+  }
+  return waited.sort((left, right) => left - right)[Math.floor(waited.length * 0.99)]!;
+}
+
+/** The bystander gets an update for each credit, one after the other. */
+async function hears(credits: number): Promise<void> {
+  for (const until = returned + credits; returned < until; ) {
+    const { length } = (await bystander.data()).paymentUpdates.payment.returnedCredits;
+    expect(length - returned).toBeLessThanOrEqual(1);
+    returned = length;
+  }
+}
+
+/** An operation of its own, with as many aliases of the dearest field as a subscription may have. */
+function operation(paymentId: string, name: string): string {
+  const codes = Array.from({ length: 8 }, (_, at) => `${name}_${at}: pix { qr { path size } }`);
+  return `subscription { paymentUpdates(paymentId: "${paymentId}") { cursor payment { version ${codes.join(' ')} } } }`;
+}
+
+let operations = 0;
+const entries = (count: number, of: (index: number) => Followed) =>
+  Array.from({ length: count }, (_, index) => {
+    const { paymentId, key } = of(index);
+    operations += 1;
+    // A token has 120 root fields a minute in each network, and the payers of a network have a bound of their own.
+    const network = 1_000 * payers.findIndex((payer) => payer.key === key) + Math.floor(index / 100);
+    return { key, query: operation(paymentId, `o${operations}`), address: address(network) };
+  });
+
+/** Opens as many of a credential over both transports, and returns how many are open. */
+async function openAll(of: (index: number) => Followed): Promise<number> {
+  let open = 0;
+  for (const transport of ['sse', 'ws']) {
+    const outcomes: Record<string, number> = await load.ask('subscribe', {
+      url: target.url,
+      transport,
+      entries: entries(COUNT, of),
+    });
+    for (const [outcome, count] of Object.entries(outcomes)) {
+      if (outcome === 'open') open += count;
+      else expect(outcome).toMatch(LIMIT);
+    }
+  }
+  return open;
+}
+
+test(`${COUNT} streams and ${COUNT} operations over WebSockets of each credential, with an operation of its own each, leave the server alive`, async () => {
+  const { createDashboardToken } = await target.live.request(
+    'mutation { createDashboardToken(input: { scopes: [PAYMENTS], expiresInSeconds: 86400 }) { ... on DashboardTokenSuccess { token } } }',
+  );
+  const refused: Record<string, number> = await load.ask('subscribe', {
+    url: target.url,
+    transport: 'sse',
+    entries: entries(COUNT, () => ({ ...followed, key: checkoutToken })),
+  });
+  expect(Object.keys(refused)).not.toContain('open');
+
+  const credentials: Record<string, (index: number) => Followed> = {
+    'a payer’s token': () => followed,
+    'tokens of many payers': (index) => payers[1 + (Math.floor(index / 6) % (PAYERS - 1))]!,
+    'a dashboard token': () => ({ ...followed, key: createDashboardToken.token }),
+    'an API key': () => ({ ...followed, key: LIVE_KEY }),
+  };
+  const open: Record<string, number> = {};
+  const memory: Memory[] = [];
+  let updates = 0;
+  for (let minute = 1; minute <= MINUTES; minute += 1) {
+    for (const [name, of] of Object.entries(credentials))
+      open[name] = (open[name] ?? 0) + (await openAll(of));
+    await target.miss(followed, 3);
+    updates += 3;
+    await target.rest();
+    memory.push(await target.memory());
+    await target.pass(60_000);
+  }
+  report(`${COUNT} operations of their own by each transport and credential`, {
+    ...open,
+    'MB after a minute': memory[0]!.rssMb,
+    'MB at the end': memory.at(-1)!.rssMb,
+  });
+  expect(open['a payer’s token']).toBe(5);
+  expect(open['a dashboard token']).toBeGreaterThan(5);
+  expect(open['an API key']).toBeGreaterThan(5);
+  expect(open['tokens of many payers']).toBeGreaterThan(5);
+  // What V8 takes for itself grows a while: in a small size only what is held is compared.
+  const member = isFull ? 'rssMb' : 'heldMb';
+  expect(memory.at(-1)![member]).toBeLessThan(1.1 * memory[0]![member]);
+  await hears(updates);
+}, 3_600_000);
+
+test('Under their updates the reads of another account wait hardly longer, and its followers miss nothing', async () => {
+  const client = target.client(otherKey);
+  const own = client.ws('subscription { allCardPaymentUpdates { cardPayment { orderCode } } }', {});
+  let running = true;
+  let updates = 0;
+  const attacking = (async () => {
+    for (; running; updates += 1) await target.miss(followed, 1);
+  })();
+  const amongMs = await waits();
+  const codes: string[] = [];
+  for (let count = 0; count < 5; count += 1) {
+    const { createCardPayment } = await client.request(
+      'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
+    );
+    codes.push(createCardPayment.cardPayment.orderCode);
+  }
+  running = false;
+  await attacking;
+  for (const code of codes) expect((await own.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(code);
+  await own.close();
+  await hears(updates);
+  report('A read beside them', { 'p99 in ms': amongMs, 'without them': quietMs });
+  if (isFull) expect(amongMs).toBeLessThan(5 * quietMs);
+}, 600_000);

@@ -1,0 +1,12 @@
+import { onTestFinished, vi } from 'vitest';
+import { SLICE_MS } from '../../server/src/kernel/slices.ts';
+
+/** Until the test ends, a slice serves `items` items that call the returned function; a power of two has no remainder. */
+export function sliceAfter(items: number): () => void {
+  let served = 0;
+  const now = vi.spyOn(performance, 'now').mockImplementation(() => (served * SLICE_MS) / items);
+  onTestFinished(() => now.mockRestore());
+  return () => {
+    served += 1;
+  };
+}
