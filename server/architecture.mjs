@@ -137,11 +137,17 @@ export const ARCHITECTURE = [
     own: [...RULES, '*{store,collections}.ts'],
     others: ['kernel/**', 'http/**', 'upstream/**', 'commit/**', 'db/**', 'work/**'],
   },
+  // Money that is not kept is listed, whichever method has brought it.
+  {
+    files: ['card-payments/charging.ts'],
+    own: [...RULES, '**/*{store,collections,service}.ts', '!remote/**'],
+    others: [...SERVICE, 'returns/collections.ts'],
+  },
   // A family reads its resources of any account for the payer's page, so its interface names the database.
   {
     files: ['{pix,ltc}/collections.ts'],
     own: [...RULES, '**/*store.ts'],
-    others: ['kernel/**', 'commit/**', 'db/database.ts'],
+    others: ['kernel/**', 'commit/**', 'db/database.ts', 'returns/{model,collections}.ts'],
   },
   // The slices of what PIX codes pay add their own members to what all of it shares.
   {

@@ -106,6 +106,8 @@ const FILES = [
   'requests/model.ts',
   'store/model.ts',
   'store/service.ts',
+  'returns/model.ts',
+  'returns/collections.ts',
   'receiving/model.ts',
   'receiving/wire.ts',
   'receiving/upstream-payment.ts',

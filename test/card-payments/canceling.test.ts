@@ -86,7 +86,7 @@ describeOnDatabase('a canceled card payment', (open) => {
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({ status: 'pending' });
   });
 
-  test('A card that was being confirmed and is approved afterwards is refunded, and never paid', async () => {
+  test('The money of a card that was being confirmed and is approved afterwards is returned, and it is never paid', async () => {
     const core = await startCore({ database });
     const orderCode = await create(core, '1042');
     expect(await core.cardPayments.pay(orderCode, approvedSoon())).toMatchObject({ kind: 'processing' });
@@ -95,14 +95,14 @@ describeOnDatabase('a canceled card payment', (open) => {
     const next = await create(core, '1042');
     await core.pass(60 * SECOND);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
-      status: 'refunded',
-      refundedCents: 4990,
-      refundingCents: 0,
-      openChargeId: null,
+      ...{ status: 'failed', failureReason: 'canceled', returned: true, keptPayment: null },
+      ...{ paidAt: null, refundedAt: null, refundedCents: 0, openChargeId: null },
     });
-    expect(await statuses(core, orderCode)).toEqual(['pending', 'expired', 'refunded']);
-    expect((await core.refunds.ofResources(core.tenant, 'card_payment', [orderCode]))[0]).toMatchObject([
-      { status: 'completed', isAutomatic: true, reason: 'This payment was canceled before' },
+    expect(await statuses(core, orderCode)).toEqual(['pending', 'expired', 'failed']);
+    expect(await core.refunds.ofResources(core.tenant, 'card_payment', [orderCode])).toEqual([[]]);
+    const { items } = await core.returns.list(core.tenant, { end: 'first', limit: 2, externalId: '1042' });
+    expect(items.map(({ item }) => item)).toMatchObject([
+      { cause: 'canceled', amountCents: 4990, keptPayment: null, returnedAt: expect.any(Date) },
     ]);
     expect(await core.wallet.read(core.tenant)).toMatchObject({ pendingReleaseCents: 0, receivableCents: 0 });
     expect(await core.cardPayments.pay(next, approved())).toMatchObject({ kind: 'paid' });
@@ -158,7 +158,7 @@ describeOnDatabase('a canceled card payment', (open) => {
       const after = await core.cardPayments.find(core.tenant, orderCode);
       if (canceled.status === 'fulfilled') {
         expect(after!.canceledAt).not.toBeNull();
-        expect(['expired', 'refunded']).toContain(after!.status);
+        expect(['expired', 'failed']).toContain(after!.status);
       } else {
         expect(canceled.reason).toMatchObject({ code: 'NOT_CANCELABLE' });
         expect(after).toMatchObject({ status: 'paid', canceledAt: null });
@@ -307,10 +307,13 @@ describe('canceling a card payment', () => {
     await pair.service.cardPayments.cancel(tenant, orderCode);
     await pair.pass(60 * SECOND);
     const { cardPayment } = await client.request(
-      'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { status canceledAt } }',
+      'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { status canceledAt failureReason returned keptPayment } }',
       { orderCode },
     );
-    expect(cardPayment).toEqual({ status: 'REFUNDED', canceledAt: expect.any(String) });
+    expect(cardPayment).toEqual({
+      ...{ status: 'FAILED', failureReason: 'canceled', returned: true, keptPayment: null },
+      canceledAt: expect.any(String),
+    });
     expect(await start('b')).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
     const { createCardPayment } = await client.request(CREATE, {
       input: { valueCents: 4990, externalId: '1044' },

@@ -4,7 +4,6 @@ import { createCharging } from '../../server/src/card-payments/charging.ts';
 import type { AttemptOutcome } from '../../server/src/card-payments/model.ts';
 import { NoConnection } from '../../server/src/db/database.ts';
 import { productContent } from '../../server/src/deliveries/collections.ts';
-import { returnOfCardPayment } from '../../server/src/modes/families.ts';
 import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquirer.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
@@ -348,7 +347,7 @@ test('A card whose charge could not be recorded never reached the acquirer, and 
     accounts,
     otherMethods: [],
     content: productContent,
-    returnOf: returnOfCardPayment,
+    meter: { onRefund: () => undefined },
     onFault: () => undefined,
   });
   await expect(charging.pay(orderCode, card(APPROVED), visitor())).rejects.toBeInstanceOf(NoConnection);

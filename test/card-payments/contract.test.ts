@@ -307,14 +307,19 @@ describeOnDatabase('card payments', (open) => {
         });
         expect(await core.cardPayments.pay(second.orderCode, approved())).toMatchObject({ kind: 'paid' });
         await core.pass(15 * MINUTE);
-        expect(await announcedStatuses(core, first.orderCode)).toEqual(['pending', 'expired', 'refunded']);
+        expect(await announcedStatuses(core, first.orderCode)).toEqual(['pending', 'expired', 'failed']);
+        const keptPayment = second.orderCode;
         expect(await find(core, first.orderCode)).toMatchObject({
-          paidLate: true,
-          refundedCents: 4990,
-          refundingCents: 0,
+          ...{ failureReason: 'paid_elsewhere', returned: true, keptPayment },
+          ...{ paidAt: null, paidLate: false, refundedAt: null, refundedCents: 0, refundingCents: 0 },
         });
-        const [refunds] = await core.refunds.ofResources(core.tenant, 'card_payment', [first.orderCode]);
-        expect(refunds).toMatchObject([{ status: 'completed', amountCents: 4990 }]);
+        expect(await core.refunds.ofResources(core.tenant, 'card_payment', [first.orderCode])).toEqual([[]]);
+        const { items } = await core.returns.list(core.tenant, { end: 'first', limit: 2 });
+        const resource = { type: 'card_payment', id: first.orderCode };
+        const returnedAt = expect.any(Date);
+        expect(items.map(({ item }) => item)).toMatchObject([
+          { resource, amountCents: 4990, cause: 'paid_elsewhere', keptPayment, returnedAt },
+        ]);
         expect(await announcedStatuses(core, second.orderCode)).toEqual(['pending', 'paid']);
         expect(await taken(core)).toBe(4990);
         expect(await wallet(core)).toMatchObject({ pendingReleaseCents: 4990 });

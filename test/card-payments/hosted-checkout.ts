@@ -49,6 +49,8 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     refundingCents: 0,
     disputedCents: 0,
     refundCount: 0,
+    returned: false,
+    keptPayment: null,
     failureReason: null,
     ...changes,
   };

@@ -8,7 +8,6 @@ import {
   decideExpire,
   decideOutcome,
   decideRelease,
-  isReturned,
   RESOLVE_AFTER_MS,
 } from '../../server/src/card-payments/decisions.ts';
 import {
@@ -22,6 +21,7 @@ import {
   newOrderCode,
   type StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
+import { returnOf } from '../../server/src/card-payments/returning.ts';
 import {
   assertCallbackUrl,
   assertTokenFree,
@@ -29,6 +29,7 @@ import {
   checkoutAmount,
   customerOf,
   grantAtStart,
+  keptPaymentOf,
   startCheckoutInput,
 } from '../../server/src/checkout/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
@@ -410,7 +411,7 @@ describe('a card payment', () => {
       decideOutcome(open(create().payment), {
         chargeId: 'chg',
         outcome: APPROVED,
-        otherPayments,
+        otherPayments: otherPayments.map(ofOrder),
         account: ACCOUNT,
         now: NOW,
       })!;
@@ -431,36 +432,50 @@ describe('a card payment', () => {
 
   test('A payment whose order was paid before is returned, and never announced as paid', () => {
     const [unpaid, paidOne] = [create('one').payment, pay(create('other').payment)];
-    for (const before of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
+    for (const before of [
+      create().payment,
+      decideExpire(create().payment, { otherPayments: [], now: EXPIRY })!.payment,
+    ]) {
       const change = decideOutcome(open(before), {
         chargeId: 'chg',
         outcome: APPROVED,
-        otherPayments: [unpaid, paidOne],
+        otherPayments: [unpaid, paidOne].map(ofOrder),
         account: ACCOUNT,
         now: NOW,
       })!;
-      expect(change).toMatchObject({ announced: true, due: [] });
+      expect(change).toMatchObject({ announced: true, due: [{ kind: 'card_payment.return', at: NOW }] });
       expect(change.payment).toMatchObject({
-        status: 'refunded',
+        status: 'failed',
+        failureReason: 'paid_elsewhere',
+        returned: true,
+        keptPayment: paidOne.orderCode,
         version: before.version + 1,
-        paidAt: NOW,
-        refundedAt: NOW,
-        refundingCents: 5000,
+        paidAt: null,
+        refundedAt: null,
+        refundingCents: 0,
         refundedCents: 0,
         paidChargeId: 'chg',
       });
-      expect(isReturned(change)).toBe(true);
+      expect(returnOf(change, NOW)).toMatchObject({
+        resource: { type: 'card_payment', id: before.orderCode },
+        amountCents: 5000,
+        cause: 'paid_elsewhere',
+        keptPayment: paidOne.orderCode,
+        railId: 'chg',
+        receivedAt: NOW,
+        returnedAt: null,
+      });
       expect(applyToBalances(NO_BALANCES, change.transaction!)).toMatchObject({
         acquirer: -5000,
         refunds_in_transit: 5000,
         merchant_pending: 0,
       });
-      // A third one finds it paid as well.
-      expect(decideCharge(create('third').payment, { ...charge(NOW), otherPayments: [change.payment] })).toBe(
-        'paid_elsewhere',
-      );
+      // It closes no order: the one that was kept does.
+      const otherPayments = [change.payment, paidOne].map(ofOrder);
+      expect(decideCharge(create('third').payment, { ...charge(NOW), otherPayments })).toBe('paid_elsewhere');
+      expect(keptPaymentOf(otherPayments)).toBe(paidOne.orderCode);
     }
-    expect(isReturned(settle(open(create().payment), APPROVED)!)).toBe(false);
+    expect(returnOf(settle(open(create().payment), APPROVED)!, NOW)).toBeNull();
   });
 
   test('A transition that does not exist is a fault', () => {
@@ -474,7 +489,7 @@ describe('a card payment', () => {
       settle(open(payment), { status: 'void' }),
       settle(open(payment), DECLINED),
       settle(open(payment), { ...DECLINED, final: true }),
-      decideExpire(payment, EXPIRY),
+      decideExpire(payment, { otherPayments: [], now: EXPIRY }),
       decideRelease(pay(payment), NO_BALANCES, NOW),
     ])
       expect(change!.due).toEqual([]);
@@ -508,10 +523,12 @@ describe('a card payment', () => {
 
   test('A card payment expires at its instant and not a millisecond before, with or without an open charge', () => {
     for (const payment of [create().payment, open(create().payment)]) {
-      expect(decideExpire(payment, plusMs(EXPIRY, -1))).toBeNull();
-      expect(decideExpire(payment, EXPIRY)).toMatchObject({ payment: { status: 'expired', version: 2 } });
+      expect(decideExpire(payment, { otherPayments: [], now: plusMs(EXPIRY, -1) })).toBeNull();
+      expect(decideExpire(payment, { otherPayments: [], now: EXPIRY })).toMatchObject({
+        payment: { status: 'expired', version: 2 },
+      });
     }
-    expect(decideExpire(pay(create().payment), plusMs(EXPIRY, 1))).toBeNull();
+    expect(decideExpire(pay(create().payment), { otherPayments: [], now: plusMs(EXPIRY, 1) })).toBeNull();
   });
 
   test.each([
@@ -526,12 +543,12 @@ describe('a card payment', () => {
   test('A card payment has one charge at a time, and none where its attempt is paid already', () => {
     const { payment } = create();
     expect(decideCharge(open(payment), charge(NOW))).toBe('in_progress');
-    expect(decideCharge(payment, { ...charge(NOW), otherPayments: [pay(create('other').payment)] })).toBe(
-      'paid_elsewhere',
-    );
-    expect(typeof decideCharge(payment, { ...charge(NOW), otherPayments: [create('other').payment] })).toBe(
-      'object',
-    );
+    expect(
+      decideCharge(payment, { ...charge(NOW), otherPayments: [ofOrder(pay(create('other').payment))] }),
+    ).toBe('paid_elsewhere');
+    expect(
+      typeof decideCharge(payment, { ...charge(NOW), otherPayments: [ofOrder(create('other').payment)] }),
+    ).toBe('object');
   });
 
   test('A card payment fails at the fifth declined card, or at a final decline', () => {
@@ -553,7 +570,7 @@ describe('a card payment', () => {
   });
 
   test('An expired payment stays expired when its last card is declined', () => {
-    const expired = decideExpire(open(create().payment), EXPIRY)!.payment;
+    const expired = decideExpire(open(create().payment), { otherPayments: [], now: EXPIRY })!.payment;
     for (const outcome of [DECLINED, { ...DECLINED, final: true }])
       expect(settle(expired, outcome, EXPIRY)).toMatchObject({
         payment: { status: 'expired' },
@@ -622,7 +639,10 @@ describe('the money of a sale', () => {
   });
 
   test('An unpaid payment is not released', () => {
-    for (const payment of [create().payment, decideExpire(create().payment, EXPIRY)!.payment]) {
+    for (const payment of [
+      create().payment,
+      decideExpire(create().payment, { otherPayments: [], now: EXPIRY })!.payment,
+    ]) {
       expect(decideRelease(payment, NO_BALANCES, NOW)).toBeNull();
     }
   });
@@ -674,7 +694,7 @@ describe('whatever happens to a card payment, in any order', () => {
               account: ACCOUNT,
               now,
             });
-          if (kind === 'expire') change = decideExpire(payment, now);
+          if (kind === 'expire') change = decideExpire(payment, { otherPayments: [], now });
           if (kind === 'release') change = decideRelease(payment, balances, now);
           if (change === null || typeof change === 'string') continue;
 
@@ -717,4 +737,9 @@ function settle(payment: StoredCardPayment, outcome: ChargeOutcome, now = NOW): 
 
 function pay(payment: StoredCardPayment, now = NOW): StoredCardPayment {
   return settle(open(payment), APPROVED, now)!.payment;
+}
+
+/** A payment as the others of its order see it. */
+function ofOrder({ orderCode: id, status, paidAt, canceledAt }: StoredCardPayment) {
+  return { id, status, paidAt, canceledAt };
 }

@@ -292,6 +292,7 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'expiresAt',
     'externalId',
     'failureReason',
+    'keptPayment',
     'language',
     'metadata',
     'orderCode',
@@ -300,6 +301,7 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'refundableCents',
     'refundedAt',
     'refundedCents',
+    'returned',
     'status',
   ]);
 });

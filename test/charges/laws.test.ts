@@ -109,7 +109,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       apply(
         chargeDecisions.decideCredit(charge, credit, {
           isKnown,
-          isOrderClosed: false,
+          keptPayment: null,
           environment,
           balances,
           now: NOW,

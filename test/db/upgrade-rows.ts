@@ -1,4 +1,5 @@
 import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { returnIdOf } from '../../server/src/returns/model.ts';
 import { LIVE_KEY } from '../support/app.ts';
 
 export const ACCOUNT = 'acc_00000000000000000000aaaa';
@@ -324,6 +325,18 @@ export const DATA: Record<string, string> = {
   '0047_shop_brand': `
     insert into account_brand (account_id, color, logo, logo_type, logo_hash)
       select id, '#7a1f5c', '\\x89504e47', 'image/png', '${'a'.repeat(64)}' from account;`,
+  '0062_returned_payments': `
+    insert into simulated_pix_credit (end_to_end_id, txid, amount_cents, arrives_at)
+      values ('E7', '${txidOf(ROWS.paidPayment)}', 4990, ${AT});
+    insert into simulated_pix_return (id, end_to_end_id, amount_cents, return_end_to_end_id, status)
+      values ('E7.0', 'E7', 4990, 'D7', 'completed');
+    insert into pix_credit (account_id, environment, end_to_end_id, payment_id, amount_cents, received_at, cause, returned_at)
+      values (${TENANT}, 'E7', '${ROWS.paidPayment}', 4990, ${AT}, 'already_paid', ${AT});
+    ${posted('pix_credit.returned:E7', 'pix_received', 'refunds_in_transit', 4990)}
+    ${posted('pix_credit.sent_back:E7', 'refunds_in_transit', 'pix_received', 4990)}
+    insert into payment_return (account_id, environment, return_id, resource, resource_id, amount_cents, cause, rail_id,
+        received_at, returned_at)
+      values (${TENANT}, '${returnIdOf('E7')}', 'payment', '${ROWS.paidPayment}', 4990, 'already_paid', 'E7', ${AT}, ${AT});`,
 };
 
 /** A resource of another service, as it was seen. */

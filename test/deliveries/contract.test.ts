@@ -112,7 +112,9 @@ describeOnDatabase('deliveries', (open) => {
     const byPix = await core.payments.startCheckout(core.tenant, token, { attemptId });
     await payByPix(core, byPix.paymentId);
     await core.pass(10 * SECOND);
-    expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({ status: 'refunded' });
+    expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
+      ...{ status: 'failed', returned: true, keptPayment: byPix.paymentId },
+    });
     expect(await givenTo(core, orderCode)).toBeNull();
     expect(await givenTo(core, byPix.paymentId)).toEqual([delivered('codes', 'AAAA-1111')]);
     // The same PIX once more is money that is returned.

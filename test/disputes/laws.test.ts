@@ -197,7 +197,7 @@ function createMerchant() {
       const paid = pixPayments.decisions.decideCredit(
         resource,
         { endToEndId: `E${id}`, amountCents, at: now },
-        { isKnown: false, isOrderClosed: false, environment: 'live', balances, now },
+        { isKnown: false, keptPayment: null, environment: 'live', balances, now },
       )!;
       record({ records: [put(pixPayments.records, paid.resource)], transactions: paid.transactions });
       sold.push({ type, id: paid.resource.paymentId });

@@ -260,6 +260,10 @@ function rules(instant: string): Record<string, string> {
         when event.kind in ('payment.' || event.previous_status, 'charge.' || event.previous_status) then 0
         -- More evidence is no new status.
         when starts_with(event.kind, 'dispute.') and event.kind = 'dispute.' || event.previous_status then 0
+        -- return.completed announces it.
+        when (snapshot ->> 'returned')::boolean then 0
+        -- Its order is paid: nobody takes the goods back for it.
+        when event.kind in ('card_payment.expired', 'payment.expired') and snapshot ->> 'keptPayment' is not null then 0
         -- subscription.paid announces it.
         when event.kind = 'payment.paid' and snapshot ->> 'subscriptionId' is not null then 0
         when event.kind in ('card_payment.paid', 'payment.paid', 'charge.paid', 'payout.pending', 'payout.completed', 'payout.denied')
@@ -281,7 +285,7 @@ function rules(instant: string): Record<string, string> {
 
     'each paid payment has its one posting of the sale, or of its return, of its amount': `
       select p.order_code, p.status, posted.transaction_id, posted.amount from
-        (select * from card_payment where paid_at is not null) p
+        (select * from card_payment where paid_at is not null or returned) p
         full join (
           select transaction_id, split_part(transaction_id, ':', 2) as order_code, sum(abs(amount)) / 2 as amount
           from posting where transaction_id like 'card\\_payment.paid:%' or transaction_id like 'card\\_payment.returned:%'
@@ -300,7 +304,8 @@ function rules(instant: string): Record<string, string> {
     'what the acquirer gave back is what was refunded': `
       select s.id, s.amount_cents, r.refund_id, r.status from
         (select * from simulated_refund
-          where status = 'completed' or (status = 'pending' and settles_at <= ${instant})) s
+          where (status = 'completed' or (status = 'pending' and settles_at <= ${instant}))
+            and charge_id not in (select rail_id from payment_return)) s
         full join (select * from refund where resource = 'card_payment') r on r.refund_id = s.id
       where (r.refund_id is null or s.amount_cents <> r.amount_cents or s.charge_id <> r.charge_id
           or (s.id is not null) <> (r.status = 'completed'))
@@ -317,19 +322,59 @@ function rules(instant: string): Record<string, string> {
       where p.refunded_cents <> coalesce(r.completed, 0) or p.refunding_cents <> coalesce(r.processing, 0)
         or p.refund_count <> coalesce(r.requested, 0)
         or p.refunded_cents + p.refunding_cents > p.amount_cents
-        or (p.status = 'refunded') <> (p.refunded_cents = p.amount_cents
-          or exists (select from posting where transaction_id = 'card_payment.returned:' || p.order_code))`,
+        or (p.status = 'refunded') <> (p.refunded_cents = p.amount_cents)`,
+
+    'a card payment that is returned has failed, is no sale, and names its return': `
+      select p.order_code, p.status, p.failure_reason, p.kept_payment, p.paid_at, p.refunding_cents, r.amount_cents, r.cause
+      from (select * from card_payment where returned) p
+      full join (select * from payment_return where resource = 'card_payment') r on r.resource_id = p.order_code
+      where p.order_code is null or r.return_id is null or p.status <> 'failed' or p.paid_at is not null
+        or p.refunded_cents + p.refunding_cents > 0 or r.amount_cents <> p.amount_cents
+        or r.rail_id <> p.paid_charge_id or p.failure_reason <> r.cause
+        or r.kept_payment is distinct from p.kept_payment
+        or r.cause <> case when p.canceled_at is null then 'paid_elsewhere' else 'canceled' end
+        or (r.cause = 'paid_elsewhere' and p.kept_payment is null)`,
+
+    'what the acquirer gave back of a returned payment is all of it, once': `
+      select r.return_id, r.resource_id, r.amount_cents, r.returned_at, given.amount_cents as given from (
+        select * from payment_return where resource = 'card_payment'
+      ) r full join (
+        select charge_id, sum(amount_cents) as amount_cents from simulated_refund
+        where (status = 'completed' or (status = 'pending' and settles_at <= ${instant}))
+          and charge_id in (select rail_id from payment_return)
+        group by 1
+      ) given on given.charge_id = r.rail_id
+      where (r.return_id is null or coalesce(given.amount_cents, 0) <> case when r.returned_at is null then 0 else r.amount_cents end)
+        and not exists (select from task t where t.kind = 'card_payment.return' and t.key = r.resource_id)`,
+
+    'each return of a PIX is listed as its credit is': `
+      select c.end_to_end_id, c.cause, r.cause as listed, c.returned_at, r.returned_at as listed_at from (
+        select * from pix_credit where cause is not null
+      ) c full join (select * from payment_return where resource <> 'card_payment') r
+        on r.account_id = c.account_id and r.environment = c.environment and r.rail_id = c.end_to_end_id
+      where r.resource_id is distinct from c.payment_id or r.amount_cents is distinct from c.amount_cents
+        or r.cause is distinct from c.cause or r.returned_at is distinct from c.returned_at`,
+
+    'a payment that has failed for another one names it, and that one is paid': `
+      select p.id, p.status, p.kept_payment, p.returned from (
+        select account_id, environment, order_code as id, status, failure_reason, returned, kept_payment, 'card' as method
+        from card_payment
+        union all select account_id, environment, payment_id, status, failure_reason, returned, kept_payment, method
+        from payment
+      ) p left join (
+        select order_code as id from card_payment where paid_at is not null
+        union all select payment_id from payment where paid_at is not null
+      ) kept on kept.id = p.kept_payment
+      where (p.kept_payment is null) <> (kept.id is null)
+        or p.kept_payment is not null and p.status not in ('expired', 'failed') or p.returned and p.status <> 'failed'
+        or p.failure_reason = 'paid_elsewhere' and (p.kept_payment is null or p.returned <> (p.method <> 'ltc'))
+        or p.returned and p.failure_reason not in ('paid_elsewhere', 'canceled')`,
 
     'the postings of a refund are what its state calls for, each once': `
       select refund_id, status, posted.transaction_id, posted.amount, amount_cents from (
         select refund_id, status, amount_cents, 'refund.' || step || ':' || refund_id as transaction_id
         from refund r cross join (values ('begun'), ('completed'), ('failed')) line (step)
-        where case
-          -- The payment that is returned by itself has taken it, and a failed return gives nothing back.
-          when step in ('begun', 'failed') and exists (
-            select from posting where transaction_id = 'card_payment.returned:' || r.resource_id
-          ) then false
-          else step in ('begun', status) end
+        where step in ('begun', status)
       ) wanted full join (
         -- What a refund of a split charge takes of a subaccount is a transaction of its own.
         select split_part(transaction_id, ':', 1) || ':' || split_part(transaction_id, ':', 2) as transaction_id,
@@ -350,10 +395,13 @@ function rules(instant: string): Record<string, string> {
 
     'what is to come is written down': `
       select p.order_code, p.status, p.open_charge_id, wanted.kind from card_payment p
-        cross join (values ('expire'), ('resolve'), ('release')) wanted (kind)
+        cross join (values ('expire'), ('resolve'), ('release'), ('return')) wanted (kind)
       where case wanted.kind
           when 'expire' then p.status = 'pending'
           when 'resolve' then p.open_charge_id is not null
+          when 'return' then exists (
+            select from payment_return r where r.rail_id = p.paid_charge_id and r.returned_at is null
+          )
           else p.status = 'paid' and p.released_at is null end
         and not exists (
           select from task t where t.kind = 'card_payment.' || wanted.kind and t.key = p.order_code

@@ -10,7 +10,7 @@ import { newWebhookSecret, signedHeaders } from '../../server/src/webhooks/signi
 import { documentOf, type FollowedUpdate, follow, type Topic } from '../../widget/src/server/follow.ts';
 import { mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { PsaError } from '../../widget/src/server/request.ts';
-import { saleOf, sales } from '../../widget/src/server/sales.ts';
+import { refundOf, saleOf, sales } from '../../widget/src/server/sales.ts';
 import { verifyWebhook } from '../../widget/src/server/webhook.ts';
 import type { WebhookEvent } from '../../widget/src/server/webhook-events.generated.ts';
 import { payAt } from '../e2e/fixture.ts';
@@ -301,6 +301,45 @@ describe('sales', () => {
       saleOf({ event: 'payment.refunded', paymentId: 'psa_1', amountCents: 10, ...refunded }),
     ).toBeNull();
     expect(saleOf({ event: 'charge.paid', chargeId: 'psc_1', amountCents: 10, ...paid })).toBeNull();
+  });
+
+  test('refundOf reads the whole refund of a sale, once, and nothing of money that is returned', () => {
+    const paidAt = '2026-03-02T12:00:00.000Z';
+    const refunded = { status: 'refunded', paidAt, refundedAt: paidAt, metadata: null } as const;
+    const refund = { externalId: '7', refundedAt: paidAt, metadata: null };
+    expect(
+      refundOf({
+        event: 'card_payment.refunded',
+        orderCode: 'PSC-1',
+        amount: 1.1,
+        externalId: '7',
+        ...refunded,
+      }),
+    ).toEqual({ id: 'PSC-1', amountCents: 110, ...refund });
+    for (const event of ['payment.refunded', 'payment.test.refunded'] as const)
+      expect(refundOf({ event, paymentId: 'psa_1', amountCents: 10, externalId: '7', ...refunded })).toEqual({
+        id: 'psa_1',
+        amountCents: 10,
+        ...refund,
+      });
+    const resource = { type: 'card_payment', id: 'PSC-1' } as const;
+    const [returnId, refundId] = [`ret_${'1'.repeat(24)}`, `ref_${'1'.repeat(24)}`];
+    const times = { receivedAt: paidAt, returnedAt: paidAt };
+    const cause = {
+      cause: 'paid_elsewhere',
+      externalId: '7',
+      keptPayment: 'PSC-2',
+      endToEndId: null,
+    } as const;
+    const returned = { returnId, resource, amountCents: 110, ...cause, ...times, metadata: null };
+    for (const event of ['return.completed', 'return.test.completed'] as const)
+      for (const read of [refundOf, saleOf]) expect(read({ event, ...returned })).toBeNull();
+    // A refund of a part, or of the last part, which card_payment.refunded reports.
+    const end = { completedAt: paidAt, failedAt: null };
+    const ended = { status: 'completed', reason: null, failureReason: null, ...end } as const;
+    expect(
+      refundOf({ event: 'refund.completed', refundId, resource, amountCents: 110, metadata: null, ...ended }),
+    ).toBeNull();
   });
 
   // A member that the compiler does not know, or takes for one that may be missing, fails the gate `types`.

@@ -315,6 +315,8 @@ describeOnDatabase('payments by LTC', (open) => {
     expect(await core.payments.find(core.tenant, byLtc.paymentId)).toMatchObject({
       status: 'failed',
       failureReason: 'paid_elsewhere',
+      returned: false,
+      keptPayment: byPix.paymentId,
     });
     expect((await core.balances()).ltc_unmatched).toBe(ASKED);
 
@@ -325,7 +327,8 @@ describeOnDatabase('payments by LTC', (open) => {
     await payByPix(core, late.paymentId);
     expect(await statusOf(core, first)).toBe('paid');
     expect(await core.payments.find(core.tenant, late.paymentId)).toMatchObject({
-      status: 'pending',
+      ...{ status: 'failed', failureReason: 'paid_elsewhere', returned: true },
+      ...{ keptPayment: first.paymentId, paidAt: null, endToEndId: null },
       returnedCredits: [{ cause: 'paid_elsewhere' }],
     });
   });
@@ -371,7 +374,7 @@ describeOnDatabase('payments by LTC', (open) => {
       [part!.paymentId, 'failed', 'underpaid', ASKED - 1],
       [elsewhere!.paymentId, 'failed', 'paid_elsewhere', ASKED],
       [pending!.paymentId, 'failed', 'late', ASKED],
-      [expired!.paymentId, 'expired', 'paid_elsewhere', ASKED],
+      [expired!.paymentId, 'failed', 'paid_elsewhere', ASKED],
       [late!.paymentId, 'expired', 'underpaid', 15],
     ]);
     expect((await core.balances()).ltc_unmatched).toBe(4 * ASKED + 14);

@@ -39,6 +39,7 @@ function payment(
     paidAt: null,
     paidLate: false,
     failureReason: null,
+    keptPayment: null,
     ...changed,
     ltc: { ...REQUEST, ...ltc },
   };
@@ -62,9 +63,9 @@ function report(
   resource: StoredLtcResource,
   outputs: ReportedOutput[],
   recorded: RecordedOutput[] = [],
-  { isOrderClosed = false, now = NOW } = {},
+  { keptPayment = null, now = NOW }: { keptPayment?: string | null; now?: Date } = {},
 ) {
-  const change = decideReport(resource, { revision: 9, outputs }, { recorded, isOrderClosed, now });
+  const change = decideReport(resource, { revision: 9, outputs }, { recorded, keptPayment, now });
   return change && { ...change, ids: change.transactions.map(({ id }) => id) };
 }
 
@@ -203,19 +204,20 @@ describe('a report of the network', () => {
     expect(resource).toMatchObject({ status: 'paid', paidLate });
   });
 
-  test('leaves to the operator what pays an order that is closed: a pending payment fails, an expired one stays', () => {
+  test('leaves to the operator what pays an order that is closed: a pending and an expired payment fail, and name the one that was kept', () => {
     const outputs = [output(1, ASKED, 2)];
-    expect(report(payment(), outputs, [], { isOrderClosed: true })).toMatchObject({
-      resource: { status: 'failed', failureReason: 'paid_elsewhere', paidAt: null },
-      outputs: [{ state: 'unmatched' }],
-      ids: [`ltc.confirmed:${named(1)}:1`],
-      done: ['ltc.expire', 'ltc.address'],
-    });
-    expect(report(payment({ status: 'expired' }), outputs, [], { isOrderClosed: true })).toMatchObject({
-      resource: { status: 'expired', failureReason: null, paidAt: null },
-      outputs: [{ state: 'unmatched' }],
-      ids: [`ltc.confirmed:${named(1)}:1`],
-    });
+    for (const status of ['pending', 'expired'] as const)
+      expect(report(payment({ status }), outputs, [], { keptPayment: 'psa_kept' })).toMatchObject({
+        resource: {
+          status: 'failed',
+          failureReason: 'paid_elsewhere',
+          keptPayment: 'psa_kept',
+          paidAt: null,
+        },
+        outputs: [{ state: 'unmatched' }],
+        ids: [`ltc.confirmed:${named(1)}:1`],
+        done: ['ltc.expire', 'ltc.address'],
+      });
   });
 
   test('counts what the operator has credited to the amount, and posts the rest alone', () => {
@@ -316,8 +318,8 @@ describe('the expiry of a payment by LTC', () => {
       {},
       { receivedLitoshi: recorded.reduce((sum, { litoshi }) => sum + litoshi, 0) },
     );
-    expect(decideExpire(resource, recorded, plusMs(end, -1))).toBeNull();
-    expect(decideExpire(resource, recorded, end)).toMatchObject({
+    expect(decideExpire(resource, { recorded, keptPayment: null, now: plusMs(end, -1) })).toBeNull();
+    expect(decideExpire(resource, { recorded, keptPayment: null, now: end })).toMatchObject({
       done: ['ltc.address'],
       due: [],
       announced: true,
@@ -329,13 +331,15 @@ describe('the expiry of a payment by LTC', () => {
     const resource = payment({}, { receivedLitoshi: ASKED });
     const graceEnds = plusMs(end, GRACE_MS);
     for (const now of [end, plusMs(graceEnds, -1)])
-      expect(decideExpire(resource, whole, now)).toMatchObject({
+      expect(decideExpire(resource, { recorded: whole, keptPayment: null, now })).toMatchObject({
         due: [{ kind: 'ltc.expire', at: graceEnds }],
         done: [],
         announced: false,
         resource: { status: 'pending', version: 3 },
       });
-    expect(decideExpire(resource, whole, graceEnds)!.resource).toMatchObject({
+    expect(
+      decideExpire(resource, { recorded: whole, keptPayment: null, now: graceEnds })!.resource,
+    ).toMatchObject({
       status: 'expired',
       failureReason: null,
     });
@@ -343,8 +347,10 @@ describe('the expiry of a payment by LTC', () => {
 
   test('changes nothing of one that has ended, or is none by LTC', () => {
     for (const status of ['paid', 'expired', 'failed'] as const)
-      expect(decideExpire(payment({ status }), whole, end)).toBeNull();
-    expect(decideExpire({ ...payment(), ltc: null }, [], end)).toBeNull();
+      expect(decideExpire(payment({ status }), { recorded: whole, keptPayment: null, now: end })).toBeNull();
+    expect(
+      decideExpire({ ...payment(), ltc: null }, { recorded: [], keptPayment: null, now: end }),
+    ).toBeNull();
   });
 });
 

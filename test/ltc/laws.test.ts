@@ -31,7 +31,7 @@ const keyOf = ({ txid: tx, vout }: { txid: string; vout: number }) => `${tx}:${v
 function createPayment(amountCents = 5_000) {
   let now = NOW;
   let balances: Balances = NO_BALANCES;
-  let isOrderClosed = false;
+  let keptPayment: string | null = null;
   const posted = new Set<string>();
   const recorded = new Map<string, RecordedOutput>();
   let payment!: StoredPayment;
@@ -97,11 +97,11 @@ function createPayment(amountCents = 5_000) {
     },
     now: () => now,
     closeOrder() {
-      isOrderClosed = true;
+      keptPayment = 'psa_kept';
     },
     report: (report: Report) =>
-      apply(decideReport(payment, report, { recorded: [...recorded.values()], isOrderClosed, now })),
-    expire: () => apply(decideExpire(payment, [...recorded.values()], now)),
+      apply(decideReport(payment, report, { recorded: [...recorded.values()], keptPayment, now })),
+    expire: () => apply(decideExpire(payment, { recorded: [...recorded.values()], keptPayment: null, now })),
     creditUnmatched: () => apply(decideCreditUnmatched(payment, [...recorded.values()])),
   };
 }
@@ -292,7 +292,10 @@ describe('a payment by LTC', () => {
       },
     );
     expect(change.due.map(({ kind }) => kind)).toEqual(['ltc.expire', 'ltc.address']);
-    const expired = decideExpire(change.resource, [], plusMs(NOW, 30 * MINUTE))!;
+    const expired = decideExpire(change.resource, {
+      ...{ recorded: [], keptPayment: null },
+      now: plusMs(NOW, 30 * MINUTE),
+    })!;
     expect(expired.resource.status).toBe('expired');
     expect(decideAddress(expired.resource, 'rltc1')).toBeNull();
   });

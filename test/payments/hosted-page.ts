@@ -65,6 +65,8 @@ export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment
     refundingCents: 0,
     disputedCents: 0,
     refundCount: 0,
+    returned: false,
+    keptPayment: null,
     failureReason: null,
     returnedCredits: [],
     ...changes,

@@ -541,7 +541,8 @@ describe('a payer’s page', () => {
     await app.cardPayments.pay(orderCode, approved());
     await pay(shop, payment.paymentId);
     expect(await find(shop.client, payment.paymentId)).toMatchObject({
-      status: 'PENDING',
+      status: 'FAILED',
+      failureReason: 'paid_elsewhere',
       returnedCredits: [{ cause: 'PAID_ELSEWHERE', returnedAt: expect.any(String) }],
     });
     expect(await start(page, { attemptId: 'tentativa-000000000000002' })).toMatchObject({

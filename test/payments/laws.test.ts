@@ -6,7 +6,7 @@ import {
   decideOutcome,
 } from '../../server/src/card-payments/decisions.ts';
 import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
-import { closesOrder } from '../../server/src/checkout/model.ts';
+import { keptPaymentOf } from '../../server/src/checkout/model.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import type { PaymentError } from '../../server/src/kernel/errors.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
@@ -21,8 +21,8 @@ import { pixPayments } from '../../server/src/payments/collections.ts';
 import { decideCreate, paymentRules } from '../../server/src/payments/decisions.ts';
 import type { StoredPayment } from '../../server/src/payments/model.ts';
 import { writesOfPix } from '../../server/src/pix/collections.ts';
-import type { RecordedCredit } from '../../server/src/pix/credit.ts';
-import { type PixChange, returnIdOf } from '../../server/src/pix/decisions.ts';
+import { type RecordedCredit, returnIdOf } from '../../server/src/pix/credit.ts';
+import type { PixChange } from '../../server/src/pix/decisions.ts';
 import { NEXT, SHOWN_RETURNS } from '../../server/src/pix/model.ts';
 import { pixRefunds, REFUND_DAYS } from '../../server/src/pix/refunding.ts';
 import { MAX_REFUNDS } from '../../server/src/receiving/model.ts';
@@ -80,7 +80,8 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     expect(change.announced).toBe(payment.version > 1 && previous !== payment);
     // The first update of a payment has no status before it, and every further one has.
     const { paymentId } = payment;
-    for (const { previousStatus } of writesOfPix(pixPayments, change).events ?? []) {
+    for (const { resource, previousStatus } of writesOfPix(pixPayments, change).events ?? []) {
+      if (resource !== 'payment') continue;
       expect(previousStatus).toBe(announced.has(paymentId) ? previous!.status : null);
       announced.add(paymentId);
     }
@@ -135,7 +136,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     },
     expire(which: number) {
       const payment = nth(payments, which);
-      if (payment) apply(decideExpire(payment, { environment, now }));
+      if (payment) apply(decideExpire(payment, { environment, keptPayment: null, now }));
     },
     credit(which: number, endToEndId: string, more: number, earlierMs = 0) {
       const payment = nth(payments, which);
@@ -153,7 +154,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
             environment,
             balances,
             now,
-            isOrderClosed: otherPaymentsOf(payment, payment.paymentId).some(closesOrder),
+            keptPayment: keptPaymentOf(otherPaymentsOf(payment, payment.paymentId)),
           },
         ),
       );

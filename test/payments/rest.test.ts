@@ -77,6 +77,8 @@ describe('creating a payment by PIX', () => {
       paidLate: false,
       endToEndId: null,
       failureReason: null,
+      returned: false,
+      keptPayment: null,
       refundedAt: null,
       refundedCents: 0,
       refundableCents: 0,

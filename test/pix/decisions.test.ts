@@ -4,8 +4,8 @@ import { normalRequest, type StoredCharge } from '../../server/src/charges/model
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
 import { type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import type { RecordedCredit } from '../../server/src/pix/credit.ts';
-import { creditOf, type PixChange, returnIdOf, step, wasAnnounced } from '../../server/src/pix/decisions.ts';
+import { creditOf, type RecordedCredit, returnIdOf } from '../../server/src/pix/credit.ts';
+import { type PixChange, step, wasAnnounced } from '../../server/src/pix/decisions.ts';
 import { SHOWN_RETURNS } from '../../server/src/pix/model.ts';
 
 // Each step of what a PIX code pays, as a whole: its resource, its postings and its deadlines. A charge stands for all families.
@@ -171,7 +171,7 @@ describe('the code of a charge', () => {
 
   test('A pending charge expires at its instant, and not a millisecond before', () => {
     const at = (now: Date, charge = withCode, environment: Environment = 'live') =>
-      decideExpire(charge, { environment, now });
+      decideExpire(charge, { environment, keptPayment: null, now });
     const { expiresAt } = NEW;
     expect(at(plusMs(expiresAt, -1))).toBeNull();
     expect(at(expiresAt)).toEqual(stepOf(withCode, { status: 'expired' }, { done: ['pix.register'] }));
@@ -186,7 +186,7 @@ describe('the code of a charge', () => {
 describe('a credit', () => {
   const state = {
     isKnown: false,
-    isOrderClosed: false,
+    keptPayment: null,
     environment: 'live',
     balances: NO_BALANCES,
     now: LATER,
@@ -300,7 +300,7 @@ describe('a credit', () => {
         },
       ),
     );
-    expect(decideCredit(NEW, credit, { ...state, isOrderClosed: true })!.credit!.cause).toBe(
+    expect(decideCredit(NEW, credit, { ...state, keptPayment: 'psa_kept' })!.credit!.cause).toBe(
       'paid_elsewhere',
     );
   });

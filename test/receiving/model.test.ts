@@ -63,7 +63,7 @@ describe('a credit', () => {
     ['paid', 4999, true, 'already_paid'],
     ['refunded', 5000, false, 'already_paid'],
     ['failed', 5000, false, 'not_payable'],
-    ['failed', 4999, true, 'not_payable'],
+    ['failed', 4999, true, 'paid_elsewhere'],
   ])('Of a payment that is %s, %i cents with a closed order: %s are accepted or returned: %s', (...row) => {
     const [status, amountCents, isOrderClosed, cause] = row;
     expect(causeOfReturn({ status, amountCents: 5000 }, { amountCents, isOrderClosed })).toBe(cause);

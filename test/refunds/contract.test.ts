@@ -199,7 +199,7 @@ describeOnDatabase('refunds', (open) => {
     expect(core.faults).toHaveLength(1);
   });
 
-  test('A returned payment whose refund is refused is refunded again until the payer has it', async () => {
+  test('Money whose return is refused is returned again until the payer has it, and is no refund', async () => {
     const core = await startCore({ database });
     const token = { id: await checkoutTokenId(core), grant: GRANT };
     const attemptId = 'a'.repeat(22);
@@ -231,9 +231,12 @@ describeOnDatabase('refunds', (open) => {
     });
     await core.work.settled();
     const returned = () => core.cardPayments.find(core.tenant, second.orderCode);
-    expect(await returned()).toMatchObject({ status: 'refunded', refundedCents: 0, refundingCents: 4990 });
-    const [begun] = await core.refunds.ofResources(core.tenant, 'card_payment', [second.orderCode]);
-    expect(begun!.map(({ status }) => status).sort()).toEqual(['failed', 'processing']);
+    const state = { status: 'failed', returned: true, refundedCents: 0, refundingCents: 0 };
+    expect(await returned()).toMatchObject(state);
+    const listed = async () =>
+      (await core.returns.list(core.tenant, { end: 'first', limit: 2 })).items.map(({ item }) => item);
+    const resource = { type: 'card_payment', id: second.orderCode };
+    expect(await listed()).toMatchObject([{ resource, returnedAt: null, failedReturns: 1 }]);
     // The amount stays in transit: it is the payer's, and not the merchant's.
     expect(await core.balances()).toMatchObject({ refunds_in_transit: 4990, merchant_pending: 4990 });
     await core.database.sql
@@ -242,9 +245,9 @@ describeOnDatabase('refunds', (open) => {
       .where('id', '=', 'chg_late')
       .execute();
     await core.pass(DAY);
-    expect(await returned()).toMatchObject({ refundedCents: 4990, refundingCents: 0 });
-    const [refunds] = await core.refunds.ofResources(core.tenant, 'card_payment', [second.orderCode]);
-    expect(refunds!.map(({ status }) => status)).toEqual(['failed', 'completed']);
+    expect(await returned()).toMatchObject(state);
+    expect(await listed()).toMatchObject([{ resource, returnedAt: core.clock.now(), failedReturns: 1 }]);
+    expect(await core.refunds.ofResources(core.tenant, 'card_payment', [second.orderCode])).toEqual([[]]);
     expect(await core.balances()).toMatchObject({ refunds_in_transit: 0, merchant_pending: 4990 });
   });
 

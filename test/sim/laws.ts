@@ -26,6 +26,7 @@ const TABLES = [
   'pix_credit',
   'pix_paid_order',
   'refund',
+  'payment_return',
   'payout',
   'subaccount',
   'statement_entry',
@@ -119,9 +120,8 @@ const LAWS: Record<string, string> = {
         ['pending', 'failed'],
         ['pending', 'expired'],
         ['expired', 'paid'],
+        ['expired', 'failed'],
         ['paid', 'refunded'],
-        ['pending', 'refunded'],
-        ['expired', 'refunded'],
       ],
       payment: STEPS_OF_PIX,
       charge: STEPS_OF_PIX,
@@ -178,7 +178,7 @@ const LAWS: Record<string, string> = {
 
   'a canceled payment is never paid': `
     select account_id, order_code, status from card_payment p
-    where canceled_at is not null and (status not in ('expired', 'refunded') or exists (
+    where canceled_at is not null and (status <> 'expired' and not returned or exists (
       select from posting where posting.account_id = p.account_id and posting.environment = p.environment
         and transaction_id = 'card_payment.paid:' || p.order_code))`,
 

@@ -35,7 +35,7 @@ function create(environment: Environment = 'live', more: object = {}, balances: 
 const NEW = create().resource;
 const state: CreditState = {
   isKnown: false,
-  isOrderClosed: false,
+  keptPayment: null,
   environment: 'live',
   balances: NO_BALANCES,
   now: LATER,
@@ -164,7 +164,7 @@ describe('the code of a subscription', () => {
 
   test('An authorisation expires at its instant, and the recurrence ends at the bank', () => {
     const expire = (now: Date, subscription = NEW) =>
-      codeDecisions.decideExpire(subscription, { environment: 'live', now });
+      codeDecisions.decideExpire(subscription, { environment: 'live', keptPayment: null, now });
     const end = NEW.expiresAt;
     expect(expire(plusMs(end, -1))).toBeNull();
     expect(expire(end, ACTIVE)).toBeNull();

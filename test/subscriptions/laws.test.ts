@@ -107,7 +107,7 @@ function createHistory({
     environment,
     balances,
     now,
-    isOrderClosed: false,
+    keptPayment: null,
     isKnown: credits.has(endToEndId),
   });
 
@@ -139,7 +139,14 @@ function createHistory({
     },
     register: () => apply(codeDecisions.decideRegistered(subscription, 'código') as SubscriptionChange),
     refuse: () => apply(codeDecisions.decideRefused(subscription, 'Não', environment) as SubscriptionChange),
-    expire: () => apply(codeDecisions.decideExpire(subscription, { environment, now }) as SubscriptionChange),
+    expire: () =>
+      apply(
+        codeDecisions.decideExpire(subscription, {
+          environment,
+          keptPayment: null,
+          now,
+        }) as SubscriptionChange,
+      ),
     cancel: (by: 'merchant' | 'payer') => apply(decideCancel(subscription, by, now)),
     credit(name: string, more: number, earlierMs: number) {
       const known = credits.get(`E${name}`);

@@ -30,6 +30,7 @@ import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/
 import type { SimulatedLitecoin } from '../../server/src/rails/simulated/litecoin.ts';
 import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import type { RefundControls, RefundService } from '../../server/src/refunds/model.ts';
+import type { ReturnService } from '../../server/src/returns/model.ts';
 import type {
   SandboxService,
   StoredTestPayment,
@@ -66,6 +67,7 @@ export interface Core {
   readonly chargeIds: ReadonlySet<string>;
   readonly cardPayments: CardPaymentService<StoredCardPayment> & HostedCheckout & RefundControls;
   readonly refunds: RefundService;
+  readonly returns: ReturnService;
   readonly disputes: DisputeService<StoredDispute>;
   readonly payments: PaymentService<StoredPayment> & PixReceiver<StoredPayment> & HostedPixCheckout;
   readonly charges: ChargeService<StoredCharge> & PixReceiver<StoredCharge>;

@@ -28,7 +28,6 @@ import {
   notifyOfCredit,
   notifyOfOutputs,
   PIX_FAMILIES,
-  returnOfCardPayment,
   SIMULATED_CLAIMS,
 } from '../../server/src/modes/families.ts';
 import {
@@ -51,6 +50,7 @@ import { createSimulatedLitecoin } from '../../server/src/rails/simulated/liteco
 import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
 import { createRefundSending } from '../../server/src/refunds/sending.ts';
 import { createRefundService } from '../../server/src/refunds/service.ts';
+import { createReturnService } from '../../server/src/returns/service.ts';
 import { createSandboxService } from '../../server/src/sandbox/service.ts';
 import { createStoreService } from '../../server/src/store/service.ts';
 import { beneficiaries } from '../../server/src/subaccounts/collections.ts';
@@ -110,6 +110,7 @@ export function wireSlices({
   const rail = wrapPix(pix);
   const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
   const refunds = createRefundService({ database, committer, sources });
+  const returns = createReturnService({ database });
   const disputes = createDisputeService({ database, committer });
   const charging = createCharging({
     database,
@@ -120,7 +121,7 @@ export function wireSlices({
     onFault,
     otherMethods: [pixOrderPayments],
     content: productContent,
-    returnOf: returnOfCardPayment,
+    meter: { onRefund: () => undefined },
   });
   const pixCharging = createPixCharging({
     database,
@@ -247,6 +248,7 @@ export function wireSlices({
     deliveries: createDeliveryService({ database, committer, products: productRecords }),
     store: createStoreService({ database, committer }),
     refunds,
+    returns,
     sandbox,
     wallet: createWalletService({ database, onFault }),
     controls: {

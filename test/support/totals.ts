@@ -9,6 +9,7 @@ const LISTED = `
   union all select account_id, environment, 'product', '', '', '', null from product
   union all select account_id, environment, 'webhook_delivery', '', '', status, null from webhook_delivery
   union all select account_id, environment, 'refund', '', resource, status, null from refund
+  union all select account_id, environment, 'payment_return', '', resource, '', null from payment_return
   union all select account_id, environment, 'dispute', '', '', status, null from dispute
   union all select account_id, environment, 'payment', '', method, status, created_at from payment
   union all select account_id, environment, 'charge', '', kind, status, created_at from charge

@@ -24,7 +24,7 @@ export const SALE = {
 const SOLD = { amount: 49.9, customer: CUSTOMER, metadata: SALE.metadata };
 const SOLD_BY_PIX = { amountCents: 4990, customer: CUSTOMER, metadata: SALE.metadata };
 
-const CHARGED = { valueCents: 4990, metadata: SALE.metadata };
+export const CHARGED = { valueCents: 4990, metadata: SALE.metadata };
 const CHARGE_MEMBERS = { amountCents: 4990, metadata: SALE.metadata };
 /** The amount for which the bank gives no code. */
 const REFUSED_CENTS = 4991;
@@ -108,6 +108,20 @@ export const HAPPENINGS: Record<
     const refundedAt = await later(core);
     await core.refunds.request(core.tenant, { type: 'charge', id: chargeId }, {});
     return { chargeId, ...CHARGE_MEMBERS, status: 'refunded', paidAt, refundedAt };
+  },
+  async 'return.completed'(core, callbackUrl) {
+    const { payment } = await core.payments.create(core.tenant, { ...SALE, externalId: '1042', callbackUrl });
+    const { paymentId: id } = payment;
+    await core.pix.pay({ txid: txidOf(id) });
+    await core.payments.receive(core.tenant, id);
+    const at = await later(core);
+    await core.pix.pay({ txid: txidOf(id) });
+    const [returned] = (await core.payments.receive(core.tenant, id))!.returnedCredits;
+    const { endToEndId } = returned!;
+    const of = { resource: { type: 'payment', id }, externalId: '1042', keptPayment: null, endToEndId };
+    const times = { receivedAt: at, returnedAt: at };
+    const returnId = expect.stringMatching(/^ret_[0-9a-f]{24}$/);
+    return { returnId, ...of, amountCents: 4990, cause: 'already_paid', ...times, metadata: SALE.metadata };
   },
   async 'withdrawal.processing'(core) {
     await fund(core, { cents: 10_000 });

@@ -5,12 +5,13 @@ import type { Database } from '../../server/src/db/database.ts';
 import { ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
+import { payByPix } from '../deliveries/sales.ts';
 import { approved, approvedLate } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
-import { HAPPENINGS, type LoneEvent, SALE, withRefusals } from './happenings.ts';
+import { CHARGED, HAPPENINGS, type LoneEvent, SALE, withRefusals } from './happenings.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -77,10 +78,7 @@ describeOnDatabase('optional webhook events', (open) => {
         ...[
           'card_payment.paid',
           'charge.paid',
-          'payment.paid',
-          'payment.paid',
-          'payment.paid',
-          'payment.paid',
+          ...['payment.paid', 'payment.paid', 'payment.paid', 'payment.paid', 'payment.paid'],
         ],
         ...['refund.completed', 'refund.completed', 'refund.completed'],
         ...['withdrawal.completed', 'withdrawal.requested'],
@@ -94,7 +92,7 @@ describeOnDatabase('optional webhook events', (open) => {
         [
           ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
           ...['delivery.delivered', 'delivery.delivered', 'delivery.out_of_stock'],
-          ...['payment.paid', 'payment.paid', 'payment.paid'],
+          ...['payment.paid', 'payment.paid', 'payment.paid', 'payment.paid', 'return.completed'],
           ...['charge.expired', 'charge.failed', 'charge.paid', 'charge.refunded'],
           ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'dispute.opened', 'dispute.updated'],
           ...['refund.completed', 'refund.completed', 'refund.completed'],
@@ -102,6 +100,61 @@ describeOnDatabase('optional webhook events', (open) => {
           ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
         ].sort(),
       );
+    });
+
+    test.each(['card', 'pix', 'ltc'] as const)(
+      'The end of a payment whose order another has paid by %s is not sent, and that of a payment of another order is',
+      async (method) => {
+        const { core, receiver } = await configured([...OPTIONAL_WEBHOOK_EVENTS]);
+        const create = async (externalId: string) => ({
+          canceled: (await core.cardPayments.create(core.tenant, { ...SALE, externalId })).payment,
+          card: (await core.cardPayments.create(core.tenant, { ...SALE, externalId })).payment,
+          pix: (await core.payments.create(core.tenant, { ...SALE, externalId })).payment,
+          ltc: (await core.payments.create(core.tenant, { ...SALE, externalId, method: 'ltc' })).payment,
+        });
+        const [paid, open] = [await create('1042'), await create('1043')];
+        // Its number is a label: it belongs to no order.
+        const { charge } = await core.charges.create(core.tenant, { ...CHARGED, externalId: '1042' });
+        const kept = paid[method];
+        if ('orderCode' in kept) await core.cardPayments.pay(kept.orderCode, approved());
+        else if (kept.ltc)
+          await core.litecoin.send(kept.ltc.address!, { litoshi: kept.ltc.litoshi, confirmations: 2 });
+        else await payByPix(core, kept.paymentId);
+        await core.work.settled();
+        for (const { canceled } of [paid, open])
+          await core.cardPayments.cancel(core.tenant, canceled.orderCode);
+        await core.pass(25 * HOUR);
+
+        const idOf = (of: object) =>
+          'orderCode' in of ? of.orderCode : 'paymentId' in of ? of.paymentId : null;
+        const ended = bodies(receiver).filter(({ event }) => event.endsWith('.expired'));
+        expect(ended.map((body) => body.chargeId ?? idOf(body)).sort()).toEqual(
+          [charge.chargeId, ...Object.values(open).map(idOf)].sort(),
+        );
+        for (const payment of Object.values(paid).filter((each) => each !== kept))
+          expect(
+            'orderCode' in payment
+              ? await core.cardPayments.find(core.tenant, payment.orderCode)
+              : await core.payments.find(core.tenant, payment.paymentId),
+          ).toMatchObject({ status: 'expired', returned: false, keptPayment: idOf(kept) });
+      },
+    );
+
+    test('Money that comes after its order was paid is returned, and return.completed alone reports it', async () => {
+      const { core, receiver } = await configured([...OPTIONAL_WEBHOOK_EVENTS]);
+      const order = { ...SALE, externalId: '1042' };
+      const late = (await core.cardPayments.create(core.tenant, order)).payment.orderCode;
+      const byPix = (await core.payments.create(core.tenant, order)).payment.paymentId;
+      const kept = (await core.cardPayments.create(core.tenant, order)).payment.orderCode;
+      await core.cardPayments.pay(late, approvedLate());
+      await core.cardPayments.pay(kept, approved());
+      await payByPix(core, byPix);
+      await core.pass(HOUR);
+      expect(names(receiver).sort()).toEqual(['card_payment.paid', 'return.completed', 'return.completed']);
+      const returned = bodies(receiver).filter(({ event }) => event === 'return.completed');
+      const shown = { amountCents: 4990, cause: 'paid_elsewhere', externalId: '1042', keptPayment: kept };
+      expect(returned.map(({ resource }) => resource.id).sort()).toEqual([late, byPix].sort());
+      for (const body of returned) expect(body).toMatchObject({ ...shown, metadata: SALE.metadata });
     });
 
     test('The body of card_payment.paid is the same, byte for byte, whatever was opted into', async () => {

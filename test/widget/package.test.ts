@@ -28,6 +28,7 @@ const NAMES: Record<string, string> = {
   'WebhookError',
   'follow',
   'mintCheckout',
+  'refundOf',
   'saleOf',
   'sales',
   'tokenHandler',

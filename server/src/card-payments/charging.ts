@@ -1,5 +1,5 @@
 import { closesOrder, tokenOf } from '../checkout/model.ts';
-import { type Committer, joined, type State, type Writes } from '../commit/commit.ts';
+import { type Committer, joined, type State } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
@@ -8,6 +8,8 @@ import { objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import { fitsBalance } from '../receiving/model.ts';
+import { returns, writesOfReturn } from '../returns/collections.ts';
+import { returnIdOf } from '../returns/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { isCurrentTask } from '../work/store.ts';
 import {
@@ -17,6 +19,7 @@ import {
   otherCardPaymentsOf,
   readContent,
   readWithOtherPayments,
+  refundDetailsOf,
   saleOf,
   writesWithContent,
 } from './collections.ts';
@@ -27,12 +30,17 @@ import {
   decideExpire,
   decideOutcome,
   decideRelease,
-  isReturned,
 } from './decisions.ts';
 import type { ChargeRefusal, HostedCheckout, PayResult } from './hosted-checkout.ts';
 import type { AttemptOutcome, CardTestingGuard, ChargeAttempt, StoredCardPayment } from './model.ts';
+import { decideReturn, railReturnIdOf, returnOf } from './returning.ts';
 import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';
+
+/** Counts the acquirer's answers to the returns of money. One that it refuses is tried again after a day. */
+export interface ReturnMeter {
+  onRefund(refund: { of: 'card_payment'; origin: 'automatic'; outcome: 'completed' | 'failed' }): void;
+}
 
 /**
  * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits, never
@@ -46,7 +54,7 @@ export function createCharging({
   guard,
   otherMethods,
   content,
-  returnOf,
+  meter,
   onFault,
 }: {
   database: Database;
@@ -57,8 +65,7 @@ export function createCharging({
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
   content: ProductContent;
-  /** Returns the writes that begin the refund of a payment which is returned by itself. */
-  returnOf: (payment: StoredCardPayment, now: Date) => Writes;
+  meter: ReturnMeter;
   /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
   onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
@@ -89,9 +96,10 @@ export function createCharging({
         if (change === null) return { outcome: { payment, refusal: null } };
         if (typeof change === 'string') return { outcome: { payment, refusal: change } };
         const writes = writesWithContent(change, content, state);
+        const begun = returnOf(change, state.now);
         return {
           outcome: { payment: change.payment, refusal: null },
-          writes: isReturned(change) ? joined(writes, returnOf(change.payment, state.now)) : writes,
+          writes: begun ? joined(writes, writesOfReturn(begun, refundDetailsOf(change.payment))) : writes,
         };
       },
     });
@@ -202,7 +210,7 @@ export function createCharging({
       });
       // A concurrent lookup may have recorded the outcome first.
       if (payment.status === 'paid') return { kind: 'paid', payment };
-      if (payment.status === 'refunded') return { kind: 'returned', payment };
+      if (payment.returned) return { kind: 'returned', payment };
       // It has expired or was canceled meanwhile: the payer's page must not ask for another card.
       if (payment.status === 'expired' && outcome.status !== 'pending')
         return { kind: 'not_payable', payment };
@@ -222,7 +230,9 @@ export function createCharging({
 
     tasks: {
       'card_payment.expire': async (task) => {
-        await advance(task, task.key, (payment, state) => decideExpire(payment, state.now));
+        await advance(task, task.key, (payment, state) =>
+          decideExpire(payment, { otherPayments: otherPaymentsOfOrder(state, payment), now: state.now }),
+        );
       },
       'card_payment.resolve': async (task) => {
         const found = await selectByOrderCode(database.sql, task.key);
@@ -237,6 +247,41 @@ export function createCharging({
       },
       'card_payment.release': async (task) => {
         await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));
+      },
+      'card_payment.return': async (task) => {
+        const found = await selectByOrderCode(database.sql, task.key);
+        const chargeId = found?.payment.paidChargeId;
+        if (!chargeId) return;
+        const returnId = returnIdOf(chargeId);
+        const [stored] = await returns.load(database.sql, task, [returnId]);
+        if (!stored || stored.returnedAt) return;
+        const outcome = await acquirer.refund({
+          id: railReturnIdOf(stored),
+          railChargeId: chargeId,
+          amountCents: stored.amountCents,
+        });
+        const isRecorded = await committer.change<boolean>({
+          tenant: task,
+          read: (reader) => reader.load(returns, returnId),
+          decide(state) {
+            const current = state.need(returns, returnId);
+            // Another call of this task has recorded a refusal meanwhile: the outcome is of an id that is used up.
+            const isNew = current.failedReturns === stored.failedReturns;
+            const change = isNew ? decideReturn(current, outcome, found.payment, state.now) : null;
+            if (!change) return { outcome: false };
+            const { transaction, lookAt } = change;
+            const writes = writesOfReturn(change.stored, refundDetailsOf(found.payment));
+            return {
+              outcome: true,
+              writes: joined(writes, {
+                transactions: transaction ? [transaction] : [],
+                tasks: lookAt ? [{ kind: 'card_payment.return', key: task.key, at: lookAt }] : [],
+              }),
+            };
+          },
+        });
+        if (isRecorded && outcome.status !== 'pending')
+          meter.onRefund({ of: 'card_payment', origin: 'automatic', outcome: outcome.status });
       },
     },
   };

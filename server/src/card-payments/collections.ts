@@ -8,7 +8,7 @@ import {
   type State,
   type Writes,
 } from '../commit/commit.ts';
-import type { Order, OrderPayments } from '../commit/orders.ts';
+import type { Order, OrderPayment, OrderPayments } from '../commit/orders.ts';
 import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { CardPaymentChange } from './decisions.ts';
@@ -106,13 +106,15 @@ async function readGroup(reader: Reader, groups: Collection<PaymentGroup>, name:
 }
 
 /** The other payments of the same checkout attempt and of the same order that were paid, or have an open charge. */
-export function otherCardPaymentsOf(state: State, payment: StoredCardPayment): StoredCardPayment[] {
+export function otherCardPaymentsOf(state: State, payment: StoredCardPayment): OrderPayment[] {
   const { orderCode, checkoutAttempt, externalId } = payment;
   const orderCodes = new Set([
     ...(checkoutAttempt === null ? [] : state.need(attempts, checkoutAttempt).orderCodes),
     ...(externalId === null ? [] : state.need(orders, externalId).orderCodes),
   ]);
-  return [...orderCodes].filter((each) => each !== orderCode).map((each) => state.need(cardPayments, each));
+  return [...orderCodes]
+    .filter((each) => each !== orderCode)
+    .map((each) => toOrderPayment(state.need(cardPayments, each)));
 }
 
 /** The order of a payment. */
@@ -137,10 +139,14 @@ export const cardOrderPayments: OrderPayments = {
       ...(externalId === null ? [] : state.need(orders, externalId).orderCodes),
       ...(use ? [use.orderCode] : []),
     ];
-    return orderCodes.map((orderCode) => state.need(cardPayments, orderCode));
+    return orderCodes.map((orderCode) => toOrderPayment(state.need(cardPayments, orderCode)));
   },
-  selectPaid: selectPaidOfOrder,
+  selectPaid: async (sql, tenant, order) => (await selectPaidOfOrder(sql, tenant, order)).map(toOrderPayment),
 };
+
+function toOrderPayment({ orderCode: id, status, paidAt, canceledAt, checkoutAttempt }: StoredCardPayment) {
+  return { id, status, paidAt, canceledAt, checkoutAttempt };
+}
 
 /** Translates a step of a payment into writes. */
 export function writesOf({ previous, payment, transaction, due, announced }: CardPaymentChange): Writes & {
@@ -216,7 +222,7 @@ export function refundableCardPayments(content: ProductContent) {
     ) {
       const payment = state.need(cardPayments, orderCode);
       const details = refundDetailsOf(payment);
-      // The merchant never gets the money of a payment that is returned by itself: there is no other end than its refund.
+      // An earlier version refunded what it returned. The merchant never gets that money: there is no other end than a refund.
       if (refund.status === 'failed' && payment.status === 'refunded')
         return { details, writes: {}, mustRepeat: true };
       const change =

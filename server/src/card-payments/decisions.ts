@@ -1,4 +1,10 @@
-import { CHECKOUT_SESSION_MS, closesOrder, customerOf, type PaymentState } from '../checkout/model.ts';
+import {
+  CHECKOUT_SESSION_MS,
+  closesOrder,
+  customerOf,
+  keptPaymentOf,
+  type PaymentState,
+} from '../checkout/model.ts';
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import {
@@ -7,7 +13,7 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
-import { causeOfReturn } from '../receiving/model.ts';
+import { causeOfReturn, NOT_RETURNED } from '../receiving/model.ts';
 import type { ChargeRefusal } from './hosted-checkout.ts';
 import {
   type AccountSettings,
@@ -29,7 +35,11 @@ export interface CardPaymentChange {
 }
 
 /** Tasks that are due at an instant. */
-export type CardPaymentTask = 'card_payment.expire' | 'card_payment.resolve' | 'card_payment.release';
+export type CardPaymentTask =
+  | 'card_payment.expire'
+  | 'card_payment.resolve'
+  | 'card_payment.release'
+  | 'card_payment.return';
 
 export function decideCreate(
   input: Omit<CreateCardPaymentInput, 'idempotencyKey'>,
@@ -72,6 +82,7 @@ export function decideCreate(
     disputedCents: 0,
     refundCount: 0,
     failureReason: null,
+    ...NOT_RETURNED,
   };
   return {
     previous: null,
@@ -168,8 +179,8 @@ export function decideOutcome(
 }
 
 /**
- * A payment whose charge was approved. Where it was canceled, or another payment of its order was paid before, the money
- * is returned by itself: the payment is `refunded` at once, is never shown as paid, and never gets into the balance.
+ * A payment whose charge was approved. Where it was canceled, or another payment of its order was paid before, the money is
+ * returned: the payment has failed, is never shown as paid, and never gets into the balance.
  */
 function paid(
   payment: StoredCardPayment,
@@ -180,50 +191,55 @@ function paid(
     now,
   }: { otherPayments: readonly PaymentState[]; account: AccountSettings; now: Date },
 ): CardPaymentChange {
-  const { orderCode, amountCents } = payment;
-  const next: StoredCardPayment = {
-    ...settled,
-    paidChargeId: payment.openChargeId,
-    paidAt: now,
-    paidLate: now >= payment.expiresAt,
-  };
-  const isOrderClosed = payment.canceledAt !== null || otherPayments.some(closesOrder);
-  if (causeOfReturn(payment, { amountCents, isOrderClosed }) !== null)
-    return step(payment, { ...next, refundedAt: now, refundingCents: amountCents }, 'refunded', {
+  const { orderCode, amountCents, openChargeId: paidChargeId } = payment;
+  const keptPayment = keptPaymentOf(otherPayments);
+  const isCanceled = payment.canceledAt !== null;
+  const isOrderClosed = isCanceled || keptPayment !== null;
+  if (causeOfReturn(payment, { amountCents, isOrderClosed }) !== null) {
+    const failureReason = isCanceled ? 'canceled' : 'paid_elsewhere';
+    return step(payment, { ...settled, paidChargeId, failureReason, returned: true, keptPayment }, 'failed', {
       transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
         { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },
       ]),
+      due: [{ kind: 'card_payment.return', at: now }],
     });
-  return step(payment, next, 'paid', {
-    transaction: ledgerTransaction(`card_payment.paid:${orderCode}`, [
-      { from: 'acquirer', to: 'merchant_pending', amount: amountCents },
-    ]),
-    due: [{ kind: 'card_payment.release', at: plusMs(now, account.cardReleaseDays * DAY_MS) }],
-  });
-}
-
-/** Whether a step has returned the payment by itself: its refund begins with it. */
-export function isReturned({ previous, payment }: CardPaymentChange): boolean {
-  return payment.status === 'refunded' && previous !== null && previous.status !== 'paid';
+  }
+  return step(
+    payment,
+    { ...settled, paidChargeId, paidAt: now, paidLate: now >= payment.expiresAt },
+    'paid',
+    {
+      transaction: ledgerTransaction(`card_payment.paid:${orderCode}`, [
+        { from: 'acquirer', to: 'merchant_pending', amount: amountCents },
+      ]),
+      due: [{ kind: 'card_payment.release', at: plusMs(now, account.cardReleaseDays * DAY_MS) }],
+    },
+  );
 }
 
 /**
  * Expires a payment at its instant and not before. An open charge may still be approved later, which `paidLate`
  * shows.
  */
-export function decideExpire(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
+export function decideExpire(
+  payment: StoredCardPayment,
+  { otherPayments, now }: { otherPayments: readonly PaymentState[]; now: Date },
+): CardPaymentChange | null {
   if (payment.status !== 'pending' || payment.expiresAt > now) return null;
-  return step(payment, payment, 'expired');
+  return step(payment, { ...payment, keptPayment: keptPaymentOf(otherPayments) }, 'expired');
 }
 
 /**
  * Cancels a pending payment, which is `expired` from then on; null where it is canceled already.
  * @throws UnavailableError
  */
-export function decideCancel(payment: StoredCardPayment, now: Date): CardPaymentChange | null {
+export function decideCancel(
+  payment: StoredCardPayment,
+  { otherPayments, now }: { otherPayments: readonly PaymentState[]; now: Date },
+): CardPaymentChange | null {
   if (payment.canceledAt && payment.status !== 'paid') return null;
   if (payment.status !== 'pending') throw notCancelable(payment);
-  return step(payment, { ...payment, canceledAt: now }, 'expired');
+  return step(payment, { ...payment, canceledAt: now, keptPayment: keptPaymentOf(otherPayments) }, 'expired');
 }
 
 const NOT_CANCELABLE: Record<Exclude<CardPaymentStatus, 'pending'>, string> = {

@@ -25,10 +25,10 @@ import type { PaymentStatus } from '../receiving/model.ts';
 export type CardPaymentStatus = PaymentStatus;
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
-  // Returned by itself, and never shown as paid: another payment of the order was paid before, or it was canceled.
-  pending: ['paid', 'failed', 'expired', 'refunded'],
-  // A confirmation after the expiry is a payment: the acquirer holds the money.
-  expired: ['paid', 'refunded'],
+  pending: ['paid', 'failed', 'expired'],
+  // A confirmation after the expiry is a payment: the acquirer holds the money. It has failed where that is returned: another
+  // payment of the order was paid before, or it was canceled.
+  expired: ['paid', 'failed'],
   paid: ['refunded'],
   refunded: [],
   failed: [],
@@ -97,7 +97,11 @@ export interface CardPayment {
   refundingCents: Cents | null;
   /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
   disputedCents?: Cents;
+  /** The acquirer's reason; of a payment whose money is returned `paid_elsewhere` or `canceled`. */
   failureReason: string | null;
+  /** Omitted in a snapshot of an older version. */
+  returned?: boolean;
+  keptPayment?: string | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;
 }
@@ -109,11 +113,13 @@ export interface StoredCardPayment extends CardPayment {
   language: Language | null;
   /** The product that its checkout token sold; null where that sold none. */
   productId: string | null;
-  /** The checkout attempt. If two of its payments are paid, the second is refunded. */
+  returned: boolean;
+  keptPayment: string | null;
+  /** The checkout attempt. If two of its payments are paid, the second is returned. */
   checkoutAttempt: string | null;
   /** The charge whose outcome is not known yet. */
   openChargeId: string | null;
-  /** The charge that paid it, which a refund needs. */
+  /** The charge that was approved, which a refund or a return needs. */
   paidChargeId: string | null;
   declinedCharges: number;
   createdAt: Date;

@@ -61,7 +61,7 @@ export function createCardPaymentRoutes({
       operationId: 'cancelCardPayment',
       summary: 'Cancel a pending card payment',
       description:
-        'It is expired at once, and its page takes no card. If the acquirer approves a card that was being confirmed, the payment is refunded by itself. Repeated, it changes nothing. An extension of the document.',
+        'It is expired at once, and its page takes no card. If the acquirer approves a card that was being confirmed, its money is returned, and the payment has failed. Repeated, it changes nothing. An extension of the document.',
       tag: TAG,
       section: '4.5',
       params: z.object({ orderCode: z.string() }),

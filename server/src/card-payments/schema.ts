@@ -11,6 +11,7 @@ import {
   CustomerRef,
   languageField,
   paymentInputs,
+  returnedFields,
   StartCheckoutInput,
 } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
@@ -55,14 +56,17 @@ export const CardPaymentStatusEnum = builder.enumType('CardPaymentStatus', {
     EXPIRED: {
       value: 'expired',
       description:
-        'The payment was not paid in time, or was canceled. A charge that was under way may still make it PAID, or REFUNDED if it was canceled.',
+        'The payment was not paid in time, or was canceled. A charge that was under way may still make it PAID, or FAILED if it was canceled.',
     },
     REFUNDED: {
       value: 'refunded',
-      description:
-        'The payer has the whole amount back. Or the amount is on its way back, because another payment of the same order was paid before, or because the merchant had canceled this one: such a payment is returned automatically, and was never PAID.',
+      description: 'The payer has the whole amount back.',
     },
-    FAILED: { value: 'failed', description: 'The payment was declined for good; nothing was charged.' },
+    FAILED: {
+      value: 'failed',
+      description:
+        'The payment was declined for good, and nothing was charged. Or its money is returned to the payer, because another payment of the same order was paid before, or because the merchant had canceled this one: see `returned`.',
+    },
     UNKNOWN,
   } as const,
 });
@@ -143,8 +147,7 @@ builder.node(CardPaymentRef, {
     refundedAt: t.expose('refundedAt', {
       type: 'DateTime',
       nullable: true,
-      description:
-        'The time at which the payer had the whole amount back; of a payment that is returned automatically, the time at which its return began. Null before.',
+      description: 'The time at which the payer had the whole amount back. Null before.',
     }),
     canceledAt: t.field({
       type: 'DateTime',
@@ -169,9 +172,10 @@ builder.node(CardPaymentRef, {
     failureReason: t.string({
       nullable: true,
       description:
-        'The acquirer’s reason for the failure; null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
+        'The acquirer’s reason for the failure; `paid_elsewhere` or `canceled` for a payment that is `returned`. Null unless FAILED, and to a browser’s checkout or payment token: a payer reads a neutral sentence.',
       resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
     }),
+    ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
     declineReason: t.string({
       nullable: true,
       description:
@@ -181,7 +185,7 @@ builder.node(CardPaymentRef, {
     }),
     final: t.boolean({
       description:
-        'Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID payment may be refunded, an EXPIRED one may be paid late.',
+        'Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID payment may be refunded; an EXPIRED one may be paid late, or have its money returned.',
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {
@@ -288,7 +292,7 @@ builder.mutationFields((t) => ({
   cancelCardPayment: t.field({
     type: CancelCardPaymentSuccess,
     description:
-      'Cancels a PENDING payment, which is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the payment becomes REFUNDED automatically. A repetition changes nothing.',
+      'Cancels a PENDING payment, which is EXPIRED at once: its page takes no card, and its single-use token starts no other payment. If the acquirer approves a card that was being confirmed, the money is returned and the payment is FAILED. A repetition changes nothing.',
     args: { orderCode: t.arg.string({ required: true }) },
     errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { orderCode }, { services }) => ({

@@ -10,7 +10,15 @@ import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { cardOrderPayments, cardPayments, checkoutUses, writesOf } from './collections.ts';
+import {
+  cardOrderPayments,
+  cardPayments,
+  checkoutUses,
+  orderOf,
+  otherCardPaymentsOf,
+  readWithOtherPayments,
+  writesOf,
+} from './collections.ts';
 import { decideCancel, decideCreate } from './decisions.ts';
 import type { CardTestingGuard } from './model.ts';
 import {
@@ -131,11 +139,18 @@ export function createCardPaymentService({
     cancel: (tenant, orderCode) =>
       committer.change<StoredCardPayment>({
         tenant,
-        read: (reader) => reader.load(cardPayments, orderCode),
+        async read(reader) {
+          const payment = await readWithOtherPayments(reader, orderCode);
+          if (payment) await Promise.all(otherMethods.map((method) => method.read(reader, orderOf(payment))));
+        },
         decide(state) {
           const payment = state.get(cardPayments, orderCode);
           if (!payment) throw new NotFoundError('Card payment not found');
-          const change = decideCancel(payment, state.now);
+          const otherPayments = [
+            ...otherCardPaymentsOf(state, payment),
+            ...otherMethods.flatMap((method) => method.paymentsOf(state, orderOf(payment))),
+          ];
+          const change = decideCancel(payment, { otherPayments, now: state.now });
           return change ? { outcome: change.payment, writes: writesOf(change) } : { outcome: payment };
         },
       }),

@@ -191,6 +191,8 @@ export async function saveCardPayments(
         disputed_cents: row.ref('excluded.disputed_cents'),
         refund_count: row.ref('excluded.refund_count'),
         failure_reason: row.ref('excluded.failure_reason'),
+        returned: row.ref('excluded.returned'),
+        kept_payment: row.ref('excluded.kept_payment'),
         decline_reason: row.ref('excluded.decline_reason'),
       })),
     )
@@ -252,6 +254,8 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayme
     disputedCents: row.disputed_cents,
     refundCount: row.refund_count,
     failureReason: row.failure_reason,
+    returned: row.returned,
+    keptPayment: row.kept_payment,
     declineReason: row.decline_reason,
   };
 }
@@ -289,6 +293,8 @@ function toRow(tenant: Tenant, payment: StoredCardPayment) {
     disputed_cents: payment.disputedCents,
     refund_count: payment.refundCount,
     failure_reason: payment.failureReason,
+    returned: payment.returned,
+    kept_payment: payment.keptPayment,
     decline_reason: payment.declineReason ?? null,
   };
 }

@@ -21,7 +21,8 @@ export function mergeUpstreamCardPayment(
   const details = mergeDetails(known, claim, { canFollow, isFinal }, now);
   const { status } = details;
   const canceledAt =
-    known?.canceledAt ?? (status === 'expired' || status === 'refunded' ? claim.canceledAt : null);
+    known?.canceledAt ??
+    (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
   const payment: CardPayment = {
     orderCode: claim.orderCode,
     version: known?.version ?? 1,

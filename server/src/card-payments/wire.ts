@@ -14,7 +14,13 @@ import { withMaskedTaxId } from '../kernel/tax-id.ts';
 import { answeredWord } from '../kernel/text.ts';
 import { type WebhookBody, webhookBody } from '../kernel/webhook-body.ts';
 import { refundableCents } from '../receiving/model.ts';
-import { answeredLanguage, findEventRecord, readPayment, readPaymentEvent } from '../receiving/wire.ts';
+import {
+  answeredLanguage,
+  findEventRecord,
+  readPayment,
+  readPaymentEvent,
+  returnedWireShape,
+} from '../receiving/wire.ts';
 import { type CardPayment, isAnyOrderCode, type StoredCardPayment } from './model.ts';
 import type { UpstreamCardPayment } from './upstream-card-payment.ts';
 
@@ -74,7 +80,10 @@ export const cardPaymentWire = z
       description:
         'What a refund may still take: without refunds under way or done, and without disputes that were not won',
     }),
-    failureReason: z.string().nullable(),
+    failureReason: z.string().nullable().meta({
+      description: 'The acquirer’s, or of a payment that is returned paid_elsewhere or canceled',
+    }),
+    ...returnedWireShape,
     createdAt: instant,
   })
   .meta({ id: 'CardPayment' });
@@ -106,15 +115,10 @@ export const cardPaymentWebhooks = {
   'card_payment.failed': cardPaymentBody('failed', 'It cannot be paid any more', {
     failureReason: z.string().nullable(),
   }),
-  'card_payment.refunded': cardPaymentBody(
-    'refunded',
-    'The whole amount was given back, or a payment is returned',
-    {
-      paidAt: instant.optional(),
-      canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
-      refundedAt: instant.nullable(),
-    },
-  ),
+  'card_payment.refunded': cardPaymentBody('refunded', 'The whole amount was given back', {
+    paidAt: instant.optional(),
+    refundedAt: instant.nullable(),
+  }),
 };
 
 function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.ZodRawShape): WebhookBody {
@@ -140,12 +144,14 @@ function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.
 
 /**
  * Encodes the event of a payment's status: `card_payment.paid`, the one of the document, and the optional ones, which have
- * its members beside one of their own. Null for a status without an event, and for a change inside a status.
+ * its members beside one of their own. Null for a status without an event, for a change inside a status, for the end of a
+ * payment whose order another has paid, and for one whose money is returned, which `return.completed` announces.
  */
 export function cardPaymentWebhook(payment: CardPayment, previousStatus: CardPayment['status'] | null) {
   const { status, paidAt, canceledAt } = payment;
   if (status === previousStatus) return null;
   if (status === 'pending' || status === 'unknown' || (status === 'paid' && !paidAt)) return null;
+  if (payment.returned || (status === 'expired' && payment.keptPayment)) return null;
   const { name, email } = payment.customer ?? {};
   return {
     event: `card_payment.${status}`,

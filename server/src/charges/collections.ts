@@ -24,6 +24,10 @@ export const pixCharges: PixFamily<StoredCharge> = {
   orderOf: () => ({ checkoutAttempt: null, externalId: null, tokenId: null }),
   payerOf: () => null,
   hostedOf: (charge) => ({ ...charge, id: charge.chargeId, successUrl: null, cancelUrl: null }),
+  returnDetailsOf: ({ chargeId: id, externalId, metadata }) => ({
+    resource: { type: 'charge', id },
+    ...{ externalId: externalId ?? null, keptPayment: null, metadata, callbackUrl: null },
+  }),
   eventOf: (charge, previousStatus) => ({
     kind: `charge.${charge.status}`,
     resource: 'charge',

@@ -268,6 +268,7 @@ export function checkoutAttemptOf(tokenId: string, { reusable }: CheckoutGrant, 
 
 /** The members of a payment that tell whether it closes its order. */
 export interface PaymentState {
+  id: string;
   status: string;
   paidAt: Date | null;
   canceledAt: Date | null;
@@ -278,7 +279,11 @@ export interface PaymentState {
  * refund. A canceled one whose money was returned does not; one that is paid and not returned was accepted by a server of an
  * earlier version, which knows no cancellation.
  */
-export function closesOrder({ status, paidAt, canceledAt }: PaymentState): boolean {
+export function closesOrder({
+  status,
+  paidAt,
+  canceledAt,
+}: Pick<PaymentState, 'status' | 'paidAt' | 'canceledAt'>): boolean {
   return paidAt !== null && !(canceledAt !== null && status === 'refunded');
 }
 
@@ -289,7 +294,7 @@ export type OrderStatus = 'paid' | 'refunded';
 export function orderStatusOf(payments: readonly PaymentState[]): OrderStatus | null {
   const closing = payments.filter(closesOrder);
   if (closing.length === 0) return null;
-  // A second payment that is returned by itself is refunded beside the one that is kept.
+  // A server of an earlier version has refunded what it returned, beside the one that is kept.
   return closing.every(({ status }) => status === 'refunded') ? 'refunded' : 'paid';
 }
 
@@ -298,4 +303,10 @@ export function assertOrderOpen(status: OrderStatus | null): void {
   if (status === 'paid') throw new UnavailableError('ORDER_PAID', 'This order has already been paid');
   if (status === 'refunded')
     throw new UnavailableError('ORDER_REFUNDED', 'This order was paid and refunded in full');
+}
+
+/** The id of the payment that closes the order of these; null where none does. */
+export function keptPaymentOf(payments: readonly PaymentState[]): string | null {
+  const closing = payments.filter(closesOrder);
+  return (closing.find(({ status }) => status !== 'refunded') ?? closing[0])?.id ?? null;
 }

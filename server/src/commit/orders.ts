@@ -18,6 +18,8 @@ export function orderOfNumber(externalId: string | null | undefined): Order {
 
 /** The members of a payment that decide whether another one of its order can be paid. */
 export interface OrderPayment {
+  /** The `orderCode` or `paymentId` of the payment. */
+  readonly id: string;
   readonly status: string;
   readonly paidAt: Date | null;
   readonly canceledAt: Date | null;

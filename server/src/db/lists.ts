@@ -223,7 +223,8 @@ export type CountedList =
   | 'payment'
   | 'charge'
   | 'dispute'
-  | 'pix_subscription';
+  | 'pix_subscription'
+  | 'payment_return';
 
 export interface ListFilter {
   list: CountedList;

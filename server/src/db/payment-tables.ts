@@ -8,6 +8,7 @@ export interface PaymentTables {
   card_payment: CardPaymentTable;
   checkout_use: CheckoutUseTable;
   refund: RefundTable;
+  payment_return: PaymentReturnTable;
   payment: PaymentTable;
   charge: ChargeTable;
   ltc_output: LtcOutputTable;
@@ -53,6 +54,8 @@ interface CardPaymentTable extends TenantTable {
   decline_reason: string | null;
   external_id: string | null;
   product_id: string | null;
+  returned: Generated<boolean>;
+  kept_payment: string | null;
 }
 
 interface CheckoutUseTable {
@@ -76,6 +79,21 @@ interface RefundTable extends TenantTable {
   created_at: Date;
   completed_at: Date | null;
   failed_at: Date | null;
+}
+
+interface PaymentReturnTable extends TenantTable {
+  number: Generated<number>;
+  return_id: string;
+  resource: 'card_payment' | 'payment' | 'charge' | 'subscription';
+  resource_id: string;
+  external_id: string | null;
+  amount_cents: number;
+  cause: 'already_paid' | 'amount_mismatch' | 'canceled' | 'not_payable' | 'paid_elsewhere';
+  kept_payment: string | null;
+  rail_id: string;
+  received_at: Date;
+  returned_at: Date | null;
+  failed_returns: number;
 }
 
 interface PaymentTable extends TenantTable {
@@ -110,6 +128,8 @@ interface PaymentTable extends TenantTable {
   refund_count: number;
   failure_reason: string | null;
   returned_credits: Json<unknown[]>;
+  returned: Generated<boolean>;
+  kept_payment: string | null;
   ltc_address: string | null;
   ltc_litoshi: number | null;
   ltc_received_litoshi: number | null;
@@ -213,7 +233,7 @@ interface PixCreditTable extends TenantTable {
   payment_id: string;
   amount_cents: number;
   received_at: Date;
-  cause: 'already_paid' | 'amount_mismatch' | 'not_payable' | 'paid_elsewhere' | null;
+  cause: 'already_paid' | 'amount_mismatch' | 'canceled' | 'not_payable' | 'paid_elsewhere' | null;
   returned_at: Date | null;
   failed_returns: number;
 }

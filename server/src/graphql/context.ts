@@ -19,6 +19,7 @@ import type { Product, ProductService } from '../products/model.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
 import type { Refund, RefundService } from '../refunds/model.ts';
 import type { UnresolvedRequestService } from '../requests/model.ts';
+import type { ReturnService } from '../returns/model.ts';
 import type { SandboxService } from '../sandbox/model.ts';
 import type { StoreProduct, StoreService } from '../store/model.ts';
 import type {
@@ -44,6 +45,7 @@ export interface PaymentsService {
   products: ProductService;
   refunds: RefundService;
   requests: UnresolvedRequestService;
+  returns: ReturnService;
   sandbox: SandboxService;
   store: StoreService;
   subaccounts: SubaccountService & SubaccountPayoutService;

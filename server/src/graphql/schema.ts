@@ -16,6 +16,7 @@ import '../payments/updates/schema.ts';
 import '../payouts/schema.ts';
 import '../payouts/updates/schema.ts';
 import '../products/schema.ts';
+import '../refunds/returns/schema.ts';
 import '../refunds/schema.ts';
 import '../refunds/updates/schema.ts';
 import '../requests/schema.ts';

@@ -1,4 +1,4 @@
-import { closesOrder } from '../checkout/model.ts';
+import { keptPaymentOf } from '../checkout/model.ts';
 import { type Committer, joined, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
@@ -97,6 +97,16 @@ export function createLtcCharging<R extends StoredLtcResource>({
     });
   }
 
+  /** Loads what `keptOf` reads. */
+  function readOrder(reader: Reader, resource: R): Promise<unknown> {
+    return Promise.all(methods.map((method) => method.read(reader, family.orderOf(resource))));
+  }
+
+  /** The payment of the same order that was kept, by any method; null where none was. */
+  function keptOf(state: State, resource: R): string | null {
+    return keptPaymentOf(methods.flatMap((method) => method.paymentsOf(state, family.orderOf(resource))));
+  }
+
   /** Delivers the content of a product in the step that makes its payment paid. */
   function contentOf({ previous, resource }: LtcChange<R>, state: State): Writes {
     const sale = family.saleOf(resource);
@@ -115,13 +125,11 @@ export function createLtcCharging<R extends StoredLtcResource>({
       (current, state, outputsBefore) =>
         decideReport(current, report, {
           recorded: outputsBefore,
-          isOrderClosed: methods
-            .flatMap((method) => method.paymentsOf(state, family.orderOf(current)))
-            .some(closesOrder),
+          keptPayment: keptOf(state, current),
           now: state.now,
         }),
       async (reader, current) => {
-        await Promise.all(methods.map((method) => method.read(reader, family.orderOf(current))));
+        await readOrder(reader, current);
         const sale = family.saleOf(current);
         if (sale) await content.read(reader, sale);
       },
@@ -184,7 +192,13 @@ export function createLtcCharging<R extends StoredLtcResource>({
       async 'ltc.expire'(task) {
         // What was sent in time and not reported yet is looked up first.
         await receive(task, task.key);
-        await advance(task, task.key, (resource, { now }, recorded) => decideExpire(resource, recorded, now));
+        await advance(
+          task,
+          task.key,
+          (resource, state, recorded) =>
+            decideExpire(resource, { recorded, keptPayment: keptOf(state, resource), now: state.now }),
+          readOrder,
+        );
       },
       async 'ltc.receive'(task) {
         // The key names the revision behind the payment.

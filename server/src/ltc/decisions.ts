@@ -48,7 +48,7 @@ export interface LtcChange<R extends StoredLtcResource> {
 
 const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   pending: ['paid', 'failed', 'expired'],
-  expired: ['paid'],
+  expired: ['paid', 'failed'],
   paid: [],
   failed: [],
   refunded: [],
@@ -125,13 +125,13 @@ export function decideReport<R extends StoredLtcResource>(
   report: Report,
   {
     recorded,
-    isOrderClosed,
+    keptPayment,
     now,
   }: {
     /** The outputs of the payment that are recorded. */
     recorded: readonly RecordedOutput[];
-    /** Whether another payment of the same order was paid, by any method. */
-    isOrderClosed: boolean;
+    /** The payment of the same order that was paid, by any method; null where none was. */
+    keptPayment: string | null;
     now: Date;
   },
 ): LtcChange<R> | null {
@@ -158,7 +158,7 @@ export function decideReport<R extends StoredLtcResource>(
   // What the operator has credited is a part of the amount. It is the merchant's already, and is posted once.
   const confirmed = outputs.filter(({ state }) => state === 'unmatched' || state === 'credited');
   if (isOpen && unmatched.length > 0 && sumOf(confirmed) >= ltc.litoshi) {
-    if (!isOrderClosed) {
+    if (keptPayment === null) {
       const paid = outputs.map((output) =>
         output.state === 'unmatched' ? { ...output, state: 'credited' as const } : output,
       );
@@ -173,13 +173,12 @@ export function decideReport<R extends StoredLtcResource>(
         },
       );
     }
-    // LTC cannot be sent back: it waits for the operator. What has expired stays so.
-    if (resource.status === 'pending')
-      return step(resource, { ltc: seen, failureReason: PAID_ELSEWHERE }, 'failed', {
-        outputs: changedOf(recorded, outputs),
-        transactions,
-        done: ['ltc.expire', 'ltc.address'],
-      });
+    // LTC cannot be sent back: it waits for the operator, and is not returned.
+    return step(resource, { ltc: seen, failureReason: PAID_ELSEWHERE, keptPayment }, 'failed', {
+      outputs: changedOf(recorded, outputs),
+      transactions,
+      done: ['ltc.expire', 'ltc.address'],
+    });
   }
   const effects = { outputs: changedOf(recorded, outputs), transactions };
   return isSameProgress(ltc, seen)
@@ -209,8 +208,11 @@ export function decideLookAgain<R extends StoredLtcResource>(
  */
 export function decideExpire<R extends StoredLtcResource>(
   resource: R,
-  recorded: readonly RecordedOutput[],
-  now: Date,
+  {
+    recorded,
+    keptPayment,
+    now,
+  }: { recorded: readonly RecordedOutput[]; keptPayment: string | null; now: Date },
 ): LtcChange<R> | null {
   const { status, expiresAt, ltc } = resource;
   if (status !== 'pending' || !ltc || expiresAt > now) return null;
@@ -221,7 +223,7 @@ export function decideExpire<R extends StoredLtcResource>(
   const done = ['ltc.address'] as const;
   return inTime > 0 && inTime < ltc.litoshi
     ? step(resource, { failureReason: UNDERPAID }, 'failed', { done })
-    : step(resource, {}, 'expired', { done });
+    : step(resource, { keptPayment }, 'expired', { done });
 }
 
 /**

@@ -39,6 +39,8 @@ export interface StoredLtcResource {
   paidAt: Date | null;
   paidLate: boolean;
   failureReason: string | null;
+  /** The payment of the same order that was kept, where this one has failed for it. */
+  keptPayment: string | null;
   /** Null of a payment by another method. */
   ltc: StoredLtcRequest | null;
 }

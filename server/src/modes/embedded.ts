@@ -55,6 +55,8 @@ import { createSimulatedPix } from '../rails/simulated/pix.ts';
 import { createRefundRoutes } from '../refunds/routes.ts';
 import { createRefundSending } from '../refunds/sending.ts';
 import { createRefundService } from '../refunds/service.ts';
+import { createReturnRoutes } from '../returns/routes.ts';
+import { createReturnService } from '../returns/service.ts';
 import { createSandboxRoutes } from '../sandbox/routes.ts';
 import { createSandboxService } from '../sandbox/service.ts';
 import { createControls } from '../simulator/controls.ts';
@@ -81,7 +83,6 @@ import {
   notifyOfCredit,
   notifyOfOutputs,
   PIX_FAMILIES,
-  returnOfCardPayment,
   SIMULATED_CLAIMS,
 } from './families.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
@@ -136,11 +137,12 @@ export async function createEmbeddedRuntime({
     charge: refundableCharges(beneficiaries),
   };
   const refunds = createRefundService({ database, committer, sources });
+  const returns = createReturnService({ database });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
     otherMethods: [pixOrderPayments],
     content: productContent,
-    returnOf: returnOfCardPayment,
+    meter: metrics,
   });
   const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
@@ -239,6 +241,7 @@ export async function createEmbeddedRuntime({
     refunds,
     // The ledger itself is here: no outcome is unknown.
     requests: { list: async () => [] },
+    returns,
     sandbox,
     store,
     subaccounts,
@@ -300,6 +303,7 @@ export async function createEmbeddedRuntime({
         ...createStoreRoutes({ store }),
         ...createDeliveryRoutes({ deliveries }),
         ...createRefundRoutes({ refunds }),
+        ...createReturnRoutes({ returns }),
         ...createDisputeRoutes({ disputes }),
         ...createSandboxRoutes({ sandbox }),
         ...createSubaccountRoutes({ subaccounts }),

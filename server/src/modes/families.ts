@@ -1,7 +1,5 @@
-import { disputableCardPayments, refundDetailsOf } from '../card-payments/collections.ts';
-import type { StoredCardPayment } from '../card-payments/model.ts';
+import { disputableCardPayments } from '../card-payments/collections.ts';
 import { disputableCharges, pixCharges } from '../charges/collections.ts';
-import type { Writes } from '../commit/commit.ts';
 import type { Sql } from '../db/database.ts';
 import type { DisputeSources } from '../disputes/collections.ts';
 import { CLAIMED_AFTER_MS, DECISION_DAYS, type DisputeTask } from '../disputes/model.ts';
@@ -13,7 +11,6 @@ import type { PixFamily } from '../pix/collections.ts';
 import type { CodedResource, PixTask } from '../pix/model.ts';
 import type { SimulatedClaims } from '../rails/simulated/pix.ts';
 import type { Notify } from '../rails/simulated/recurrences.ts';
-import { writesOfReturn } from '../refunds/service.ts';
 import { pixSubscriptions } from '../subscriptions/collections.ts';
 import { cyclePaymentId, newSubscriptionId } from '../subscriptions/model.ts';
 import type { SubscriptionTask } from '../subscriptions/steps.ts';
@@ -69,20 +66,4 @@ export function notifyOfOutputs(
 ): Promise<void> {
   const kind: LtcTask = 'ltc.receive';
   return scheduleTasks(sql, tenant, [{ kind, key: `${id} ${revision}`, at }]);
-}
-
-/** The refund of a card payment that is returned by itself. */
-export function returnOfCardPayment(payment: StoredCardPayment, now: Date): Writes {
-  return writesOfReturn(
-    { type: 'card_payment', id: payment.orderCode },
-    {
-      amountCents: payment.amountCents,
-      railChargeId: payment.paidChargeId!,
-      reason: payment.canceledAt
-        ? 'This payment was canceled before'
-        : 'Another payment of this order was paid before',
-      details: refundDetailsOf(payment),
-      now,
-    },
-  );
 }

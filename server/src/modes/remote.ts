@@ -18,6 +18,7 @@ import { createRemotePayouts } from '../payouts/remote/service.ts';
 import { createRemoteProducts } from '../products/remote/service.ts';
 import { createRemoteRefunds } from '../refunds/remote/service.ts';
 import { createUnresolvedRequests } from '../requests/remote/service.ts';
+import { createRemoteReturns } from '../returns/remote/service.ts';
 import { createRemoteSandbox } from '../sandbox/remote/service.ts';
 import { createRemoteStore } from '../store/remote/service.ts';
 import { createRemoteSubaccounts } from '../subaccounts/remote/service.ts';
@@ -153,6 +154,7 @@ export async function createRemoteRuntime({
   const disputes = createRemoteDisputes(dependencies);
   const subscriptions = createRemoteSubscriptions(dependencies);
   const refunds = createRemoteRefunds({ ...dependencies, readWallet });
+  const returns = createRemoteReturns();
   for (const { requests } of [
     ...[payouts, subaccounts, cardPayments, payments, charges],
     ...[refunds, disputes, deliveries, subscriptions],
@@ -255,6 +257,7 @@ export async function createRemoteRuntime({
     products: products.serviceFor,
     refunds: refunds.serviceFor,
     requests: () => unresolvedRequests,
+    returns: () => returns,
     sandbox: sandbox.serviceFor,
     store: store.serviceFor,
     subaccounts: subaccounts.serviceFor,

@@ -8,6 +8,7 @@ import type { Snapshots } from '../events/event.ts';
 import { paymentSnapshots } from '../payments/events.ts';
 import { payoutSnapshots } from '../payouts/events.ts';
 import { refundSnapshots } from '../refunds/events.ts';
+import { returnSnapshots } from '../returns/events.ts';
 import { subaccountSnapshots } from '../subaccounts/events.ts';
 import { subscriptionSnapshots } from '../subscriptions/events.ts';
 import { walletSnapshots } from '../wallet/events.ts';
@@ -23,6 +24,7 @@ export const snapshots: Snapshots = {
   ...paymentSnapshots,
   ...payoutSnapshots,
   ...refundSnapshots,
+  ...returnSnapshots,
   ...subaccountSnapshots,
   ...subscriptionSnapshots,
   ...tokenSnapshots,

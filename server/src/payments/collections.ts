@@ -66,6 +66,9 @@ export const pixPayments: PixFamily<StoredPayment> = {
   saleOf,
   payerOf: ({ customer }) => customer,
   hostedOf: (payment) => ({ ...payment, id: payment.paymentId }),
+  returnDetailsOf: ({ paymentId: id, externalId, keptPayment, metadata, callbackUrl }) => ({
+    ...{ resource: { type: 'payment', id }, externalId, keptPayment, metadata, callbackUrl },
+  }),
   eventOf,
 };
 

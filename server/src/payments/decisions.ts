@@ -13,11 +13,13 @@ import type { Balances } from '../ledger/postings.ts';
 import { decideNew as decideNewLtc, type LtcChange, newRequest } from '../ltc/decisions.ts';
 import { newMembers, type PixChange, type PixRules, pixDecisions } from '../pix/decisions.ts';
 import type { AccountSettings as PixSettings } from '../pix/model.ts';
+import { NOT_RETURNED } from '../receiving/model.ts';
 import type { CreatePaymentInput, StoredPayment } from './model.ts';
 
 export const paymentRules: PixRules<StoredPayment> = {
   name: 'payment',
   idOf: ({ paymentId }) => paymentId,
+  beside: (payment, kept) => ({ ...payment, ...kept }),
   sharesOf: () => [],
 };
 
@@ -120,6 +122,7 @@ function newPayment(
     successUrl: input.successUrl ?? null,
     cancelUrl: input.cancelUrl ?? null,
     language: input.language ?? null,
+    ...NOT_RETURNED,
     checkoutAttempt,
   };
 }

@@ -67,6 +67,9 @@ export interface Payment extends PixResource {
   subscriptionId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
+  /** The fate of a payment that was not kept. Omitted in events of an earlier version. */
+  returned?: boolean;
+  keptPayment?: string | null;
 }
 
 /** A payment of the embedded service. */
@@ -77,6 +80,8 @@ export interface StoredPayment extends Payment, StoredPixResource {
   feeCents: Cents;
   language: Language | null;
   createdAt: Date;
+  returned: boolean;
+  keptPayment: string | null;
   /** The checkout attempt. If two of its payments are paid, the second is returned. */
   checkoutAttempt: string | null;
   refundedCents: Cents;

@@ -8,7 +8,7 @@ import {
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
 import { methodsOf, orderTokenOf } from '../checkout/model.ts';
-import { CustomerRef, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
+import { CustomerRef, paymentInputs, returnedFields, StartCheckoutInput } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -134,9 +134,10 @@ builder.node(PaymentRef, {
     failureReason: t.string({
       nullable: true,
       description:
-        'The bank’s reason for the failure; of a payment by LTC underpaid or paid_elsewhere. Null unless FAILED, and to a browser’s checkout or payment token.',
+        'The bank’s reason for the failure; `paid_elsewhere` for a payment whose money came after another of its order was paid, and `underpaid` for one by LTC. Null unless FAILED, and to a browser’s checkout or payment token.',
       resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
     }),
+    ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
     netAmountCents: t.field({
       type: 'Cents',
       nullable: true,

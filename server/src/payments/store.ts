@@ -16,7 +16,10 @@ export const paymentTable = pixTable<StoredPayment, Selectable<Tables['payment']
   kinds: PAYMENT_METHODS,
   toResource: toPayment,
   toRow,
-  changing: ['ltc_address', 'ltc_received_litoshi', 'ltc_confirmations', 'ltc_revision'],
+  changing: [
+    ...['ltc_address', 'ltc_received_litoshi', 'ltc_confirmations', 'ltc_revision'],
+    ...['returned', 'kept_payment'],
+  ],
 });
 
 // ── The last payment of a single-use token ───────────────────────────────────────────────────────
@@ -76,7 +79,7 @@ export async function selectUnmatchedLtc(
   return rows.map(({ failureReason, receivedLitoshi, ...row }) => {
     // What the operator has credited is a part of the amount.
     const isWhole = receivedLitoshi >= row.askedLitoshi;
-    // What expires keeps its status, whatever comes later. Where all of its amount has come, LTC are unmatched only if its order was paid.
+    // An earlier version kept the status of what had expired, whatever came later. Where all of its amount has come, LTC are unmatched only if its order was paid.
     const isPaidElsewhere = row.status === 'failed' ? failureReason === 'paid_elsewhere' : isWhole;
     if (isPaidElsewhere) return { ...row, reason: 'paid_elsewhere' };
     return { ...row, reason: isWhole ? 'late' : 'underpaid' };
@@ -106,6 +109,8 @@ function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
     subscriptionId: row.subscription_id,
     successUrl: row.success_url,
     cancelUrl: row.cancel_url,
+    returned: row.returned,
+    keptPayment: row.kept_payment,
     checkoutAttempt: row.checkout_attempt,
   };
 }
@@ -138,6 +143,8 @@ function toRow(tenant: Tenant, payment: StoredPayment) {
     external_id: payment.externalId,
     product_id: payment.productId,
     subscription_id: payment.subscriptionId ?? null,
+    returned: payment.returned,
+    kept_payment: payment.keptPayment,
     success_url: payment.successUrl,
     cancel_url: payment.cancelUrl,
     checkout_attempt: payment.checkoutAttempt,

@@ -12,7 +12,13 @@ import {
   type DeliveredContent,
   type ShownRefund,
 } from '../receiving/model.ts';
-import { findEventRecord, kindOfEvent, readPayment, readPaymentEvent } from '../receiving/wire.ts';
+import {
+  findEventRecord,
+  kindOfEvent,
+  readPayment,
+  readPaymentEvent,
+  returnedWireShape,
+} from '../receiving/wire.ts';
 import { PAYMENT_METHODS } from './methods.ts';
 import { isAnyPaymentId, type Payment, refundableCentsOf, type StoredPayment } from './model.ts';
 import type { UpstreamPayment } from './upstream-payment.ts';
@@ -37,6 +43,7 @@ export const paymentWire = z
       .string()
       .nullable()
       .meta({ description: 'The number of your order; null where none was given' }),
+    ...returnedWireShape,
     productId: z.string().nullable(),
     subscriptionId: z
       .string()
@@ -85,20 +92,26 @@ export const paymentWebhooks = pixWebhooks('payment', {
     customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
     metadata: paymentWire.shape.metadata,
     externalId: z.string().optional().meta({ description: 'The number of your order, where one was given' }),
+    keptPayment: z.string().optional().meta({
+      description:
+        'Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator',
+    }),
   },
 });
 
 /**
  * Encodes the event of a payment's new status: `payment.paid`, which differs from a card's in the two members that the
- * document names, and the optional ones. Null for a status without an event, for a change inside a status, and for the paid
- * cycle of a subscription, which `subscription.paid` announces.
+ * document names, and the optional ones. Null for a status without an event, for a change inside a status, for the paid
+ * cycle of a subscription, which `subscription.paid` announces, for the end of a payment whose order another has paid, and
+ * for one whose money is returned, which `return.completed` announces.
  */
 export function paymentWebhook(
   payment: Payment,
   previousStatus: Payment['status'] | null,
   environment: Environment,
 ) {
-  if (payment.status === 'paid' && payment.subscriptionId) return null;
+  if (payment.returned || (payment.status === 'paid' && payment.subscriptionId)) return null;
+  if (payment.status === 'expired' && payment.keptPayment) return null;
   const { name, email } = payment.customer ?? {};
   return pixWebhook(payment, previousStatus, {
     environment,
@@ -109,6 +122,7 @@ export function paymentWebhook(
       ...(name || email ? { customer: { ...(name && { name }), ...(email && { email }) } } : {}),
       metadata: payment.metadata,
       ...(payment.externalId !== null && { externalId: payment.externalId }),
+      ...(payment.keptPayment != null && { keptPayment: payment.keptPayment }),
     },
   });
 }

@@ -1,4 +1,4 @@
-import { closesOrder } from '../checkout/model.ts';
+import { closesOrder, keptPaymentOf } from '../checkout/model.ts';
 import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
 import type { OrderPayments } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
@@ -10,8 +10,8 @@ import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
 import type { ReturnCause } from '../receiving/model.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { allWritesOfPix, type Beneficiaries, credits, type PixFamily } from './collections.ts';
-import type { RecordedCredit, ReturnOutcome } from './credit.ts';
-import { type PixChange, returnIdOf } from './decisions.ts';
+import { type RecordedCredit, type ReturnOutcome, returnIdOf } from './credit.ts';
+import type { PixChange } from './decisions.ts';
 import {
   type CodedResource,
   type HostedPix,
@@ -119,6 +119,32 @@ export function createPixCharging({
       });
     }
 
+    /** Loads what `keptOf` reads. */
+    function readOrder(reader: Reader, resource: R): Promise<unknown> {
+      return Promise.all(methods.map((method) => method.read(reader, family.orderOf(resource))));
+    }
+
+    /** The payment of the resource's order that was kept, by any method; null where none was. */
+    function keptOf(state: State, resource: R): string | null {
+      return keptPaymentOf(methods.flatMap((method) => method.paymentsOf(state, family.orderOf(resource))));
+    }
+
+    /** Expires a resource at its instant, or now. */
+    function expire(tenant: Tenant, id: string, endsNow = false): Promise<R | null> {
+      const { environment } = tenant;
+      return advance(
+        tenant,
+        id,
+        (resource, state) =>
+          decisions.decideExpire(endsNow ? { ...resource, expiresAt: state.now } : resource, {
+            environment,
+            keptPayment: keptOf(state, resource),
+            now: state.now,
+          }),
+        readOrder,
+      );
+    }
+
     async function registerCode(tenant: Tenant, resource: R): Promise<PixRegistration> {
       const merchantName = await sharedNames(tenant.accountId, async () => {
         const [account] = await accounts.load(database.sql, tenant, [tenant.accountId]);
@@ -180,12 +206,9 @@ export function createPixCharging({
         tenant,
         family.idOf(resource),
         (current, state) => {
-          const paymentsOfOrder = methods.flatMap((method) =>
-            method.paymentsOf(state, family.orderOf(current)),
-          );
           const change = decisions.decideCredit(current, credit, {
             isKnown: state.get(credits, credit.endToEndId) !== null,
-            isOrderClosed: paymentsOfOrder.some(closesOrder),
+            keptPayment: keptOf(state, current),
             environment: tenant.environment,
             balances: state.balances,
             now: state.now,
@@ -198,7 +221,7 @@ export function createPixCharging({
           return Promise.all([
             reader.load(credits, credit.endToEndId),
             sale && content.read(reader, sale),
-            ...methods.map((method) => method.read(reader, family.orderOf(current))),
+            readOrder(reader, current),
             ...family.sharesOf(current).map((share) => beneficiaries.read(reader, share.subaccountId)),
           ]);
         },
@@ -225,14 +248,9 @@ export function createPixCharging({
       },
       async expireNow(tenant: Tenant, id: string): Promise<R | null> {
         await receive(tenant, id);
-        return advance(tenant, id, (resource, { now }) =>
-          decisions.decideExpire({ ...resource, expiresAt: now }, { environment: tenant.environment, now }),
-        );
+        return expire(tenant, id, true);
       },
-      expire: (tenant: Tenant, id: string) =>
-        advance(tenant, id, (resource, { now }) =>
-          decisions.decideExpire(resource, { environment: tenant.environment, now }),
-        ),
+      expire,
       async recordReturn(tenant: Tenant, credit: RecordedCredit, outcome: ReturnOutcome): Promise<void> {
         let isRecorded = false;
         await advance(

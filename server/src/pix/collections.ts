@@ -12,6 +12,8 @@ import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import type { Sql } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { writesOfReturn } from '../returns/collections.ts';
+import { returnIdOf, type StoredReturn } from '../returns/model.ts';
 import type { RecordedCredit, ShareMove } from './credit.ts';
 import { type CodeDecisions, type PixChange, type PixRules, wasAnnounced } from './decisions.ts';
 import { decideDisputeBegin, decideDisputeEnd, type PixClaim } from './disputing.ts';
@@ -59,6 +61,11 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
   /** The recurrence that the code authorises; left out where it authorises none. */
   recurrenceOf?(resource: R): Recurrence;
   hostedOf(resource: R): HostedPix;
+  /** The members of a resource that the return of money which came for it shows. */
+  returnDetailsOf(resource: R): Pick<StoredReturn, 'resource' | 'externalId' | 'keptPayment'> & {
+    metadata: string | null;
+    callbackUrl: string | null;
+  };
   /** The writes of a step that only this family has. */
   moreWritesOf?(change: PixChange<R>): Writes;
   /** The event of a step; left out where `moreWritesOf` has the events. */
@@ -85,8 +92,14 @@ export function closedOrders(
 /** Creates the port by which the slices of other methods see the payments of an order: those that have closed it. */
 export function orderPaymentsOf<R extends StoredPixResource>({
   records,
-}: Pick<PixFamily<R>, 'records'>): OrderPayments {
-  const toOrderPayment = ({ status, paidAt }: R) => ({ status, paidAt, canceledAt: null });
+  idOf,
+}: Pick<PixFamily<R>, 'records' | 'idOf'>): OrderPayments {
+  const toOrderPayment = (paid: R) => ({
+    id: idOf(paid),
+    status: paid.status,
+    paidAt: paid.paidAt,
+    canceledAt: null,
+  });
   return {
     read: (reader, order) =>
       Promise.all(
@@ -131,7 +144,23 @@ export function writesOfPix<R extends CodedResource>(
     tasks: due.map(({ kind, key = id, at }) => ({ kind, key, at })),
     done: done.map((kind) => ({ kind, key: id })),
   };
-  return family.moreWritesOf ? joined(writes, family.moreWritesOf(change)) : writes;
+  const all = joined(writes, writesOfReturnedCredit(family, change));
+  return family.moreWritesOf ? joined(all, family.moreWritesOf(change)) : all;
+}
+
+/** The return of the credit of a step, where it is not accepted. */
+function writesOfReturnedCredit<R extends CodedResource>(
+  family: PixFamily<R>,
+  { credit, resource }: PixChange<R>,
+): Writes {
+  if (!credit?.cause) return {};
+  const { endToEndId, amountCents, cause, receivedAt, returnedAt, failedReturns } = credit;
+  const { metadata, callbackUrl, ...details } = family.returnDetailsOf(resource);
+  const stored = {
+    ...{ returnId: returnIdOf(endToEndId), ...details, amountCents, cause, endToEndId },
+    ...{ receivedAt, returnedAt, railId: endToEndId, failedReturns },
+  };
+  return writesOfReturn(stored, { metadata, callbackUrl });
 }
 
 /**

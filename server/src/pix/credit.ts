@@ -1,6 +1,7 @@
 import type { Cents } from '../kernel/money.ts';
 import type { LedgerTransaction } from '../ledger/postings.ts';
 import type { ReturnCause } from '../receiving/model.ts';
+import type { StoredPixResource } from './model.ts';
 
 /** Money that the bank holds for a resource. */
 export interface ArrivedCredit {
@@ -47,4 +48,34 @@ export interface ShareMove {
   /** The signed change of the subaccount's balance. */
   readonly amountCents: number;
   readonly transaction: LedgerTransaction;
+}
+
+/** Whether this service has sent the whole credit back by itself before, which a restored backup does not know. */
+export function wasSentBack({ endToEndId, returnIds = [] }: ArrivedCredit): boolean {
+  return returnIds.some((id) => id.startsWith(`${endToEndId}.`));
+}
+
+/** The rail's name of the current try to send a credit back: a new one for each that the bank has refused. */
+export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): string {
+  return `${endToEndId}.${failedReturns}`;
+}
+
+/** The record of a credit: accepted, or with the cause for which it is sent back. */
+export function creditOf(
+  resourceId: string,
+  { endToEndId, amountCents, at }: ArrivedCredit,
+  cause: ReturnCause | null,
+): RecordedCredit {
+  return { endToEndId, resourceId, amountCents, cause, receivedAt: at, returnedAt: null, failedReturns: 0 };
+}
+
+/** A returned credit as its resource shows it. */
+export function shownReturn({
+  endToEndId,
+  amountCents,
+  cause,
+  receivedAt,
+  returnedAt,
+}: RecordedCredit): StoredPixResource['returnedCredits'][number] {
+  return { endToEndId, amountCents, cause: cause!, receivedAt, returnedAt };
 }

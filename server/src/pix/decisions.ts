@@ -10,8 +10,17 @@ import {
   ledgerTransaction,
   type Move,
 } from '../ledger/postings.ts';
-import { causeOfReturn, fitsBalance, type PaymentStatus, type ReturnCause } from '../receiving/model.ts';
-import type { ArrivedCredit, RecordedCredit, ReturnOutcome, Share, ShareMove } from './credit.ts';
+import { causeOfReturn, fitsBalance, type PaymentStatus, type Returned } from '../receiving/model.ts';
+import {
+  type ArrivedCredit,
+  creditOf,
+  type RecordedCredit,
+  type ReturnOutcome,
+  type Share,
+  type ShareMove,
+  shownReturn,
+  wasSentBack,
+} from './credit.ts';
 import { type CodedResource, NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
 
 /**
@@ -22,6 +31,11 @@ export interface PixRules<R extends CodedResource> {
   /** The word for a resource of the family, as `charge`: it begins the ids of postings, and is in the messages of errors. */
   readonly name: string;
   idOf(resource: R): string;
+  /**
+   * The resource with the payment of its order that was kept, and with the fate of its own money. Left out where a resource
+   * belongs to no order.
+   */
+  readonly beside?: (resource: R, kept: Returned) => R;
   /** The shares of subaccounts in the amount, in the order in which they were asked for; the rest is the account's. */
   sharesOf(resource: R): readonly Share[];
 }
@@ -52,8 +66,8 @@ const REPEAT_AFTER_MS = DAY_MS;
 /** The state that the decision about a credit needs beside its resource. */
 export interface CreditState {
   isKnown: boolean;
-  /** Whether another payment of the same checkout attempt or order was paid, by any method. */
-  isOrderClosed: boolean;
+  /** The payment of the same checkout attempt or order that was paid, by any method; null where none was. */
+  keptPayment: string | null;
   environment: Environment;
   balances: Balances;
   now: Date;
@@ -64,7 +78,10 @@ export interface CodeDecisions<R extends CodedResource> {
   decideRegistered(resource: R, brCode: string): PixChange<R> | null;
   decideRefused(resource: R, reason: string, environment: Environment): PixChange<R> | null;
   decideRegisterAgain(resource: R, now: Date): PixChange<R> | null;
-  decideExpire(resource: R, state: { environment: Environment; now: Date }): PixChange<R> | null;
+  decideExpire(
+    resource: R,
+    state: Pick<CreditState, 'environment' | 'keptPayment' | 'now'>,
+  ): PixChange<R> | null;
   decideCredit(resource: R, credit: ArrivedCredit, state: CreditState): PixChange<R> | null;
   decideReturn(resource: R, credit: RecordedCredit, outcome: ReturnOutcome, now: Date): PixChange<R> | null;
 }
@@ -144,16 +161,6 @@ export function wasAnnounced({ version }: Pick<CodedResource, 'version'>): boole
   return version > 1;
 }
 
-/** Whether this service has sent the whole credit back by itself before, which a restored backup does not know. */
-export function wasSentBack({ endToEndId, returnIds = [] }: ArrivedCredit): boolean {
-  return returnIds.some((id) => id.startsWith(`${endToEndId}.`));
-}
-
-/** The rail's name of the current try to send a credit back: a new one for each that the bank has refused. */
-export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): string {
-  return `${endToEndId}.${failedReturns}`;
-}
-
 /** A step without an update: the resource stays as it is, and only its credit or its deadlines change. */
 function unannounced<R extends CodedResource>(resource: R, effects: Effects<R>): PixChange<R> {
   return { ...change(resource, {}, effects), resource, announced: false };
@@ -163,15 +170,6 @@ function unannounced<R extends CodedResource>(resource: R, effects: Effects<R>):
 export function decideRegisterAgain<R extends CodedResource>(resource: R, now: Date): PixChange<R> | null {
   if (resource.status !== 'pending' || resource.brCode !== null) return null;
   return unannounced(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
-}
-
-/** The record of a credit: accepted, or with the cause for which it is sent back. */
-export function creditOf(
-  resourceId: string,
-  { endToEndId, amountCents, at }: ArrivedCredit,
-  cause: ReturnCause | null,
-): RecordedCredit {
-  return { endToEndId, resourceId, amountCents, cause, receivedAt: at, returnedAt: null, failedReturns: 0 };
 }
 
 /** Records a credit that is not accepted, and begins to send it back. */
@@ -287,6 +285,24 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     };
   }
 
+  /** Ends a resource whose amount has come after another payment of its order was paid. `back` begins to send it back. */
+  function failed(
+    resource: R,
+    back: PixChange<R>,
+    { environment, keptPayment }: { environment: Environment; keptPayment: string | null },
+  ): PixChange<R> {
+    const { returnedCredits } = back.resource;
+    const ended = resource.status === 'pending' ? endOfPending(resource, environment) : [];
+    const failure = { returnedCredits, failureReason: 'paid_elsewhere' };
+    const { resource: after, ...change } = step(resource, failure, 'failed', {
+      credit: back.credit,
+      transactions: [...ended, ...back.transactions],
+      due: back.due,
+      done: ['pix.expire', 'pix.register'],
+    });
+    return { ...change, resource: rules.beside?.(after, { returned: true, keptPayment }) ?? after };
+  }
+
   return {
     /** Records a new resource, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
     decideNew(resource: R, { environment, balances }: { environment: Environment; balances: Balances }) {
@@ -337,13 +353,14 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     /** Expires a resource at its instant and not before; null otherwise. Money that comes later still pays it. */
     decideExpire(
       resource: R,
-      { environment, now }: { environment: Environment; now: Date },
+      { environment, keptPayment, now }: Pick<CreditState, 'environment' | 'keptPayment' | 'now'>,
     ): PixChange<R> | null {
       if (resource.status !== 'pending' || resource.expiresAt > now) return null;
-      return step(resource, {}, 'expired', {
+      const { resource: expired, ...change } = step(resource, {}, 'expired', {
         transactions: endOfPending(resource, environment),
         done: ['pix.register'],
       });
+      return { ...change, resource: rules.beside?.(expired, { returned: false, keptPayment }) ?? expired };
     },
 
     /**
@@ -353,15 +370,20 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     decideCredit(
       resource: R,
       credit: ArrivedCredit,
-      { isKnown, isOrderClosed, environment, balances, now }: CreditState,
+      { isKnown, keptPayment, environment, balances, now }: CreditState,
     ): PixChange<R> | null {
       if (isKnown) return null;
       const { endToEndId, amountCents, at } = credit;
       const id = rules.idOf(resource);
       const cause =
-        causeOfReturn(resource, { amountCents, isOrderClosed }) ??
+        causeOfReturn(resource, { amountCents, isOrderClosed: keptPayment !== null }) ??
         (wasSentBack(credit) ? 'not_payable' : null);
-      if (cause !== null) return beginReturn(resource, creditOf(id, credit, cause), now);
+      if (cause !== null) {
+        const back = beginReturn(resource, creditOf(id, credit, cause), now);
+        return cause === 'paid_elsewhere' && resource.status !== 'failed'
+          ? failed(resource, back, { environment, keptPayment })
+          : back;
+      }
       const known = { endToEndId, paidAt: at, paidLate: at >= resource.expiresAt };
       return step(resource, known, 'paid', {
         credit: creditOf(id, credit, null),
@@ -372,14 +394,4 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
 
     decideReturn,
   };
-}
-
-function shownReturn({
-  endToEndId,
-  amountCents,
-  cause,
-  receivedAt,
-  returnedAt,
-}: RecordedCredit): StoredPixResource['returnedCredits'][number] {
-  return { endToEndId, amountCents, cause: cause!, receivedAt, returnedAt };
 }

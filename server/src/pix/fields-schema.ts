@@ -24,17 +24,18 @@ export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
     FAILED: {
       value: 'failed',
       description:
-        'Nobody can pay it any more: the bank refused it; by LTC, less than the amount came in time, or the order was paid by another payment.',
+        'Nobody can pay it any more: the bank refused it; its money came after another payment of the order was paid; or, by LTC, less than the amount came in time.',
     },
     UNKNOWN,
   } as const,
 });
 
-const ReturnCauseEnum = builder.enumType('ReturnCause', {
+export const ReturnCauseEnum = builder.enumType('ReturnCause', {
   description: 'The reason for which money was sent back to its payer at once.',
   values: {
     ALREADY_PAID: { value: 'already_paid', description: 'The payment had been paid before.' },
     AMOUNT_MISMATCH: { value: 'amount_mismatch', description: 'The amount is not that of the payment.' },
+    CANCELED: { value: 'canceled', description: 'The merchant had canceled the payment.' },
     NOT_PAYABLE: {
       value: 'not_payable',
       description: 'The payment has failed, or the money was sent back before a backup was restored.',
@@ -204,7 +205,7 @@ export function pixFields<R extends PixResource>(
       resolve: ({ failureReason }, _, context) => seen(failureReason, context),
     }),
     final: t.boolean({
-      description: `Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID ${name} may be refunded, an EXPIRED one may be paid late.`,
+      description: `Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID ${name} may be refunded; an EXPIRED one may be paid late, or have its money returned.`,
       resolve: ({ status }) => isFinal(status),
     }),
     version: t.exposeInt('version', {

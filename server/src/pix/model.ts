@@ -13,8 +13,9 @@ import type { DeliveredContent, PaymentStatus, ReturnCause } from '../receiving/
 
 export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   pending: ['paid', 'failed', 'expired'],
-  // The bank holds the money of a late PIX, and the clock does not.
-  expired: ['paid'],
+  // The bank holds the money of a late PIX, and the clock does not. It has failed where that is returned: another payment of
+  // the order was paid before.
+  expired: ['paid', 'failed'],
   paid: ['refunded'],
   refunded: [],
   failed: [],
@@ -245,6 +246,8 @@ export interface HostedPix {
   refundedAt: Date | null;
   refundedCents: Cents;
   returnedCredits: readonly ReturnedCredit[];
+  /** Whether it has failed because its money came after another payment of the order; left out where it has none. */
+  returned?: boolean;
   /** The shop's addresses, to which the payer returns. */
   successUrl: string | null;
   cancelUrl: string | null;

@@ -27,8 +27,24 @@ export interface Payable {
 // ── Credits ─────────────────────────────────────────────────────────────────────────────────────
 
 /** The reasons for which a credit is sent back. */
-export const RETURN_CAUSES = ['already_paid', 'amount_mismatch', 'not_payable', 'paid_elsewhere'] as const;
+export const RETURN_CAUSES = [
+  'already_paid',
+  'amount_mismatch',
+  'canceled',
+  'not_payable',
+  'paid_elsewhere',
+] as const;
 export type ReturnCause = (typeof RETURN_CAUSES)[number];
+
+/** The fate of a payment that was not kept. */
+export interface Returned {
+  /** Whether its money came and is returned to its payer: it has failed, and was never paid. */
+  returned: boolean;
+  /** The payment of the same order that was kept, where this one has ended after it; null where none was. */
+  keptPayment: string | null;
+}
+
+export const NOT_RETURNED = { returned: false, keptPayment: null } as const;
 
 /**
  * Decides about money that the bank or the acquirer holds for a payment: null to accept it, else the cause for which it is
@@ -39,7 +55,7 @@ export function causeOfReturn(
   { amountCents, isOrderClosed }: { amountCents: Cents; isOrderClosed: boolean },
 ): ReturnCause | null {
   if (payment.status === 'paid' || payment.status === 'refunded') return 'already_paid';
-  if (payment.status === 'failed') return 'not_payable';
+  if (payment.status === 'failed') return isOrderClosed ? 'paid_elsewhere' : 'not_payable';
   if (amountCents !== payment.amountCents) return 'amount_mismatch';
   return isOrderClosed ? 'paid_elsewhere' : null;
 }

@@ -29,6 +29,8 @@ export interface UpstreamDetails {
   refundedCents?: Cents | null;
   refundableCents?: Cents | null;
   failureReason?: string | null;
+  returned?: boolean | null;
+  keptPayment?: string | null;
 }
 
 /** The members of a payment that are merged in the same way for each method. */
@@ -55,6 +57,8 @@ export interface PaymentDetails {
   refundedCents: Cents | null;
   refundingCents: Cents | null;
   failureReason: string | null;
+  returned?: boolean;
+  keptPayment?: string | null;
 }
 
 /** A reconciled payment; with the status before, where subscribers get an update. */
@@ -126,7 +130,20 @@ export function mergeDetails(
     refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
     ...refundsAfter(known, claim),
     failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
+    ...returnAfter(known, claim, status),
   };
+}
+
+/** The fate of a payment that was not kept, left out where the service does not show it. */
+function returnAfter(
+  known: PaymentDetails | null,
+  claim: UpstreamDetails,
+  status: PaymentDetails['status'],
+): Pick<PaymentDetails, 'returned' | 'keptPayment'> {
+  if (status !== 'failed' && status !== 'expired') return {};
+  const returned = claim.returned ?? known?.returned ?? null;
+  const keptPayment = known?.keptPayment ?? claim.keptPayment ?? null;
+  return { ...(returned !== null && { returned }), ...(keptPayment !== null && { keptPayment }) };
 }
 
 /** Whether a claim confirms the known status; an older one does not, nor one without a status. */

@@ -1,3 +1,4 @@
+import { z } from 'zod';
 import { LANGUAGES } from '../kernel/language.ts';
 import {
   type JsonRecord,
@@ -21,6 +22,16 @@ const DATES_AT: Partial<Record<string, number>> = { pending: 1, paid: 2 };
 export const answeredLanguage = answeredWord(LANGUAGES)
   .nullable()
   .meta({ description: 'The language of its page; null where none was given' });
+
+/** The members for money that was not kept, in a response. */
+export const returnedWireShape = {
+  returned: z.boolean().meta({
+    description: 'Whether its money came and is returned to the payer: it has failed, and was never paid',
+  }),
+  keptPayment: z.string().nullable().meta({
+    description: 'The payment of the same order that was kept, where this one has ended after it; else null',
+  }),
+};
 
 /** Reads the members of a payment that each method has, from a response. */
 export function readPayment(record: JsonRecord) {
@@ -66,7 +77,7 @@ export function kindOfEvent(text: string, family: string): string | null {
 }
 
 /** The identifiers of families whose events also name a payment. The first that is there decides what an event is about. */
-const FAMILIES = ['disputeId', 'refundId', 'deliveryId', 'subscriptionId', 'chargeId'];
+const FAMILIES = ['disputeId', 'refundId', 'returnId', 'deliveryId', 'subscriptionId', 'chargeId'];
 
 /**
  * Finds the record of a payment in an event: the event itself, or a member of it. Null where the event, or that record, is
@@ -105,6 +116,8 @@ function readDetails(record: JsonRecord) {
     successUrl: readUrl(record.successUrl),
     cancelUrl: readUrl(record.cancelUrl),
     failureReason: readDocumentText(record.failureReason),
+    returned: typeof record.returned === 'boolean' ? record.returned : null,
+    keptPayment: readDocumentText(record.keptPayment),
   };
 }
 

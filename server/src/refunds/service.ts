@@ -170,32 +170,3 @@ function begin(
   });
   return { refund, writes: joined(writes, writesOf(refund, null, details, state.now)) };
 }
-
-/** Builds the writes that begin the refund of a payment which is returned by itself, in the commit that records it. */
-export function writesOfReturn(
-  resource: RefundedResource,
-  {
-    amountCents,
-    railChargeId,
-    reason,
-    details,
-    now,
-  }: {
-    amountCents: Cents;
-    railChargeId: string;
-    reason: string;
-    details: ResourceDetails;
-    now: Date;
-  },
-): Writes {
-  const refund = newRefund({
-    refundId: `ref_${deterministicId(24, 'return', resource.type, resource.id, railChargeId)}`,
-    resource,
-    amountCents,
-    railChargeId,
-    reason,
-    now,
-    isAutomatic: true,
-  });
-  return writesOf(refund, null, details, now);
-}

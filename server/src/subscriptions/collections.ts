@@ -50,6 +50,10 @@ export const pixSubscriptions: PixFamily<StoredSubscription> = {
   payerOf: ({ customer }) => customer,
   recurrenceOf: ({ interval, endsAfterCycles }) => ({ interval, endsAfterCycles }),
   hostedOf,
+  returnDetailsOf: ({ subscriptionId: id, metadata }) => ({
+    resource: { type: 'subscription', id },
+    ...{ externalId: null, keptPayment: null, metadata, callbackUrl: null },
+  }),
   moreWritesOf: (change) => subscriptionWrites(change as SubscriptionChange),
 };
 

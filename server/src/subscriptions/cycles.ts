@@ -3,7 +3,9 @@ import { plusMs } from '../kernel/clock.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import { creditWithRecovery, ledgerTransaction } from '../ledger/postings.ts';
 import type { StoredPayment } from '../payments/model.ts';
-import { beginReturn, type CreditState, creditOf, newMembers } from '../pix/decisions.ts';
+import { creditOf } from '../pix/credit.ts';
+import { beginReturn, type CreditState, newMembers } from '../pix/decisions.ts';
+import { NOT_RETURNED } from '../receiving/model.ts';
 import {
   attemptIdOf,
   cyclePaymentId,
@@ -56,6 +58,7 @@ export function paid(
     successUrl: subscription.successUrl,
     cancelUrl: subscription.cancelUrl,
     language: subscription.language,
+    ...NOT_RETURNED,
     checkoutAttempt: null,
     paidAt: at,
     endToEndId,

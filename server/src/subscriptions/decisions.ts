@@ -3,15 +3,8 @@ import { UnavailableError } from '../kernel/errors.ts';
 import { dayOf, instantOf, plusDays } from '../kernel/sao-paulo.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { Balances } from '../ledger/postings.ts';
-import type { ArrivedCredit } from '../pix/credit.ts';
-import {
-  beginReturn,
-  type CodeDecisions,
-  creditOf,
-  decideRegisterAgain,
-  decideReturn,
-  wasSentBack,
-} from '../pix/decisions.ts';
+import { type ArrivedCredit, creditOf, wasSentBack } from '../pix/credit.ts';
+import { beginReturn, type CodeDecisions, decideRegisterAgain, decideReturn } from '../pix/decisions.ts';
 import type { AccountSettings } from '../pix/model.ts';
 import { fitsBalance, type ReturnCause } from '../receiving/model.ts';
 import { lookUpAfter, RECALL_HOUR } from './calendar.ts';

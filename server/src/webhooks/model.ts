@@ -69,6 +69,7 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
   'charge.expired',
   'charge.failed',
   'charge.refunded',
+  'return.completed',
   'subscription.activated',
   'subscription.paid',
   'subscription.payment_failed',

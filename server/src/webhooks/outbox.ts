@@ -9,6 +9,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { paymentWebhook } from '../payments/wire.ts';
 import { payoutWebhook } from '../payouts/wire.ts';
 import { refundWebhook } from '../refunds/wire.ts';
+import { returnWebhook } from '../returns/wire.ts';
 import { subaccountPayoutWebhook } from '../subaccounts/wire.ts';
 import { subscriptionWebhook } from '../subscriptions/wire.ts';
 import type { NewTask } from '../work/store.ts';
@@ -125,6 +126,10 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     case 'refund': {
       const payload = refundWebhook(event.snapshot, environment);
       return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'return': {
+      const payload = returnWebhook(event.snapshot, environment);
+      return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'delivery': {
       const payload = deliveryWebhook(event.kind, event.snapshot, environment);

@@ -125,18 +125,22 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     CARD_PAYMENT_EXPIRED: {
       value: 'card_payment.expired',
       description:
-        'card_payment.expired, also for a canceled payment. For one that is paid late, card_payment.paid follows; for one that is returned, card_payment.refunded.',
+        'card_payment.expired, also for a canceled payment, unless its order is paid. For one that is paid late, card_payment.paid follows; for one whose money is returned, return.completed.',
     },
-    CARD_PAYMENT_FAILED: { value: 'card_payment.failed', description: 'card_payment.failed' },
+    CARD_PAYMENT_FAILED: {
+      value: 'card_payment.failed',
+      description: 'card_payment.failed; not for a payment whose money is returned: return.completed.',
+    },
     CARD_PAYMENT_REFUNDED: { value: 'card_payment.refunded', description: 'card_payment.refunded' },
     PAYMENT_EXPIRED: {
       value: 'payment.expired',
-      description: 'payment.expired. For a payment that is paid late, payment.paid follows.',
+      description:
+        'payment.expired, unless its order is paid. For a payment that is paid late, payment.paid follows.',
     },
     PAYMENT_FAILED: {
       value: 'payment.failed',
       description:
-        'payment.failed: the bank refused it; by LTC, less than the amount came in time, or the order was paid by another payment.',
+        'payment.failed: the bank refused it; by LTC, less than the amount came in time, or it came after another payment of the order was paid, with keptPayment. Not for a payment whose money is returned: return.completed.',
     },
     PAYMENT_REFUNDED: { value: 'payment.refunded', description: 'payment.refunded' },
     CHARGE_EXPIRED: {
@@ -145,6 +149,11 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     CHARGE_FAILED: { value: 'charge.failed', description: 'charge.failed' },
     CHARGE_REFUNDED: { value: 'charge.refunded', description: 'charge.refunded' },
+    RETURN_COMPLETED: {
+      value: 'return.completed',
+      description:
+        'return.completed: money that did not pay, such as that of a second payment of an order, is back with its payer. It is no refund.',
+    },
     SUBSCRIPTION_ACTIVATED: {
       value: 'subscription.activated',
       description: 'subscription.activated: the payer has authorised it, and paid its first cycle.',

@@ -7,6 +7,7 @@ import type { WebhookBody } from '../kernel/webhook-body.ts';
 import { paymentWebhooks } from '../payments/wire.ts';
 import { payoutWebhooks } from '../payouts/wire.ts';
 import { refundWebhooks } from '../refunds/wire.ts';
+import { returnWebhooks } from '../returns/wire.ts';
 import { subaccountPayoutWebhooks } from '../subaccounts/wire.ts';
 import { subscriptionWebhooks } from '../subscriptions/wire.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent, WEBHOOK_EVENTS } from './model.ts';
@@ -17,6 +18,7 @@ const BODIES: Record<(typeof WEBHOOK_EVENTS)[number] | OptionalWebhookEvent, Web
   ...paymentWebhooks,
   ...chargeWebhooks,
   ...refundWebhooks,
+  ...returnWebhooks,
   ...payoutWebhooks,
   ...subaccountPayoutWebhooks,
   ...tokenWebhooks,

@@ -2,7 +2,7 @@
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
-import { mintCheckout, saleOf, sales, verifyWebhook, WebhookError } from '@psa/checkout/server';
+import { mintCheckout, refundOf, saleOf, sales, verifyWebhook, WebhookError } from '@psa/checkout/server';
 
 const { PSA_URL, PSA_KEY, PSA_WEBHOOK_SECRET, PORT } = process.env;
 const psa = { endpoint: `${PSA_URL}/graphql`, key: PSA_KEY };
@@ -11,13 +11,13 @@ const WEEK = 7 * 24 * 60 * 60 * 1000;
 const ID = /^[0-9a-f-]{36}$/;
 const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
-for (const folder of ['orders', 'shipped']) await mkdir(folder, { recursive: true });
+for (const folder of ['orders', 'shipped', 'refunded']) await mkdir(folder, { recursive: true });
 
-/** Ships a paid order: once, for a link is made once, however many processes try. */
-async function ship({ externalId }) {
+/** Ships a paid order, or reverses it: once, for a link is made once, however many processes try. */
+async function mark(folder, { externalId }) {
   if (!ID.test(externalId)) return;
-  await link(`orders/${externalId}`, `shipped/${externalId}`).catch((error) => {
-    // Shipped before, or no order of this shop.
+  await link(`orders/${externalId}`, `${folder}/${externalId}`).catch((error) => {
+    // Done before, or no order of this shop.
     if (!['EEXIST', 'ENOENT'].includes(error.code)) throw error;
   });
 }
@@ -33,8 +33,10 @@ async function pageOf(id) {
 async function answer(request) {
   const [, folder, id = ''] = new URL(request.url, 'http://shop').pathname.split('/');
   if (request.method === 'POST' && folder === 'webhook') {
-    const sale = saleOf((await verifyWebhook(request, { secret: PSA_WEBHOOK_SECRET })).event);
-    if (sale) await ship(sale);
+    const { event } = await verifyWebhook(request, { secret: PSA_WEBHOOK_SECRET });
+    const [sale, refund] = [saleOf(event), refundOf(event)];
+    if (sale) await mark('shipped', sale);
+    if (refund) await mark('refunded', refund);
     return [204];
   }
   if (request.method === 'POST' && folder === 'orders') {
@@ -47,7 +49,7 @@ async function answer(request) {
 }
 
 if (process.argv[2] === 'reconcile') {
-  for await (const sale of sales(psa, { from: new Date(Date.now() - WEEK) })) await ship(sale);
+  for await (const sale of sales(psa, { from: new Date(Date.now() - WEEK) })) await mark('shipped', sale);
 } else {
   createServer(async (request, response) => {
     const [status, headers, body] = await answer(request).catch((error) => {

@@ -1,5 +1,11 @@
 import { type PsaServerOptions, request } from './request.ts';
-import type { CardPaymentPaidEvent, PaymentPaidEvent, WebhookEvent } from './webhook-events.generated.ts';
+import type {
+  CardPaymentPaidEvent,
+  CardPaymentRefundedEvent,
+  PaymentPaidEvent,
+  PaymentRefundedEvent,
+  WebhookEvent,
+} from './webhook-events.generated.ts';
 
 /** A payment that was paid, by any method. */
 export interface Sale {
@@ -27,6 +33,38 @@ const PAID: readonly string[] = ['card_payment.paid', 'payment.paid', 'payment.t
 
 function isPaid(event: WebhookEvent): event is CardPaymentPaidEvent | PaymentPaidEvent {
   return PAID.includes(event.event);
+}
+
+/** A sale whose whole amount was given back. */
+export interface SaleRefund {
+  /** The `orderCode` or `paymentId` of the payment, as in its sale. */
+  id: string;
+  /** The number of your order; null where it had none. */
+  externalId: string | null;
+  amountCents: number;
+  /** Null where it is not known. */
+  refundedAt: string | null;
+  metadata: string | null;
+}
+
+/**
+ * The whole refund of a sale that a webhook reports; null where it reports something else, also a refund of a part. Money that
+ * did not pay, such as that of a second payment of an order, was no sale: what goes back of it is never one. The events are
+ * optional: `CARD_PAYMENT_REFUNDED` and `PAYMENT_REFUNDED`.
+ */
+export function refundOf(event: WebhookEvent): SaleRefund | null {
+  if (!isRefunded(event)) return null;
+  const { externalId = null, metadata, refundedAt } = event;
+  const refund = { externalId, refundedAt, metadata };
+  return 'orderCode' in event
+    ? { id: event.orderCode, ...refund, amountCents: Math.round(event.amount * 100) }
+    : { id: event.paymentId, ...refund, amountCents: event.amountCents };
+}
+
+const REFUNDED: readonly string[] = ['card_payment.refunded', 'payment.refunded', 'payment.test.refunded'];
+
+function isRefunded(event: WebhookEvent): event is CardPaymentRefundedEvent | PaymentRefundedEvent {
+  return REFUNDED.includes(event.event);
 }
 
 export interface SalesOptions {

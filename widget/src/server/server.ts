@@ -12,8 +12,8 @@ export type {
 } from './mint.ts';
 export { mintCheckout, tokenHandler } from './mint.ts';
 export { PsaError, type PsaServerOptions } from './request.ts';
-export type { Sale, SalesOptions } from './sales.ts';
-export { saleOf, sales } from './sales.ts';
+export type { Sale, SaleRefund, SalesOptions } from './sales.ts';
+export { refundOf, saleOf, sales } from './sales.ts';
 export type { VerifyOptions, Webhook, WebhookRequest } from './webhook.ts';
 export { verifyWebhook, WebhookError } from './webhook.ts';
 export type * from './webhook-events.generated.ts';

@@ -38,6 +38,8 @@ export interface PaymentPaidEvent {
   metadata: string | null;
   /** The number of your order, where one was given. */
   externalId?: string;
+  /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
+  keptPayment?: string;
   /** With a test key alone. */
   sandbox?: true;
 }
@@ -267,7 +269,7 @@ export interface CardPaymentFailedEvent {
   externalId?: string;
 }
 
-/** The whole amount was given back, or a payment is returned. */
+/** The whole amount was given back. */
 export interface CardPaymentRefundedEvent {
   event: 'card_payment.refunded';
   /** Unique; looks the payment up. */
@@ -277,8 +279,6 @@ export interface CardPaymentRefundedEvent {
   status: 'refunded';
   /** ISO 8601 in UTC, with milliseconds. */
   paidAt?: string;
-  /** Where it was canceled. */
-  canceledAt?: string;
   refundedAt: string | null;
   customer?: {
     name?: string;
@@ -308,6 +308,8 @@ export interface PaymentExpiredEvent {
   metadata: string | null;
   /** The number of your order, where one was given. */
   externalId?: string;
+  /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
+  keptPayment?: string;
   /** With a test key alone. */
   sandbox?: true;
 }
@@ -329,6 +331,8 @@ export interface PaymentFailedEvent {
   metadata: string | null;
   /** The number of your order, where one was given. */
   externalId?: string;
+  /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
+  keptPayment?: string;
   /** With a test key alone. */
   sandbox?: true;
 }
@@ -352,6 +356,8 @@ export interface PaymentRefundedEvent {
   metadata: string | null;
   /** The number of your order, where one was given. */
   externalId?: string;
+  /** Of payment.failed by LTC alone: the payment of the order that was kept; this one’s LTC wait for the operator. */
+  keptPayment?: string;
   /** With a test key alone. */
   sandbox?: true;
 }
@@ -433,6 +439,34 @@ export interface ChargeRefundedEvent {
   metadata?: string | null;
   /** Your own number for it, where one was given. */
   externalId?: string;
+  /** With a test key alone. */
+  sandbox?: true;
+}
+
+/** Money that did not pay went back to its payer. */
+export interface ReturnCompletedEvent {
+  /** The second with a test key. */
+  event: 'return.completed' | 'return.test.completed';
+  /** ret_ and 24 hex digits. */
+  returnId: string;
+  amountCents: number;
+  cause: 'already_paid' | 'amount_mismatch' | 'canceled' | 'not_payable' | 'paid_elsewhere';
+  /** The number of your order, or of the charge. */
+  externalId: string | null;
+  /** The payment of the same order that was kept; null where none was. */
+  keptPayment: string | null;
+  /** Of the PIX that came, at the bank; null of a card. */
+  endToEndId: string | null;
+  /** ISO 8601 in UTC, with milliseconds. */
+  receivedAt: string;
+  resource: {
+    type: 'card_payment' | 'payment' | 'charge' | 'subscription';
+    id: string;
+  };
+  /** ISO 8601 in UTC, with milliseconds. */
+  returnedAt: string;
+  /** That of the resource, byte for byte. */
+  metadata: string | null;
   /** With a test key alone. */
   sandbox?: true;
 }
@@ -797,6 +831,8 @@ export type PayoutEvent =
 
 export type CheckoutTokenEvent = CheckoutTokenPausedEvent;
 
+export type ReturnEvent = ReturnCompletedEvent;
+
 export type SubscriptionEvent =
   | SubscriptionActivatedEvent
   | SubscriptionPaidEvent
@@ -827,6 +863,7 @@ export type WebhookEvent =
   | PayoutEvent
   | SubaccountPayoutEvent
   | CheckoutTokenEvent
+  | ReturnEvent
   | SubscriptionEvent
   | DisputeEvent
   | DeliveryEvent;

@@ -134,6 +134,18 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
       ])}
       ${backLink(site, cancelUrlOf(order.payment))}`,
   }),
+  returned: (site, { payment }) => {
+    const { texts } = site;
+    return {
+      icon: ICONS.refund,
+      tone: 'neutral',
+      title: payment.canceledAt ? texts.card.canceled : texts.page.alreadyPaid,
+      body: html`
+        ${payment.canceledAt ? null : html`<p>${texts.card.paidBefore}</p>`}
+        <p>${texts.card.refundedText}</p>
+        ${backLink(site, cancelUrlOf(payment))}`,
+    };
+  },
   paid_elsewhere: (site, { payment }) => ({
     icon: ICONS.check,
     tone: 'neutral',

@@ -152,6 +152,7 @@ export const texts: Texts = {
     expiredText: (at) => `This payment expired on ${at}. Nothing was charged.`,
     refunded: 'Payment refunded',
     refundedText: 'The amount was refunded to the card. It may take up to two statements to appear.',
+    paidBefore: 'Another payment for the same purchase had already been approved.',
     alreadyPaidText:
       'Another payment for the same purchase has been approved, perhaps in another window. Nothing was charged now.',
   },
@@ -188,6 +189,7 @@ export const texts: Texts = {
     returnReasons: {
       already_paid: 'the payment had been made already',
       amount_mismatch: 'the amount is not the one requested',
+      canceled: 'the payment had been canceled',
       not_payable: 'this payment can no longer be made',
       paid_elsewhere: 'the purchase had been paid in another way',
       unknown: 'it could not be accepted',

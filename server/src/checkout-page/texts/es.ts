@@ -156,6 +156,7 @@ export const texts: Texts = {
     refunded: 'Pago reembolsado',
     refundedText:
       'El importe fue devuelto a la tarjeta. Puede tardar hasta dos estados de cuenta en aparecer.',
+    paidBefore: 'Otro pago de la misma compra ya se había aprobado.',
     alreadyPaidText:
       'Otro pago de la misma compra ya fue aprobado, quizás en otra ventana. No se cobró nada ahora.',
   },
@@ -192,6 +193,7 @@ export const texts: Texts = {
     returnReasons: {
       already_paid: 'el pago ya estaba hecho',
       amount_mismatch: 'el importe no es el solicitado',
+      canceled: 'el pago se había cancelado',
       not_payable: 'este pago ya no se puede hacer',
       paid_elsewhere: 'la compra ya había sido pagada de otra forma',
       unknown: 'no fue posible aceptarlo',

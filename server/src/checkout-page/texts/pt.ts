@@ -155,6 +155,7 @@ export const texts: Texts = {
     expiredText: (at) => `Este pagamento expirou em ${at}. Nada foi cobrado.`,
     refunded: 'Pagamento devolvido',
     refundedText: 'O valor foi devolvido para o cartão. Pode levar até duas faturas para aparecer.',
+    paidBefore: 'Outro pagamento da mesma compra já tinha sido aprovado.',
     alreadyPaidText:
       'Outro pagamento da mesma compra já foi aprovado, talvez em outra janela. Nada foi cobrado agora.',
   },
@@ -191,6 +192,7 @@ export const texts: Texts = {
     returnReasons: {
       already_paid: 'o pagamento já tinha sido feito',
       amount_mismatch: 'o valor é diferente do solicitado',
+      canceled: 'o pagamento tinha sido cancelado',
       not_payable: 'este pagamento não pode mais ser feito',
       paid_elsewhere: 'a compra já tinha sido paga de outra forma',
       unknown: 'não foi possível aceitar',

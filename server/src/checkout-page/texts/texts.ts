@@ -114,6 +114,7 @@ export interface Texts {
     expiredText(at: string): string;
     refunded: string;
     refundedText: string;
+    paidBefore: string;
     alreadyPaidText: string;
   };
   pix: {
@@ -146,7 +147,7 @@ export interface Texts {
     /** `isDone` is false while the money is on its way. */
     returned(amount: Html, isDone: boolean, reason: string): Html;
     returnReasons: Record<
-      'already_paid' | 'amount_mismatch' | 'not_payable' | 'paid_elsewhere' | 'unknown',
+      'already_paid' | 'amount_mismatch' | 'canceled' | 'not_payable' | 'paid_elsewhere' | 'unknown',
       string
     >;
     moreReturned(count: number): string;

@@ -8,10 +8,11 @@ export type PageState = 'waiting' | 'pending' | 'expired' | 'paid_elsewhere' | '
  * of the order was paid, nobody may be led to pay this one too.
  */
 export function pageState(
-  { status, brCode, expiresAt }: Pick<HostedPix, 'status' | 'brCode' | 'expiresAt'>,
+  { status, brCode, expiresAt, returned }: Pick<HostedPix, 'status' | 'brCode' | 'expiresAt' | 'returned'>,
   paidElsewhere: boolean,
   now: Date,
 ): PageState {
+  if (returned) return 'paid_elsewhere';
   if (status !== 'pending' && status !== 'expired') return status;
   if (paidElsewhere) return 'paid_elsewhere';
   if (status === 'expired' || expiresAt <= now) return 'expired';
