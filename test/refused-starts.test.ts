@@ -17,7 +17,7 @@ import { runInTest, temporaryFolder } from './support/test-program.ts';
 
 test('A server stops at a wrong variable, in one line that names it', async () => {
   expect(await failure({ PORT: 'x', DATABASE_URL: 'mysql://u:hidden@db/psa' })).toBe(
-    'PORT must be a whole number; DATABASE_URL must begin with postgres:// or postgresql://\n',
+    'PORT must be a whole number; DATABASE_URL must begin with postgres:// or postgresql://, or be pairs such as host=db dbname=psa\n',
   );
 });
 
