@@ -1969,6 +1969,30 @@ describe('6.4 optional events', () => {
     expect(processing).toEqual({ ...requested, event: 'withdrawal.processing', status: 'processing' });
     expect(processing.withdrawalId).toBe(body.id);
   });
+  rows('6.4', ['withdrawal.returned'], async () => {
+    await advanceClock(app, HOUR_MS);
+    const from = receiver.received.length;
+    const { body } = await withdraw({});
+    await advanceClock(app, 60_000);
+    const sent = await fetch(`${app.url}/simulator/transfers/${body.id}/return`, {
+      method: 'POST',
+      headers: { 'content-type': 'application/json', 'x-psa-action': '1' },
+      body: '{}',
+    });
+    expect(sent.status).toBe(200);
+    await advanceClock(app, 1_000);
+    const [, completed, returned] = reported(from).map((each) => each.body);
+    expect(returned).toEqual({
+      ...completed,
+      event: 'withdrawal.returned',
+      status: 'concluido',
+      returnedAt: expect.any(String),
+    });
+    expect((await live.get(`/payouts/${body.id}`)).body).toMatchObject({
+      status: 'concluido',
+      returnedAt: returned.returnedAt,
+    });
+  });
   rows(
     '6.4',
     [

@@ -719,9 +719,11 @@ function rulesOfPayouts(instant: string): Record<string, string> {
       ) p cross join lateral (values
         ('requested', own, -taken), ('requested', in_transit, taken),
         ('completed', in_transit, -taken), ('completed', gone, arrives), ('completed', 'platform_fees', fee),
-        ('denied', in_transit, -taken), ('denied', own, taken)
+        ('denied', in_transit, -taken), ('denied', own, taken),
+        ('returned', gone, -arrives), ('returned', 'platform_fees', -fee), ('returned', own, taken)
       ) line (step, name, amount)
-      where line.step in ('requested', status) and line.amount <> 0`,
+      where (line.step in ('requested', status) or (status = 'returned' and line.step = 'completed'))
+        and line.amount <> 0`,
     ),
 
     'in any hour there are ten payouts at most, five of them turbo': `
@@ -821,10 +823,14 @@ function rulesOfSubaccounts(): Record<string, string> {
         ('completed', 'payouts_in_transit', -amount_cents),
         ('completed', 'paid_out', amount_cents - fee_cents - agreed_fee_cents),
         ('completed', 'platform_fees', agreed_fee_cents), ('completed', 'merchant_balance', fee_cents),
-        ('reversed', 'payouts_in_transit', -amount_cents), ('reversed', 'merchant_subaccounts', amount_cents)
+        ('reversed', 'payouts_in_transit', -amount_cents), ('reversed', 'merchant_subaccounts', amount_cents),
+        ('returned', 'paid_out', -(amount_cents - fee_cents - agreed_fee_cents)),
+        ('returned', 'platform_fees', -agreed_fee_cents), ('returned', 'merchant_balance', -fee_cents),
+        ('returned', 'merchant_subaccounts', amount_cents)
       ) line (step, name, amount)
       where line.amount <> 0
-        and line.step in ('requested', case when reversed_at is null then status else 'reversed' end)
+        and (line.step in ('requested', case when reversed_at is null or status = 'completed' then status else 'reversed' end)
+          or (line.step = 'returned' and reversed_at is not null and status = 'completed'))
       union all
       select account_id, environment, 'subaccount.transfer_in:' || ref_id, line.name, line.amount, line.subaccount_id
       from statement_entry entry cross join lateral (values

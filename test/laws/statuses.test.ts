@@ -21,13 +21,24 @@ const debited = (from: 'brl' | 'ltc') => PAYOUT_METHODS.filter((method) => metho
 const DEBITED = { brl: debited('brl'), ltc: debited('ltc') };
 
 const RECEIPT = { endToEndId: 'E1', recipientName: 'Ana Souza', recipientBankName: 'Banco Ipê S.A.' };
-type Said = 'in_verification' | 'queued' | 'sent' | 'completed' | 'denied' | 'refused' | 'nothing';
+type Said =
+  | 'in_verification'
+  | 'queued'
+  | 'sent'
+  | 'completed'
+  | 'returned'
+  | 'denied'
+  | 'refused'
+  | 'nothing';
 const ENDS: readonly Said[] = ['completed', 'denied', 'refused'];
-const word = fc.constantFrom<Said>('in_verification', 'queued', 'sent', 'nothing', ...ENDS);
+const word = fc.constantFrom<Said>('in_verification', 'queued', 'sent', 'nothing', 'returned', ...ENDS);
 
 /** A bank's words for one transfer, in this order, whether or not they go together, and the last one for good. */
 const script = fc
-  .tuple(fc.array(word, { maxLength: 5 }), fc.constantFrom<Said>('completed', 'denied', 'refused'))
+  .tuple(
+    fc.array(word, { maxLength: 5 }),
+    fc.constantFrom<Said>('completed', 'returned', 'denied', 'refused'),
+  )
   .map(([words, end]) => [...words, end]);
 
 const RANK: Record<string, number> = {
@@ -36,6 +47,7 @@ const RANK: Record<string, number> = {
   completed: 2,
   denied: 2,
   failed: 2,
+  returned: 3,
 };
 
 describeOnDatabase('whatever a bank says, in whatever order and however often', (open) => {
@@ -55,14 +67,20 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
         const scripts = new Map<string, Said[]>();
         /** The first end that was said of a transfer: whatever comes after it is none of ours. */
         const ended = new Map<string, Said>();
+        /** The transfers that have come back, after they had arrived or at once. */
+        const returned = new Set<string>();
         const bank = (simulated: Bank): Bank => ({
           ...simulated,
-          async send({ id }) {
+          async send({ id, method }) {
             const words = scripts.get(id) ?? scripts.set(id, [...upcoming.shift()!]).get(id)!;
             const said = words.length > 1 ? words.shift()! : words[0]!;
             if (said === 'nothing') throw new Error('the bank is out of reach');
-            if (ENDS.includes(said) && !ended.has(id)) ended.set(id, said);
-            return statusOf(said, core);
+            // No chain sends anything back: there it has arrived.
+            const comesBack = said === 'returned' && (method === 'pix' || method === 'pix_turbo');
+            const end = said === 'returned' ? 'completed' : said;
+            if (ENDS.includes(end) && !ended.has(id)) ended.set(id, end);
+            if (comesBack && ended.get(id) === 'completed') returned.add(id);
+            return statusOf(comesBack ? said : end, core);
           },
         });
         const upcoming: Said[][] = [];
@@ -100,7 +118,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
         for (const [index, id] of ids.entries()) {
           const snapshots = events
             .filter(({ resourceId }) => resourceId === id)
-            .map(({ snapshot }) => snapshot as { version: number; status: string });
+            .map(({ snapshot }) => snapshot as { version: number; status: string; reversed?: boolean });
           expect(snapshots.map(({ version }) => version)).toEqual(snapshots.map((_, n) => n + 1));
           const ranks = snapshots.map(({ status }) => RANK[status]!);
           expect(ranks).toEqual([...ranks].sort());
@@ -113,9 +131,21 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
                 : 'denied',
           ]);
         }
+        for (const [index, id] of ids.entries()) {
+          const { status, reversed } = events.findLast(({ resourceId }) => resourceId === id)!.snapshot as {
+            status: string;
+            reversed?: boolean;
+          };
+          const isBack =
+            asked[index]!.from === 'subaccount' ? reversed && status === 'completed' : status === 'returned';
+          expect(isBack).toBe(returned.has(id));
+        }
         const came = (...from: string[]) =>
           asked.filter(
-            (payout, index) => from.includes(payout.from) && ended.get(ids[index]!) === 'completed',
+            (payout, index) =>
+              from.includes(payout.from) &&
+              ended.get(ids[index]!) === 'completed' &&
+              !returned.has(ids[index]!),
           ).length;
         const [main, ltc, subaccount] = [came(...DEBITED.brl), came(...DEBITED.ltc), came('subaccount')];
         const sums = await expectBooksHold(database, core.tenant);
@@ -143,6 +173,7 @@ function statusOf(said: Exclude<Said, 'nothing'>, { clock }: Core): TransferStat
     case 'sent':
       return { status: said, until: said === 'sent' ? null : plusMs(clock.now(), 3 * SECOND) };
     case 'completed':
+    case 'returned':
       return { status: said, receipt: RECEIPT };
     case 'denied':
     case 'refused':

@@ -45,7 +45,7 @@ vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) =
     dustLitoshi: null,
     leavesUnconfirmed: false,
     hourly: { most: 2, inWords: 'made-up withdrawals' },
-    rail: { simulatedMs: 60_000, namesRecipient: false },
+    rail: { simulatedMs: 60_000, comesBack: false, namesRecipient: false },
   };
   // The functions of the registry close over its record, so the method is added to that record.
   Object.assign(original.METHODS, { made_up: madeUp });

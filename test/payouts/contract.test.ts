@@ -47,6 +47,7 @@ describeOnDatabase('payouts', (open) => {
       destination: KEY,
       requestedAt: core.clock.now(),
       processedAt: null,
+      returnedAt: null,
       deniedReason: null,
       endToEndId: null,
       externalId: null,

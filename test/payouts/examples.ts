@@ -14,6 +14,7 @@ export const PAYOUT: OwnPayout = {
   destination: 'ana@padaria.example',
   requestedAt: new Date('2026-03-02T12:00:00.000Z'),
   processedAt: null,
+  returnedAt: null,
   deniedReason: null,
   endToEndId: null,
   externalId: null,
@@ -32,6 +33,7 @@ export const UPSTREAM_PAYOUT: UpstreamPayout = {
   destination: 'a***@padaria.example',
   requestedAt: new Date('2026-03-02T12:00:00.000Z'),
   processedAt: null,
+  returnedAt: null,
   deniedReason: null,
   endToEndId: null,
 };

@@ -458,6 +458,7 @@ describe('a withdrawal that a service reports', () => {
     status: 'pendente',
     requestedAt: '2026-03-02T12:00:00.000Z',
     processedAt: null,
+    returnedAt: null,
   };
   const OTHERS = {
     _id: ID,

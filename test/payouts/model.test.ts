@@ -214,14 +214,15 @@ describe('rules', () => {
     expect(recent.byMethod).toEqual({ pix_turbo: [10, 8, 6, 4, 2].map(at) });
   });
 
-  test('only a turbo payout is ever processing, and no status follows an end', () => {
+  test('only a turbo payout is ever processing, and no status follows an end but the return of a PIX', () => {
     const next = (method: PayoutMethod) =>
-      (['pending', 'processing', 'completed', 'denied'] as const).map((status) =>
+      (['pending', 'processing', 'completed', 'denied', 'returned'] as const).map((status) =>
         nextStatuses({ method, status }),
       );
     const ends = ['completed', 'denied'];
-    expect(next('pix_turbo')).toEqual([['processing', 'denied'], ends, [], []]);
-    for (const method of ['pix', 'ltc', 'usd'] as const) expect(next(method)).toEqual([ends, ends, [], []]);
+    expect(next('pix_turbo')).toEqual([['processing', 'denied'], ends, ['returned'], [], []]);
+    expect(next('pix')).toEqual([ends, ends, ['returned'], [], []]);
+    for (const method of ['ltc', 'usd'] as const) expect(next(method)).toEqual([ends, ends, [], [], []]);
   });
 
   test('ids and codes have their forms', () => {
@@ -330,7 +331,10 @@ describe('what the bank says', () => {
       status: fc.constantFrom('in_verification' as const, 'queued' as const, 'sent' as const),
       until: fc.constantFrom(null, plusMs(NOW, -1), NOW, plusMs(NOW, 60_000)),
     }),
-    fc.constant<TransferOutcome>({ status: 'completed', receipt: { endToEndId: 'E1' } }),
+    fc.constantFrom<TransferOutcome>(
+      { status: 'completed', receipt: { endToEndId: 'E1' } },
+      { status: 'returned', receipt: { endToEndId: 'E1' } },
+    ),
     fc.constantFrom<TransferOutcome>(
       { status: 'denied', reason: 'Conta encerrada' },
       { status: 'refused', reason: 'Bloqueado' },
@@ -347,8 +351,11 @@ describe('what the bank says', () => {
           let payout = change.payout;
           let balances = balancesAfter(RICH, change);
           for (const outcome of outcomes) {
+            // No chain sends anything back.
+            if (outcome.status === 'returned' && !METHODS[method].rail.comesBack) continue;
+            const comesBack = payout.status === 'completed' && outcome.status === 'returned';
             change = decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW });
-            if (isFinal(payout.status)) expect(change).toBeNull();
+            if (isFinal(payout.status)) expect(change !== null).toBe(comesBack);
             if (change === null) continue;
             let status: OwnPayout['status'] | null = payout.status;
             for (const step of change.steps) {
@@ -362,7 +369,8 @@ describe('what the bank says', () => {
             payout = change.payout;
             balances = balancesAfter(balances, change);
           }
-          if (payout.status === 'denied') expect(balances).toEqual(RICH);
+          if (payout.status === 'denied' || payout.status === 'returned') expect(balances).toEqual(RICH);
+          expect(payout.returnedAt !== null).toBe(payout.status === 'returned');
           if (payout.status === 'completed') {
             expect(balances.payouts_in_transit + balances.ltc_in_transit).toBe(0);
             expect(balances.paid_out).toBe(method === 'ltc' ? 0 : 1_000 - FEES[method]);
@@ -375,6 +383,34 @@ describe('what the bank says', () => {
       ),
       { numRuns: generated(500) },
     );
+  });
+
+  test('a payout that comes back repays what the merchant owes before it is in the balance', () => {
+    const sent = request();
+    const outcome = (status: 'completed' | 'returned'): TransferOutcome => ({
+      status,
+      receipt: { endToEndId: 'E1' },
+    });
+    const decide = (payout: OwnPayout, balances: Balances, status: 'completed' | 'returned') =>
+      decideOutcome(payout, { outcome: outcome(status), environment: 'live', balances, now: NOW })!;
+    const arrived = decide(sent.payout, balancesAfter(RICH, sent), 'completed');
+    const owing: Balances = {
+      ...balancesAfter(balancesAfter(RICH, sent), arrived),
+      merchant_balance: 0,
+      merchant_receivable: -300,
+    };
+    const back = decide(arrived.payout, owing, 'returned');
+    expect(back.payout).toMatchObject({ status: 'returned', returnedAt: NOW, endToEndId: 'E1' });
+    expect(balancesAfter(owing, back)).toMatchObject({
+      merchant_balance: 700,
+      merchant_receivable: 0,
+      paid_out: 0,
+      platform_fees: 0,
+    });
+    // It may arrive and come back between two looks.
+    const both = decide(sent.payout, balancesAfter(RICH, sent), 'returned');
+    expect(both.steps.map((step) => step.payout.status)).toEqual(['completed', 'returned']);
+    expect(balancesAfter(balancesAfter(RICH, sent), both)).toEqual(RICH);
   });
 
   test.each([

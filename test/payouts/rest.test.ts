@@ -1,7 +1,13 @@
 import fc from 'fast-check';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import { payoutRequestWire, payoutToWire, payoutWebhook, payoutWire } from '../../server/src/payouts/wire.ts';
+import {
+  payoutRequestWire,
+  payoutToWire,
+  payoutWebhook,
+  payoutWire,
+  readPayout,
+} from '../../server/src/payouts/wire.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { fund } from '../support/funds.ts';
@@ -325,6 +331,22 @@ describe('the webhook (6.1)', () => {
       status,
       processedAt: '2026-03-02T12:00:02.000Z',
     });
+  });
+
+  test('a withdrawal that came back stays concluido, with returnedAt, and so is its webhook', () => {
+    const at = new Date('2026-03-03T12:00:00.000Z');
+    const returned = { ...PAYOUT, status: 'returned', processedAt: PROCESSED, returnedAt: at } as const;
+    expect(payoutWebhook(returned, 'live')).toEqual({
+      event: 'withdrawal.returned',
+      ...common,
+      status: 'concluido',
+      processedAt: '2026-03-02T12:00:02.000Z',
+      returnedAt: '2026-03-03T12:00:00.000Z',
+    });
+    const wire = payoutWire.encode(payoutToWire(returned));
+    expect(wire).toMatchObject({ status: 'concluido', returnedAt: '2026-03-03T12:00:00.000Z' });
+    expect(readPayout(wire)).toMatchObject({ status: 'returned', processedAt: PROCESSED, returnedAt: at });
+    expect(readPayout({ ...wire, returnedAt: undefined })).toMatchObject({ status: 'completed' });
   });
 
   test.each(['live', 'sandbox'] as const)(

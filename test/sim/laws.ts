@@ -140,12 +140,14 @@ const LAWS: Record<string, string> = {
         ['pending', 'denied'],
         ['processing', 'completed'],
         ['processing', 'denied'],
+        ['completed', 'returned'],
       ],
       subaccount_payout: [
         ['processing', 'processing'],
         ['processing', 'completed'],
         ['processing', 'failed'],
         ['failed', 'reversed'],
+        ['completed', 'reversed'],
       ],
     })}))
       or (before is null and resource not in ('payment', 'charge')
@@ -184,7 +186,7 @@ const LAWS: Record<string, string> = {
 
   'a turbo payout is processing before it is completed, and no other ever is': `
     select withdrawal_id, method, status from payout p
-    where case method when 'pix_turbo' then status = 'completed' else true end
+    where case method when 'pix_turbo' then status in ('completed', 'returned') else true end
       and (method = 'pix_turbo') <> exists (
         select from event e where e.account_id = p.account_id and e.environment = p.environment
           and e.resource = 'payout' and e.resource_id = p.withdrawal_id and e.kind = 'payout.processing')`,

@@ -20,7 +20,8 @@ export interface BookedTransfer extends Transfer {
   receivedAt: Date;
   heldUntil: Date | null;
   settlesAt: Date;
-  outcome: 'complete' | 'deny' | 'refuse';
+  /** return: it arrives and comes back, before anybody looks. */
+  outcome: 'complete' | 'deny' | 'refuse' | 'return';
 }
 
 /** A charge as the acquirer's own books have it. */
@@ -111,7 +112,15 @@ export function createRails({
     const now = clock.now();
     const isLive = transfer.tenant.environment === 'live';
     const heldUntil = random.below(6) === 0 ? plusMs(now, 30 * SECOND) : null;
-    const outcome = isLive ? random.pick(['complete', 'complete', 'complete', 'deny', 'refuse']) : 'complete';
+    const ends = [
+      'complete',
+      'complete',
+      'complete',
+      'deny',
+      'refuse',
+      ...(isPix(transfer) ? ['return'] : []),
+    ];
+    const outcome = isLive ? random.pick(ends) : 'complete';
     const afterMs = random.pick([0, 2 * SECOND, 3 * SECOND, 10 * MINUTE]);
     const booked: BookedTransfer = {
       ...transfer,
@@ -243,11 +252,14 @@ function statusOf({ outcome, heldUntil, settlesAt, method }: BookedTransfer, now
   if (heldUntil && heldUntil > now) return { status: 'in_verification', until: heldUntil };
   if (settlesAt > now) return { status: method === 'pix_turbo' ? 'sent' : 'queued', until: settlesAt };
   if (outcome === 'deny') return { status: 'denied', reason: 'O banco de destino recusou' };
-  const isPix = method === 'pix' || method === 'pix_turbo';
-  const receipt = isPix
+  const receipt = isPix({ method })
     ? { endToEndId: 'E1', recipientName: 'Ana Souza', recipientBankName: 'Banco Ipê S.A.' }
     : { endToEndId: null, recipientName: null, recipientBankName: null };
-  return { status: 'completed', receipt };
+  return { status: outcome === 'return' ? 'returned' : 'completed', receipt };
+}
+
+function isPix({ method }: Pick<Transfer, 'method'>): boolean {
+  return method === 'pix' || method === 'pix_turbo';
 }
 
 function textOf({ tenant, method, destination, amountCents, litoshi }: Transfer): string {

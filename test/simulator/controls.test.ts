@@ -235,6 +235,24 @@ describe('transfers', () => {
     expect(await walletOf()).toEqual(before);
   });
 
+  test('A payout by PIX that has arrived is sent back: its whole amount returns, and once', async () => {
+    const before = await walletOf();
+    const id = await payOut();
+    expect((await pull(`transfers/${id}/return`)).status).toBe(409);
+    await pull(`transfers/${id}/settle`);
+    await app.work.settled();
+    expect(await payoutOf(id)).toMatchObject({ status: 'COMPLETED' });
+    expect((await state()).body.returnableTransfers).toContainEqual(expect.objectContaining({ id }));
+
+    expect((await pull(`transfers/${id}/return`)).status).toBe(200);
+    await app.work.settled();
+    expect(await payoutOf(id)).toMatchObject({ status: 'RETURNED' });
+    expect(await walletOf()).toEqual(before);
+    expect((await pull(`transfers/${id}/return`)).status).toBe(409);
+    expect((await pull(`transfers/${id}/return`, { environment: 'sandbox' })).status).toBe(409);
+    expect((await state()).body.returnableTransfers).not.toContainEqual(expect.objectContaining({ id }));
+  });
+
   test.each(['com \u0000', 'meio \ud83e'])(
     'A transfer is not denied for %j, which no database stores',
     async (reason) => {

@@ -28,6 +28,7 @@ import {
   assertPayoutsAvailable,
   decideOutcome,
   decideRequest,
+  decideReturn,
   decideReverse,
   type SubaccountPayoutChange,
   type TransferOutcome,
@@ -123,6 +124,34 @@ function live(first: SubaccountPayoutChange, outcomes: readonly TransferOutcome[
   for (let count = 0; count < 2; count += 1) take(decideReverse(records.at(-1)!, owner, LATER));
   return { records, events, balances, owner, last: records.at(-1)!.payout };
 }
+
+test('a payout of a subaccount that comes back is reversed whole, and the integrator gives its markup back or owes it', () => {
+  const receipt = { endToEndId: 'E1', recipientName: 'Ana', recipientBankName: 'Banco' };
+  const { records, balances, owner, last } = live(request(4_000), [{ status: 'completed', receipt }]);
+  expect([last.status, owner.balanceCents, balances.merchant_balance]).toEqual(['completed', 0, 50]);
+  for (const left of [50, 20]) {
+    const before: Balances = { ...balances, merchant_balance: left };
+    const back = decideReturn(records.at(-1)!, owner, { balances: before, now: LATER })!;
+    expect(back.record.payout).toEqual({
+      ...last,
+      version: last.version + 1,
+      reversed: true,
+      reversedAt: LATER,
+    });
+    expect([back.event, guidanceOf(back.record.payout)]).toEqual(['reversed', 'RETRY_WITH_NEW_KEY']);
+    expect(back.move!.entry).toMatchObject({
+      ...{ kind: 'payout_reversal', refId: 'saq_1', amountCents: 4_000, balanceAfterCents: 4_000 },
+    });
+    expect(applyToBalances(before, back.move!.transaction)).toMatchObject({
+      merchant_subaccounts: 4_000,
+      merchant_balance: left - Math.min(left, 50),
+      merchant_receivable: Math.min(left - 50, 0),
+      paid_out: 0,
+      platform_fees: 0,
+    });
+    expect(decideReturn(back.record, owner, { balances: before, now: LATER })).toBeNull();
+  }
+});
 
 describe('a payout', () => {
   test('a payout never goes back, keeps its money together, and gives it away or back once, whatever the bank says', () => {

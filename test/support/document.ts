@@ -229,6 +229,7 @@ export const DOCUMENT_ROWS = {
     'subscription.completed',
     'subscription.expired',
     'withdrawal.processing',
+    'withdrawal.returned',
     'dispute.opened',
     'dispute.updated',
     'dispute.closed',

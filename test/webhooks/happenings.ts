@@ -123,6 +123,29 @@ export const HAPPENINGS: Record<
     const returnId = expect.stringMatching(/^ret_[0-9a-f]{24}$/);
     return { returnId, ...of, amountCents: 4990, cause: 'already_paid', ...times, metadata: SALE.metadata };
   },
+  async 'withdrawal.returned'(core) {
+    await fund(core, { cents: 10_000 });
+    const { payout } = await core.payouts.request(core.tenant, {
+      method: 'pix',
+      amountCents: 1_000,
+      destination: 'ana@example.com',
+    });
+    await core.pass(HOUR);
+    const processedAt = core.clock.now().toISOString();
+    await core.bank.sendBack(payout.withdrawalId);
+    await core.payouts.recheck(core.tenant, payout.withdrawalId);
+    await core.work.settled();
+    return {
+      withdrawalId: payout.withdrawalId,
+      code: payout.code,
+      amount: 10,
+      method: 'pix',
+      walletAddress: 'ana@example.com',
+      status: 'concluido',
+      processedAt: expect.any(String),
+      returnedAt: processedAt,
+    };
+  },
   async 'withdrawal.processing'(core) {
     await fund(core, { cents: 10_000 });
     const { payout } = await core.payouts.request(core.tenant, {

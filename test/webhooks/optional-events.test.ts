@@ -98,6 +98,7 @@ describeOnDatabase('optional webhook events', (open) => {
           ...['refund.completed', 'refund.completed', 'refund.completed'],
           ...['payment.expired', 'payment.failed', 'payment.paid', 'payment.refunded'],
           ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
+          ...['withdrawal.completed', 'withdrawal.requested', 'withdrawal.returned'],
         ].sort(),
       );
     });

@@ -44,7 +44,7 @@ interface SimulatedTransferTable extends TenantTable {
   received_at: Date;
   held_until: Date | null;
   settles_at: Date;
-  outcome: 'complete' | 'deny' | 'refuse';
+  outcome: 'complete' | 'deny' | 'refuse' | 'return';
   reason: string | null;
   end_to_end_id: string | null;
 }

@@ -157,13 +157,14 @@ interface PayoutTable extends TenantTable {
   code: string;
   version: number;
   method: PayoutMethod;
-  status: 'pending' | 'processing' | 'completed' | 'denied';
+  status: 'pending' | 'processing' | 'completed' | 'denied' | 'returned';
   amount_cents: number;
   fee_cents: number;
   litoshi: number | null;
   destination: string;
   requested_at: Date;
   processed_at: Date | null;
+  returned_at: Date | null;
   denied_reason: string | null;
   end_to_end_id: string | null;
   external_id: string | null;

@@ -102,6 +102,15 @@ export function creditWithRecovery(from: LedgerAccountName, amount: Cents, balan
   ];
 }
 
+/** Takes cents from the merchant's own balance; beyond it they become a debt of the merchant. */
+export function takeOrOwe(to: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
+  const fromBalance = Math.min(amount, balances.merchant_balance);
+  return [
+    { from: 'merchant_balance', to, amount: fromBalance },
+    { from: 'merchant_receivable', to, amount: amount - fromBalance },
+  ];
+}
+
 /**
  * The balances after a transaction. Throws where an account would get the wrong sign (a rule upstream has failed)
  * or a sum that a number cannot hold: once stored, nothing of the tenant could be read or changed any more.

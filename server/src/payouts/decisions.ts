@@ -13,7 +13,6 @@ import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
 import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,
-  isFinal,
   leavesUnconfirmed,
   netCents,
   netLitoshi,
@@ -83,6 +82,7 @@ export function decideRequest(
     destination,
     requestedAt: now,
     processedAt: null,
+    returnedAt: null,
     deniedReason: null,
     endToEndId: null,
     externalId,
@@ -117,7 +117,7 @@ function assertCarried(payout: Pick<OwnPayout, 'method' | 'amountCents' | 'feeCe
 /** The state of a transfer at the bank; in the first two the money has not left. `until`: when that may change. */
 export type TransferOutcome =
   | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
-  | { status: 'completed'; receipt: { endToEndId: string | null } }
+  | { status: 'completed' | 'returned'; receipt: { endToEndId: string | null } }
   | { status: 'denied' | 'refused'; reason: string };
 
 /** The time after which the bank is asked again where it names no instant. */
@@ -133,24 +133,35 @@ export function decideOutcome(
     now,
   }: { outcome: TransferOutcome; environment: Environment; balances: Balances; now: Date },
 ): PayoutChange | null {
-  if (isFinal(payout.status)) return null;
+  if (nextStatuses(payout).length === 0 || (payout.status === 'completed' && outcome.status !== 'returned'))
+    return null;
   switch (outcome.status) {
     case 'in_verification':
     case 'queued':
       return changeOf(payout, [], { sendAt: nextSendAt(outcome.until, now) });
     case 'sent':
       return changeOf(payout, asSent(payout), { sendAt: nextSendAt(outcome.until, now) });
-    case 'completed': {
-      const endToEndId = outcome.receipt.endToEndId;
-      return changeOf(payout, [...asSent(payout), { status: 'completed', processedAt: now, endToEndId }], {
-        transaction: ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout)),
+    case 'completed':
+      return changeOf(payout, asArrived(payout, outcome.receipt, now), {
+        transactions: arrivalsOf(payout),
+      });
+    case 'returned': {
+      if (!methodOf(payout.method).rail.comesBack)
+        throw new RangeError(`a ${payout.method} payout never comes back`);
+      if (environment === 'sandbox') throw new RangeError('a sandbox payout never comes back');
+      const before = payout.status === 'completed' ? [] : asArrived(payout, outcome.receipt, now);
+      return changeOf(payout, [...before, { status: 'returned', returnedAt: now }], {
+        transactions: [
+          ...(before.length > 0 ? arrivalsOf(payout) : []),
+          ledgerTransaction(`payout.returned:${payout.withdrawalId}`, comebackOf(payout, balances)),
+        ],
       });
     }
     case 'denied':
     case 'refused': {
       if (environment === 'sandbox') throw new RangeError('a sandbox payout is never denied');
       return changeOf(payout, [{ status: 'denied', processedAt: now, deniedReason: outcome.reason }], {
-        transaction: ledgerTransaction(`payout.denied:${payout.withdrawalId}`, returnOf(payout, balances)),
+        transactions: [ledgerTransaction(`payout.denied:${payout.withdrawalId}`, returnOf(payout, balances))],
       });
     }
   }
@@ -161,12 +172,17 @@ function asSent({ method, status }: OwnPayout): Step[] {
   return leavesUnconfirmed(method) && status === 'pending' ? [{ status: 'processing' }] : [];
 }
 
+/** The steps to `completed`. */
+function asArrived(payout: OwnPayout, { endToEndId }: { endToEndId: string | null }, now: Date): Step[] {
+  return [...asSent(payout), { status: 'completed', processedAt: now, endToEndId }];
+}
+
 type Step = Pick<OwnPayout, 'status'> & Partial<OwnPayout>;
 
 function changeOf(
   payout: OwnPayout,
   steps: readonly Step[],
-  { transaction, sendAt = null }: { transaction?: LedgerTransaction; sendAt?: Date | null },
+  { transactions = [], sendAt = null }: { transactions?: LedgerTransaction[]; sendAt?: Date | null },
 ): PayoutChange {
   let current = payout;
   const taken = steps.map((step) => {
@@ -176,7 +192,7 @@ function changeOf(
     current = { ...current, ...step, version: current.version + 1 };
     return { previous, payout: current };
   });
-  return { payout: current, steps: taken, transactions: transaction ? [transaction] : [], sendAt };
+  return { payout: current, steps: taken, transactions, sendAt };
 }
 
 /** The instant at which the bank is asked again: the one that it names, unless that has passed. */
@@ -196,6 +212,23 @@ function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move
   return litoshi === null
     ? creditWithRecovery('payouts_in_transit', amountCents, balances)
     : [{ from: 'ltc_in_transit', to: 'merchant_ltc', amount: litoshi }];
+}
+
+/**
+ * The money of a completed payout that has come back: the whole amount, as of one that was denied. A debt of the merchant from
+ * the meantime is recovered from it.
+ */
+function comebackOf(payout: OwnPayout, balances: Balances): Move[] {
+  const { amountCents, feeCents } = payout;
+  return [
+    { from: 'paid_out', to: 'payouts_in_transit', amount: netCents(payout) },
+    { from: 'platform_fees', to: 'payouts_in_transit', amount: feeCents },
+    ...creditWithRecovery('payouts_in_transit', amountCents, balances),
+  ];
+}
+
+function arrivalsOf(payout: OwnPayout): LedgerTransaction[] {
+  return [ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout))];
 }
 
 /** The arrival of a payout. A fee in LTC leaves with the rest, for the ledger has no account for it. */

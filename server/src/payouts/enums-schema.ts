@@ -64,6 +64,11 @@ export const PayoutStatusEnum = builder.enumType('PayoutStatus', {
       value: 'denied',
       description: 'The payout was denied, and the amount is back in the balance; negado in REST.',
     },
+    RETURNED: {
+      value: 'returned',
+      description:
+        'The payout had arrived and has come back: the whole amount is in the balance again; concluido with returnedAt in REST. A webhook reports it to an account that has opted into WITHDRAWAL_RETURNED.',
+    },
     UNKNOWN,
   } as const,
 });

@@ -36,13 +36,14 @@ function oneOf(wordsFor: (kind: DestinationKind) => string): string {
 
 // ── A payout ────────────────────────────────────────────────────────────────────────────────────
 
-/** The status of a payout; in the document (section 3.3): pendente, processing, concluido, negado. */
-export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'denied';
+/** The status of a payout; in the document (section 3.3): pendente, processing, concluido, negado. One that came back stays concluido. */
+export type PayoutStatus = 'pending' | 'processing' | 'completed' | 'denied' | 'returned';
 export const PAYOUT_STATUSES = [
   'pending',
   'processing',
   'completed',
   'denied',
+  'returned',
 ] as const satisfies PayoutStatus[];
 
 /** A payout of the main account, which the document calls a withdrawal. All instants in UTC. */
@@ -64,6 +65,8 @@ export interface OwnPayout {
   destination: string;
   requestedAt: Date;
   processedAt: Date | null;
+  /** The instant at which a completed payout had come back. */
+  returnedAt: Date | null;
   deniedReason: string | null;
   /** The bank's identifier of a PIX that has arrived. */
   endToEndId: string | null;
@@ -125,9 +128,9 @@ export function assertOwnNames({ withdrawalId, code }: PayoutNames): void {
     throw new ValidationError([{ path: 'code', message: 'must be SAQ- and 12 letters and digits' }]);
 }
 
-/** Whether no later status follows: COMPLETED or DENIED. */
+/** Whether no later status follows: COMPLETED, unless the money comes back, DENIED or RETURNED. */
 export function isFinal(status: PayoutStatus | 'unknown'): boolean {
-  return status === 'completed' || status === 'denied';
+  return status === 'completed' || status === 'denied' || status === 'returned';
 }
 
 /** Whether no later status follows, and the service itself has said so. */
@@ -151,7 +154,9 @@ export function nextStatuses({
     case 'processing':
       return ['completed', 'denied'];
     case 'completed':
+      return methodOf(method).rail.comesBack ? ['returned'] : [];
     case 'denied':
+    case 'returned':
       return [];
   }
 }
@@ -169,13 +174,15 @@ export function netLitoshi(payout: Pick<OwnPayout, 'amountCents' | 'feeCents' | 
 
 /** Reads a payout back from an event's snapshot in JSON, where instants are text. */
 export function payoutFromJson(json: unknown): Payout {
-  const payout = json as Payout & Record<'requestedAt' | 'processedAt' | 'claimedAt', string | null>;
+  const payout = json as Payout &
+    Record<'requestedAt' | 'processedAt' | 'returnedAt' | 'claimedAt', string | null>;
   return {
     ...payout,
     externalId: payout.externalId ?? null,
     destinationKind: payout.destinationKind ?? variantOf(payout.method, payout.destination),
     requestedAt: payout.requestedAt === null ? null : new Date(payout.requestedAt),
     processedAt: payout.processedAt === null ? null : new Date(payout.processedAt),
+    returnedAt: payout.returnedAt == null ? null : new Date(payout.returnedAt),
     ...(payout.claimedAt && { claimedAt: new Date(payout.claimedAt) }),
   };
 }
@@ -358,7 +365,10 @@ export interface PayoutService<P extends Payout = Payout> {
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
-  /** Asks the bank now rather than when that is due. False where the end is known, or there is no such payout. */
+  /**
+   * Asks the bank now rather than when that is due; of a completed payout, whether it has come back. False where no later status
+   * can follow, or there is no such payout.
+   */
   recheck(tenant: Tenant, withdrawalId: string): Promise<boolean>;
 }
 

@@ -114,7 +114,7 @@ builder.node(PayoutRef, {
     }),
     final: t.boolean({
       description:
-        'Whether the status is final, as COMPLETED and DENIED are: no later status can follow. False while only a webhook reports the end, which the upstream service has not confirmed.',
+        'Whether the status is final, as COMPLETED, DENIED and RETURNED are: no later status follows, unless a COMPLETED payout comes back. False while only a webhook reports the end, which the upstream service has not confirmed.',
       resolve: isSettled,
     }),
     version: t.exposeInt('version', {
@@ -130,6 +130,11 @@ builder.node(PayoutRef, {
       type: 'DateTime',
       nullable: true,
       description: 'The time at which the payout was completed or denied.',
+    }),
+    returnedAt: t.expose('returnedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the payout had come back; null unless RETURNED.',
     }),
     deniedReason: t.exposeString('deniedReason', {
       nullable: true,

@@ -5,7 +5,7 @@ import type { Bank, Transfer } from '../rails/bank.ts';
 import type { TaskHandler } from '../work/queue.ts';
 import { payouts, writesOf } from './collections.ts';
 import { decideOutcome } from './decisions.ts';
-import { isFinal, netCents, netLitoshi, type OwnPayout, type PayoutTask } from './model.ts';
+import { netCents, netLitoshi, nextStatuses, type OwnPayout, type PayoutTask } from './model.ts';
 import { selectPayouts } from './store.ts';
 
 /**
@@ -27,7 +27,7 @@ export function createPayoutSending({
     tasks: {
       async 'payout.send'(task) {
         const [found] = await selectPayouts(database.sql, task, [task.key]);
-        if (!found || isFinal(found.status)) return;
+        if (!found || nextStatuses(found).length === 0) return;
         const outcome = await bank.send(transferOf(task, found));
         await committer.change({
           tenant: task,

@@ -15,8 +15,8 @@ import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,
   assertOwnNames,
-  isFinal,
   newPayoutCode,
+  nextStatuses,
   type OwnPayout,
   type PayoutService,
   type RequestPayoutInput,
@@ -143,7 +143,7 @@ export function createPayoutService({
         read: (reader) => reader.load(payouts, withdrawalId),
         decide(state) {
           const payout = state.get(payouts, withdrawalId);
-          if (!payout || isFinal(payout.status)) return { outcome: false };
+          if (!payout || nextStatuses(payout).length === 0) return { outcome: false };
           return { outcome: true, writes: { tasks: [sendTask(withdrawalId, state.now)] } };
         },
       }),

@@ -144,6 +144,7 @@ export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly Ow
           version: row.ref('excluded.version'),
           status: row.ref('excluded.status'),
           processed_at: row.ref('excluded.processed_at'),
+          returned_at: row.ref('excluded.returned_at'),
           denied_reason: row.ref('excluded.denied_reason'),
           end_to_end_id: row.ref('excluded.end_to_end_id'),
         }))
@@ -166,6 +167,7 @@ function toPayout(row: Selectable<Tables['payout']>): OwnPayout {
     destination: row.destination,
     requestedAt: row.requested_at,
     processedAt: row.processed_at,
+    returnedAt: row.returned_at,
     deniedReason: row.denied_reason,
     endToEndId: row.end_to_end_id,
     externalId: row.external_id,
@@ -188,6 +190,7 @@ function toRow(tenant: Tenant, payout: OwnPayout) {
     destination: payout.destination,
     requested_at: payout.requestedAt,
     processed_at: payout.processedAt,
+    returned_at: payout.returnedAt,
     denied_reason: payout.deniedReason,
     end_to_end_id: payout.endToEndId,
     external_id: payout.externalId,

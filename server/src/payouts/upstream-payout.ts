@@ -19,6 +19,7 @@ export interface UpstreamPayout {
   destination: string | null;
   requestedAt: Date | null;
   processedAt: Date | null;
+  returnedAt: Date | null;
   deniedReason: string | null;
   endToEndId: string | null;
   /** The merchant's own number, as our own request had it: the service has no place for it. */
@@ -45,7 +46,9 @@ export function mergeUpstreamPayout(
   const status = mergeStatus(known, method, upstream.status, source);
   const claimedAt = mergeClaimedAt(known, status, statusFor(method, upstream.status), source);
   const isCorrected = known !== null && isFinal(known.status) && known.status !== status;
-  const kept = isCorrected ? null : known;
+  // A payout that came back is the one that was completed.
+  const isReturned = status === 'returned' && known?.status === 'completed';
+  const kept = isCorrected && !isReturned ? null : known;
   const inputHash = known?.inputHash ?? fingerprintOf(method, amountCents, upstream.destination);
   const isNew = known?.status !== status || known.claimedAt?.getTime() !== claimedAt?.getTime();
   const merged: Payout = {
@@ -61,8 +64,10 @@ export function mergeUpstreamPayout(
     destination: mergeDestination(known, method, upstream.destination),
     requestedAt: known?.requestedAt ?? upstream.requestedAt,
     processedAt: kept?.processedAt ?? (isFinal(status) ? upstream.processedAt : null),
+    returnedAt: status === 'returned' ? (known?.returnedAt ?? upstream.returnedAt) : null,
     deniedReason: kept?.deniedReason ?? (status === 'denied' ? upstream.deniedReason : null),
-    endToEndId: kept?.endToEndId ?? (status === 'completed' ? upstream.endToEndId : null),
+    endToEndId:
+      kept?.endToEndId ?? (status === 'completed' || status === 'returned' ? upstream.endToEndId : null),
     externalId: known?.externalId ?? upstream.externalId ?? null,
     destinationKind:
       known?.destinationKind ??
@@ -142,6 +147,7 @@ export function payoutInDoubt({
     feeCents: null,
     litoshi: null,
     processedAt: null,
+    returnedAt: null,
     deniedReason: null,
     endToEndId: null,
   };

@@ -42,12 +42,16 @@ const STATUS_ON_THE_WIRE = {
   processing: 'processing',
   completed: 'concluido',
   denied: 'negado',
+  // The document has no word of its own: a payout that came back was completed, and has `returnedAt`.
+  returned: 'concluido',
 } as const satisfies Record<PayoutStatus, string>;
 
 type WireStatus = (typeof STATUS_ON_THE_WIRE)[PayoutStatus];
 
 const STATUS_FROM_THE_WIRE = Object.fromEntries(
-  Object.entries(STATUS_ON_THE_WIRE).map(([status, word]) => [word, status]),
+  Object.entries(STATUS_ON_THE_WIRE)
+    .filter(([status]) => status !== 'returned')
+    .map(([status, word]) => [word, status]),
 ) as Record<WireStatus, PayoutStatus>;
 
 const payoutStatus = z.codec(
@@ -102,6 +106,9 @@ export const payoutWire = z
     status: payoutStatus,
     requestedAt: instant,
     processedAt: instant.nullable().meta({ description: 'When it was completed or denied' }),
+    returnedAt: instant.optional().meta({
+      description: 'When a completed one had come back: the whole amount is in the balance again',
+    }),
     fee: centsAsReais.optional().meta({ description: 'Of the amount, what the service keeps' }),
     amountLtc: z
       .string()
@@ -131,6 +138,7 @@ export function payoutToWire(payout: OwnPayout): z.output<typeof payoutWire> {
     status: payout.status,
     requestedAt: payout.requestedAt,
     processedAt: payout.processedAt,
+    returnedAt: payout.returnedAt ?? undefined,
     fee: payout.feeCents,
     amountLtc: payout.litoshi === null ? undefined : ltcText(payout.litoshi),
     deniedReason: payout.deniedReason ?? undefined,
@@ -146,6 +154,7 @@ const EVENT = {
   processing: 'processing',
   completed: 'completed',
   denied: 'denied',
+  returned: 'returned',
 } as const;
 
 /** The events, with the members of each. */
@@ -153,6 +162,10 @@ export const payoutWebhooks = {
   'withdrawal.requested': payoutBody('pending', 'A payout of the main account was requested'),
   'withdrawal.processing': payoutBody('processing', 'It was sent: the money may have left'),
   'withdrawal.completed': payoutBody('completed', 'The money has arrived'),
+  'withdrawal.returned': payoutBody(
+    'returned',
+    'It came back after it had arrived, and the amount is back in the balance',
+  ),
   'withdrawal.denied': payoutBody('denied', 'It was refused, and the amount is back in the balance'),
 };
 
@@ -169,9 +182,10 @@ function payoutBody(status: keyof typeof EVENT, summary: string): WebhookBody {
       method,
       walletAddress: z.string().meta({ description: 'The destination, whole' }),
       status: z.literal(STATUS_ON_THE_WIRE[status]),
-      ...(status === 'completed' || status === 'denied'
-        ? { processedAt: instant }
-        : { requestedAt: instant, sandbox: z.boolean() }),
+      ...(status === 'pending' || status === 'processing'
+        ? { requestedAt: instant, sandbox: z.boolean() }
+        : { processedAt: instant }),
+      ...(status === 'returned' && { returnedAt: instant }),
       externalId,
     }),
   };
@@ -196,6 +210,7 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
     ...(payout.processedAt === null
       ? { requestedAt: payout.requestedAt?.toISOString(), sandbox }
       : { processedAt: payout.processedAt.toISOString() }),
+    ...(payout.returnedAt !== null && { returnedAt: payout.returnedAt.toISOString() }),
     ...(payout.externalId != null && { externalId: payout.externalId }),
   };
 }
@@ -245,7 +260,7 @@ function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): Up
     withdrawalId,
     code: readText(record.code) ?? readText(findMember(record, (text) => text.startsWith('SAQ-'))),
     method: method === undefined ? null : (readMethod(method) ?? 'unknown'),
-    status: status === undefined ? null : (readStatus(status) ?? 'unknown'),
+    status: status === undefined ? null : withReturn(readStatus(status) ?? 'unknown', record.returnedAt),
     amountCents: readReais(record.amount),
     feeCents: readCents(record.feeCents) ?? readReais(record.fee),
     litoshi: readLitoshi(record.amountLtc),
@@ -253,9 +268,12 @@ function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): Up
     requestedAt:
       readInstant(record.requestedAt) ??
       readInstant(record.createdAt) ??
-      readInstants(values.filter((value) => value !== record.processedAt))[0] ??
+      readInstants(
+        values.filter((value) => value !== record.processedAt && value !== record.returnedAt),
+      )[0] ??
       null,
     processedAt: readInstant(record.processedAt),
+    returnedAt: readInstant(record.returnedAt),
     deniedReason: readText(record.deniedReason),
     endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
     destinationKind: DESTINATION_VARIANTS.find((variant) => variant === destinationKind),
@@ -271,6 +289,11 @@ function readStatus(value: unknown): PayoutStatus | null {
   return word !== null && Object.hasOwn(STATUS_FROM_THE_WIRE, word)
     ? STATUS_FROM_THE_WIRE[word as WireStatus]
     : null;
+}
+
+/** The status of a payout that the service shows as completed, with the instant at which it came back. */
+function withReturn(status: PayoutStatus | 'unknown', returnedAt: unknown): PayoutStatus | 'unknown' {
+  return status === 'completed' && readInstant(returnedAt) !== null ? 'returned' : status;
 }
 
 function readMethod(value: unknown): PayoutMethod | null {
@@ -292,6 +315,7 @@ const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
   processing: 'processing',
   completed: 'completed',
   denied: 'denied',
+  returned: 'returned',
 };
 
 /**

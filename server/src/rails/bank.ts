@@ -29,6 +29,8 @@ export type TransferStatus =
   /** Sent, and not confirmed by the bank. */
   | { status: 'sent'; until: Date | null }
   | { status: 'completed'; receipt: TransferReceipt }
+  /** Completed, and sent back since by the receiver or its bank, whole. */
+  | { status: 'returned'; receipt: TransferReceipt }
   /** Denied by the bank: nothing has left, or all of it has returned. */
   | { status: 'denied'; reason: string };
 

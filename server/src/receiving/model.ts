@@ -10,6 +10,7 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
   type Move,
+  takeOrOwe,
 } from '../ledger/postings.ts';
 
 // The rules that are the same for every way to be paid: what a credit does to a payment, and what a refund takes from it.
@@ -253,11 +254,7 @@ export function failRefund(
 /** The moves that take a refund; beyond the balance it becomes a debt of the merchant. */
 function takeFrom({ releasedAt }: Refundable, amount: Cents, balances: Balances): Move[] {
   if (!releasedAt) return [{ from: 'merchant_pending', to: 'refunds_in_transit', amount }];
-  const fromBalance = Math.min(amount, balances.merchant_balance);
-  return [
-    { from: 'merchant_balance', to: 'refunds_in_transit', amount: fromBalance },
-    { from: 'merchant_receivable', to: 'refunds_in_transit', amount: amount - fromBalance },
-  ];
+  return takeOrOwe('refunds_in_transit', amount, balances);
 }
 
 function reasonAgainst({ paidAt, refundingCents }: Refundable): string {

@@ -27,6 +27,7 @@ import type {
   Controls,
   DisputeLine,
   PixPaymentLine,
+  ReturnableTransfer,
   SubscriptionLine,
   SubscriptionStep,
   TransferInFlight,
@@ -113,6 +114,11 @@ export function createControls({
       const lines = await bank.list({ limit: MAX_LINES, unfinishedOf: tenant });
       return lines.map(toTransferInFlight).filter((line) => line !== null);
     },
+    async returnableTransfers(tenant) {
+      const lines = await bank.list({ limit: MAX_PIX_LINES, returnableOf: tenant });
+      return lines.map(toLine);
+    },
+    returnTransfer: (tenant, id) => apply(tenant, id, () => bank.sendBack(id)),
     settleTransfer: (tenant, id) => apply(tenant, id, () => bank.settle(id)),
     denyTransfer: (tenant, id, reason) => apply(tenant, id, () => bank.deny(id, reason)),
     delayTransfer: (tenant, id, until) => apply(tenant, id, () => bank.delay(id, until)),
@@ -352,23 +358,25 @@ function toSubscriptionLine(subscription: StoredSubscription): SubscriptionLine 
 }
 
 /** Describes an unfinished transfer; null where it has ended. */
-function toTransferInFlight({
+function toTransferInFlight({ state, ...transfer }: BookedTransfer): TransferInFlight | null {
+  if (state.status !== 'in_verification' && state.status !== 'queued' && state.status !== 'sent') return null;
+  return { ...toLine(transfer), status: state.status, until: state.until };
+}
+
+/** Describes a transfer, with its destination masked. */
+function toLine({
   id,
   method,
   destination,
   amountCents,
   receivedAt,
-  state,
-}: BookedTransfer): TransferInFlight | null {
-  if (state.status !== 'in_verification' && state.status !== 'queued' && state.status !== 'sent') return null;
+}: Omit<BookedTransfer, 'state'>): ReturnableTransfer {
   return {
     id,
     method,
     destination: maskDestination({ method, destination }, { masksPublic: false }),
     amountCents,
-    status: state.status,
     receivedAt,
-    until: state.until,
   };
 }
 

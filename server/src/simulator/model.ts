@@ -31,6 +31,9 @@ export interface TransferInFlight {
   until: Date | null;
 }
 
+/** A transfer that has arrived and can be sent back. */
+export type ReturnableTransfer = Omit<TransferInFlight, 'status' | 'until'>;
+
 export interface RefundablePayment {
   orderCode: string;
   amountCents: Cents;
@@ -149,6 +152,7 @@ export interface SimulatorState {
   tenant: Tenant;
   wallet: Wallet;
   transfers: TransferInFlight[];
+  returnableTransfers: ReturnableTransfer[];
   cardPayments: RefundablePayment[];
   disputes: DisputeLine[];
   testPayments: PendingTestPayment[];
@@ -165,6 +169,13 @@ export interface SimulatorState {
 export interface Controls {
   /** Lists unfinished transfers, newest first. */
   transfers(tenant: Tenant): Promise<TransferInFlight[]>;
+  /** Lists the newest transfers that can be sent back. */
+  returnableTransfers(tenant: Tenant): Promise<ReturnableTransfer[]>;
+  /**
+   * Sends a completed transfer by PIX back, as its receiver or the receiver's bank does. False where it has not arrived, or is back
+   * already. @throws NotFoundError
+   */
+  returnTransfer(tenant: Tenant, id: string): Promise<boolean>;
   /** Completes a transfer now. False where it has ended already. @throws NotFoundError */
   settleTransfer(tenant: Tenant, id: string): Promise<boolean>;
   /** Denies a transfer now; the amount returns. False where it has ended already. @throws NotFoundError */

@@ -64,6 +64,7 @@ export function createSimulatorRoutes({
       nextDue,
       balances,
       transfers,
+      returnableTransfers,
       cardPayments,
       disputes,
       testPayments,
@@ -76,6 +77,7 @@ export function createSimulatorRoutes({
       nextDueAt(),
       wallet.read(tenant),
       controls.transfers(tenant),
+      controls.returnableTransfers(tenant),
       controls.refundable(tenant),
       controls.disputes(tenant),
       controls.testPayments(tenant),
@@ -90,6 +92,7 @@ export function createSimulatorRoutes({
       tenant,
       wallet: balances,
       transfers,
+      returnableTransfers,
       cardPayments,
       disputes,
       testPayments,
@@ -129,6 +132,13 @@ export function createSimulatorRoutes({
       return doneOrConflict(
         controls.denyTransfer(await tenantOf(input), params.id!, input.reason),
         'This transfer has ended already',
+      );
+    }),
+    action(/^\/simulator\/transfers\/(?<id>[^/]+)\/return$/, plainInput, async (selector, { params }) => {
+      if (selector.environment === 'sandbox') throw new HttpError(409, 'A sandbox payout never comes back');
+      return doneOrConflict(
+        controls.returnTransfer(await tenantOf(selector), params.id!),
+        'This transfer is no PIX, has not arrived, or is back already',
       );
     }),
     action(/^\/simulator\/transfers\/(?<id>[^/]+)\/delay$/, delayInput, async (input, { params }) =>

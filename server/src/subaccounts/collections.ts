@@ -127,7 +127,9 @@ export function writesOf({
     tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
     // The task that would ask the bank again has nothing left to do.
     done:
-      previous?.status === 'processing' && payout.status !== 'processing'
+      previous?.status === 'processing' &&
+      payout.status !== 'processing' &&
+      due.every(({ kind }) => kind !== SEND)
         ? [{ kind: SEND, key: payout.id }]
         : [],
   };

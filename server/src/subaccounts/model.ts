@@ -203,7 +203,7 @@ export function hasMoreThanStatus({ status: _, ...details }: SubaccountPayoutFil
   return Object.values(details).some((condition) => condition !== undefined);
 }
 
-/** Whether no later state follows: COMPLETED, or FAILED and reversed. */
+/** Whether no later state follows: COMPLETED, unless the money comes back, or reversed. */
 export function isFinal({ status, reversed }: Pick<SubaccountPayout, 'status' | 'reversed'>): boolean {
   return status === 'completed' || reversed;
 }
@@ -219,7 +219,7 @@ export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_S
 /** The guidance for a payout. A caller that acts on an end which a webhook alone says could pay twice: it may be wrong. */
 export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): PayoutGuidance {
   if (claimedAt !== undefined || status === 'processing' || status === 'unknown') return 'WAIT';
-  if (status === 'completed') return 'NONE';
+  if (status === 'completed' && !reversed) return 'NONE';
   return reversed ? 'RETRY_WITH_NEW_KEY' : 'CONTACT_SUPPORT';
 }
 

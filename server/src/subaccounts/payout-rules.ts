@@ -8,6 +8,7 @@ import {
   creditWithRecovery,
   type LedgerTransaction,
   ledgerTransaction,
+  takeOrOwe,
 } from '../ledger/postings.ts';
 import type {
   PayoutRecord,
@@ -145,10 +146,11 @@ export type TransferOutcome =
   | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
   | { status: 'refused'; reason: string }
   | { status: 'denied'; reason: string }
-  | {
-      status: 'completed';
-      receipt: { endToEndId: string | null; recipientName: string | null; recipientBankName: string | null };
-    };
+  | { status: 'completed'; receipt: Receipt }
+  /** Completed, and sent back since. */
+  | { status: 'returned'; receipt: Receipt };
+
+type Receipt = Pick<StoredSubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'>;
 
 /**
  * Decides the step of a payout that follows from the bank's answer; null where the payout has ended already. The first
@@ -173,6 +175,11 @@ export function decideOutcome(
     return fail(record, assembled, { code: assembled.payout.code, reason: outcome.reason, now });
   if (outcome.status === 'completed')
     return complete(record, assembled, { ...outcome.receipt, balances, now });
+  if (outcome.status === 'returned') {
+    const completed = complete(record, assembled, { ...outcome.receipt, balances, now });
+    // It came back before it was known to have arrived: the next look reverses it.
+    return { ...completed, due: [{ kind: 'subaccount_payout.send', at: now }] };
+  }
 
   const { until } = outcome;
   // An instant that has passed without a decision counts as none.
@@ -199,10 +206,7 @@ export function decideReverse(
   const refId = code?.startsWith('SUB-') ? code : payoutId;
   return {
     previous,
-    record: {
-      ...record,
-      payout: { ...previous, version: previous.version + 1, reversed: true, reversedAt: now },
-    },
+    record: reversedOf(record, now),
     move: {
       ...withEntry(subaccount, { kind: 'payout_reversal', refId, amountCents, now }),
       transaction: ledgerTransaction(
@@ -214,6 +218,48 @@ export function decideReverse(
     transaction: null,
     due: [],
     event: 'reversed',
+  };
+}
+
+/**
+ * Decides the reversal of a completed payout that has come back; null where there is none to be made. The subaccount gets the
+ * whole amount, the platform its fee no more, and the integrator gives its markup back, which it may have to owe.
+ */
+export function decideReturn(
+  record: PayoutRecord,
+  subaccount: StoredSubaccount,
+  { balances, now }: { balances: Balances; now: Date },
+): SubaccountPayoutChange | null {
+  const { payout: previous, agreedFeeCents } = record;
+  if (previous.status !== 'completed' || previous.reversed) return null;
+  const { id, payoutId, amountCents, feeCents } = previous;
+  const to = 'merchant_subaccounts';
+  return {
+    previous,
+    record: reversedOf(record, now),
+    move: {
+      ...withEntry(subaccount, { kind: 'payout_reversal', refId: payoutId, amountCents, now }),
+      transaction: ledgerTransaction(
+        `subaccount_payout.returned:${id}`,
+        [
+          { from: 'paid_out', to, amount: netOf(record) },
+          { from: 'platform_fees', to, amount: agreedFeeCents },
+          ...takeOrOwe(to, feeCents, balances),
+        ],
+        subaccount.id,
+      ),
+    },
+    transaction: null,
+    due: [],
+    event: 'reversed',
+  };
+}
+
+function reversedOf(record: PayoutRecord, now: Date): PayoutRecord {
+  const { payout } = record;
+  return {
+    ...record,
+    payout: { ...payout, version: payout.version + 1, reversed: true, reversedAt: now },
   };
 }
 

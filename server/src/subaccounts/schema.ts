@@ -40,7 +40,10 @@ export const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStat
       value: 'processing',
       description: 'The money may have left, and the outcome is not known: wait.',
     },
-    COMPLETED: { value: 'completed', description: 'The PIX has arrived.' },
+    COMPLETED: {
+      value: 'completed',
+      description: 'The PIX has arrived. Where it has come back since, reversed is true.',
+    },
     FAILED: {
       value: 'failed',
       description:

@@ -20,6 +20,7 @@ import {
   assertPayoutsAvailable,
   decideOutcome,
   decideRequest,
+  decideReturn,
   decideReverse,
   netOf,
   type PayoutTerms,
@@ -82,8 +83,19 @@ export function createSubaccountSending({
 
   function recordOutcome(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
     const names = newPayoutNames();
-    return advance(tenant, id, (record, { balances, now }) =>
-      decideOutcome(record, { outcome, names, balances, now }),
+    return advance(
+      tenant,
+      id,
+      (record, state) => {
+        const { balances, now } = state;
+        if (outcome.status !== 'returned' || record.payout.status !== 'completed')
+          return decideOutcome(record, { outcome, names, balances, now });
+        const subaccount = state.need(subaccounts, record.payout.subaccountId);
+        return decideReturn(record, subaccount, { balances, now });
+      },
+      async (reader, { payout }) => {
+        if (outcome.status === 'returned') await reader.load(subaccounts, payout.subaccountId);
+      },
     );
   }
 
@@ -196,7 +208,7 @@ export function createSubaccountSending({
     tasks: {
       'subaccount_payout.send': async (task) => {
         const [record] = await selectPayouts(database.sql, task, [task.key]);
-        if (record?.payout.status !== 'processing') return;
+        if (!record || record.payout.status === 'failed' || record.payout.reversed) return;
         await recordOutcome(task, task.key, await send(task, record));
       },
       'subaccount_payout.reverse': async (task) => {

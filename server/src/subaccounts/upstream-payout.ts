@@ -106,7 +106,8 @@ function prevails(
 /** Removes the fields that have no place beside the status (2.2), whatever the source says. */
 function normalize<Payout extends UpstreamPayout>(payout: Payout): Payout {
   const failed = payout.status === 'failed';
-  const reversed = failed && payout.reversed;
+  // A completed payout is reversed where it has come back.
+  const reversed = (failed || payout.status === 'completed') && payout.reversed;
   return {
     ...payout,
     reversed,

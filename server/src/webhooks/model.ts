@@ -78,6 +78,7 @@ export const OPTIONAL_WEBHOOK_EVENTS = [
   'subscription.completed',
   'subscription.expired',
   'withdrawal.processing',
+  'withdrawal.returned',
   'dispute.opened',
   'dispute.updated',
   'dispute.closed',

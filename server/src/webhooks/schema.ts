@@ -181,6 +181,11 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
       value: 'withdrawal.processing',
       description: 'withdrawal.processing, in sandbox withdrawal.test.processing: the money MAY have left.',
     },
+    WITHDRAWAL_RETURNED: {
+      value: 'withdrawal.returned',
+      description:
+        'withdrawal.returned: a payout had arrived and has come back; the amount is in the balance again.',
+    },
     DISPUTE_OPENED: { value: 'dispute.opened', description: 'dispute.opened: its amount is blocked.' },
     DISPUTE_UPDATED: {
       value: 'dispute.updated',

@@ -12,7 +12,7 @@ export interface Wallet {
   cryptoBalanceLtc: string | null;
 }
 
-export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
+export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'RETURNED' | 'UNKNOWN';
 
 export interface Payout {
   id: string;

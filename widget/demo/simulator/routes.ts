@@ -18,6 +18,11 @@ export const ROUTES: { route: string; body: string; effect: string }[] = [
     effect: 'Nega agora; o valor volta.',
   },
   {
+    route: 'POST /simulator/transfers/{id}/return',
+    body: '{}',
+    effect: 'Devolve um PIX que já chegou; o valor volta à carteira.',
+  },
+  {
     route: 'POST /simulator/transfers/{id}/delay',
     body: '{ "seconds": 600 }',
     effect: 'Adia por tantos segundos, a contar de agora.',

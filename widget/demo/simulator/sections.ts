@@ -61,6 +61,34 @@ export function renderTransfers({ transfers }: Snapshot, page: Page, live: boole
   `;
 }
 
+export function renderReturnable({ returnableTransfers }: Snapshot, page: Page): TemplateResult {
+  return html`
+    <section class="card" aria-labelledby="returnable-title">
+      <h2 id="returnable-title">Transferências que chegaram</h2>
+      ${
+        returnableTransfers.length === 0
+          ? html`<p class="empty">Nenhuma: só um PIX que chegou pode ser devolvido, com uma chave de produção.</p>`
+          : html`<ul class="rows stacked">
+              ${returnableTransfers.map(
+                (transfer) => html`
+                  <li>
+                    <p>
+                      <strong>${formatBrl(transfer.amountCents)}</strong>
+                      <span>${labelOf(transfer.method)} para ${transfer.destination}</span>
+                      <small><code>${transfer.id}</code></small>
+                    </p>
+                    <div class="buttons" role="group" aria-label=${`Transferência de ${formatBrl(transfer.amountCents)}`}>
+                      ${page.renderButton('Devolver', `transfers/${transfer.id}/return`, 'Transferência devolvida.')}
+                    </div>
+                  </li>
+                `,
+              )}
+            </ul>`
+      }
+    </section>
+  `;
+}
+
 // ── The store ─────────────────────────────────────────────────────────────────────────────────
 
 /** A store as the chat platform would show it; one price is not in its format. */

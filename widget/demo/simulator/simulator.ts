@@ -15,6 +15,7 @@ import { renderPixBank } from './pix-bank.ts';
 import {
   renderCardPayments,
   renderDisputes,
+  renderReturnable,
   renderRoutes,
   renderStore,
   renderTestPayments,
@@ -140,6 +141,7 @@ export class SimulatorApp extends LitElement implements Page {
       <div class="controls">
         <div>
           ${this.#renderClock(snapshot)} ${renderTransfers(snapshot, this, live)}
+          ${live ? renderReturnable(snapshot, this) : nothing}
           ${live ? renderDisputes(snapshot, this) : nothing} ${renderStore(snapshot, this)}
         </div>
         <div>

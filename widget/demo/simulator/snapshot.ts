@@ -19,6 +19,7 @@ export interface Snapshot {
     status: 'in_verification' | 'queued' | 'sent';
     until: string | null;
   }[];
+  returnableTransfers: { id: string; method: string; destination: string; amountCents: number }[];
   cardPayments: {
     orderCode: string;
     amountCents: number;

@@ -5,7 +5,9 @@ import type { PayoutTexts } from './payout-texts.ts';
 import type { PayoutsController } from './payouts-controller.ts';
 
 /** The statuses of the filter, without UNKNOWN, which stands for those of a newer server. */
-const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED'];
+const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED', 'RETURNED'];
+/** The statuses without a button until the attribute chooses them: a return is rare, and the buttons fill a phone’s width. */
+const RARE: readonly PayoutStatus[] = ['RETURNED'];
 const COLUMNS = ['status', 'amount', 'destination', 'code', 'requested'] as const;
 const SORTS: PayoutSort[] = ['-requested', 'requested', '-amount', 'amount', 'status', '-status'];
 
@@ -38,7 +40,7 @@ export function filters(
   return html`
     <div class="filters" role="group" aria-label=${texts.text('filter')}>
       ${button('all', statuses.length === 0, [])}
-      ${STATUSES.map((status) =>
+      ${STATUSES.filter((status) => !RARE.includes(status) || statuses.includes(status)).map((status) =>
         statuses.includes(status)
           ? button(
               status,

@@ -4,7 +4,7 @@ import type { PayoutMethod } from './methods.ts';
 // types need no GraphQL library; operations.check.ts fails to compile when they differ from schema.graphql.
 
 /** The status of a payout. UNKNOWN is an upstream status that the server does not know. */
-export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'UNKNOWN';
+export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'RETURNED' | 'UNKNOWN';
 
 /** A payout, as the holder of a dashboard token sees it. */
 export interface Payout {
@@ -21,7 +21,7 @@ export interface Payout {
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;
   status: PayoutStatus;
-  /** Whether the status is COMPLETED or DENIED and can no longer change. */
+  /** Whether the status is COMPLETED, DENIED or RETURNED and no longer changes, unless a COMPLETED payout comes back. */
   final: boolean;
   deniedReason: string | null;
   requestedAt: string | null;

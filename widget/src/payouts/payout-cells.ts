@@ -36,6 +36,7 @@ function time(instant: string | null, { formats: { day, hour } }: PayoutTexts): 
 /** Explains what the status means for the money. */
 function hintText({ status, deniedReason, requestedAt, processedAt }: Payout, texts: PayoutTexts): string {
   if (status === 'DENIED') return deniedReason ?? texts.text('deniedHint');
+  if (status === 'RETURNED') return texts.text('deniedHint');
   if (status === 'COMPLETED' && processedAt) {
     const { day, hour } = texts.formats;
     const at = new Date(processedAt);

@@ -51,7 +51,8 @@ const RANKS: Record<PayoutStatus, number> = {
   PROCESSING: 2,
   COMPLETED: 3,
   DENIED: 4,
-  UNKNOWN: 5,
+  RETURNED: 5,
+  UNKNOWN: 6,
 };
 /** The largest number of ids in one query. */
 const MAX_OPEN = 100;

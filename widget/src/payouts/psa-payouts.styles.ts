@@ -300,7 +300,8 @@ export const styles = css`
   .COMPLETED .state {
     color: var(--_good);
   }
-  .DENIED .state {
+  .DENIED .state,
+  .RETURNED .state {
     color: var(--_bad);
   }
   .empty {

@@ -32,7 +32,7 @@ const PREFETCH_ROWS = 20;
  * @attr {string} endpoint - The GraphQL endpoint.
  * @attr {string} token - A dashboard token with the scope PAYOUTS. A new token of the same account resumes where the old one expired.
  * @attr {'auto'|'ws'|'sse'|'poll'} transport - How the payouts are followed. `auto` tries them in this order.
- * @attr {string} statuses - The shown statuses, separated by spaces: PENDING, PROCESSING, COMPLETED, DENIED. All by default.
+ * @attr {string} statuses - The shown statuses, separated by spaces: PENDING, PROCESSING, COMPLETED, DENIED, RETURNED. All by default.
  * @attr {'-requested'|'requested'|'-amount'|'amount'|'-status'|'status'} sort - The order of the rows; `-` is descending. Newest first by default.
  * @attr {number} page-size - How many rows are loaded at a time, 1 to 100; 50 by default.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.

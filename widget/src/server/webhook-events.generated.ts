@@ -709,6 +709,28 @@ export interface WithdrawalProcessingEvent {
   externalId?: string;
 }
 
+/** It came back after it had arrived, and the amount is back in the balance. */
+export interface WithdrawalReturnedEvent {
+  /** The second with a test key. */
+  event: 'withdrawal.returned' | 'withdrawal.test.returned';
+  /** 24 hex digits. */
+  withdrawalId: string;
+  /** What support asks for. */
+  code: string;
+  /** BRL, at most two decimals. */
+  amount: number;
+  method: 'pix' | 'pix_turbo' | 'ltc' | 'usd';
+  /** The destination, whole. */
+  walletAddress: string;
+  status: 'concluido';
+  /** ISO 8601 in UTC, with milliseconds. */
+  processedAt: string;
+  /** ISO 8601 in UTC, with milliseconds. */
+  returnedAt: string;
+  /** Your own number for it, where one was given. */
+  externalId?: string;
+}
+
 /** A dispute blocks an amount. */
 export interface DisputeOpenedEvent {
   event: 'dispute.opened';
@@ -827,7 +849,8 @@ export type PayoutEvent =
   | WithdrawalRequestedEvent
   | WithdrawalCompletedEvent
   | WithdrawalDeniedEvent
-  | WithdrawalProcessingEvent;
+  | WithdrawalProcessingEvent
+  | WithdrawalReturnedEvent;
 
 export type CheckoutTokenEvent = CheckoutTokenPausedEvent;
 

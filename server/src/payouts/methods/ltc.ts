@@ -24,7 +24,7 @@ export const ltc: MethodRecord = {
   dustLitoshi: DUST_LITOSHI,
   leavesUnconfirmed: false,
   hourly: null,
-  rail: { simulatedMs: 5_000, namesRecipient: false },
+  rail: { simulatedMs: 5_000, comesBack: false, namesRecipient: false },
 };
 
 /** P2SH in its older form (3…), which is also Bitcoin's. */

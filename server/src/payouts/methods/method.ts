@@ -69,6 +69,8 @@ export interface DestinationKind {
 export interface Rail {
   /** The time from the arrival of a transfer at the simulated bank to its end. */
   simulatedMs: number;
+  /** Whether the receiver, or its bank, can send a completed transfer back. */
+  comesBack: boolean;
   /** Whether a receipt has an end-to-end id, and names the recipient and the recipient's bank. */
   namesRecipient: boolean;
 }

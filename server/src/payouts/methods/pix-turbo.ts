@@ -12,5 +12,5 @@ export const pixTurbo: MethodRecord = {
   dustLitoshi: null,
   leavesUnconfirmed: true,
   hourly: { most: 5, inWords: 'turbo withdrawals' },
-  rail: { simulatedMs: 3_000, namesRecipient: true },
+  rail: { simulatedMs: 3_000, comesBack: true, namesRecipient: true },
 };

@@ -32,5 +32,5 @@ export const pix: MethodRecord = {
   dustLitoshi: null,
   leavesUnconfirmed: false,
   hourly: null,
-  rail: { simulatedMs: 2_000, namesRecipient: true },
+  rail: { simulatedMs: 2_000, comesBack: true, namesRecipient: true },
 };

@@ -24,7 +24,7 @@ export const usd: MethodRecord = {
   dustLitoshi: null,
   leavesUnconfirmed: false,
   hourly: null,
-  rail: { simulatedMs: 5_000, namesRecipient: false },
+  rail: { simulatedMs: 5_000, comesBack: false, namesRecipient: false },
 };
 
 const TRON_VERSIONS: readonly number[] = [0x41];

@@ -103,7 +103,7 @@ builder.subscriptionFields((t) => ({
 
 /** The present state as an update. Without an instant from the service, it is dated by the reading. */
 function stateUpdate(payout: Payout, cursor: string, readAt: Date): Update {
-  const occurredAt = payout.processedAt ?? payout.requestedAt ?? readAt;
+  const occurredAt = payout.returnedAt ?? payout.processedAt ?? payout.requestedAt ?? readAt;
   return { cursor, occurredAt, previousStatus: null, payout };
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import type { Selectable } from 'kysely';
+import type { ExpressionBuilder, Selectable } from 'kysely';
 import type { Database } from '../../db/database.ts';
 import { ofTenant } from '../../db/of-tenant.ts';
 import type { Tables } from '../../db/tables.ts';
@@ -8,7 +8,7 @@ import { readableCode } from '../../kernel/ids.ts';
 import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { isStorable } from '../../kernel/text.ts';
-import { METHODS } from '../../payouts/methods/registry.ts';
+import { METHODS, PAYOUT_METHODS } from '../../payouts/methods/registry.ts';
 import type { Bank, Transfer, TransferReceipt, TransferStatus } from '../bank.ts';
 
 const SECOND_MS = 1_000;
@@ -61,10 +61,15 @@ export interface SimulatedBank extends Bank {
   deny(id: string, reason: string): Promise<boolean>;
   /** Postpones the end of a transfer, as it would have ended, to `until`. False where it ends then or later already. */
   delay(id: string, until: Date): Promise<boolean>;
+  /** Sends a completed transfer by PIX back now; never in the sandbox. */
+  sendBack(id: string): Promise<boolean>;
   /** Whether a tenant has sent a transfer. */
   has(tenant: Tenant, id: string): Promise<boolean>;
-  /** Lists transfers, newest first, with their destinations in full: all of them, or a tenant's that have not ended. */
-  list(page?: { limit?: number; unfinishedOf?: Tenant }): Promise<BookedTransfer[]>;
+  /**
+   * Lists transfers, newest first, with their destinations in full: all of them, a tenant's that have not ended, or a tenant's
+   * that can be sent back.
+   */
+  list(page?: { limit?: number; unfinishedOf?: Tenant; returnableOf?: Tenant }): Promise<BookedTransfer[]>;
 }
 
 /**
@@ -133,6 +138,17 @@ export function createSimulatedBank({
       );
     },
 
+    async sendBack(id) {
+      return isChanged(
+        await database.sql
+          .updateTable('simulated_transfer')
+          .set({ outcome: 'return' })
+          .where('id', '=', id)
+          .where(isReturnable(clock.now()))
+          .executeTakeFirstOrThrow(),
+      );
+    },
+
     async has(tenant, id) {
       // A text that Postgres rejects is in no row.
       if (!isStorable(id)) return false;
@@ -142,13 +158,15 @@ export function createSimulatedBank({
         .executeTakeFirst();
       return row !== undefined;
     },
-    async list({ limit = 100, unfinishedOf } = {}) {
+    async list({ limit = 100, unfinishedOf, returnableOf } = {}) {
       const now = clock.now();
       const transfers = unfinishedOf
         ? ofTenant(database.sql, 'simulated_transfer', unfinishedOf)
             .where('outcome', '!=', 'refuse')
             .where('settles_at', '>', now)
-        : database.sql.selectFrom('simulated_transfer');
+        : returnableOf
+          ? ofTenant(database.sql, 'simulated_transfer', returnableOf).where(isReturnable(now))
+          : database.sql.selectFrom('simulated_transfer');
       const rows = await transfers.selectAll().orderBy('number', 'desc').limit(limit).execute();
       return rows.map((row) => ({
         id: row.id,
@@ -165,6 +183,19 @@ export function createSimulatedBank({
 }
 
 type Row = Selectable<Tables['simulated_transfer']>;
+
+const RETURNABLE_METHODS = PAYOUT_METHODS.filter((method) => METHODS[method].rail.comesBack);
+
+/** The condition of a transfer that can be sent back. */
+function isReturnable(now: Date) {
+  return ({ and, eb }: ExpressionBuilder<Tables, 'simulated_transfer'>) =>
+    and([
+      eb('outcome', '=', 'complete'),
+      eb('environment', '=', 'live'),
+      eb('settles_at', '<=', now),
+      eb('method', 'in', RETURNABLE_METHODS),
+    ]);
+}
 
 function isChanged({ numUpdatedRows }: { numUpdatedRows: bigint }): boolean {
   return numUpdatedRows > 0n;
@@ -206,7 +237,7 @@ function statusOf(row: Row, now: Date): TransferStatus {
       until: row.settles_at,
     };
   if (row.outcome === 'deny') return { status: 'denied', reason: row.reason! };
-  return { status: 'completed', receipt: receiptOf(row) };
+  return { status: row.outcome === 'return' ? 'returned' : 'completed', receipt: receiptOf(row) };
 }
 
 // ── Receipts ────────────────────────────────────────────────────────────────────────────────────

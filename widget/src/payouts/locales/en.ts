@@ -8,6 +8,7 @@ export const texts: Texts = {
   PROCESSING: 'Processing',
   COMPLETED: 'Completed',
   DENIED: 'Denied',
+  RETURNED: 'Returned',
   UNKNOWN: 'Unknown',
   pendingHint: 'In the queue',
   processingHint: 'Not confirmed by the bank yet',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   PROCESSING: 'En proceso',
   COMPLETED: 'Completado',
   DENIED: 'Denegado',
+  RETURNED: 'Devuelto',
   UNKNOWN: 'Desconocido',
   pendingHint: 'En la cola',
   processingHint: 'El banco aún no lo confirmó',

@@ -8,6 +8,7 @@ export const texts: Texts = {
   PROCESSING: 'Em processamento',
   COMPLETED: 'Concluído',
   DENIED: 'Negado',
+  RETURNED: 'Devolvido',
   UNKNOWN: 'Desconhecido',
   pendingHint: 'Na fila',
   processingHint: 'O banco ainda não confirmou',

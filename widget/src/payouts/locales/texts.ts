@@ -8,6 +8,7 @@ export interface Texts {
   PROCESSING: string;
   COMPLETED: string;
   DENIED: string;
+  RETURNED: string;
   UNKNOWN: string;
   pendingHint: string;
   processingHint: string;
