@@ -81,7 +81,7 @@ describeOnDatabase('optional webhook events', (open) => {
           ...['payment.paid', 'payment.paid', 'payment.paid', 'payment.paid', 'payment.paid'],
         ],
         ...['refund.completed', 'refund.completed', 'refund.completed'],
-        ...['withdrawal.completed', 'withdrawal.requested'],
+        ...['withdrawal.completed', 'withdrawal.completed', 'withdrawal.requested', 'withdrawal.requested'],
       ]);
     });
 

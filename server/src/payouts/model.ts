@@ -366,8 +366,8 @@ export interface PayoutService<P extends Payout = Payout> {
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
   /**
-   * Asks the bank now rather than when that is due; of a completed payout, whether it has come back. False where no later status
-   * can follow, or there is no such payout.
+   * Asks the bank now rather than when that is due; of a completed payout, whether it has come back. False where the end is known,
+   * or there is no such payout.
    */
   recheck(tenant: Tenant, withdrawalId: string): Promise<boolean>;
 }

@@ -15,6 +15,7 @@ import { methodOf } from './methods/registry.ts';
 import {
   type AccountSettings,
   assertOwnNames,
+  isFinal,
   newPayoutCode,
   nextStatuses,
   type OwnPayout,
@@ -144,7 +145,10 @@ export function createPayoutService({
         decide(state) {
           const payout = state.get(payouts, withdrawalId);
           if (!payout || nextStatuses(payout).length === 0) return { outcome: false };
-          return { outcome: true, writes: { tasks: [sendTask(withdrawalId, state.now)] } };
+          return {
+            outcome: !isFinal(payout.status),
+            writes: { tasks: [sendTask(withdrawalId, state.now)] },
+          };
         },
       }),
   };
