@@ -2,9 +2,11 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
+import { z } from 'zod';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
 import {
   type AccountSettings,
+  createDashboardTokenInput,
   DEFAULT_SETTINGS,
   KEY_PREFIX,
   REQUESTS_A_MINUTE,
@@ -18,6 +20,7 @@ import {
 } from '../server/src/card-payments/model.ts';
 import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/card-payments/refunding.ts';
 import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
+import { createCheckoutTokenInput } from '../server/src/card-payments/tokens/model.ts';
 import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
 import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
 import { decideCreate as decideCreateCharge } from '../server/src/charges/decisions.ts';
@@ -359,6 +362,20 @@ describe('the sections of the service document', () => {
 });
 
 describe('the fields in the service document', () => {
+  test('The optional members that refuse null are those that section 2.1 lists', () => {
+    const bodies: Schema[] = [
+      ...operations.flatMap(({ body }) => body ?? []),
+      createCheckoutTokenInput,
+      createDashboardTokenInput,
+    ].map((schema: z.ZodType) => z.toJSONSchema(schema, { io: 'input', unrepresentable: 'any' }) as Schema);
+    const refusing = bodies.flatMap(({ properties = {}, required = [] }) =>
+      Object.keys(properties).filter((name) => !required.includes(name) && !isNullable(properties[name]!)),
+    );
+    const listed = column(rowsIn('2.1', 'member that may not be null'), 'member that may not be null');
+    // `seconds` is an argument, and no member of an input.
+    expect(new Set([...refusing, 'seconds'])).toEqual(new Set(listed));
+  });
+
   test.each([
     ['2.2', 'SubaccountPayout'],
     ['2.4', 'Wallet'],

@@ -259,7 +259,11 @@ describe('a dashboard token', () => {
     [null, { scopes: SCOPES }],
     [null, { scopes: ['wallet'], expiresInSeconds: 60, allowedOrigins: ['https://shop.example'] }],
     [null, { scopes: ['wallet'], expiresInSeconds: 86_400 }],
-    [null, { scopes: ['wallet'], expiresInSeconds: null, allowedOrigins: null }],
+    [null, { scopes: ['wallet'], expiresInSeconds: null }],
+    [
+      ['allowedOrigins', 'trustedDocumentsOnly'],
+      { scopes: ['wallet'], allowedOrigins: null, trustedDocumentsOnly: null },
+    ],
     [['scopes'], {}],
     [['scopes'], { scopes: [] }],
     [['scopes'], { scopes: ['wallet', 'wallet'] }],

@@ -269,6 +269,10 @@ describe('pauseToken', () => {
 
   test('A pause with a limit ends by itself, and can be changed before', async () => {
     const { live, token, start } = await shop();
+    expect((await live.request(PAUSE, { token, seconds: null })).pauseToken.__typename).toBe(
+      'ValidationError',
+    );
+    expect((await live.request(PAUSED)).pausedTokens).toEqual([]);
     const address = visitor();
     const { cardPayment } = await start(address);
     await live.request(PAUSE, { token, seconds: 604_800 });

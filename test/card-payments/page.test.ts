@@ -53,7 +53,17 @@ describe('the page of each state', () => {
 
   it('An unknown order code is answered with a page and status 404', async () => {
     await using served = await servePage();
-    for (const code of ['PSC-NONE', 'a%20b', '%00', '..%2f..', 'x'.repeat(200), 'assets']) {
+    for (const code of [
+      'PSC-NONE',
+      'a%20b',
+      '%00',
+      '..%2f..',
+      'x'.repeat(200),
+      'assets',
+      '%ff',
+      '%E0%A4%A',
+      '%',
+    ]) {
       const response = await get(`${served.origin}/checkout/${code}`);
       expect(response.status).toBe(404);
       expect(await textOf(response)).toContain('Pagamento não encontrado');

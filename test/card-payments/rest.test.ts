@@ -51,7 +51,6 @@ describe('creating a card payment (section 4.2)', () => {
       callbackUrl: 'https://shop.example/hook',
       successUrl: 'https://shop.example/ok',
       cancelUrl: 'http://shop.example/no',
-      unknown: 'ignored',
     });
     expect(created.status).toBe(201);
     expect(await shop.get(`/card-payments/${created.body.orderCode}`)).toMatchObject({

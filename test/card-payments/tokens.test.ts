@@ -16,7 +16,11 @@ describe('a checkout token', () => {
   const PRODUCT = 'a'.repeat(24);
   test.each<[string[] | null, Record<string, unknown>]>([
     [null, input({})],
-    [null, input({ expiresInSeconds: null, reusable: null, allowedOrigins: null })],
+    [null, input({ reusable: null, description: null })],
+    [
+      ['allowedOrigins', 'expiresInSeconds', 'trustedDocumentsOnly'],
+      input({ expiresInSeconds: null, allowedOrigins: null, trustedDocumentsOnly: null }),
+    ],
     [null, input({ expiresInSeconds: 60, reusable: true, description: 'Caneca' })],
     [null, input({ expiresInSeconds: 31_536_000 })],
     [null, { amount: { range: { minCents: 100, maxCents: 100 } } }],

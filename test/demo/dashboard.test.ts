@@ -91,7 +91,7 @@ describe('the gallery’s token', () => {
     [{ amountCents: 4_990.5, description: 'x' }, 'amountCents'],
     [{ amountCents: 4_990, description: 'x'.repeat(201) }, 'description'],
     [{ description: 'x' }, 'amountCents'],
-    [{ amountCents: 4_990, description: 'x', successUrl: 'https://evil.example' }, 'body'],
+    [{ amountCents: 4_990, description: 'x', successUrl: 'https://evil.example' }, 'successUrl'],
   ])('the input %j is refused at %s', async (input, path) => {
     const { status, body } = await post('/demo/gallery/token', input);
     expect([status, body.fields[0].path]).toEqual([400, path]);

@@ -1,13 +1,25 @@
 import { validate } from '@readme/openapi-parser';
+import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/wire.ts';
-import { startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
+import { createManualClock } from '../support/clock.ts';
+import { openFreshDatabase } from '../support/database.ts';
+import { unknownMembersOf } from '../support/misspelt.ts';
 
+const clock = createManualClock();
+let database: Awaited<ReturnType<typeof openFreshDatabase>>;
 let app: TestApp;
 // biome-ignore lint/suspicious/noExplicitAny: a test knows what it asks for
 let description: any;
 beforeAll(async () => {
-  app = await startApp({ environment: { PUBLIC_URL: 'https://pay.example/psa' } });
+  database = await openFreshDatabase(clock);
+  app = await startApp({
+    database,
+    clock,
+    environment: { PUBLIC_URL: 'https://pay.example/psa' },
+    restLimit: 100_000,
+  });
   description = (await describedBy()).body;
 });
 afterAll(async () => {
@@ -168,6 +180,69 @@ describe('each operation', () => {
     }
   });
 });
+
+describe('law: a body has no member that the description does not show', () => {
+  test('Each example with a member that is unknown or misspelt, at any depth, is refused by its name, and nothing changes', async () => {
+    const writing = described().filter(({ operation }) => operation.requestBody);
+    expect(writing.length).toBeGreaterThan(10);
+    const before = await rowCounts();
+    let count = 0;
+    for (const { path, operation } of writing) {
+      const { schema, example } = operation.requestBody.content['application/json'];
+      const rest = app.rest(path.startsWith('/v1/sandbox') ? TEST_KEY : LIVE_KEY, base());
+      for (const { body, name, meant } of unknownMembersOf(schema, example)) {
+        const answer = await rest.post(pathOf(path, operation.parameters).replace('/v1', ''), body);
+        expect([path, JSON.stringify(body), answer.status, answer.body.error]).toEqual([
+          path,
+          JSON.stringify(body),
+          400,
+          expect.stringContaining(`${name}: is unknown; ${meant === null ? '' : `${meant} may be meant`}`),
+        ]);
+        count += 1;
+      }
+    }
+    expect(count).toBeGreaterThan(150);
+    expect(await rowCounts()).toEqual(before);
+  });
+
+  test('Each object of a request is closed, and each of an answer is open', () => {
+    for (const { operation } of described()) {
+      const { requestBody, responses } = operation;
+      if (requestBody)
+        expect(objectsIn(requestBody.content['application/json'].schema)).not.toContain(undefined);
+      const answers = Object.entries(responses).filter(([status]) => status.startsWith('2'));
+      for (const [, answer] of answers) expect(objectsIn(answer)).not.toContain(false);
+    }
+  });
+});
+
+/** What the objects of a schema say of further members. */
+function objectsIn(schema: unknown): unknown[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  const own =
+    'properties' in schema ? [(schema as { additionalProperties?: unknown }).additionalProperties] : [];
+  return [...own, ...Object.values(schema).flatMap(objectsIn)];
+}
+
+/** A path with an identifier of the right form in place of each parameter. */
+// biome-ignore lint/suspicious/noExplicitAny: as above
+function pathOf(path: string, parameters: any[]): string {
+  return path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
+    const { schema } = parameters.find((each) => each.in === 'path' && each.name === name);
+    if (schema.examples) return schema.examples[0];
+    return path.startsWith('/v1/subaccounts') ? `sacc_${'0'.repeat(32)}` : `PSC-${'0'.repeat(24)}`;
+  });
+}
+
+/** The number of rows in each table. */
+async function rowCounts(): Promise<unknown> {
+  const { rows } = await sql<{ name: string }>`
+    select table_name as name from information_schema.tables where table_schema = 'public' order by 1`.execute(
+    database.sql,
+  );
+  const counts = rows.map(({ name }) => `select '${name}' as name, count(*)::int as count from "${name}"`);
+  return (await sql.raw(counts.join(' union all ')).execute(database.sql)).rows;
+}
 
 /** A response's schema, in place or at its reference. */
 // biome-ignore lint/suspicious/noExplicitAny: as above

@@ -100,7 +100,7 @@ describe('creating a payment by PIX', () => {
       description: 'Pão de queijo 🧀',
       customer: { name: 'Ana', email: 'ana@example.com', externalId: '7' },
       metadata: ' {"pedido": "\\u0000 1"} ',
-      externalId: 'nº 1042',
+      externalId: 'nº 1042 é',
       successUrl: 'https://shop.example/ok',
       cancelUrl: 'http://shop.example/no',
       method: 'pix',
@@ -109,7 +109,8 @@ describe('creating a payment by PIX', () => {
       ...given,
       valueCents: 1,
       callbackUrl: 'https://shop.example/hook',
-      unknown: 'ignored',
+      // The same number in another spelling.
+      externalId: 'n\u00ba 1042 e\u0301',
     });
     expect(status).toBe(201);
     expect(body).toMatchObject({ ...given, amountCents: 1 });
@@ -216,6 +217,13 @@ describe('creating a payment by PIX', () => {
       [{ cancelUrl: 'shop' }, 'cancelUrl: must be an absolute http'],
       [{ customer: { taxId: '123.456.789-08' } }, 'customer.taxId: must be a CPF or a CNPJ'],
       [{ externalId: 'line\nbreak' }, 'externalId: must not contain control'],
+      [{ externalId: '1042 ' }, 'externalId: must not begin or end with a space'],
+      [{ externalId: '1042\u00a0' }, 'externalId: must not begin or end with a space'],
+      [{ customer: { externalId: ' 7' } }, 'customer.externalId: must not begin or end with a space'],
+      [{ description: 'Caneca \u202etxt.exe' }, 'description: must not contain characters that turn'],
+      [{ external_id: '1042' }, 'external_id: is unknown; externalId may be meant'],
+      [{ splits: [] }, 'splits: is unknown; known are'],
+      [{ currency: 'BRL' }, 'currency: is unknown; known are'],
       [{ idempotencyKey: 'two words' }, 'idempotencyKey: must be 1 to 128 of'],
     ] as const) {
       const { status, body } = await shop.post('/payments', { valueCents: 100, ...given });

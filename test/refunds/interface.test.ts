@@ -105,6 +105,18 @@ describe('over GraphQL', () => {
       { amountCents: 0 },
       { fields: [{ path: 'input.amountCents', message: 'must be at least 1' }] },
     ],
+    [
+      'an amount of null',
+      { amountCents: null },
+      {
+        fields: [
+          {
+            path: 'input.amountCents',
+            message: 'must not be null: leave it out for all that is refundable',
+          },
+        ],
+      },
+    ],
     ['more than is refundable', { amountCents: 5001 }, { fields: [{ path: 'input.amountCents' }] }],
     ['a reason of 141 characters', { reason: 'x'.repeat(141) }, { fields: [{ path: 'input.reason' }] }],
     ['an empty reason', { reason: '' }, { fields: [{ path: 'input.reason' }] }],
@@ -256,21 +268,33 @@ describe('over GraphQL', () => {
 });
 
 describe('over REST', () => {
-  test.each([
-    ['amount', 23.45],
-    ['valueCents', 2345],
-  ])(
-    'A refund whose amount is called %s is refused, and does not refund the whole payment',
-    async (name, value) => {
-      const { client, rest } = await merchant();
-      const orderCode = await sell(client);
-      expect(await rest.post(`/card-payments/${orderCode}/refunds`, { [name]: value })).toMatchObject({
-        status: 400,
-        body: { error: `${name}: must be left out: the amount is amountCents, in cents` },
+  test('A refund whose amount is misspelt, null or there twice is refused, and does not refund the whole payment', async () => {
+    const { client, rest } = await merchant();
+    const orderCode = await sell(client);
+    const MEANT = 'is unknown; amountCents may be meant';
+    const KNOWN = 'is unknown; known are amountCents, reason, idempotencyKey';
+    for (const [body, error] of [
+      ['{"amount":23.45}', `amount: ${MEANT}`],
+      ['{"valueCents":2345}', `valueCents: ${KNOWN}`],
+      ['{"value":"5.00"}', `value: ${KNOWN}`],
+      ['{"refundAmount":500}', `refundAmount: ${KNOWN}`],
+      ['{"amount_cents":500}', `amount_cents: ${MEANT}`],
+      ['{"AmountCents":500}', `AmountCents: ${MEANT}`],
+      ['{"amountCents ":500}', `"amountCents ": ${MEANT}`],
+      ['{"amountCents":500,"amountCents":5000}', 'amountCents: is given twice'],
+      ['{"amountCents":500,"\\u0061mountCents":5000}', 'amountCents: is given twice'],
+      ['{"amountCents":null}', 'amountCents: must not be null: leave it out for all that is refundable'],
+    ] as const) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await rest.send(`/card-payments/${orderCode}/refunds`, {
+        method: 'POST',
+        headers,
+        body,
       });
-      expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
-    },
-  );
+      expect(answer).toMatchObject({ status: 400, body: { error } });
+    }
+    expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
+  });
 
   test('A refund is requested and looked up, and its payment shows it', async () => {
     const { client, rest } = await merchant();

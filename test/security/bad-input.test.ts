@@ -463,7 +463,7 @@ const SUBSCRIPTION = {
 const TEST_VALUE = { field: { kind: 'cents', valid: 4990, max: 10_000_000_000 }, required: true } as const;
 const AMOUNT = { field: { kind: 'cents', valid: 10_000 }, required: true } as const;
 const NAME = { field: { kind: 'text', valid: 'Ana', max: 200 }, required: true } as const;
-const EXTERNAL_ID = { field: { kind: 'text', valid: 'a1', max: 200 } } as const;
+const EXTERNAL_ID = { field: { kind: 'printable', valid: 'a1', max: 200 } } as const;
 const PIX_KEY = { field: { kind: 'destination', valid: CPF }, required: true } as const;
 const PRODUCT = {
   name: { field: { kind: 'text', valid: 'Copo', max: 200 }, required: true },
@@ -580,8 +580,6 @@ function restOperations(ids: Ids): Operation[] {
     post('/card-payments/{orderCode}/refunds', {
       orderCode: { field: idOf(ids, 'paidCard') },
       ...REFUND,
-      amount: ABSENT,
-      valueCents: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cartao' } },
     }),
     post('/payments', {
@@ -605,8 +603,6 @@ function restOperations(ids: Ids): Operation[] {
     post('/payments/{id}/refunds', {
       id: { field: idOf(ids, 'payment') },
       ...REFUND,
-      amount: ABSENT,
-      valueCents: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno' } },
     }),
     post('/charges', { ...CHARGE, language: LANGUAGE, idempotencyKey: REST_KEY }),
@@ -617,8 +613,6 @@ function restOperations(ids: Ids): Operation[] {
     post('/charges/{id}/refunds', {
       id: { field: idOf(ids, 'charge') },
       ...REFUND,
-      amount: ABSENT,
-      valueCents: ABSENT,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
     }),
     post('/disputes/{id}/evidence', {
@@ -711,9 +705,6 @@ function restOperations(ids: Ids): Operation[] {
     ].flatMap((path) => list(path)),
   ];
 }
-
-/** The amount of a refund is in cents alone. */
-const ABSENT = { field: { kind: 'absent', valid: undefined } } as const;
 
 /** A payment of the sandbox, whose payer is played: those of live keys have payers of their own. */
 const simulatedOf = ({ own, foreign }: Ids, valid: string): Field =>

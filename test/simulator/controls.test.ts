@@ -697,10 +697,11 @@ describe('disputes of payments', () => {
       ['credit', { amountCents: 5, amount: 5 }],
       ['pix/pay', { id: `psa_${'0'.repeat(32)}`, valueCents: 5 }],
       ['clock', { seconds: 1, minutes: 1 }],
+      ['disputes', { amountCents: 5, ID: 'x' }],
     ] as const)
       expect(await pull(path, input)).toMatchObject({
         status: 400,
-        body: { fields: [{ message: expect.stringContaining(Object.keys(input).at(-1)!) }] },
+        body: { fields: [{ path: Object.keys(input).at(-1)!, message: expect.stringContaining('unknown') }] },
       });
   });
 

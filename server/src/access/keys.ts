@@ -10,7 +10,7 @@ import {
 } from '../kernel/color.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { plainText } from '../kernel/text.ts';
+import { nameText, plainText } from '../kernel/text.ts';
 import { byMethod } from '../payouts/methods/registry.ts';
 import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
 import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
@@ -44,7 +44,7 @@ export interface Account extends AccountSettings {
 
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
-const label = plainText({ max: 100 }).refine(
+const label = nameText({ max: 100 }).refine(
   (text) => text === '' || /\S/.test(text),
   'must not be of spaces alone',
 );

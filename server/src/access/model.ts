@@ -4,7 +4,7 @@ import { DAY_MS } from '../kernel/clock.ts';
 import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { originText } from '../kernel/text.ts';
+import { notNull, optionalLimit, originText } from '../kernel/text.ts';
 import { byMethod, methodOf, type PayoutMethod } from '../payouts/methods/registry.ts';
 
 /** The permissions of restricted keys (the document's section 5). An unrestricted key has none of them. */
@@ -133,9 +133,11 @@ export const DASHBOARD_TOKEN_SECONDS = 3_600;
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
 /** The origins that may use a new token. */
-export const allowedOrigins = z.array(originText).max(20, 'must name at most 20 origins').nullish();
+export const allowedOrigins = optionalLimit(
+  z.array(originText, { error: notNull('any origin') }).max(20, 'must name at most 20 origins'),
+);
 /** Whether a new token runs only trusted documents. */
-export const trustedDocumentsOnly = z.boolean().nullish();
+export const trustedDocumentsOnly = optionalLimit(z.boolean({ error: notNull('any document') }));
 
 export const createDashboardTokenInput = z.object({
   scopes: z

@@ -146,7 +146,7 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
     allowedOrigins: t.field({
       type: ['Url'],
       description:
-        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any.',
+        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any. Null is refused.',
     }),
     expiresInSeconds: t.int({
       defaultValue: 3600,

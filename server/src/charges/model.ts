@@ -7,7 +7,7 @@ import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { externalIdText, idempotencyKeyText } from '../kernel/text.ts';
+import { externalIdText, idempotencyKeyText, notNull, optionalLimit } from '../kernel/text.ts';
 import { type PixReads, type PixResource, pixAmount, type StoredPixResource } from '../pix/model.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
 import { transferInput } from '../subaccounts/model.ts';
@@ -179,22 +179,22 @@ function chargeInput<Split extends z.ZodType<{ subaccountId: string }>>(each: Sp
   return z
     .object({
       ...shape,
-      splits: z
-        .array(each)
-        .min(1, 'must name at least one beneficiary')
-        .max(MAX_BENEFICIARIES, `must name at most ${MAX_BENEFICIARIES} beneficiaries`)
-        .superRefine((splits, context) => {
-          const ids = splits.map((one) => one.subaccountId);
-          for (const [index, id] of ids.entries())
-            if (ids.indexOf(id) < index)
-              context.addIssue({
-                code: 'custom',
-                path: [index, 'subaccountId'],
-                message: 'is named twice',
-              });
-        })
-        .nullish()
-        .describe('The parts of subaccounts; the rest is the account’s'),
+      splits: optionalLimit(
+        z
+          .array(each, { error: notNull('a charge that is not split') })
+          .min(1, 'must name at least one beneficiary')
+          .max(MAX_BENEFICIARIES, `must name at most ${MAX_BENEFICIARIES} beneficiaries`)
+          .superRefine((splits, context) => {
+            const ids = splits.map((one) => one.subaccountId);
+            for (const [index, id] of ids.entries())
+              if (ids.indexOf(id) < index)
+                context.addIssue({
+                  code: 'custom',
+                  path: [index, 'subaccountId'],
+                  message: 'is named twice',
+                });
+          }),
+      ).describe('The parts of subaccounts; the rest is the account’s'),
     })
     .refine(({ splits, metadata }) => splits == null || metadata == null, {
       path: ['metadata'],

@@ -235,7 +235,7 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
     metadata: metadataInput(t, 'Not together with splits.'),
     splits: t.field({
       type: [ChargeSplitInput],
-      description: 'The shares of 1 to 9 beneficiaries. The rest belongs to the account.',
+      description: 'The shares of 1 to 9 beneficiaries. The rest belongs to the account. Null is refused.',
     }),
     externalId: t.string({
       description: `Your own number for the charge, ${EXTERNAL_ID_FORM}. Several charges may have the same number: a charge belongs to no order.`,

@@ -6,7 +6,9 @@ import { taxIdText } from '../kernel/tax-id.ts';
 import {
   callableUrl,
   externalIdText,
+  longExternalIdText,
   metadataText,
+  nameText,
   plainText,
   requiredOr,
   URL_MAX,
@@ -43,11 +45,11 @@ export const cardAmount = z
   .meta({ type: 'integer', minimum: CARD_PAYMENT_MIN_CENTS, maximum: CARD_PAYMENT_MAX_CENTS });
 
 const customerInput = z.object({
-  name: plainText({ max: 200 }).nullish(),
+  name: nameText({ max: 200 }).nullish(),
   email: plainText({ max: 254 })
     .refine((text) => /^[^\s@]+@[^\s@]+$/.test(text), 'must be an e-mail address')
     .nullish(),
-  externalId: plainText({ max: 200 }).nullish(),
+  externalId: longExternalIdText.nullish(),
   taxId: taxIdText.nullish().describe('CPF or CNPJ, with its punctuation or without; shown masked'),
 });
 
@@ -55,7 +57,7 @@ const customerInput = z.object({
  * The details that the payer sees, and the addresses it goes to: the same in a card payment and in a checkout token.
  */
 export const checkoutDetails = z.object({
-  description: plainText({ max: 200 }).nullish().describe('Shown on the checkout'),
+  description: nameText({ max: 200 }).nullish().describe('Shown on the checkout'),
   // `assertCallbackUrl` decides which of these may be called.
   callbackUrl: webUrl({ max: URL_MAX })
     .nullish()

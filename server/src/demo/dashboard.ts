@@ -15,7 +15,7 @@ import { type SubscriptionService, subscriptionIdText } from '../subscriptions/m
 
 /** The life of a token; the page requests a new one before it ends. */
 const TOKEN_SECONDS = 900;
-const noInput = z.strictObject({});
+const noInput = z.object({});
 /** A refund of a card payment, a PIX payment or a charge. */
 const paymentRefundInput = refundInput
   .extend({
@@ -33,7 +33,7 @@ const paymentRefundInput = refundInput
   );
 /** A pending card payment or a subscription. */
 const cancellationInput = z
-  .strictObject({ orderCode: z.string().optional(), subscriptionId: subscriptionIdText.optional() })
+  .object({ orderCode: z.string().optional(), subscriptionId: subscriptionIdText.optional() })
   .refine(({ orderCode, subscriptionId }) => (orderCode === undefined) !== (subscriptionId === undefined), {
     path: ['orderCode'],
     message: 'must be given, or subscriptionId in its place, and not both',

@@ -23,7 +23,7 @@ import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts'
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = DAY_MS;
 
-const galleryTokenInput = z.strictObject({
+const galleryTokenInput = z.object({
   amountCents: cardAmount,
   description: createCheckoutTokenInput.shape.description,
 });

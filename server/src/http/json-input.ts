@@ -1,14 +1,35 @@
 import type { IncomingMessage } from 'node:http';
 import type { z } from 'zod';
 import { ValidationError } from '../kernel/errors.ts';
+import { unknownMembers } from './known-members.ts';
+import { shownName } from './names.ts';
 import { HttpError, readBody } from './routes.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
 /** A body may have thousands of mistakes; the refusal names the first ones. */
 const MAX_ISSUES = 10;
 
-/** Reads a body, which must be a JSON object. @throws HttpError 400, 413 */
+/**
+ * Reads a body, which must be a JSON object, each of its members once.
+ * @throws HttpError 400, 413, ValidationError (a member is given twice)
+ */
 export async function readObject(request: IncomingMessage): Promise<object> {
+  assertPlainJson(request);
+  const text = await readBody(request, BODY_LIMIT_BYTES);
+  if (text.trim() === '') throw new HttpError(400, 'The body is empty');
+  return objectIn(text);
+}
+
+/** Reads the body of an operation that takes none: nothing, or an object for `parseInput` to refuse. @throws as `readObject` */
+export async function readNoObject(request: IncomingMessage): Promise<object> {
+  const text = await readBody(request, BODY_LIMIT_BYTES);
+  if (text.trim() === '') return {};
+  assertPlainJson(request);
+  return objectIn(text);
+}
+
+/** @throws HttpError 400 */
+function assertPlainJson(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')
     .map((part) => part.trim().toLowerCase());
@@ -17,11 +38,14 @@ export async function readObject(request: IncomingMessage): Promise<object> {
     throw new HttpError(400, 'The body must be in UTF-8');
   const encoding = request.headers['content-encoding']?.toLowerCase() || 'identity';
   if (encoding !== 'identity') throw new HttpError(400, 'The body must be sent without Content-Encoding');
-  const text = await readBody(request, BODY_LIMIT_BYTES);
-  if (text.trim() === '') throw new HttpError(400, 'The body is empty');
+}
+
+function objectIn(text: string): object {
   const body = parseJson(text);
   if (typeof body !== 'object' || body === null || Array.isArray(body))
     throw new HttpError(400, 'The body must be a JSON object');
+  const repeated = repeatedMember(text);
+  if (repeated !== null) throw new ValidationError([{ path: repeated, message: 'is given twice' }]);
   return body;
 }
 
@@ -33,15 +57,38 @@ function parseJson(text: string): unknown {
   }
 }
 
-/** Validates an input. @throws ValidationError naming each field that is wrong, ten at most */
-export function parse(schema: z.ZodType, input: unknown): unknown {
+const JSON_TOKENS = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}]/g;
+
+/**
+ * Finds the first member that stands twice in an object of a JSON text, by the names on the way to it: of two, JSON.parse
+ * keeps the last, and says nothing. `"\u0061mount"` is `amount`.
+ */
+function repeatedMember(json: string): string | null {
+  const open: { names: Set<string>; name: string }[] = [];
+  for (const [token, text, colon] of json.matchAll(JSON_TOKENS)) {
+    if (token === '{') open.push({ names: new Set(), name: '' });
+    else if (token === '}') open.pop();
+    else if (colon !== undefined) {
+      const object = open.at(-1)!;
+      object.name = text!.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text!;
+      if (object.names.has(object.name)) return open.map(({ name }) => shownName(name)).join('.');
+      object.names.add(object.name);
+    }
+  }
+  return null;
+}
+
+/**
+ * Validates an input.
+ * @throws ValidationError naming each field that is wrong and each that its schema does not have, ten at most
+ */
+export function parseInput(schema: z.ZodType, input: unknown): unknown {
+  const unknown = unknownMembers(schema, input, MAX_ISSUES);
   const { success, data, error } = schema.safeParse(input, { error: messageFor });
-  if (success) return data;
-  throw new ValidationError(
-    error.issues
-      .slice(0, MAX_ISSUES)
-      .map(({ path, message }) => ({ path: path.join('.') || 'body', message })),
-  );
+  if (success && unknown.length === 0) return data;
+  const issues =
+    error?.issues.map(({ path, message }) => ({ path: path.join('.') || 'body', message })) ?? [];
+  throw new ValidationError([...unknown, ...issues].slice(0, MAX_ISSUES));
 }
 
 /** The message of an issue for which a schema has none. */

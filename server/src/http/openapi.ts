@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { permissionsFor } from '../access/model.ts';
 import type { WebhookBody } from '../kernel/webhook-body.ts';
+import { closeObject } from './known-members.ts';
 import { originOf } from './origins.ts';
 import { type RestOperation, takesKey } from './rest.ts';
 
@@ -19,7 +20,7 @@ environment; what belongs to the other one is not found.
 - Lists take \`limit\` (1 to 100, 50 where left out) and \`offset\`, and answer \`total\` beside them.
 - An account may send 120 requests a minute, which the \`RateLimit-*\` headers count.
 - Every error is \`{ "error": "…" }\`. Go by the status: the words may change.
-- Members of a body that are not described here are ignored. Query parameters that are not described here are refused with 400.
+- Members of a body and query parameters that are not described here are refused with 400, and so is a member that stands twice.
 - \`x-psa-origin\` of an operation: \`document\`, the payments service's document names it; \`decided\`, its text needs it, and the shape
   is this server's; \`extension\`, this server has it besides.
 `.trim();
@@ -109,7 +110,12 @@ function describe(operation: RestOperation, named: Json): Json {
     ...(body && {
       requestBody: {
         required: true,
-        content: { 'application/json': { schema: toJsonSchema(body, named), ...(example && { example }) } },
+        content: {
+          'application/json': {
+            schema: toJsonSchema(body, named, describeInput),
+            ...(example && { example }),
+          },
+        },
       },
     }),
     responses: { ...answersOf(operation, named), ...refusalsOf(operation) },
@@ -237,14 +243,16 @@ function refusalsOf({ body, errors = {} }: RestOperation): Json {
   };
 }
 
+type Override = (part: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }) => void;
+
 /** The JSON schema of the input of a codec, which is the form that clients send and get. Schemas with an id go into `named`. */
-function toJsonSchema(schema: z.ZodType, named: Json): Json {
+function toJsonSchema(schema: z.ZodType, named: Json, override: Override = keepDefault): Json {
   const {
     $schema: _,
     $defs = {},
     ...json
   } = JSON.parse(
-    JSON.stringify(z.toJSONSchema(schema, { io: 'input', override: keepDefault })).replaceAll(
+    JSON.stringify(z.toJSONSchema(schema, { io: 'input', override })).replaceAll(
       '"#/$defs/',
       '"#/components/schemas/',
     ),
@@ -253,8 +261,14 @@ function toJsonSchema(schema: z.ZodType, named: Json): Json {
   return json;
 }
 
+/** Describes a part of a request's body: its objects are closed. Those of answers are open, because later versions add members. */
+function describeInput(part: Parameters<Override>[0]): void {
+  keepDefault(part);
+  closeObject(part);
+}
+
 /** Adds the default of `meta`: Zod leaves out the default of a transformed value, because it is one of the output. */
-function keepDefault({ zodSchema, jsonSchema }: { zodSchema: z.core.$ZodTypes; jsonSchema: Json }): void {
+function keepDefault({ zodSchema, jsonSchema }: Parameters<Override>[0]): void {
   const { default: initial } = z.globalRegistry.get(zodSchema) ?? {};
   if (initial !== undefined) jsonSchema.default = initial;
 }

@@ -46,15 +46,17 @@ function parseUrl(url: string): URL {
 
 const NO_PARAMS = {};
 
-/** The named groups of a route's path, decoded; null where one is malformed. */
-export function decodeParams(groups: Record<string, string> | undefined): Record<string, string> | null {
+/** The named groups of a route's path, decoded. One that cannot be decoded stays as it is: it names nothing, and the route says so. */
+export function decodeParams(groups: Record<string, string> | undefined): Record<string, string> {
   if (!groups) return NO_PARAMS;
+  return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decode(value ?? '')]));
+}
+
+function decode(text: string): string {
   try {
-    return Object.fromEntries(
-      Object.entries(groups).map(([name, value]) => [name, decodeURIComponent(value ?? '')]),
-    );
+    return decodeURIComponent(text);
   } catch {
-    return null;
+    return text;
   }
 }
 

@@ -14,7 +14,9 @@ import {
 import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
-import { parse, readObject } from './json-input.ts';
+import { parseInput, readNoObject, readObject } from './json-input.ts';
+import { closestName, shownName } from './names.ts';
+import { decodeParams } from './request-url.ts';
 import { type RestOperation, STATUS, takesKey } from './rest.ts';
 import { HttpError, type RequestContext, type Route, retryHeaders, sendJson } from './routes.ts';
 
@@ -66,9 +68,9 @@ export function createRestRoutes({
     const query = queryOf(operation, url);
     const result = await operation.handle({
       caller,
-      params: operation.params ? parse(operation.params, params) : {},
-      query: operation.query ? parse(operation.query, query) : {},
-      body: operation.body && parse(operation.body, withKey(operation, request, await readObject(request))),
+      params: operation.params ? parseInput(operation.params, params) : {},
+      query: operation.query ? parseInput(operation.query, query) : {},
+      body: await bodyOf(operation, request),
     });
     const status = Number(result.status);
     if (result.replayed) response.setHeader(...REPLAYED_HEADER);
@@ -91,9 +93,6 @@ export function createRestRoutes({
   ];
 }
 
-/** The characters that an error repeats of an unknown name. */
-const MAX_SHOWN_NAME = 60;
-
 /**
  * Reads the query.
  * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for one that the
@@ -104,12 +103,25 @@ function queryOf(operation: RestOperation, { searchParams }: URL): Record<string
   for (const [name, value] of searchParams) {
     if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
     if (!operation.query || !Object.hasOwn(operation.query.shape, name)) {
-      const message = `is no query parameter of ${operation.method} ${operation.path}`;
-      throw new ValidationError([{ path: name.slice(0, MAX_SHOWN_NAME) || 'query', message }]);
+      const meant = closestName(name, Object.keys(operation.query?.shape ?? {}));
+      const hint = meant === null ? '' : `; ${meant} may be meant`;
+      const message = `is no query parameter of ${operation.method} ${operation.path}${hint}`;
+      throw new ValidationError([{ path: name === '' ? 'query' : shownName(name), message }]);
     }
     query[name] = value;
   }
   return query;
+}
+
+/** The body of an operation that takes none. */
+const noMembers = z.object({});
+
+/** Reads and validates the body. An operation without one refuses a member, which would have no effect. */
+async function bodyOf(operation: RestOperation, request: IncomingMessage): Promise<unknown> {
+  if (operation.body)
+    return parseInput(operation.body, withKey(operation, request, await readObject(request)));
+  if (operation.method !== 'GET') parseInput(noMembers, await readNoObject(request));
+  return undefined;
 }
 
 /** Adds the key of the header to the body. @throws ValidationError, IdempotencyError where the body has another key */
@@ -151,7 +163,7 @@ interface Row {
   path: RegExp;
 }
 
-/** Finds the operation of a path. @throws HttpError 404, 405, 400 (the path is not UTF-8) */
+/** Finds the operation of a path. @throws HttpError 404, 405 */
 function findOperation(table: readonly Row[], method: string, pathname: string) {
   const rows = table.filter(({ path }) => path.test(pathname));
   if (rows.length === 0) throw new HttpError(404, 'Not found');
@@ -163,15 +175,7 @@ function findOperation(table: readonly Row[], method: string, pathname: string) 
     );
     throw new HttpError(405, 'Method not allowed', { allow: allowed.join(', ') });
   }
-  try {
-    const params = Object.entries(row.path.exec(pathname)?.groups ?? {});
-    return {
-      operation: row.operation,
-      params: Object.fromEntries(params.map(([name, text]) => [name, decodeURIComponent(text)])),
-    };
-  } catch {
-    throw new HttpError(400, 'Malformed URL');
-  }
+  return { operation: row.operation, params: decodeParams(row.path.exec(pathname)?.groups) };
 }
 
 function pathPattern({ path }: RestOperation): RegExp {

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import type { Caller, Right } from '../access/model.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
+import { hasMember } from './known-members.ts';
 
 // ── Declaring an operation ──────────────────────────────────────────────────────────────────────
 
@@ -36,7 +37,7 @@ interface Definition<
   readonly params?: Params;
   /** The parameters of the query. Any other is refused: an ignored filter would return too much. */
   readonly query?: Query;
-  /** An object. Members that the schema does not name are ignored: clients may be newer than the server. */
+  /** An object. Any member that the schema does not name is refused: ignored, it would not limit what it was meant to limit. */
   readonly body?: Body;
   /** A valid body, with which the documentation page fills its form. */
   readonly example?: NoInfer<z.input<Body>>;
@@ -79,17 +80,8 @@ export function restOperation<
 
 /** Whether a request of the operation may carry an idempotency key. */
 export function takesKey({ body }: Pick<RestOperation, 'body'>): boolean {
-  if (!body) return false;
-  let isTaken = keyTakers.get(body);
-  if (isTaken === undefined) {
-    isTaken =
-      'idempotencyKey' in (z.toJSONSchema(body, { io: 'input', unrepresentable: 'any' }).properties ?? {});
-    keyTakers.set(body, isTaken);
-  }
-  return isTaken;
+  return body !== undefined && hasMember(body, 'idempotencyKey');
 }
-
-const keyTakers = new WeakMap<z.ZodType, boolean>();
 
 /** The HTTP status of each error. Exhaustive: a code without a status does not compile. */
 export const STATUS: Record<ErrorCode, number> = {

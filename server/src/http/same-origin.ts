@@ -1,6 +1,6 @@
 import type { z } from 'zod';
 import { InsufficientFundsError, PaymentError, RateLimitError, ValidationError } from '../kernel/errors.ts';
-import { parse, readObject } from './json-input.ts';
+import { parseInput, readObject } from './json-input.ts';
 import { STATUS } from './rest.ts';
 import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
 
@@ -9,7 +9,7 @@ export interface SameOrigin {
   /** Closes a route to every other host and page. */
   guard(route: Route): Route;
   /**
-   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks. A refusal of
+   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks; any other member is refused. A refusal of
    * the service is `{ error, code, fields }`: a sentence, the closed code, and each field that is wrong by its path. One by HTTP
    * alone, such as of another site or a control that has nothing to do, is `{ error }`.
    */
@@ -81,7 +81,7 @@ export function createSameOrigin(publicUrl: string): SameOrigin {
 
 /** Validates an input. @throws ValidationError */
 function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
-  return parse(schema, input) as z.output<Schema>;
+  return parseInput(schema, input) as z.output<Schema>;
 }
 
 async function respond({ response }: RequestContext, handle: () => Promise<Answer>): Promise<void> {

@@ -204,19 +204,17 @@ export function createHttpServer({
       if (!match) continue;
       if (route.methods.includes(request.method ?? '')) {
         if (!route.writesHead) response.setHeader(...NO_SNIFFING);
+        const setTemplate = (name: string) => {
+          own.template = name;
+        };
+        setTemplate(template);
         const params = decodeParams(match.groups);
-        if (params) {
-          const setTemplate = (name: string) => {
-            own.template = name;
-          };
-          setTemplate(template);
-          const context: RequestContext = { request, response, url, params, setTemplate };
-          if (!isTracing() || wantsStream(request)) return route.handle(context);
-          return traceRequest(context, template, (traced) => {
-            own.inTrace = bindContext();
-            return route.handle(traced);
-          });
-        }
+        const context: RequestContext = { request, response, url, params, setTemplate };
+        if (!isTracing() || wantsStream(request)) return route.handle(context);
+        return traceRequest(context, template, (traced) => {
+          own.inTrace = bindContext();
+          return route.handle(traced);
+        });
       }
       allowed.push(...route.methods);
     }

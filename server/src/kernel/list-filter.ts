@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
-import { externalIdText, plainText } from './text.ts';
+import { externalIdText, longExternalIdText, plainText } from './text.ts';
 
 /** A filter by the members that lists of several families have in common. Dates are half-open: from one, before the other. */
 export interface DetailFilter {
@@ -31,7 +31,7 @@ const details = z.object({
     .nullish(),
   amountCents: z.number().nullish(),
   customer: z
-    .union([z.object({ email }).strict(), z.object({ externalId: plainText({ max: 200 }) }).strict()])
+    .union([z.object({ email }).strict(), z.object({ externalId: longExternalIdText }).strict()])
     .nullish(),
   paidAfter: z.date().nullish(),
   paidBefore: z.date().nullish(),

@@ -13,31 +13,82 @@ export function requiredOr(message: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message);
 }
 
+/**
+ * Makes a member optional that limits an effect. It refuses null, which may stand for a limit that was lost on the way: without
+ * one, the effect is the widest. The types of GraphQL have null in every optional member, so this type has it as well.
+ */
+export function optionalLimit<Schema extends z.ZodType>(schema: Schema) {
+  return schema.optional() as unknown as z.ZodOptional<z.ZodNullable<Schema>>;
+}
+
+/** Builds the message for null in an `optionalLimit`, whose absence means `absence`. */
+export function notNull(absence: string, message?: string) {
+  return ({ input }: { input?: unknown }) => (input === null ? nullMessage(absence) : message);
+}
+
+export function nullMessage(absence: string): string {
+  return `must not be null: leave it out for ${absence}`;
+}
+
 /** The longest address that an input may have, in characters. */
 export const URL_MAX = 500;
 
-/** Text for people, from 1 to `max` characters as JavaScript counts them. */
+/** Text for people, from 1 to `max` characters as JavaScript counts them, byte for byte. */
 export function plainText({ max }: { max: number }) {
-  return z
-    .string()
+  return limited(z.string(), max);
+}
+
+function limited(text: z.ZodString, max: number) {
+  return text
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
     .refine(isStorable, 'must not contain U+0000 or half of a surrogate pair');
 }
 
-/** A number or name from another system, as people and logs read it: text without control or invisible characters. */
-export function printableText({ max }: { max: number }) {
-  return plainText({ max }).refine(
-    (text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text),
-    'must not contain control or invisible characters',
+/**
+ * Text in Unicode's form NFC, into which another is brought: a letter is the same text however it was typed, and 200 letters are 200
+ * characters.
+ */
+function normalizedText({ max }: { max: number }) {
+  return limited(z.string().normalize('NFC'), max);
+}
+
+/**
+ * A name or a line that is shown among others, also to payers. It does not contain the characters that turn the direction of what
+ * stands around them: `ana[U+202E]gpj.exe` is read as `anaexe.jpg`.
+ */
+export function nameText({ max }: { max: number }) {
+  return normalizedText({ max }).refine(
+    (text) => !/[\u202a-\u202e\u2066-\u2069]/.test(text),
+    'must not contain characters that turn the direction of text (U+202A to U+202E, U+2066 to U+2069)',
   );
 }
 
+/** A space of any kind, or a character without a width; also the blank letters of Hangul and Braille. */
+const UNSEEN = '[\\s\\p{Default_Ignorable_Code_Point}\\u2800]';
+const UNSEEN_END = new RegExp(`^${UNSEEN}|${UNSEEN}$`, 'u');
+
+/**
+ * A number or name from another system, as people and logs read it: text without control or invisible characters. It neither begins
+ * nor ends with a space: `1042 ` would be another order than `1042`.
+ */
+export function printableText({ max }: { max: number }) {
+  return normalizedText({ max })
+    .refine(
+      (text) => !/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/u.test(text),
+      'must not contain control or invisible characters',
+    )
+    .refine((text) => !UNSEEN_END.test(text), 'must not begin or end with a space');
+}
+
 /** The form of a merchant's own number for a resource, in words. */
-export const EXTERNAL_ID_FORM = '1 to 100 printable characters';
+export const EXTERNAL_ID_FORM = '1 to 100 printable characters, without a space at an end';
 
 /** A merchant's own number for a resource. */
 export const externalIdText = printableText({ max: 100 });
+
+/** A merchant's own number for a customer or a subaccount. */
+export const longExternalIdText = printableText({ max: 200 });
 
 /**
  * A word of a closed set, in an answer. A newer version, which works on the same database during an upgrade, may have

@@ -4,7 +4,7 @@ import { NotFoundError, UnavailableError } from '../kernel/errors.ts';
 import type { ListedRange, ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { plainText } from '../kernel/text.ts';
+import { nameText } from '../kernel/text.ts';
 
 /** A billing product (the document's 2.5), as far as it is known. It never changes: it is deleted. */
 export interface Product {
@@ -40,8 +40,8 @@ export const productIdText = z
  */
 export const createProductInput = z.object({
   // The name is the description of a payment that has none of its own, so it is limited to the same length.
-  name: plainText({ max: 200 }),
-  description: plainText({ max: 2_000 }).nullish(),
+  name: nameText({ max: 200 }),
+  description: nameText({ max: 2_000 }).nullish(),
   priceCents: cardAmount,
 });
 export type CreateProductInput = z.infer<typeof createProductInput>;

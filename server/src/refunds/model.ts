@@ -4,7 +4,7 @@ import { isOneOf, isWithin } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText, plainText } from '../kernel/text.ts';
+import { idempotencyKeyText, notNull, optionalLimit, plainText } from '../kernel/text.ts';
 import { anyPaymentIdText, isPaymentId, PAYMENT_ID_FORM } from '../payments/model.ts';
 import { assertIdForm } from '../pix/model.ts';
 
@@ -105,12 +105,12 @@ export function refundFromJson(json: unknown): RefundSnapshot {
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
 export const refundInput = z.object({
-  amountCents: z
-    .number('must be an integer number of cents')
-    .refine(isCents, 'must be an integer number of cents')
-    .refine((cents) => cents >= 1, 'must be at least 1')
-    .nullish()
-    .meta({ type: 'integer', minimum: 1, description: 'All that is refundable where left out' }),
+  amountCents: optionalLimit(
+    z
+      .number({ error: notNull('all that is refundable', 'must be an integer number of cents') })
+      .refine(isCents, 'must be an integer number of cents')
+      .refine((cents) => cents >= 1, 'must be at least 1'),
+  ).meta({ type: 'integer', minimum: 1, description: 'All that is refundable where left out' }),
   reason: plainText({ max: 140 }).nullish().describe('Shown to the merchant alone'),
   idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same refund'),
 });

@@ -8,14 +8,6 @@ import { refundToWire, refundWire } from './wire.ts';
 
 const TAG = 'Refunds';
 
-const MISNAMED = z.never('must be left out: the amount is amountCents, in cents').optional();
-/** The body of a refund. It refuses the names that amounts have in other routes: ignored, they would refund the whole payment. */
-const body = refundInput.extend({ amount: MISNAMED, valueCents: MISNAMED });
-
-function inputOf({ amount: _, valueCents: __, ...input }: z.output<typeof body>) {
-  return input;
-}
-
 const REFUND_ERRORS = {
   400: 'More than is refundable, or more than can be withdrawn',
   404: 'No such payment of this account in this environment',
@@ -35,13 +27,13 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       tag: TAG,
       section: '4.5',
       params: z.object({ orderCode: z.string() }),
-      body,
+      body: refundInput,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: REFUND_ERRORS,
-      async handle({ caller, params, body: given }) {
+      async handle({ caller, params, body }) {
         const resource = { type: 'card_payment', id: params.orderCode } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, inputOf(given));
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, body);
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),
@@ -55,13 +47,13 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       tag: TAG,
       section: '4.5',
       params: z.object({ id: paymentIdText }),
-      body,
+      body: refundInput,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: REFUND_ERRORS,
-      async handle({ caller, params, body: given }) {
+      async handle({ caller, params, body }) {
         const resource = { type: 'payment', id: params.id } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, inputOf(given));
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, body);
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),
@@ -75,13 +67,13 @@ export function createRefundRoutes({ refunds }: { refunds: RefundService }): Res
       tag: TAG,
       section: '4.5',
       params: z.object({ id: chargeIdText }),
-      body,
+      body: refundInput,
       example: { amountCents: 4990, reason: 'Devolução de um item', idempotencyKey: 'devolucao-1042' },
       answers: { 201: { description: 'The refund, on its way', schema: refundWire } },
       errors: REFUND_ERRORS,
-      async handle({ caller, params, body: given }) {
+      async handle({ caller, params, body }) {
         const resource = { type: 'charge', id: params.id } as const;
-        const { refund, replayed } = await refunds.request(caller.tenant, resource, inputOf(given));
+        const { refund, replayed } = await refunds.request(caller.tenant, resource, body);
         return { status: 201, body: refundToWire(refund), replayed };
       },
     }),

@@ -259,7 +259,7 @@ function detailsOf(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>)
   return {
     amountCents: t.field({
       type: 'Cents',
-      description: 'The amount to refund in cents; if omitted, all that is refundable.',
+      description: 'The amount to refund in cents; if omitted, all that is refundable. Null is refused.',
     }),
     reason: t.string({ description: 'The reason for the refund, at most 140 characters.' }),
     idempotencyKey: t.string({

@@ -3,7 +3,7 @@ import { type Charge, isChargeId } from '../charges/model.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
-import { requiredOr } from '../kernel/text.ts';
+import { notNull, optionalLimit, requiredOr } from '../kernel/text.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
 import { isPaymentId, type Payment } from '../payments/model.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
@@ -33,12 +33,18 @@ export function isTestPaymentId(text: string): boolean {
 /** The upper limit of an amount: R$ 100 million, as for a card payment. */
 const TEST_PAYMENT_MAX_CENTS = 10_000_000_000;
 
-const testAmount = z
-  .number({ error: requiredOr('must be an integer number of cents') })
-  .refine(isCents, 'must be an integer number of cents')
-  .refine((cents) => cents >= 1, 'must be at least 1')
-  .refine((cents) => cents <= TEST_PAYMENT_MAX_CENTS, `must be at most ${TEST_PAYMENT_MAX_CENTS}`)
-  .meta({ type: 'integer', minimum: 1, maximum: TEST_PAYMENT_MAX_CENTS });
+const NOT_CENTS = 'must be an integer number of cents';
+
+function amountWith(error: (issue: { input?: unknown }) => string | undefined) {
+  return z
+    .number({ error })
+    .refine(isCents, NOT_CENTS)
+    .refine((cents) => cents >= 1, 'must be at least 1')
+    .refine((cents) => cents <= TEST_PAYMENT_MAX_CENTS, `must be at most ${TEST_PAYMENT_MAX_CENTS}`)
+    .meta({ type: 'integer', minimum: 1, maximum: TEST_PAYMENT_MAX_CENTS });
+}
+
+const testAmount = amountWith(requiredOr(NOT_CENTS));
 
 export const createTestPaymentInput = z.object({
   valueCents: testAmount,
@@ -84,9 +90,9 @@ const simulation = z.object({
     .describe(
       'paid where left out; what has expired is paid late. Of a subscription paid and declined are its next step: the authorisation, then each cycle',
     ),
-  amountCents: testAmount
-    .nullish()
-    .describe('The amount that the payer sends, where it is not the payment’s: it is sent back'),
+  amountCents: optionalLimit(amountWith(notNull('the amount of the payment', NOT_CENTS))).describe(
+    'The amount that the payer sends, where it is not the payment’s: it is sent back',
+  ),
 });
 
 const isOfPayer = ({ outcome, amountCents }: Partial<Omit<z.infer<typeof simulation>, 'id'>>) =>

@@ -75,7 +75,7 @@ const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
     amountCents: t.field({
       type: 'Cents',
       description:
-        'The amount in cents that the payer sends, if it is not the requested one: it is sent back.',
+        'The amount in cents that the payer sends, if it is not the requested one: it is sent back. Null is refused.',
     }),
   }),
 });

@@ -10,7 +10,7 @@ import {
   pixKeyType,
 } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { externalIdText, idempotencyKeyText, plainText } from '../kernel/text.ts';
+import { externalIdText, idempotencyKeyText, longExternalIdText, nameText } from '../kernel/text.ts';
 import { anySubaccountId, type NamesOfPayout, normalizeReference } from './names.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
@@ -228,8 +228,8 @@ export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): P
 const positiveCents = cents.refine((amount) => amount >= 1, 'must be at least 1').meta({ minimum: 1 });
 
 export const createSubaccountInput = z.object({
-  name: plainText({ max: 200 }),
-  externalId: plainText({ max: 200 }).nullish(),
+  name: nameText({ max: 200 }),
+  externalId: longExternalIdText.nullish(),
 });
 export type CreateSubaccountInput = z.infer<typeof createSubaccountInput>;
 

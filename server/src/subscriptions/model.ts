@@ -8,7 +8,7 @@ import type { Language } from '../kernel/language.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { idempotencyKeyText } from '../kernel/text.ts';
+import { idempotencyKeyText, notNull, optionalLimit } from '../kernel/text.ts';
 import {
   type CodedResource,
   pixAmount,
@@ -239,13 +239,13 @@ export const createSubscriptionInput = checkoutDetails
     interval: z
       .enum(INTERVALS, `must be one of ${INTERVALS.join(', ')}`)
       .describe('The time between the due days of two cycles'),
-    endsAfterCycles: z
-      .number(cycles)
-      .int(cycles)
-      .min(1, cycles)
-      .max(MAX_CYCLES, cycles)
-      .nullish()
-      .describe('Left out or null: until it is canceled'),
+    endsAfterCycles: optionalLimit(
+      z
+        .number({ error: notNull('a subscription without an end', cycles) })
+        .int(cycles)
+        .min(1, cycles)
+        .max(MAX_CYCLES, cycles),
+    ).describe('Until it is canceled where left out'),
     idempotencyKey: idempotencyKeyText
       .nullish()
       .describe('The same key and input give the same subscription'),

@@ -276,7 +276,7 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
     }),
     endsAfterCycles: t.int({
       description:
-        'The number of cycles, 1 to 520. If omitted, cycles are debited until the subscription is canceled.',
+        'The number of cycles, 1 to 520. If omitted, cycles are debited until the subscription is canceled. Null is refused.',
     }),
     ...payerInputs(t, {
       successUrl: 'The URL to which the payer is sent after the authorisation. Reaching it proves nothing.',

@@ -188,7 +188,7 @@ export function createUpstream({
   /** Sends a request, and again after each 429 that the window's limit gave, within its wait. @throws as `send` */
   async function sendRetrying429(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { priority, waitMs = WAIT_MS[priority] } = request.requestOptions;
-    const body = request.body === undefined ? null : JSON.stringify(request.body);
+    const body = request.body === undefined ? null : JSON.stringify(request.body, withoutNulls);
     const waitUntilMs = clock.ms() + waitMs;
     const { windowMs } = budget;
     for (;;) {
@@ -299,4 +299,9 @@ function assertPath(path: string): void {
   const hasDotSegment = pathname.split('/').some((part) => /^(\.|%2e){1,2}$/i.test(part));
   if (hasDotSegment || !/^\/v1\/[!-~]*$/.test(path) || path.includes('#'))
     throw new TypeError('a path of the payments service that is not well-formed');
+}
+
+/** Leaves a member without a value out of a body: a service may refuse null, as this one does where a limit may have been lost. */
+function withoutNulls(_name: string, value: unknown): unknown {
+  return value === null ? undefined : value;
 }

@@ -12,7 +12,7 @@ import { plusMs } from '../../kernel/clock.ts';
 import { IdempotencyError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { requiredOr } from '../../kernel/text.ts';
+import { notNull, optionalLimit, requiredOr } from '../../kernel/text.ts';
 import { pixAmount } from '../../pix/model.ts';
 import { productIdText } from '../../products/model.ts';
 
@@ -90,12 +90,13 @@ export const createCheckoutTokenInput = checkoutDetails
       .nullish(),
     allowedOrigins,
     reusable: z.boolean().nullish(),
-    expiresInSeconds: z
-      .number()
-      .int('must be a whole number of seconds')
-      .min(60, 'must be at least 60')
-      .max(MAX_SECONDS, `must be at most a year (${MAX_SECONDS})`)
-      .nullish(),
+    expiresInSeconds: optionalLimit(
+      z
+        .number({ error: notNull('the life of a token of its kind') })
+        .int('must be a whole number of seconds')
+        .min(60, 'must be at least 60')
+        .max(MAX_SECONDS, `must be at most a year (${MAX_SECONDS})`),
+    ),
     trustedDocumentsOnly,
   })
   .refine(({ externalId, reusable }) => externalId == null || !reusable, {

@@ -15,6 +15,7 @@ import {
   UnavailableError,
   ValidationError,
 } from '../../kernel/errors.ts';
+import { nullMessage } from '../../kernel/text.ts';
 import { createCheckoutTokenInput, type PausedToken } from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
@@ -72,7 +73,7 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     allowedOrigins: t.field({
       type: ['Url'],
       description:
-        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any.',
+        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any. Null is refused.',
     }),
     methods: t.field({
       type: [CheckoutMethodEnum],
@@ -87,7 +88,7 @@ const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
     }),
     expiresInSeconds: t.int({
       description:
-        'The lifetime in seconds, from a minute (60) to a year (31536000). If omitted, a single-use token lives for one day; a reusable one does not expire by itself, it is revoked.',
+        'The lifetime in seconds, from a minute (60) to a year (31536000). If omitted, a single-use token lives for one day; a reusable one does not expire by itself, it is revoked. Null is refused.',
     }),
     trustedDocumentsOnly: t.boolean({ defaultValue: false, description: TRUSTED_DOCUMENTS_ONLY }),
   }),
@@ -281,13 +282,16 @@ builder.mutationFields((t) => ({
       token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
       seconds: t.arg.int({
         description:
-          'The length of the pause in seconds, from 1 to a year (31536000). If omitted, the pause lasts until resumeToken.',
+          'The length of the pause in seconds, from 1 to a year (31536000). If omitted, the pause lasts until resumeToken. Null is refused.',
       }),
     },
     errors: { types: [ValidationError, NotFoundError] },
-    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => ({
-      pause: await services.checkoutTokens.pause(tenant, token, seconds ?? null),
-    })),
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => {
+      // A pause without an end, where a number was lost.
+      if (seconds === null)
+        throw new ValidationError([{ path: 'seconds', message: nullMessage('a pause without an end') }]);
+      return { pause: await services.checkoutTokens.pause(tenant, token, seconds ?? null) };
+    }),
   }),
   resumeToken: t.field({
     type: ResumeTokenSuccess,

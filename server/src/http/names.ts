@@ -1,0 +1,54 @@
+/** The characters that an error repeats of a name. */
+const MAX_SHOWN = 60;
+
+/** A name as an error repeats it: in quotes where a space or a sign in it would be misread. */
+export function shownName(name: string): string {
+  const shown = name.slice(0, MAX_SHOWN);
+  return /^[!#-~]+$/.test(shown) ? shown : JSON.stringify(shown);
+}
+
+/**
+ * Finds the name that was meant by a misspelt one: the same but for case, `_`, `-` and spaces, or one that differs by one or two
+ * edits, or one that begins with it, as `amountCents` with `amount`. Null where none is close.
+ */
+export function closestName(name: string, known: readonly string[]): string | null {
+  const given = normalized(name.slice(0, MAX_SHOWN));
+  if (given === '') return null;
+  const distances = known.map((each) => distanceOf(given, normalized(each)));
+  const nearest = Math.min(...distances);
+  if (nearest <= (given.length > 4 ? 2 : 1)) return known[distances.indexOf(nearest)]!;
+  return (given.length > 4 && known.find((each) => normalized(each).startsWith(given))) || null;
+}
+
+function normalized(name: string): string {
+  return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
+}
+
+/** The edits between two names: letters that are put in, left out or replaced, and neighbours that are exchanged. */
+function distanceOf(left: string, right: string): number {
+  let [before, row]: [number[], number[]] = [
+    [],
+    Array.from({ length: right.length + 1 }, (_, column) => column),
+  ];
+  for (let line = 1; line <= left.length; line += 1) {
+    const next = [line];
+    for (let column = 1; column <= right.length; column += 1) {
+      const isSame = left[line - 1] === right[column - 1];
+      const isExchanged =
+        line > 1 &&
+        column > 1 &&
+        left[line - 1] === right[column - 2] &&
+        left[line - 2] === right[column - 1];
+      next.push(
+        Math.min(
+          row[column]! + 1,
+          next[column - 1]! + 1,
+          row[column - 1]! + (isSame ? 0 : 1),
+          isExchanged ? before[column - 2]! + 1 : Number.POSITIVE_INFINITY,
+        ),
+      );
+    }
+    [before, row] = [row, next];
+  }
+  return row[right.length]!;
+}
