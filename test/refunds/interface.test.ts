@@ -141,6 +141,20 @@ describe('over GraphQL', () => {
     });
   });
 
+  test('A mutation with a variable that it does not declare is refused, and does not refund the whole payment', async () => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    const query = `mutation ($orderCode: String!, $amountCents: Cents) {
+      refundCardPayment(input: { orderCode: $orderCode, amountCents: $amountCents }) { __typename } }`;
+    expect(await firstError(client, query, { orderCode, amount_cents: 500 })).toMatchObject({
+      message: 'The mutation does not declare the variable $amount_cents; $amountCents may be meant',
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      refundableCents: 5000,
+    });
+  });
+
   test('A payment that is not paid or is another’s is not refunded', async () => {
     const [{ client }, other] = [await merchant(), await merchant()];
     const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000 } });

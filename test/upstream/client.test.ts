@@ -21,7 +21,8 @@ const PAYOUT: UpstreamRequest = {
   environment: 'live',
   method: 'POST',
   path: '/v1/payouts',
-  body: { amount: 25.5 },
+  // The member without a value is left out: a service may refuse null.
+  body: { amount: 25.5, externalId: null },
   requestOptions: { priority: 'money' },
 };
 

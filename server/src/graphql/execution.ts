@@ -28,6 +28,7 @@ import {
   TypeNameMetaFieldDef,
 } from 'graphql';
 import { inspect } from 'graphql/jsutils/inspect.js';
+import { closestName, shownName } from '../http/names.ts';
 import { contextOfField } from './context.ts';
 import { type Failure, keysOf, type Path, settleFailures } from './failures.ts';
 import { MAX_WRONG_VARIABLES } from './limits.ts';
@@ -50,6 +51,8 @@ export function execute(
   const rootType = operation && schema.getRootType(operation.operation);
   // graphql's own function returns the error for such a request.
   if (!rootType) return executeReference(args);
+  const undeclared = undeclaredVariables(operation, args.variableValues);
+  if (undeclared.length > 0) return { errors: undeclared };
   const { coerced: variables, errors } = args.coercedVariables
     ? { coerced: args.coercedVariables, errors: undefined }
     : getVariableValues(schema, operation.variableDefinitions ?? [], args.variableValues ?? {}, {
@@ -75,6 +78,24 @@ export function execute(
   if (operation.operation === OperationTypeNode.MUTATION) return executeSerially(run, rootType, fields);
   const data = executeFields(run, rootType, fields, root, undefined);
   return isPromise(data) ? data.then((settled) => resultOf(run, settled)) : resultOf(run, data);
+}
+
+/**
+ * The errors of variables that a mutation does not declare. A query may have some, as GraphQL allows. Of a mutation a misspelt one
+ * would not limit what it was meant to limit.
+ */
+function undeclaredVariables(
+  { operation, variableDefinitions = [] }: OperationDefinitionNode,
+  variables: ExecutionArgs['variableValues'],
+): GraphQLError[] {
+  if (operation !== OperationTypeNode.MUTATION) return [];
+  const declared = variableDefinitions.map(({ variable }) => variable.name.value);
+  const others = Object.keys(variables ?? {}).filter((name) => !declared.includes(name));
+  return others.slice(0, MAX_WRONG_VARIABLES).map((name) => {
+    const meant = closestName(name, declared);
+    const hint = meant === null ? '' : `; $${meant} may be meant`;
+    return new GraphQLError(`The mutation does not declare the variable ${shownName(`$${name}`)}${hint}`);
+  });
 }
 
 interface Run {
