@@ -216,7 +216,7 @@ describe('law: a body has no member that the description does not show', () => {
   });
 });
 
-/** What the objects of a schema say of further members. */
+/** The `additionalProperties` of each object in a schema. */
 function objectsIn(schema: unknown): unknown[] {
   if (typeof schema !== 'object' || schema === null) return [];
   const own =

@@ -11,7 +11,7 @@ export interface Refusal {
 export type PostResult<Body> = { ok: true; body: Body } | { ok: false; refusal: Refusal };
 
 /** A dialog stays open until the answer, so there must be an end to waiting for it. */
-export const TIMEOUT_MS = 30_000;
+const TIMEOUT_MS = 30_000;
 
 /** Posts JSON to one of the demo's own routes. Never rejects. */
 export async function postJson<Body>(path: string, input: unknown = {}): Promise<PostResult<Body>> {
