@@ -35,6 +35,7 @@ export function aPayment(changes: Partial<StoredCardPayment> = {}): StoredCardPa
     cancelUrl: 'https://loja.example/carrinho',
     language: null,
     checkoutAttempt: null,
+    orderStatus: null,
     openChargeId: null,
     paidChargeId: null,
     declinedCharges: 0,
@@ -77,7 +78,7 @@ const UNLIMITED: PageLimits = {
 export async function servePage({
   payment = aPayment(),
   merchantName = 'Café do Largo',
-  paidElsewhere = false,
+  orderStatus = null,
   delivered = [],
   answer = approve,
   testCards = TEST_CARDS,
@@ -87,7 +88,7 @@ export async function servePage({
 }: {
   payment?: StoredCardPayment;
   merchantName?: string;
-  paidElsewhere?: boolean;
+  orderStatus?: 'paid' | 'refunded' | null;
   delivered?: readonly DeliveredContent[];
   answer?: Answer;
   testCards?: typeof TEST_CARDS | null;
@@ -118,7 +119,7 @@ export async function servePage({
             accountId: 'acc_one',
             payment: state.payment,
             merchantName,
-            paidElsewhere,
+            orderStatus,
             delivered: state.delivered,
           }
         : null;

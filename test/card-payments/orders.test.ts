@@ -12,12 +12,14 @@ import { selectPaidByExternalIds } from '../../server/src/upstream/mirror-store.
 import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
 import { type Core, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
+import { readAfter } from '../support/events.ts';
 import { embedded } from '../support/port-fixture.ts';
 import { explainQueries } from '../support/statements.ts';
 import { describeOrders } from './orders-port.ts';
 
 const MINUTE = 60_000;
 const SESSION = 30 * MINUTE;
+const SALE = { valueCents: 4990 };
 
 describeOnDatabase('orders', (open) => {
   let database: Database;
@@ -82,16 +84,16 @@ describeOnDatabase('orders', (open) => {
     const core = await startCore({ database });
     const [first, second] = [await create(core, '1042'), await create(core, '1042')];
     await core.cardPayments.pay(first, declined());
-    expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(false);
+    expect((await core.cardPayments.open(second))!.orderStatus).toBeNull();
     await core.cardPayments.pay(first, approved());
     const refused = { kind: 'paid_elsewhere', payment: { status: 'pending', openChargeId: null } };
     expect(await core.cardPayments.pay(second, approved())).toMatchObject(refused);
-    expect((await core.cardPayments.open(first))!.paidElsewhere).toBe(false);
-    expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(true);
+    expect((await core.cardPayments.open(first))!.orderStatus).toBeNull();
+    expect((await core.cardPayments.open(second))!.orderStatus).toBe('paid');
     await core.cardPayments.refund(core.tenant, first);
     await core.work.settled();
     expect(await core.cardPayments.pay(second, approved())).toMatchObject(refused);
-    expect((await core.cardPayments.open(second))!.paidElsewhere).toBe(true);
+    expect((await core.cardPayments.open(second))!.orderStatus).toBe('refunded');
   });
 
   test('An order that was paid by PIX takes no payment by any method, and has another refusal once it is refunded', async () => {
@@ -137,6 +139,78 @@ describeOnDatabase('orders', (open) => {
     expect((await core.charges.create(tenant, charge)).charge).toMatchObject({ status: 'pending' });
   });
 
+  test('The commit that pays an order marks its open payments of each method, with an update, and its full refund too', async () => {
+    const core = await startCore({ database });
+    const { tenant, payments, cardPayments } = core;
+    const input = { valueCents: 4990, externalId: '1042' };
+    const kept = await create(core, '1042');
+    const open = {
+      card: await create(core, '1042'),
+      pix: (await payments.create(tenant, input)).payment.paymentId,
+      ltc: (await payments.create(tenant, { ...input, method: 'ltc' })).payment.paymentId,
+    };
+    const alone = [await create(core, '1043'), await create(core, null)];
+    // In one transaction with the approval, before it: a payment that no earlier command could have seen.
+    const [, racing] = await Promise.all([
+      cardPayments.pay(kept, approved()),
+      payments.create(tenant, input).then(({ payment }) => payment.paymentId),
+    ]);
+    const expectMarked = async (orderStatus: 'paid' | 'refunded') => {
+      expect(await cardPayments.find(tenant, open.card)).toMatchObject({ status: 'pending', orderStatus });
+      for (const id of [open.pix, open.ltc, racing])
+        expect(await payments.find(tenant, id)).toMatchObject({ status: 'pending', orderStatus });
+      for (const code of [kept, ...alone])
+        expect(await cardPayments.find(tenant, code)).toMatchObject({ orderStatus: null });
+    };
+    await expectMarked('paid');
+    const updates = await eventsOf(core);
+    const paidAt = updates.findIndex(({ kind }) => kind === 'card_payment.paid');
+    const marked = updates.filter(({ snapshot }) => snapshot.orderStatus === 'paid');
+    expect(marked.map(({ resourceId }) => resourceId)).toEqual(expect.arrayContaining(Object.values(open)));
+    for (const event of marked) expect(event).toMatchObject({ previousStatus: 'pending' });
+    // The updates of one commit have consecutive versions.
+    expect(updates[paidAt + 1]).toMatchObject({ snapshot: { orderStatus: 'paid' } });
+
+    await core.refunds.request(tenant, { type: 'card_payment', id: kept }, { amountCents: 1 });
+    await core.work.settled();
+    await expectMarked('paid');
+    await core.refunds.request(tenant, { type: 'card_payment', id: kept }, {});
+    await core.work.settled();
+    await expectMarked('refunded');
+    expect((await cardPayments.open(open.card))!.orderStatus).toBe('refunded');
+    await core.pass(SESSION);
+    expect(await cardPayments.find(tenant, open.card)).toMatchObject({
+      status: 'expired',
+      orderStatus: 'refunded',
+    });
+  });
+
+  test('An order that a PIX or LTC pays marks the payments of its checkout attempt, too', async () => {
+    const core = await startCore({ database });
+    const { tenant, payments, cardPayments } = core;
+    const input = { amount: { fixedCents: 4990 }, methods: ['card', 'pix'] as CheckoutMethod[] };
+    const { token } = await core.checkoutTokens.create(tenant, null, input);
+    const { credential } = await core.access.authenticate(`Bearer ${token}`);
+    if (credential.kind !== 'checkout_token') throw new TypeError('not a checkout token');
+    const start = { attemptId: newAttemptId() };
+    const { orderCode } = await cardPayments.startCheckout(tenant, credential, start);
+    const { paymentId } = await payments.startCheckout(tenant, credential, start);
+    await core.pix.pay({ txid: txidOf(paymentId) });
+    await payments.receive(tenant, paymentId);
+    expect(await payments.find(tenant, paymentId)).toMatchObject({ status: 'paid', orderStatus: null });
+    expect(await cardPayments.find(tenant, orderCode)).toMatchObject({
+      status: 'pending',
+      orderStatus: 'paid',
+    });
+
+    const byLtc = (await payments.create(tenant, { ...SALE, externalId: '1044', method: 'ltc' })).payment;
+    const byPix = (await payments.create(tenant, { ...SALE, externalId: '1044' })).payment;
+    await core.litecoin.send(byLtc.ltc!.address!, { litoshi: byLtc.ltc!.litoshi, confirmations: 2 });
+    await core.work.settled();
+    expect(await payments.find(tenant, byLtc.paymentId)).toMatchObject({ status: 'paid', orderStatus: null });
+    expect(await payments.find(tenant, byPix.paymentId)).toMatchObject({ orderStatus: 'paid' });
+  });
+
   test('Payments of another order, of none and of another account are kept beside it', async () => {
     const [core, other] = [await startCore({ database }), await startCore({ database })];
     const codes = [await create(core, '1042'), await create(core, '1043'), await create(core, null)];
@@ -144,7 +218,7 @@ describeOnDatabase('orders', (open) => {
     const foreign = await create(other, '1042');
     for (const code of codes)
       expect(await core.cardPayments.pay(code, approved())).toMatchObject({ kind: 'paid' });
-    expect((await core.cardPayments.open(foreign))!.paidElsewhere).toBe(false);
+    expect((await core.cardPayments.open(foreign))!.orderStatus).toBeNull();
     expect(await other.cardPayments.pay(foreign, approved())).toMatchObject({ kind: 'paid' });
     await core.work.settled();
     expect(await statuses(core, codes)).toEqual(['paid', 'paid', 'paid', 'paid']);
@@ -286,6 +360,14 @@ describeOnDatabase('an order with thousands of payments', (open) => {
     expect(otherPayments.map(({ id, status }) => [id, status])).toEqual([[codes[0], 'paid']]);
   });
 });
+
+/** The updates of all payments, in order. */
+async function eventsOf(core: Core) {
+  const { events } = await readAfter(core.database.sql, core.tenant, { after: 0, limit: 1_000 });
+  return events.flatMap((event) =>
+    event.resource === 'card_payment' || event.resource === 'payment' ? [event] : [],
+  );
+}
 
 async function create({ cardPayments, tenant }: Core, externalId: string | null): Promise<string> {
   return (await cardPayments.create(tenant, { valueCents: 4990, externalId })).payment.orderCode;

@@ -240,11 +240,11 @@ describe('paying', () => {
   });
 
   it('A form that is out of date says that the order is paid where another payment has paid it', async () => {
-    await using served = await servePage({ payment: aPayment({ declinedCharges: 1 }), paidElsewhere: true });
+    await using served = await servePage({ payment: aPayment({ declinedCharges: 1 }), orderStatus: 'paid' });
     const response = await post(served.pageUrl, { ...GOOD_CARD, attempt: '0' });
     expect([response.status, await textOf(response)]).toEqual([
       409,
-      expect.stringContaining('Esta compra já foi paga'),
+      expect.stringContaining('Este pedido já está pago'),
     ]);
     expect(served.state.charged).toEqual([]);
   });
@@ -310,22 +310,22 @@ describe('paying', () => {
     });
     const response = await post(served.pageUrl);
     expect(response.status).toBe(409);
-    expect(await textOf(response)).toContain('Esta compra já foi paga');
+    expect(await textOf(response)).toContain('Este pedido já está pago');
   });
 
   it('The page of a payment whose order was paid elsewhere says so, and asks for no card', async () => {
-    await using served = await servePage({ paidElsewhere: true });
+    await using served = await servePage({ orderStatus: 'paid' });
     const response = await get(served.pageUrl);
     expect(response.status).toBe(200);
     const text = await textOf(response);
-    expect(text).toContain('Esta compra já foi paga');
+    expect(text).toContain('Este pedido já está pago');
     expect(text).toContain('Outro pagamento da mesma compra já foi aprovado');
     expect(text).not.toContain('Número do cartão');
     expect(served.state.charged).toEqual([]);
   });
 
   it('The status of a payment whose order was paid elsewhere says so, as its page does', async () => {
-    await using served = await servePage({ paidElsewhere: true });
+    await using served = await servePage({ orderStatus: 'paid' });
     const response = await get(`${served.pageUrl}/status`);
     expect(await response.json()).toMatchObject({ status: 'pending', state: 'paid_elsewhere' });
     served.state.payment = aPayment({ status: 'paid', paidAt: NOW });
@@ -334,7 +334,7 @@ describe('paying', () => {
 
   it('The page of a payment that was paid itself is a receipt, whatever else was paid', async () => {
     const payment = aPayment({ status: 'paid', paidAt: NOW });
-    await using served = await servePage({ payment, paidElsewhere: true });
+    await using served = await servePage({ payment, orderStatus: 'paid' });
     expect(await textOf(await get(served.pageUrl))).toContain('Pagamento aprovado');
   });
 

@@ -295,6 +295,8 @@ test('No REST response contains a card’s number, a charge or a hash', async ()
     'language',
     'metadata',
     'orderCode',
+    'orderPaid',
+    'orderRefunded',
     'paidAt',
     'paidLate',
     'refundableCents',

@@ -59,8 +59,8 @@ const CARD_ACCOUNT = { cardPaymentsEnabled: true, cardReleaseDays: 14 };
 const NO_CONTENT = { read: async () => undefined, deliver: () => ({}), revoke: () => ({}) } as never;
 const SOURCES = { payment: disputablePayments, card_payment: disputableCardPayments } as never;
 const REFUNDED = {
-  payment: refundablePayments({} as never, NO_CONTENT),
-  card_payment: refundableCardPayments(NO_CONTENT),
+  payment: refundablePayments({} as never, NO_CONTENT, []),
+  card_payment: refundableCardPayments(NO_CONTENT, []),
 };
 
 interface Sold {

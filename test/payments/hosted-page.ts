@@ -54,6 +54,7 @@ export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment
     cancelUrl: 'https://loja.example/carrinho',
     language: null,
     checkoutAttempt: null,
+    orderStatus: null,
     brCode: BR_CODE,
     createdAt: new Date(NOW.getTime() - 19_000),
     expiresAt: new Date(NOW.getTime() + 1_781_000),
@@ -114,7 +115,7 @@ const past = new Date(NOW.getTime() - 60_000);
 
 interface HostedState {
   payment: Hosted;
-  paidElsewhere?: boolean;
+  orderStatus?: 'paid' | 'refunded' | null;
   delivered?: DeliveredContent[];
 }
 
@@ -161,7 +162,7 @@ const PIX_PAGES: Readonly<Record<string, HostedState>> = {
   },
   'paid-elsewhere': {
     payment: aPixPayment({ returnedCredits: [aReturn('paid_elsewhere')] }),
-    paidElsewhere: true,
+    orderStatus: 'paid',
   },
 };
 
@@ -184,7 +185,7 @@ const LTC_PAGES: Readonly<Record<string, HostedState>> = {
   'ltc-failed-part': {
     payment: anLtcPayment({ status: 'failed', expiresAt: past }, { receivedLitoshi: 8_000_000 }),
   },
-  'ltc-paid-elsewhere': { payment: anLtcPayment(), paidElsewhere: true },
+  'ltc-paid-elsewhere': { payment: anLtcPayment(), orderStatus: 'paid' },
 };
 
 /** Every page of a subscription, by name. */
@@ -235,7 +236,7 @@ const UNLIMITED: PageLimits = {
 export async function servePixPage({
   payment = aPixPayment() as Hosted,
   merchantName = 'Café do Largo',
-  paidElsewhere = false,
+  orderStatus = null,
   delivered = [],
   isTest = true,
   publicUrl = 'https://pay.example',
@@ -244,14 +245,14 @@ export async function servePixPage({
 }: {
   payment?: Hosted;
   merchantName?: string;
-  paidElsewhere?: boolean;
+  orderStatus?: 'paid' | 'refunded' | null;
   delivered?: readonly DeliveredContent[];
   isTest?: boolean;
   publicUrl?: string;
   limits?: PageLimits;
   brand?: Brand | null;
 } = {}) {
-  const state = { payment, paidElsewhere, delivered, now: NOW, asksOfBank: 0, faults: [] as unknown[] };
+  const state = { payment, orderStatus, delivered, now: NOW, asksOfBank: 0, faults: [] as unknown[] };
   const clock: Clock = {
     now: () => state.now,
     ms: () => state.now.getTime(),
@@ -271,7 +272,7 @@ export async function servePixPage({
           accountId: 'acc_one',
           payment: { ...state.payment, id: paymentId },
           merchantName,
-          paidElsewhere: state.paidElsewhere,
+          orderStatus: state.orderStatus,
           delivered: state.delivered,
         };
       },

@@ -37,6 +37,24 @@ const credit = (returnedAt: Date | null) =>
   ({ endToEndId: E2E, amountCents: 1, cause: 'amount_mismatch', receivedAt: NOW, returnedAt }) as const;
 
 describe('what is known of a PIX payment, held against what is said', () => {
+  test('An order that the service shows as paid is announced once, and stays so', () => {
+    const shown = (rest: object) =>
+      paymentFromWire({ paymentId: ID, status: 'pending', amountCents: 4990, ...rest })!;
+    const paid = mergeUpstreamPayment(known(), shown({ orderPaid: true, orderRefunded: false }), NOW)!;
+    expect(paid).toMatchObject({
+      payment: { status: 'pending', orderStatus: 'paid' },
+      changed: { from: 'pending' },
+    });
+    expect(mergeUpstreamPayment(paid.payment, shown({}), NOW)).toBeNull();
+    const refunded = mergeUpstreamPayment(
+      paid.payment,
+      shown({ orderPaid: true, orderRefunded: true }),
+      NOW,
+    )!;
+    expect(refunded).toMatchObject({ payment: { orderStatus: 'refunded' }, changed: { from: 'pending' } });
+    expect(mergeUpstreamPayment(refunded.payment, shown({ orderPaid: true }), NOW)).toBeNull();
+  });
+
   test('A payment never goes back, whatever claims arrive in whatever order, and a repeated claim changes nothing', () => {
     const instant = fc.option(
       fc.integer({ min: 0, max: 100 }).map((minutes) => plusMs(NOW, minutes * 60_000)),

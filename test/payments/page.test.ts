@@ -47,7 +47,7 @@ describe('the page of each state', () => {
     ],
     refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
     failed: ['Pagamento não concluído', 'Nada foi cobrado.'],
-    'paid-elsewhere': ['Esta compra já foi paga', 'Recebemos R$ 49,90 e devolvemos', 'Não pague de novo'],
+    'paid-elsewhere': ['Este pedido já está pago', 'Recebemos R$ 49,90 e devolvemos', 'Não pague de novo'],
     'ltc-waiting': ['Gerando o endereço', 'se atualiza sozinha'],
     'ltc-pending': [
       ...['Pague com Litecoin', 'R$ 49,90', 'Expira em 29:41', 'Envie 0.08149068 LTC', LTC_ADDRESS],
@@ -61,7 +61,7 @@ describe('the page of each state', () => {
     'ltc-paid-delivered': ['O que você comprou', 'TECE-7Q2M-91XK'],
     'ltc-failed': ['Pagamento não concluído', 'Nada foi recebido.'],
     'ltc-failed-part': ['Recebemos 0.08000000 LTC', 'Fale com Café do Largo', PAYMENT_ID],
-    'ltc-paid-elsewhere': ['Esta compra já foi paga', 'Não envie LTC'],
+    'ltc-paid-elsewhere': ['Este pedido já está pago', 'Não envie LTC'],
     'recurrence-waiting': ['Gerando o código PIX'],
     'recurrence-pending': [
       ...['Autorize no app do seu banco', 'R$ 49,90 por mês', 'por 12 vezes, esta incluída', 'Clube do café'],
@@ -145,7 +145,7 @@ describe('the page of each state', () => {
     ['whose order is paid, after its end', { status: 'expired', expiresAt: NOW }, true, 'paid_elsewhere'],
     ['that is paid itself', { status: 'paid' }, true, 'paid'],
   ] as const)('The state of a payment %s is derived', (_, changes, paidElsewhere, state) => {
-    expect(pageState(aPixPayment(changes), paidElsewhere, NOW)).toBe(state);
+    expect(pageState(aPixPayment(changes), paidElsewhere ? 'paid' : null, NOW)).toBe(state);
   });
 });
 
@@ -285,7 +285,7 @@ describeOnDatabase('the opening of the page of a PIX payment', (open) => {
       accountId: core.tenant.accountId,
       delivered: [],
       merchantName: 'Padaria da Ana',
-      paidElsewhere: false,
+      orderStatus: null,
     };
     expect(await read(payment.paymentId, true)).toEqual(pending);
     expect(core.faults.splice(0)).toEqual([new Error('no answer')]);
@@ -293,7 +293,7 @@ describeOnDatabase('the opening of the page of a PIX payment', (open) => {
     expect(await read(payment.paymentId, false)).toEqual(pending);
     const opened = await Promise.all([1, 2, 3].map(() => read(payment.paymentId, true)));
     expect(opened).toEqual([1, 2, 3].map(() => ({ ...pending, status: 'paid' })));
-    expect(await read(other.paymentId, true)).toEqual({ ...pending, paidElsewhere: true });
+    expect(await read(other.paymentId, true)).toEqual({ ...pending, orderStatus: 'paid' });
     expect(await core.payments.open(`psa_${'0'.repeat(32)}`, { asksBank: true })).toBeNull();
   });
 });

@@ -89,6 +89,8 @@ describe('creating a payment by PIX', () => {
       ltcReceived: null,
       confirmations: null,
       requiredConfirmations: null,
+      orderPaid: false,
+      orderRefunded: false,
     });
     expect(parseBrCode(body.pixCopyPaste)).toMatchObject({ amountCents: 14990 });
     expect(await shop.get(`/payments/${body.paymentId}`)).toMatchObject({ status: 200, body });

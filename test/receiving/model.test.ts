@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { closesOrder } from '../../server/src/checkout/model.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import { InsufficientFundsError, ValidationError } from '../../server/src/kernel/errors.ts';
+import { closesOrder } from '../../server/src/kernel/orders.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../server/src/ledger/postings.ts';
 import {
   amountToRefund,

@@ -101,9 +101,10 @@ export function wireSlices({
     tokens: createTokenPauses({ database, committer, credentials: tokens }),
     meter: { onCard: () => undefined, onTokenPaused: () => undefined },
   });
+  const orderMethods = [pixOrderPayments, cardOrderPayments];
   const sources = {
-    card_payment: refundableCardPayments(productContent),
-    payment: refundablePayments(beneficiaries, productContent),
+    card_payment: refundableCardPayments(productContent, orderMethods),
+    payment: refundablePayments(beneficiaries, productContent, orderMethods),
     charge: refundableCharges(beneficiaries),
   };
   const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
@@ -132,7 +133,7 @@ export function wireSlices({
     onFault,
     content: productContent,
     families: PIX_FAMILIES,
-    methods: [pixOrderPayments, cardOrderPayments],
+    methods: orderMethods,
     meter: { onPixCode: () => undefined, onPixCredit: () => undefined, onPixReturn: () => undefined },
   });
   const ltcCharging = createLtcCharging({
@@ -142,7 +143,7 @@ export function wireSlices({
     rail: wrapLitecoin(litecoin),
     family: ltcPayments,
     content: productContent,
-    methods: [pixOrderPayments, cardOrderPayments],
+    methods: orderMethods,
     meter: { onLtcAddress: () => undefined, onLtcOutput: () => undefined },
   });
   const payments = {

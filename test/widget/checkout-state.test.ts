@@ -16,6 +16,8 @@ const payment = (status: CardPaymentStatus, version: number, orderCode = 'A'): C
   description: null,
   paidAt: null,
   paidLate: false,
+  orderPaid: false,
+  orderRefunded: false,
   refundedAt: null,
   failureReason: null,
   version,
@@ -37,6 +39,23 @@ describe('the state of a checkout', () => {
     ['FAILED', 'failed'],
   ] as const)('a payment that is %s is shown as %s', (status, phase) => {
     expect(afterAnswers(payment(status, 1)).phase).toBe(phase);
+  });
+
+  it('a payment whose order was paid by another says so while it is open or expired, and is no receipt', () => {
+    const closed = (status: CardPaymentStatus, orderRefunded = false): CardPayment => ({
+      ...payment(status, 2),
+      ...{ orderPaid: true, orderRefunded },
+    });
+    expect(afterAnswers(payment('PENDING', 1), closed('PENDING')).phase).toBe('order_paid');
+    expect(afterAnswers(closed('EXPIRED')).phase).toBe('order_paid');
+    expect(afterAnswers(closed('PENDING', true)).phase).toBe('order_refunded');
+    expect(afterAnswers(closed('PAID')).phase).toBe('paid');
+    const refusal = { message: 'no', retryable: false };
+    for (const code of ['order_paid', 'order_refunded'] as const)
+      expect(reduce({ phase: 'creating' }, { type: 'refused', error: { code, ...refusal } })).toEqual({
+        phase: code,
+        payment: undefined,
+      });
   });
 
   it('the larger version wins, whichever answer comes last', () => {

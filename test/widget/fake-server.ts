@@ -160,6 +160,8 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       description: null,
       paidAt: null,
       paidLate: false,
+      orderPaid: false,
+      orderRefunded: false,
       refundedAt: null,
       version: 1,
     };

@@ -489,6 +489,47 @@ describe('finding a payment again', () => {
   });
 });
 
+describe('an order that another device has paid', () => {
+  it.each([
+    [{ orderPaid: true, orderRefunded: false }, 'order_paid', 'Este pedido já está pago'],
+    [{ orderPaid: true, orderRefunded: true }, 'order_refunded', 'Este pedido foi pago e estornado'],
+  ])(
+    'An open payment shows it live, without a retry and without a receipt: %o',
+    async (values, phase, text) => {
+      const { element } = await checkout();
+      const paid = vi.fn();
+      element.addEventListener('psa-paid', paid);
+      await element.start();
+      const changed = event(element, 'psa-phase-change', ({ detail }) => detail.phase === phase);
+      await act(element, { values });
+      await changed;
+      await element.updateComplete;
+      expect(part(element, 'status')?.textContent?.trim()).toBe(text);
+      expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
+      expect(paid).not.toHaveBeenCalled();
+      expect(element.payment).toMatchObject({ status: 'PENDING', ...values });
+      // A click that the page makes itself starts nothing.
+      await element.start();
+      expect(element.phase).toBe(phase);
+    },
+  );
+
+  it.each([
+    ['ORDER_PAID', 'order_paid', 'Este pedido já está pago'],
+    ['ORDER_REFUNDED', 'order_refunded', 'Este pedido foi pago e estornado'],
+  ])('A start that is refused with %s shows it, too', async (code, phase, text) => {
+    const result = { __typename: 'UnavailableError', code, message: 'no' };
+    const { element } = await checkout({ start: { result } });
+    const failed = event(element, 'psa-error');
+    await element.start();
+    expect((await failed).detail).toEqual({ code: phase, message: 'no', retryable: false });
+    await element.updateComplete;
+    expect(element.phase).toBe(phase);
+    expect(part(element, 'status')?.textContent?.trim()).toBe(text);
+    expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
+  });
+});
+
 describe('errors', () => {
   it.each([
     ['ValidationError', 'VALIDATION', 'invalid_input', false],
@@ -538,6 +579,8 @@ describe('errors', () => {
     description: null,
     paidAt: null,
     paidLate: false,
+    orderPaid: false,
+    orderRefunded: false,
     refundedAt: null,
     failureReason: null,
   };

@@ -344,7 +344,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (previous !== payment.status) {
       this.#announced = payment;
       this.emit('psa-status-change', { payment, status: payment.status, previous });
-      if (isDecided(phase)) this.emit(`psa-${phase}`, { payment });
+      // Of another payment of the order there is no event but that of the phase.
+      if (isDecided(phase) && !/_/.test(phase)) this.emit(`psa-${phase}`, { payment });
     }
     if (phase === 'paid') void this.#readDelivered();
     // An expired payment is still followed: it may be paid late. An error has ended that.

@@ -9,6 +9,8 @@ export type CheckoutPhase =
   | 'expired'
   | 'refunded'
   | 'failed'
+  | 'order_paid'
+  | 'order_refunded'
   | 'error';
 
 export type CheckoutErrorCode =
@@ -17,6 +19,8 @@ export type CheckoutErrorCode =
   | 'unauthorized'
   | 'rate_limited'
   | 'conflict'
+  | 'order_paid'
+  | 'order_refunded'
   | 'network'
   | 'timeout'
   | 'server'
@@ -65,7 +69,7 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
       return { phase: 'creating' };
     case 'answered': {
       const payment = pickNewer(state.payment, event.payment);
-      const phase = toPhase(payment.status);
+      const phase = toPhase(payment);
       if (payment === state.payment && state.phase === phase) return state;
       return {
         phase,
@@ -82,7 +86,10 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
       // The page's address still contains `psa_cancelled` after a later payment.
       return isDecided(state.phase) ? state : { ...state, cancelled: true };
     case 'refused':
-      return isDecided(state.phase) ? state : { phase: 'error', payment: state.payment, error: event.error };
+      if (isDecided(state.phase)) return state;
+      if (/^order/.test(event.error.code))
+        return { phase: event.error.code as 'order_paid', payment: state.payment };
+      return { phase: 'error', payment: state.payment, error: event.error };
     case 'reset':
       return INITIAL;
   }
@@ -121,6 +128,7 @@ function rank(status: CardPaymentStatus): number {
   return RANKS[status] ?? 0;
 }
 
-function toPhase(status: CardPaymentStatus): CheckoutPhase {
+function toPhase({ status, orderPaid, orderRefunded }: CheckoutPayment): CheckoutPhase {
+  if (orderPaid && rank(status) < 2) return orderRefunded ? 'order_refunded' : 'order_paid';
   return rank(status) ? (status.toLowerCase() as CheckoutPhase) : 'pending';
 }

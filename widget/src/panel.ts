@@ -60,6 +60,8 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
 
 export const ICONS: Partial<Record<CheckoutState['phase'], string>> = {
   paid: 'm5.5 12.5 4.5 4.5 8.5-9.5',
+  order_paid: 'm5.5 12.5 4.5 4.5 8.5-9.5',
+  order_refunded: 'M8.5 5l-4 4 4 4M5 9h9.5a5 5 0 0 1 0 10H8',
   expired: 'M12 7v5l3 2M3.5 12a8.5 8.5 0 1 1 17 0 8.5 8.5 0 1 1-17 0',
   refunded: 'M8.5 5l-4 4 4 4M5 9h9.5a5 5 0 0 1 0 10H8',
   failed: 'M7 7l10 10M17 7 7 17',

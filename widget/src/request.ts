@@ -72,7 +72,9 @@ export async function startCheckout(
   const result = Object.values(data)[0]!;
   const { message, paymentToken } = result;
   if (paymentToken) return { payment: assertPayment(result), paymentToken };
-  throw toCheckoutError({ message, extensions: result });
+  // Here alone, because no other request has these codes: a closed order is nothing that a retry resolves.
+  const order = /^ORDER_/.test(result.code) && { code: result.code.toLowerCase(), retryable: false };
+  throw { ...toCheckoutError({ message, extensions: result }), ...order };
 }
 
 /** Reads the payment. Throws a CheckoutError. */
@@ -208,7 +210,7 @@ const CODES: readonly [RegExp, CheckoutErrorCode][] = [
   [/^(UNAUTHENTICATED|FORBIDDEN|PERMISSION_DENIED|4?40[13])$/, 'unauthorized'],
   [/^(RATE_LIMITED|4?429)$/, 'rate_limited'],
   [/^(BAD_USER_INPUT|VALIDATION)$/, 'invalid_input'],
-  [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED|ORDER_\w+)$/, 'conflict'],
+  [/^(IDEMPOTENCY_CONFLICT|CHECKOUT_TOKEN_USED)$/, 'conflict'],
   [/^(NOT_(FOUND|OFFERED|IN_SANDBOX)|\w+_NOT_CONFIGURED|ONLY_IN_SANDBOX|LIMIT_REACHED)$/, 'not_configured'],
   [/^(5|INTERNAL_SERVER_ERROR$|(UPSTREAM_)?UNAVAILABLE$)/, 'server'],
   // A status of success has no result here: it is a proxy's page.

@@ -1,10 +1,11 @@
-import { closesOrder, tokenOf } from '../checkout/model.ts';
+import { tokenOf } from '../checkout/model.ts';
 import { type Committer, joined, type State } from '../commit/commit.ts';
-import type { OrderPayments } from '../commit/orders.ts';
+import { closeOpenPayments, type OrderPayments, readToClose } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
 import { behindChange, NotFoundError } from '../kernel/errors.ts';
 import { objectId } from '../kernel/ids.ts';
+import { type OrderStatus, orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Acquirer, ChargeStatus } from '../rails/acquirer.ts';
 import { fitsBalance } from '../receiving/model.ts';
@@ -69,11 +70,17 @@ export function createCharging({
   /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
   onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
-  /** Applies a decision to a locked payment. Returns the payment as it is afterwards, or the decision's refusal. */
+  const methods = [cardOrderPayments, ...otherMethods];
+
+  /**
+   * Applies a decision to a locked payment. Returns the payment as it is afterwards, or the decision's refusal. `mayPay`: it can
+   * make the payment paid, which closes its order.
+   */
   function advance<Refusal extends string = never>(
     tenant: Tenant,
     orderCode: string,
     decide: (payment: StoredCardPayment, state: State) => CardPaymentChange | Refusal | null,
+    { mayPay = false } = {},
   ): Promise<{ payment: StoredCardPayment; refusal: Refusal | null }> {
     return committer.change<{ payment: StoredCardPayment; refusal: Refusal | null }>({
       tenant,
@@ -86,6 +93,7 @@ export function createCharging({
               Promise.all([
                 readContent(reader, payment, content),
                 ...otherMethods.map((method) => method.read(reader, orderOf(payment))),
+                mayPay && readToClose(methods, reader, orderOf(payment)),
               ]),
           ),
         ]),
@@ -95,7 +103,11 @@ export function createCharging({
         const change = decide(payment, state);
         if (change === null) return { outcome: { payment, refusal: null } };
         if (typeof change === 'string') return { outcome: { payment, refusal: change } };
-        const writes = writesWithContent(change, content, state);
+        const own = writesWithContent(change, content, state);
+        const writes =
+          mayPay && change.payment.status === 'paid'
+            ? joined(own, closeOpenPayments(methods, state, orderOf(payment), own))
+            : own;
         const begun = returnOf(change, state.now);
         return {
           outcome: { payment: change.payment, refusal: null },
@@ -120,17 +132,22 @@ export function createCharging({
   ): Promise<StoredCardPayment> {
     const { tenant } = attempt;
     let isNew = false;
-    const { payment: recorded } = await advance(tenant, orderCode, (payment, state) => {
-      const change = decideOutcome(payment, {
-        chargeId,
-        outcome,
-        otherPayments: otherPaymentsOfOrder(state, payment),
-        account: state.need(accounts, tenant.accountId),
-        now: state.now,
-      });
-      isNew = change !== null;
-      return change;
-    });
+    const { payment: recorded } = await advance(
+      tenant,
+      orderCode,
+      (payment, state) => {
+        const change = decideOutcome(payment, {
+          chargeId,
+          outcome,
+          otherPayments: otherPaymentsOfOrder(state, payment),
+          account: state.need(accounts, tenant.accountId),
+          now: state.now,
+        });
+        isNew = change !== null;
+        return change;
+      },
+      { mayPay: true },
+    );
     const { status } = outcome;
     await count(attempt, isNew && (status === 'approved' || status === 'declined') ? status : 'unused');
     return recorded;
@@ -141,15 +158,13 @@ export function createCharging({
     return guard.record(attempt, outcome).catch(onFault);
   }
 
-  /** Whether another payment of the same order was paid, so that this open one takes no card any more. */
-  async function isPaidElsewhere(tenant: Tenant, payment: StoredCardPayment): Promise<boolean> {
-    if (payment.status !== 'pending') return false;
+  /** The status of the order, where another payment of it was paid: this one takes no card any more. */
+  async function closedOrderOf(tenant: Tenant, payment: StoredCardPayment): Promise<OrderStatus | null> {
+    if (payment.status !== 'pending' && payment.status !== 'expired') return null;
     const paid = await Promise.all(
-      [cardOrderPayments, ...otherMethods].map((method) =>
-        method.selectPaid(database.sql, tenant, orderOf(payment)),
-      ),
+      methods.map((method) => method.selectPaid(database.sql, tenant, orderOf(payment))),
     );
-    return paid.flat().some(closesOrder);
+    return orderStatusOf(paid.flat());
   }
 
   return {
@@ -158,11 +173,11 @@ export function createCharging({
       if (!found) return null;
       const { tenant, payment, merchantName } = found;
       const sale = payment.paidAt ? saleOf(payment) : null;
-      const [paidElsewhere, delivered] = await Promise.all([
-        isPaidElsewhere(tenant, payment),
+      const [orderStatus, delivered] = await Promise.all([
+        closedOrderOf(tenant, payment),
         sale ? content.select(database.sql, tenant, sale.payment) : [],
       ]);
-      return { accountId: tenant.accountId, payment, merchantName, paidElsewhere, delivered };
+      return { accountId: tenant.accountId, payment, merchantName, orderStatus, delivered };
     },
 
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),

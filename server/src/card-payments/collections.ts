@@ -8,7 +8,14 @@ import {
   type State,
   type Writes,
 } from '../commit/commit.ts';
-import type { Order, OrderPayment, OrderPayments } from '../commit/orders.ts';
+import {
+  closeOpenPayments,
+  type Order,
+  type OrderPayment,
+  type OrderPayments,
+  openPaymentsOf,
+  readToClose,
+} from '../commit/orders.ts';
 import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import type { CardPaymentChange } from './decisions.ts';
@@ -142,6 +149,17 @@ export const cardOrderPayments: OrderPayments = {
     return orderCodes.map((orderCode) => toOrderPayment(state.need(cardPayments, orderCode)));
   },
   selectPaid: async (sql, tenant, order) => (await selectPaidOfOrder(sql, tenant, order)).map(toOrderPayment),
+  ...openPaymentsOf<StoredCardPayment>({
+    table: 'card_payment',
+    id: 'order_code',
+    records: cardPayments,
+    marked: (payment) =>
+      writesOf({
+        previous: payment,
+        payment: { ...payment, version: payment.version + 1 },
+        ...{ transaction: null, due: [], announced: true },
+      }),
+  }),
 };
 
 function toOrderPayment({ orderCode: id, status, paidAt, canceledAt, checkoutAttempt }: StoredCardPayment) {
@@ -198,10 +216,13 @@ export async function readContent(
 }
 
 /** Card payments, as refunds take from them and end. */
-export function refundableCardPayments(content: ProductContent) {
+export function refundableCardPayments(content: ProductContent, methods: readonly OrderPayments[]) {
   return {
-    read: async (reader: Reader, orderCode: string) =>
-      readContent(reader, await reader.load(cardPayments, orderCode), content),
+    async read(reader: Reader, orderCode: string) {
+      const payment = await reader.load(cardPayments, orderCode);
+      await readContent(reader, payment, content);
+      if (payment) await readToClose(methods, reader, orderOf(payment));
+    },
 
     begin(state: State, orderCode: string, request: Parameters<typeof decideRefundBegin>[1]) {
       const payment = state.get(cardPayments, orderCode);
@@ -229,7 +250,12 @@ export function refundableCardPayments(content: ProductContent) {
         refund.status === 'completed'
           ? decideRefundCompleted(payment, refund, state.now)
           : decideRefundFailed(payment, refund, state.balances);
-      return { details, writes: writesWithContent(change, content, state), mustRepeat: false };
+      const writes = writesWithContent(change, content, state);
+      const others =
+        change.payment.status === 'refunded' && payment.status === 'paid'
+          ? closeOpenPayments(methods, state, orderOf(payment), writes)
+          : {};
+      return { details, writes: joined(writes, others), mustRepeat: false };
     },
   };
 }

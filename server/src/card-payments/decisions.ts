@@ -1,12 +1,7 @@
-import {
-  CHECKOUT_SESSION_MS,
-  closesOrder,
-  customerOf,
-  keptPaymentOf,
-  type PaymentState,
-} from '../checkout/model.ts';
+import { CHECKOUT_SESSION_MS, customerOf, keptPaymentOf } from '../checkout/model.ts';
 import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
+import { closesOrder, type PaymentState } from '../kernel/orders.ts';
 import {
   type Balances,
   creditWithRecovery,
@@ -66,6 +61,7 @@ export function decideCreate(
     cancelUrl: input.cancelUrl ?? null,
     language: input.language ?? null,
     checkoutAttempt,
+    orderStatus: null,
     openChargeId: null,
     paidChargeId: null,
     declinedCharges: 0,

@@ -1,17 +1,18 @@
+import type { OrderStatus } from '../kernel/orders.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
 import type { StoredCardPayment } from './model.ts';
 
 /** The operations of the payer's page on one payment, whose order code is all that it knows. */
 export interface HostedCheckout {
   /**
-   * `paidElsewhere`: another payment of the same order was paid, so that this one takes no card. `delivered`: the content
+   * `orderStatus`: that of an order which another payment has paid, so that this one takes no card. `delivered`: the content
    * that a paid one was given.
    */
   open(orderCode: string): Promise<{
     accountId: string;
     payment: StoredCardPayment;
     merchantName: string;
-    paidElsewhere: boolean;
+    orderStatus: OrderStatus | null;
     delivered: readonly DeliveredContent[];
   } | null>;
   /** Names why the acquirer does not accept the card; null where it does. */

@@ -14,6 +14,7 @@ import type { Language } from '../kernel/language.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Cents } from '../kernel/money.ts';
+import type { OrderStatus } from '../kernel/orders.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
@@ -56,7 +57,7 @@ export function isAnyOrderCode(text: string): boolean {
 export interface CardPayment {
   orderCode: string;
   /**
-   * A number that grows by one with each change of the status: of two answers the larger is the newer. Refunds of a part
+   * A number that grows by one with each change of the status, or of that of its order: of two answers the larger is the newer. Refunds of a part
    * change the amounts without it.
    */
   version: number;
@@ -102,12 +103,15 @@ export interface CardPayment {
   /** Omitted in a snapshot of an older version. */
   returned?: boolean;
   keptPayment?: string | null;
+  /** The status of its order, where another payment has paid that while this one was open. */
+  orderStatus?: OrderStatus | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;
 }
 
 /** A payment of the embedded service. */
 export interface StoredCardPayment extends CardPayment {
+  orderStatus: OrderStatus | null;
   status: CardPaymentStatus;
   externalId: string | null;
   language: Language | null;

@@ -10,6 +10,7 @@ import {
   Currency,
   CustomerRef,
   languageField,
+  orderFields,
   paymentInputs,
   returnedFields,
   StartCheckoutInput,
@@ -94,6 +95,7 @@ builder.node(CardPaymentRef, {
       resolve: (payment, _, context) => context.checkoutUrl(payment.orderCode, payment),
     }),
     language: languageField(t),
+    ...orderFields(t),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       description: 'The end of the time to pay, 30 minutes after creation.',

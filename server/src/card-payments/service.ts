@@ -1,4 +1,4 @@
-import { assertCallbackUrl, assertOrderOpen, orderStatusOf, orderTokenOf } from '../checkout/model.ts';
+import { assertCallbackUrl, assertOrderOpen, orderTokenOf } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
@@ -9,6 +9,7 @@ import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError, RateLimitError } from '../kernel/errors.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
+import { orderStatusOf } from '../kernel/orders.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import {
   cardOrderPayments,
@@ -63,7 +64,7 @@ export function createCardPaymentService({
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
 }): CardPaymentService<StoredCardPayment> {
-  const methods = [cardOrderPayments, ...otherMethods];
+  const methods = [cardOrderPayments, ...otherMethods] as const;
   // Dashboards of one merchant request the same page at the same time.
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listCardPayments>>>();
 
@@ -110,6 +111,7 @@ export function createCardPaymentService({
             reader.load(accounts, tenant.accountId),
             readReplay(reader, CREATE, idempotencyKey, (made) => reader.load(cardPayments, made)),
             ...methods.map((method) => method.read(reader, order)),
+            cardOrderPayments.readOpen(reader, order),
           ]),
         decide(state) {
           assertCardsAvailable(tenant.environment, state.need(accounts, tenant.accountId));
@@ -120,6 +122,7 @@ export function createCardPaymentService({
           assertOrderOpen(orderStatusOf(methods.flatMap((method) => method.paymentsOf(state, order))));
           const change = decideCreate(input, { orderCode, checkoutAttempt: null, now: state.now });
           const writes = writesOf(change);
+          writes.records.push(...cardOrderPayments.opened(state, order, orderCode));
           if (idempotencyKey != null)
             writes.records.push(
               remember({ operation: CREATE, key: idempotencyKey, inputHash, resourceId: orderCode }),

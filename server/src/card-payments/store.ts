@@ -112,6 +112,8 @@ export async function selectPaidOfOrder(
       .selectAll()
       .where('paid_at', 'is not', null)
       .where((row) => row.or([row('canceled_at', 'is', null), row('status', '!=', 'refunded')]))
+      // The one that is kept comes before those that were returned.
+      .orderBy(raw`status = 'refunded'`)
       .limit(1);
   const found = await Promise.all([
     checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).execute(),
@@ -194,6 +196,7 @@ export async function saveCardPayments(
         returned: row.ref('excluded.returned'),
         kept_payment: row.ref('excluded.kept_payment'),
         decline_reason: row.ref('excluded.decline_reason'),
+        order_status: row.ref('excluded.order_status'),
       })),
     )
     .execute();
@@ -257,6 +260,7 @@ function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayme
     returned: row.returned,
     keptPayment: row.kept_payment,
     declineReason: row.decline_reason,
+    orderStatus: row.order_status,
   };
 }
 
@@ -296,5 +300,6 @@ function toRow(tenant: Tenant, payment: StoredCardPayment) {
     returned: payment.returned,
     kept_payment: payment.keptPayment,
     decline_reason: payment.declineReason ?? null,
+    order_status: payment.orderStatus,
   };
 }

@@ -17,6 +17,8 @@ import { refundableCents } from '../receiving/model.ts';
 import {
   answeredLanguage,
   findEventRecord,
+  orderToWire,
+  orderWireShape,
   readPayment,
   readPaymentEvent,
   returnedWireShape,
@@ -67,6 +69,7 @@ export const cardPaymentWire = z
       .nullable()
       .meta({ description: 'The number of your order; null where none was given' }),
     language: answeredLanguage,
+    ...orderWireShape,
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Confirmed by the acquirer after it had expired' }),
     refundedAt: instant.nullable(),
@@ -96,6 +99,7 @@ export function cardPaymentToWire(
   return {
     ...payment,
     customer: withMaskedTaxId(payment.customer),
+    ...orderToWire(payment),
     currency: 'BRL',
     checkoutUrl: `${publicUrl}/checkout/${payment.orderCode}`,
     amount: payment.amountCents,

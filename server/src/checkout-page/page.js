@@ -82,6 +82,11 @@ function startForm() {
   }
 
   let isSent = false;
+  // Another device may pay the order while this form is open: it then says so in place of the form.
+  pollUntil(
+    ({ state }) => isSent || state === 'paid_elsewhere' || state === 'order_refunded',
+    () => isSent || location.replace(ownAddress),
+  );
   // The declined cards before this one: the page tells by it what became of this one.
   const { value: attempt } = inputOf(form, 'attempt');
   const follow = () =>

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { languageTag } from '../kernel/language.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
+import { closesOrder, type OrderStatus, type PaymentState } from '../kernel/orders.ts';
 import { taxIdText } from '../kernel/tax-id.ts';
 import {
   callableUrl,
@@ -267,38 +268,6 @@ export function checkoutAttemptOf(tokenId: string, { reusable }: CheckoutGrant, 
 }
 
 // ── Orders ──────────────────────────────────────────────────────────────────────────────────────
-
-/** The members of a payment that tell whether it closes its order. */
-export interface PaymentState {
-  id: string;
-  status: string;
-  paidAt: Date | null;
-  canceledAt: Date | null;
-}
-
-/**
- * Whether a payment closes its attempt or order, so that no other payment of it is accepted. A paid payment does, even after a
- * refund. A canceled one whose money was returned does not; one that is paid and not returned was accepted by a server of an
- * earlier version, which knows no cancellation.
- */
-export function closesOrder({
-  status,
-  paidAt,
-  canceledAt,
-}: Pick<PaymentState, 'status' | 'paidAt' | 'canceledAt'>): boolean {
-  return paidAt !== null && !(canceledAt !== null && status === 'refunded');
-}
-
-/** The status of a closed order: paid, also after refunds of a part, or refunded in full. */
-export type OrderStatus = 'paid' | 'refunded';
-
-/** The status of the order that these payments are of; null while none of them closes it. */
-export function orderStatusOf(payments: readonly PaymentState[]): OrderStatus | null {
-  const closing = payments.filter(closesOrder);
-  if (closing.length === 0) return null;
-  // A server of an earlier version has refunded what it returned, beside the one that is kept.
-  return closing.every(({ status }) => status === 'refunded') ? 'refunded' : 'paid';
-}
 
 /** Asserts that an order takes another payment. @throws UnavailableError (ORDER_PAID, ORDER_REFUNDED) */
 export function assertOrderOpen(status: OrderStatus | null): void {

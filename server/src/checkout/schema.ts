@@ -2,6 +2,7 @@ import { builder } from '../graphql/builder.ts';
 import type { Context } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { knownLanguage } from '../kernel/language.ts';
+import type { OrderStatus } from '../kernel/orders.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
 import type { Returned } from '../receiving/model.ts';
@@ -64,6 +65,28 @@ export function languageField<Shape extends { language?: string | null }>(
     description: 'The language of the hosted page, as it was given; null where none was.',
     resolve: ({ language }) => knownLanguage(language),
   });
+}
+
+/** The fields of a payment that say how its order stands. */
+export function orderFields<Shape extends { orderStatus?: OrderStatus | null }>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
+    Types,
+    { orderStatus?: OrderStatus | null }
+  >;
+  return {
+    orderPaid: t.boolean({
+      description:
+        'Whether another payment has paid the order while this one was open. Nobody can pay this one any more: it stays PENDING until it expires, and money that comes for it is returned.',
+      resolve: ({ orderStatus }) => orderStatus != null,
+    }),
+    orderRefunded: t.boolean({
+      description:
+        'Whether the payment that has paid the order was refunded in full since; orderPaid stays true.',
+      resolve: ({ orderStatus }) => orderStatus === 'refunded',
+    }),
+  };
 }
 
 export const CustomerRef = builder.objectRef<Customer>('Customer').implement({

@@ -10,6 +10,7 @@ import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { OrderPayment, OrderPayments } from '../commit/orders.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Cents } from '../kernel/money.ts';
+import { orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import {
   assertOrderOpen,
@@ -24,7 +25,6 @@ import {
   isOpen,
   joins,
   type KnownAmount,
-  orderStatusOf,
   orderTokenOf,
   type SoldProduct,
   type StartCheckoutInput,
@@ -58,8 +58,8 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   idOf(of: P | Use): string;
   useOf(tokenId: string, id: string): Use;
   newId(): string;
-  /** The payments of an order by each method, this one included. */
-  paymentMethods: readonly Pick<OrderPayments, 'read' | 'paymentsOf'>[];
+  /** The payments of an order by each method, those by this one first. */
+  paymentMethods: readonly [OrderPayments, ...OrderPayments[]];
   /** @throws UnavailableError where the account takes no payments by this method */
   assertAvailable(tenant: Tenant, account: Account): void;
   /** @throws UnavailableError where another payment of the same attempt keeps the token from starting one */
@@ -103,6 +103,7 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
           readReplay(reader, operation, attemptId, (made) => reader.load(payments, made)),
           reader.load(uses, tokenId).then((use) => use && reader.load(payments, idOf(use))),
           ...paymentMethods.map((method) => method.read(reader, order)),
+          paymentMethods[0].readOpen(reader, order),
         ]),
       decide(state) {
         const account = state.need(accounts, tenant.accountId);
@@ -137,7 +138,10 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
           productId,
           state,
         });
-        writes.records.push(remember({ ...idempotencyKey, resourceId: id }));
+        writes.records.push(
+          remember({ ...idempotencyKey, resourceId: id }),
+          ...paymentMethods[0].opened(state, order, id),
+        );
         if (!reusable) writes.records.push(put(uses, rules.useOf(tokenId, id)));
         return { outcome: payment, writes };
       },

@@ -1,6 +1,17 @@
+import { sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
+import { type OrderStatus, orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { Reader, State } from './commit.ts';
+import {
+  type Change,
+  type Collection,
+  joined,
+  put,
+  type Reader,
+  type State,
+  stateAfter,
+  type Writes,
+} from './commit.ts';
 
 /** An order: a checkout attempt, a number of the merchant's, or both. Of its payments one is kept, whichever method pays. */
 export interface Order {
@@ -16,6 +27,14 @@ export function orderOfNumber(externalId: string | null | undefined): Order {
   return { checkoutAttempt: null, externalId: externalId ?? null, tokenId: null };
 }
 
+/** The names of an order: that of its checkout attempt, and the merchant's number, each behind its kind. */
+export function namesOf({ checkoutAttempt, externalId }: Omit<Order, 'tokenId'>): string[] {
+  return [
+    ...(checkoutAttempt === null ? [] : [`attempt ${checkoutAttempt}`]),
+    ...(externalId === null ? [] : [`external_id ${externalId}`]),
+  ];
+}
+
 /** The members of a payment that decide whether another one of its order can be paid. */
 export interface OrderPayment {
   /** The `orderCode` or `paymentId` of the payment. */
@@ -28,11 +47,118 @@ export interface OrderPayment {
 }
 
 /** The payments of orders by one method. The slice that owns the method provides them to the slices of the others. */
-export interface OrderPayments {
+export interface OrderPayments extends OpenPayments {
   /** Loads what `paymentsOf` returns. */
   read(reader: Reader, order: Order): Promise<unknown>;
   /** Lists the payments of the order that were paid or may be by now, and the last one that its token has started. */
   paymentsOf(state: State, order: Order): readonly OrderPayment[];
   /** Selects those that were paid, outside of a change. */
   selectPaid(sql: Sql, tenant: Tenant, order: Order): Promise<readonly OrderPayment[]>;
+}
+
+/** The open payments of orders by one method. */
+interface OpenPayments {
+  /** Loads what `opened` and `mark` read. */
+  readOpen(reader: Reader, order: Order): Promise<unknown>;
+  /** Adds a new payment, for the later commands of the same transaction. */
+  opened(state: State, order: Order, id: string): Change[];
+  /** Gives each the status of its order, with an update. */
+  mark(state: State, order: Order, status: OrderStatus): Writes;
+}
+
+/** Loads what `closeOpenPayments` reads. */
+export function readToClose(
+  methods: readonly OrderPayments[],
+  reader: Reader,
+  order: Order,
+): Promise<unknown> {
+  return Promise.all(
+    methods.flatMap((method) => [method.read(reader, order), method.readOpen(reader, order)]),
+  );
+}
+
+/** The writes by which the open payments of an order show that it is closed once `writes` are done; none while it is open. */
+export function closeOpenPayments(
+  methods: readonly OrderPayments[],
+  state: State,
+  order: Order,
+  writes: Writes,
+): Writes {
+  const after = stateAfter(state, writes);
+  const status = orderStatusOf(methods.flatMap((method) => method.paymentsOf(after, order)));
+  if (status === null) return {};
+  return methods.map((method) => method.mark(after, order, status)).reduce(joined);
+}
+
+/** The payments of an order that are open, by their ids. `name` is one of the order's. */
+interface OpenGroup {
+  name: string;
+  ids: readonly string[];
+}
+
+/** Creates the port on the open payments in one table. `marked` returns the writes of a payment whose `orderStatus` has changed. */
+export function openPaymentsOf<P extends { status: string; orderStatus: OrderStatus | null }>({
+  table,
+  id,
+  records,
+  marked,
+}: {
+  table: 'card_payment' | 'payment';
+  /** The column of the id. */
+  id: string;
+  records: Collection<P>;
+  marked(payment: P): Writes;
+}): OpenPayments {
+  const groups: Collection<OpenGroup> = {
+    name: `open ${table}`,
+    async load(sql, tenant, names) {
+      const rows = await selectOpen(sql, tenant, { table, id }, names);
+      return names.map((name) => ({
+        name,
+        ids: rows.flatMap((row) => (row.name === name ? [row.id] : [])),
+      }));
+    },
+    keyOf: ({ name }) => name,
+    // The payments themselves are what is saved.
+    save: () => Promise.resolve(),
+  };
+  return {
+    readOpen: (reader, order) =>
+      Promise.all(
+        namesOf(order).map(async (name) => {
+          const group = await reader.load(groups, name);
+          await Promise.all((group?.ids ?? []).map((each) => reader.load(records, each)));
+        }),
+      ),
+    opened: (state, order, added) =>
+      namesOf(order).map((name) => put(groups, { name, ids: [...state.need(groups, name).ids, added] })),
+    mark(state, order, orderStatus) {
+      const ids = new Set(namesOf(order).flatMap((name) => state.need(groups, name).ids));
+      return [...ids]
+        .map((each) => state.need(records, each))
+        .filter((payment) => payment.status === 'pending' && payment.orderStatus !== orderStatus)
+        .map((payment) => marked({ ...payment, orderStatus }))
+        .reduce<Writes>(joined, {});
+    },
+  };
+}
+
+async function selectOpen(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  { table, id }: { table: string; id: string },
+  names: readonly string[],
+): Promise<{ name: string; id: string }[]> {
+  const of = (kind: string, column: string) => {
+    const values = names.flatMap((name) =>
+      name.startsWith(`${kind} `) ? [name.slice(kind.length + 1)] : [],
+    );
+    return raw`
+      select ${kind}::text || ' ' || ${raw.ref(column)} as name, ${raw.ref(id)} as id from ${raw.table(table)}
+      where account_id = ${accountId} and environment = ${environment} and status = 'pending'
+        and ${raw.ref(column)} = any(${values}::text[])`;
+  };
+  const { rows } = await raw<{ name: string; id: string }>`
+    ${of('attempt', 'checkout_attempt')} union all ${of('external_id', 'external_id')}`.execute(sql);
+  return rows;
 }

@@ -36,6 +36,7 @@ interface CardPaymentTable extends TenantTable {
   cancel_url: string | null;
   language: Language | null;
   checkout_attempt: string | null;
+  order_status: 'paid' | 'refunded' | null;
   open_charge_id: string | null;
   paid_charge_id: string | null;
   declined_charges: number;
@@ -114,6 +115,7 @@ interface PaymentTable extends TenantTable {
   cancel_url: string | null;
   language: Language | null;
   checkout_attempt: string | null;
+  order_status: 'paid' | 'refunded' | null;
   subscription_id: Generated<string | null>;
   br_code: string | null;
   created_at: Date;

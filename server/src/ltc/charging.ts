@@ -1,6 +1,6 @@
 import { keptPaymentOf } from '../checkout/model.ts';
 import { type Committer, joined, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { OrderPayments } from '../commit/orders.ts';
+import { closeOpenPayments, type OrderPayments, readToClose } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
@@ -71,7 +71,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
     tenant: Tenant,
     id: string,
     decide: (resource: R, state: State, recorded: readonly RecordedOutput[]) => LtcChange<R> | null,
-    readMore: (reader: Reader, resource: R) => Promise<unknown> = async () => undefined,
+    readMore?: (reader: Reader, resource: R) => Promise<unknown>,
   ): Promise<{ resource: R | null; change: LtcChange<R> | null; recorded: readonly RecordedOutput[] }> {
     return committer.change<{
       resource: R | null;
@@ -81,18 +81,22 @@ export function createLtcCharging<R extends StoredLtcResource>({
       tenant,
       async read(reader) {
         const [resource] = await Promise.all([reader.load(records, id), reader.load(outputs, id)]);
-        if (resource) await readMore(reader, resource);
+        if (resource) await readMore?.(reader, resource);
       },
       decide(state) {
         const resource = state.get(records, id);
         const recorded = recordedOutputs(state, id);
         const change = resource?.ltc ? decide(resource, state, recorded) : null;
-        return change
-          ? {
-              outcome: { resource: change.resource, change, recorded },
-              writes: joined(writesOfLtc(family, change, recorded), contentOf(change, state)),
-            }
-          : { outcome: { resource: resource?.ltc ? resource : null, change, recorded } };
+        if (!change) return { outcome: { resource: resource?.ltc ? resource : null, change, recorded } };
+        const writes = joined(writesOfLtc(family, change, recorded), contentOf(change, state));
+        const hasBeenPaid = change.resource.paidAt !== null && change.previous?.paidAt == null;
+        const others = hasBeenPaid
+          ? closeOpenPayments(methods, state, family.orderOf(change.resource), writes)
+          : {};
+        return {
+          outcome: { resource: change.resource, change, recorded },
+          writes: joined(writes, others),
+        };
       },
     });
   }
@@ -130,6 +134,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
         }),
       async (reader, current) => {
         await readOrder(reader, current);
+        await readToClose(methods, reader, family.orderOf(current));
         const sale = family.saleOf(current);
         if (sale) await content.read(reader, sale);
       },

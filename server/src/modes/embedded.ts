@@ -131,9 +131,10 @@ export async function createEmbeddedRuntime({
   const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
   const simulatedBank = createSimulatedBank({ database, clock });
   const bank = injectedBank ?? simulatedBank;
+  const orderMethods = [pixOrderPayments, cardOrderPayments];
   const sources = {
-    card_payment: refundableCardPayments(productContent),
-    payment: refundablePayments(beneficiaries, productContent),
+    card_payment: refundableCardPayments(productContent, orderMethods),
+    payment: refundablePayments(beneficiaries, productContent, orderMethods),
     charge: refundableCharges(beneficiaries),
   };
   const refunds = createRefundService({ database, committer, sources });
@@ -154,7 +155,7 @@ export async function createEmbeddedRuntime({
     content: productContent,
     rail: pix,
     families: PIX_FAMILIES,
-    methods: [pixOrderPayments, cardOrderPayments],
+    methods: orderMethods,
     meter: metrics,
   });
   const ltcCharging = createLtcCharging({
@@ -162,7 +163,7 @@ export async function createEmbeddedRuntime({
     rail: litecoin,
     family: ltcPayments,
     content: productContent,
-    methods: [pixOrderPayments, cardOrderPayments],
+    methods: orderMethods,
     meter: metrics,
   });
   const payments = createPaymentService({

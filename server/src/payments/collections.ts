@@ -1,4 +1,5 @@
-import type { Collection } from '../commit/commit.ts';
+import { type Collection, put, type Writes } from '../commit/commit.ts';
+import { type OrderPayments, openPaymentsOf } from '../commit/orders.ts';
 import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { LtcFamily } from '../ltc/collections.ts';
@@ -10,7 +11,7 @@ import {
   type PixFamily,
   refundableOf,
 } from '../pix/collections.ts';
-import { pixDecisions } from '../pix/decisions.ts';
+import { pixDecisions, wasAnnounced } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
 import { paymentRules } from './decisions.ts';
 import { isDisputable, whyNotRefundable } from './methods.ts';
@@ -73,7 +74,23 @@ export const pixPayments: PixFamily<StoredPayment> = {
 };
 
 /** Payments, as the slices of other methods see those of an order. */
-export const pixOrderPayments = orderPaymentsOf(pixPayments);
+export const pixOrderPayments: OrderPayments = {
+  ...orderPaymentsOf(pixPayments),
+  ...openPaymentsOf<StoredPayment>({
+    table: 'payment',
+    id: 'payment_id',
+    records: payments,
+    // One that has no code or address yet was never announced: its first update shows the order.
+    marked: (payment) =>
+      wasAnnounced(payment)
+        ? changed({ ...payment, version: payment.version + 1 }, payment.status)
+        : { records: [put(payments, payment)] },
+  }),
+};
+
+function changed(payment: StoredPayment, previousStatus: StoredPayment['status']): Writes {
+  return { records: [put(payments, payment)], events: [eventOf(payment, previousStatus)] };
+}
 
 /** Payments, as the outputs of a chain pay them. */
 export const ltcPayments: LtcFamily<StoredPayment> = {
@@ -87,12 +104,17 @@ export const ltcPayments: LtcFamily<StoredPayment> = {
 };
 
 /** Payments, as refunds take from them and end. */
-export function refundablePayments(beneficiaries: Beneficiaries, content: ProductContent) {
+export function refundablePayments(
+  beneficiaries: Beneficiaries,
+  content: ProductContent,
+  methods: readonly OrderPayments[],
+) {
   const refunds = pixRefunds(paymentRules);
   return refundableOf(pixPayments, {
     title: 'Payment',
     beneficiaries,
     content,
+    methods,
     detailsOf: ({ metadata, callbackUrl }) => ({ metadata, callbackUrl }),
     refunds: {
       ...refunds,

@@ -124,5 +124,6 @@ function newPayment(
     language: input.language ?? null,
     ...NOT_RETURNED,
     checkoutAttempt,
+    orderStatus: null,
   };
 }

@@ -12,6 +12,7 @@ import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { Cents } from '../kernel/money.ts';
+import type { OrderStatus } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
 import type { LtcRequest, StoredLtcRequest } from '../ltc/model.ts';
@@ -70,6 +71,8 @@ export interface Payment extends PixResource {
   /** The fate of a payment that was not kept. Omitted in events of an earlier version. */
   returned?: boolean;
   keptPayment?: string | null;
+  /** The status of its order, where another payment has paid that while this one was open. */
+  orderStatus?: OrderStatus | null;
 }
 
 /** A payment of the embedded service. */
@@ -84,6 +87,7 @@ export interface StoredPayment extends Payment, StoredPixResource {
   keptPayment: string | null;
   /** The checkout attempt. If two of its payments are paid, the second is returned. */
   checkoutAttempt: string | null;
+  orderStatus: OrderStatus | null;
   refundedCents: Cents;
   refundingCents: Cents;
   disputedCents: Cents;

@@ -8,7 +8,13 @@ import {
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
 import { methodsOf, orderTokenOf } from '../checkout/model.ts';
-import { CustomerRef, paymentInputs, returnedFields, StartCheckoutInput } from '../checkout/schema.ts';
+import {
+  CustomerRef,
+  orderFields,
+  paymentInputs,
+  returnedFields,
+  StartCheckoutInput,
+} from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -108,6 +114,7 @@ builder.node(PaymentRef, {
       isShownToPayers: true,
       expiresAt: 'The end of the time to pay, 30 minutes after creation.',
     }),
+    ...orderFields(t),
     paymentId: t.exposeString('paymentId', {
       description:
         'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',

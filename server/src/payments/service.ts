@@ -1,8 +1,9 @@
-import { assertCallbackUrl, assertNotCanceled, assertOrderOpen, orderStatusOf } from '../checkout/model.ts';
+import { assertCallbackUrl, assertNotCanceled, assertOrderOpen } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { type OrderPayments, orderOfNumber } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
+import { orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { writesOfLtc } from '../ltc/collections.ts';
 import { noQuote } from '../ltc/model.ts';
@@ -70,7 +71,7 @@ export function createPaymentService({
   /** Receives the error of a bank that gave no quote. */
   onFault: (fault: unknown) => void;
 }): PaymentService<StoredPayment> {
-  const methods = [pixOrderPayments, ...otherMethods];
+  const methods = [pixOrderPayments, ...otherMethods] as const;
   const reads = createPixReads<StoredPayment, PaymentMethod, PaymentFilter>({
     database,
     family: pixPayments,
@@ -182,6 +183,7 @@ export function createPaymentService({
             reader.load(accounts, tenant.accountId),
             productId != null && reader.load(products, productId),
             ...methods.map((method) => method.read(reader, order)),
+            pixOrderPayments.readOpen(reader, order),
           ]),
         assertPossible: (state) =>
           assertMethodAvailable(input.method, environment, state.need(accounts, tenant.accountId)),
@@ -197,7 +199,9 @@ export function createPaymentService({
             balances: state.balances,
             now: state.now,
           };
-          return creationByMethod.decide(input, sale, creation, prepared);
+          const created = creationByMethod.decide(input, sale, creation, prepared);
+          created.writes.records.push(...pixOrderPayments.opened(state, order, paymentId));
+          return created;
         },
       });
       return { payment: resource, replayed: isReplay };

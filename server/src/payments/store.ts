@@ -18,7 +18,7 @@ export const paymentTable = pixTable<StoredPayment, Selectable<Tables['payment']
   toRow,
   changing: [
     ...['ltc_address', 'ltc_received_litoshi', 'ltc_confirmations', 'ltc_revision'],
-    ...['returned', 'kept_payment'],
+    ...['returned', 'kept_payment', 'order_status'],
   ],
 });
 
@@ -112,6 +112,7 @@ function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
     returned: row.returned,
     keptPayment: row.kept_payment,
     checkoutAttempt: row.checkout_attempt,
+    orderStatus: row.order_status,
   };
 }
 
@@ -148,5 +149,6 @@ function toRow(tenant: Tenant, payment: StoredPayment) {
     success_url: payment.successUrl,
     cancel_url: payment.cancelUrl,
     checkout_attempt: payment.checkoutAttempt,
+    order_status: payment.orderStatus,
   };
 }

@@ -1,3 +1,4 @@
+import type { OrderStatus } from '../kernel/orders.ts';
 import { mergeUpstreamLtc, type UpstreamLtcRequest } from '../ltc/upstream-request.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
 import type { MergedPayment } from '../receiving/upstream-payment.ts';
@@ -11,6 +12,7 @@ export interface UpstreamPayment extends UpstreamPixResource {
   productId?: string | null;
   ltc?: UpstreamLtcRequest | null;
   subscriptionId?: string | null;
+  orderStatus?: OrderStatus | null;
 }
 
 /** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
@@ -28,7 +30,16 @@ export function mergeUpstreamPayment(
       productId: known?.productId ?? claim.productId ?? null,
       ltc: mergeUpstreamLtc(known?.ltc ?? null, claim.ltc ?? null),
       subscriptionId: known?.subscriptionId ?? claim.subscriptionId ?? null,
+      ...orderOf(known, claim),
     }),
-    announcedOf: ({ ltc }) => ({ ltc }),
+    announcedOf: ({ ltc, orderStatus = null }) => ({ ltc, orderStatus }),
   });
+}
+
+/** The status of the order, which never goes back. Left out where there is none, as in what an earlier version has stored. */
+function orderOf(known: Payment | null, claim: UpstreamPayment): { orderStatus?: OrderStatus } {
+  const statuses = [known?.orderStatus, claim.orderStatus];
+  const orderStatus =
+    statuses.find((status) => status === 'refunded') ?? statuses.find((status) => status != null);
+  return orderStatus ? { orderStatus } : {};
 }

@@ -15,6 +15,8 @@ import {
 import {
   findEventRecord,
   kindOfEvent,
+  orderToWire,
+  orderWireShape,
   readPayment,
   readPaymentEvent,
   returnedWireShape,
@@ -33,6 +35,7 @@ export const paymentWire = z
     method: answeredWord(PAYMENT_METHODS),
     ...pixWireShape('30 minutes after creation'),
     ...ltcWireShape,
+    ...orderWireShape,
     txid: z.string().nullable().meta({ description: 'The bank’s identifier of the code; null of LTC' }),
     customer: z
       .object({ name: z.string(), email: z.string(), externalId: z.string(), taxId: z.string() })
@@ -74,6 +77,7 @@ export function paymentToWire(
   return {
     ...pixToWire(payment, { id: payment.paymentId, refunds, publicUrl }),
     ...ltcToWire(payment.ltc),
+    ...orderToWire(payment),
     // An address is no code: the bank knows nothing of it.
     ...(payment.method !== 'pix' && { txid: null }),
     refundableCents: refundableCentsOf(payment)!,
@@ -170,7 +174,13 @@ function ownMembersOf(record: Identified) {
     method: methodOf(record.method),
     productId: readText(record.productId),
     subscriptionId: readText(record.subscriptionId),
+    orderStatus: orderStatusOf(record),
   };
+}
+
+function orderStatusOf({ orderPaid, orderRefunded }: JsonRecord): 'paid' | 'refunded' | null {
+  if (orderPaid !== true) return null;
+  return orderRefunded === true ? 'refunded' : 'paid';
 }
 
 function methodOf(value: unknown): Payment['method'] | null {

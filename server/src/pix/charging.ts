@@ -1,10 +1,18 @@
-import { closesOrder, keptPaymentOf } from '../checkout/model.ts';
-import type { Collection, Committer, Reader, State } from '../commit/commit.ts';
-import type { OrderPayments } from '../commit/orders.ts';
+import { keptPaymentOf } from '../checkout/model.ts';
+import {
+  type Collection,
+  type Committer,
+  joined,
+  type Reader,
+  type State,
+  type Writes,
+} from '../commit/commit.ts';
+import { closeOpenPayments, type OrderPayments, readToClose } from '../commit/orders.ts';
 import type { ProductContent } from '../commit/product-content.ts';
 import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { behindChange } from '../kernel/errors.ts';
+import { orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { PixCredit, PixRail, PixRegistration } from '../rails/pix.ts';
 import type { ReturnCause } from '../receiving/model.ts';
@@ -99,6 +107,7 @@ export function createPixCharging({
       id: string,
       decide: (resource: R, state: State) => PixChange<R> | null,
       readMore: (reader: Reader, resource: R) => Promise<unknown> = async () => undefined,
+      writeMore: (change: PixChange<R>, state: State, writes: Writes) => Writes = () => ({}),
     ): Promise<R | null> {
       return committer.change<R | null>({
         tenant,
@@ -109,12 +118,9 @@ export function createPixCharging({
         decide(state) {
           const resource = state.get(records, id);
           const change = resource && decide(resource, state);
-          return change
-            ? {
-                outcome: change.resource,
-                writes: allWritesOfPix(family, change, { beneficiaries, content, state }),
-              }
-            : { outcome: resource };
+          if (!change) return { outcome: resource };
+          const writes = allWritesOfPix(family, change, { beneficiaries, content, state });
+          return { outcome: change.resource, writes: joined(writes, writeMore(change, state, writes)) };
         },
       });
     }
@@ -222,9 +228,14 @@ export function createPixCharging({
             reader.load(credits, credit.endToEndId),
             sale && content.read(reader, sale),
             readOrder(reader, current),
+            readToClose(methods, reader, family.orderOf(current)),
             ...family.sharesOf(current).map((share) => beneficiaries.read(reader, share.subaccountId)),
           ]);
         },
+        ({ previous, resource: paid }, state, writes) =>
+          paid.status === 'paid' && previous?.status !== 'paid'
+            ? closeOpenPayments(methods, state, family.orderOf(paid), writes)
+            : {},
       );
       if (recorded !== null) meter.onPixCredit((recorded as RecordedCredit).cause ?? 'accepted');
       return changed ?? resource;
@@ -314,7 +325,7 @@ export function createPixCharging({
       if (payment.status !== 'pending' && payment.status !== 'expired') {
         const sale = family.saleOf?.(resource);
         const delivered = sale ? await content.select(database.sql, tenant, sale.payment) : [];
-        return { accountId, payment, merchantName, paidElsewhere: false, delivered };
+        return { accountId, payment, merchantName, orderStatus: null, delivered };
       }
       const paid = await Promise.all(
         methods.map((method) => method.selectPaid(database.sql, tenant, family.orderOf(resource))),
@@ -323,7 +334,7 @@ export function createPixCharging({
         accountId,
         payment,
         merchantName,
-        paidElsewhere: paid.flat().some(closesOrder),
+        orderStatus: orderStatusOf(paid.flat()),
         delivered: [],
       };
     },

@@ -7,7 +7,7 @@ import {
   type State,
   type Writes,
 } from '../commit/commit.ts';
-import type { Order, OrderPayments } from '../commit/orders.ts';
+import { closeOpenPayments, namesOf, type Order, type OrderPayments, readToClose } from '../commit/orders.ts';
 import type { ProductContent, ProductSale } from '../commit/product-content.ts';
 import type { Sql } from '../db/database.ts';
 import { NotFoundError } from '../kernel/errors.ts';
@@ -72,14 +72,6 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
   eventOf?(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
 }
 
-/** The names by which an order is recorded: that of its checkout attempt, and the merchant's number. */
-function namesOf({ checkoutAttempt, externalId }: Pick<Order, 'checkoutAttempt' | 'externalId'>): string[] {
-  return [
-    ...(checkoutAttempt === null ? [] : [`attempt ${checkoutAttempt}`]),
-    ...(externalId === null ? [] : [`external_id ${externalId}`]),
-  ];
-}
-
 /** The records by which the other payments of an order see that this one has closed it. */
 export function closedOrders(
   order: Pick<Order, 'checkoutAttempt' | 'externalId'>,
@@ -93,7 +85,7 @@ export function closedOrders(
 export function orderPaymentsOf<R extends StoredPixResource>({
   records,
   idOf,
-}: Pick<PixFamily<R>, 'records' | 'idOf'>): OrderPayments {
+}: Pick<PixFamily<R>, 'records' | 'idOf'>): Pick<OrderPayments, 'read' | 'paymentsOf' | 'selectPaid'> {
   const toOrderPayment = (paid: R) => ({
     id: idOf(paid),
     status: paid.status,
@@ -201,6 +193,7 @@ export function refundableOf<R extends StoredPixResource>(
     title,
     beneficiaries,
     content,
+    methods = [],
     detailsOf,
     refunds,
   }: {
@@ -209,6 +202,8 @@ export function refundableOf<R extends StoredPixResource>(
     beneficiaries: Beneficiaries;
     /** The port of the products' content; omitted where the family sells no products. */
     content?: ProductContent;
+    /** The payments of orders by each method; omitted where the family's resources are of no order. */
+    methods?: readonly OrderPayments[];
     /** The details of a resource that the webhooks of its refunds need. */
     detailsOf(resource: R): { metadata: string | null; callbackUrl: string | null };
     refunds: {
@@ -229,6 +224,7 @@ export function refundableOf<R extends StoredPixResource>(
         await beneficiaries.read(reader, subaccountId);
       const sale = resource && family.saleOf?.(resource);
       if (sale) await content?.read(reader, sale);
+      if (resource) await readToClose(methods, reader, family.orderOf(resource));
     },
 
     begin(
@@ -257,11 +253,12 @@ export function refundableOf<R extends StoredPixResource>(
         refund.status === 'completed'
           ? refunds.decideRefundCompleted(resource, refund, state.now)
           : refunds.decideRefundFailed(resource, refund, state.balances);
-      return {
-        details: detailsOf(resource),
-        writes: allWritesOfPix(family, change, { beneficiaries, content, state }),
-        mustRepeat: false,
-      };
+      const writes = allWritesOfPix(family, change, { beneficiaries, content, state });
+      const others =
+        change.resource.status === 'refunded'
+          ? closeOpenPayments(methods, state, family.orderOf(resource), writes)
+          : {};
+      return { details: detailsOf(resource), writes: joined(writes, others), mustRepeat: false };
     },
   };
 }

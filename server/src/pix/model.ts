@@ -5,6 +5,7 @@ import type { Language } from '../kernel/language.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
+import type { OrderStatus } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
 import type { DeliveredContent, PaymentStatus, ReturnCause } from '../receiving/model.ts';
@@ -263,7 +264,7 @@ export interface HostedPix {
 /** The operations of the payer's page on one resource, whose id is all that it knows. */
 export interface HostedPixCheckout {
   /**
-   * Finds a resource. `paidElsewhere`: another payment of the same order was paid, so that money for this one is returned.
+   * Finds a resource. `orderStatus`: that of an order which another payment has paid, so that money for this one is returned.
    * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
    * `delivered`: the content that a paid one was given.
    */
@@ -274,7 +275,7 @@ export interface HostedPixCheckout {
     accountId: string;
     payment: HostedPix;
     merchantName: string;
-    paidElsewhere: boolean;
+    orderStatus: OrderStatus | null;
     delivered: readonly DeliveredContent[];
   } | null>;
 }

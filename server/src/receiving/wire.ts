@@ -33,6 +33,19 @@ export const returnedWireShape = {
   }),
 };
 
+/** The members of a payment that say how its order stands, in a response. */
+export const orderWireShape = {
+  orderPaid: z.boolean().meta({
+    description:
+      'Another payment has paid the order while this one was open: nobody can pay this one any more',
+  }),
+  orderRefunded: z.boolean().meta({ description: 'That payment was refunded in full since' }),
+};
+
+export function orderToWire({ orderStatus }: { orderStatus: string | null }) {
+  return { orderPaid: orderStatus !== null, orderRefunded: orderStatus === 'refunded' };
+}
+
 /** Reads the members of a payment that each method has, from a response. */
 export function readPayment(record: JsonRecord) {
   const status = readStatus(record.status);

@@ -60,6 +60,7 @@ export function paid(
     language: subscription.language,
     ...NOT_RETURNED,
     checkoutAttempt: null,
+    orderStatus: null,
     paidAt: at,
     endToEndId,
   };

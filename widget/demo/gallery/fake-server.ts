@@ -40,6 +40,8 @@ export function assignScript(token: string, script: Script, place: number): stri
     description: null,
     paidAt: null,
     paidLate: false,
+    orderPaid: false,
+    orderRefunded: false,
     refundedAt: null,
     version: 1,
   } as const;

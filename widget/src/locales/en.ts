@@ -39,6 +39,8 @@ export const texts: Texts = {
   rate_limited: 'Too many attempts in a short time. Try again in {seconds} s.',
   unauthorized: 'This payment is no longer available here. Please contact the shop.',
   conflict: 'There is another payment for this order. Check it before you try again.',
+  order_paid: 'This order is already paid',
+  order_refunded: 'This order was paid and refunded',
   unsafe_url: 'The address of the payment page is not safe and was not opened. Please contact the shop.',
   contact: 'The shop could not open this payment. Please contact it.',
 };

@@ -39,6 +39,8 @@ export const texts: Texts = {
   rate_limited: 'Demasiados intentos en poco tiempo. Inténtalo en {seconds} s.',
   unauthorized: 'Este pago ya no está disponible aquí. Habla con la tienda.',
   conflict: 'Ya existe otro pago para este pedido. Compruébalo antes de intentarlo otra vez.',
+  order_paid: 'Este pedido ya está pagado',
+  order_refunded: 'Este pedido fue pagado y reembolsado',
   unsafe_url: 'La dirección de la página de pago no es segura y no se abrió. Habla con la tienda.',
   contact: 'La tienda no pudo abrir este pago. Habla con ella.',
 };

@@ -31,6 +31,8 @@ export const texts: PaymentTexts = {
   rate_limited: 'Muitas tentativas. Tente de novo em {seconds} s.',
   unauthorized: 'Este pagamento não está mais disponível aqui. Fale com a loja.',
   conflict: 'Já existe outro pagamento deste pedido. Confira antes de repetir.',
+  order_paid: 'Este pedido já está pago',
+  order_refunded: 'Este pedido foi pago e estornado',
   unsafe_url: 'A página de pagamento não é segura. Fale com a loja.',
   contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',
 };

@@ -45,6 +45,8 @@ export interface PaymentTexts {
   rate_limited: string;
   unauthorized: string;
   conflict: string;
+  order_paid: string;
+  order_refunded: string;
   unsafe_url: string;
   /** Shown for error codes that only the shop can resolve. */
   contact: string;

@@ -21,6 +21,6 @@ export interface CardSite extends Site {
 export interface Order extends PagePayment {
   accountId: string;
   payment: StoredCardPayment;
-  paidElsewhere: boolean;
+  orderStatus: 'paid' | 'refunded' | null;
   delivered: readonly DeliveredContent[];
 }

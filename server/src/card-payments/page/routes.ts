@@ -1,5 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import type { Brand, Brands } from '../../checkout-page/brand.ts';
+import { CLOSED_ORDER } from '../../checkout-page/closed-order.ts';
 import { DECLINED_PARAMETER, followPath, pagePath } from '../../checkout-page/layout.ts';
 import { createCheckoutPages, redirect, sendPage } from '../../checkout-page/pages.ts';
 import { returnUrl } from '../../checkout-page/return-url.ts';
@@ -53,9 +54,10 @@ export function createCheckoutRoutes({
   const ownOrigin = new URL(publicUrl).origin;
 
   /** The state that the page shows: no card is taken for an order that another payment has paid. */
-  function stateOf({ payment, paidElsewhere }: Opened) {
+  function stateOf({ payment, orderStatus }: Opened) {
     const state = pageState(payment, clock.now());
-    return state === 'form' && paidElsewhere ? 'paid_elsewhere' : state;
+    if (orderStatus === null || (state !== 'form' && state !== 'expired')) return state;
+    return CLOSED_ORDER[orderStatus];
   }
 
   /** @throws HttpError 404, RateLimitError */
@@ -115,8 +117,8 @@ export function createCheckoutRoutes({
     // of a second window. The server cannot tell, so the payer reads only that nothing was charged.
     const attempt = form.get('attempt');
     if (attempt !== null && attempt !== String(payment.declinedCharges)) {
-      const body = order.paidElsewhere
-        ? statusPage(site, order, 'paid_elsewhere')
+      const body = order.orderStatus
+        ? statusPage(site, order, CLOSED_ORDER[order.orderStatus])
         : formPage(site, order, { kept: parsed.kept, declined: 'outdated' });
       return answer(409, body, payment);
     }

@@ -1,3 +1,4 @@
+import { orderRefundedNotice } from '../../checkout-page/closed-order.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
@@ -35,7 +36,7 @@ export function formPage(site: CardSite, order: Order, answer: FormAnswer | null
 export function statusPage(
   site: CardSite,
   order: Order,
-  state: Exclude<PageState, 'form'> | 'paid_elsewhere',
+  state: Exclude<PageState, 'form'> | ClosedOrder,
 ): string {
   const { icon, tone, title, body, follow } = STATUS[state](site, order);
   return page(site, {
@@ -48,6 +49,8 @@ export function statusPage(
   });
 }
 
+type ClosedOrder = 'paid_elsewhere' | 'order_refunded';
+
 interface Status {
   icon: Html;
   tone: Tone;
@@ -57,7 +60,7 @@ interface Status {
   follow?: string;
 }
 
-const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site, order: Order) => Status> = {
+const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, order: Order) => Status> = {
   processing: (site, { payment, path }) => {
     const { texts } = site;
     const follow = followPath(site, path, payment.declinedCharges);
@@ -146,6 +149,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | 'paid_elsewhere', (site: Site,
         ${backLink(site, cancelUrlOf(payment))}`,
     };
   },
+  order_refunded: (site, { payment }) => orderRefundedNotice(site, { cancelUrl: cancelUrlOf(payment) }),
   paid_elsewhere: (site, { payment }) => ({
     icon: ICONS.check,
     tone: 'neutral',

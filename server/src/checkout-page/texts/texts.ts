@@ -40,6 +40,8 @@ export interface Texts {
     timeIsUp: string;
     notCompleted: string;
     alreadyPaid: string;
+    orderRefunded: string;
+    orderRefundedText: string;
     allSet: string;
     shopSeesPayment(shop: Html): Html;
     paidAt: string;

@@ -1,3 +1,4 @@
+import { CLOSED_ORDER, orderRefundedNotice } from '../../checkout-page/closed-order.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
@@ -49,6 +50,7 @@ type PageState =
   | 'confirming'
   | 'expired'
   | 'paid_elsewhere'
+  | 'order_refunded'
   | 'paid'
   | 'failed';
 
@@ -57,21 +59,25 @@ export function createLtcPage({ isTest }: { isTest: boolean }) {
   return {
     show(
       site: Site,
-      order: PagePayment & { payment: object; paidElsewhere: boolean },
+      order: PagePayment & { payment: object; orderStatus: 'paid' | 'refunded' | null },
       now: Date,
     ): { state: PageState; page: string } | null {
       const { payment } = order;
       if (!('ltc' in payment) || payment.ltc === null) return null;
       const own = order as unknown as Order;
-      const state = stateOf(own.payment, order.paidElsewhere, now);
+      const state = stateOf(own.payment, order.orderStatus, now);
       return { state, page: paymentPage(site, own, state, isTest) };
     },
   };
 }
 
-function stateOf({ status, ltc, expiresAt }: HostedLtc, paidElsewhere: boolean, now: Date): PageState {
+function stateOf(
+  { status, ltc, expiresAt }: HostedLtc,
+  orderStatus: 'paid' | 'refunded' | null,
+  now: Date,
+): PageState {
   if (status === 'paid' || status === 'failed') return status;
-  if (paidElsewhere) return 'paid_elsewhere';
+  if (orderStatus) return CLOSED_ORDER[orderStatus];
   if (status === 'expired') return 'expired';
   const received = ltc.receivedLitoshi ?? 0;
   if (received >= ltc.litoshi) return 'confirming';
@@ -169,6 +175,7 @@ const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (site: Site, order
       <p>${site.texts.ltc.justSent}</p>
       ${backLink(site, cancelUrlOf(payment))}`,
   }),
+  order_refunded: (site, { payment }) => orderRefundedNotice(site, { cancelUrl: cancelUrlOf(payment) }),
   paid_elsewhere: (site, { payment }) => ({
     icon: ICONS.check,
     tone: 'neutral',

@@ -7,7 +7,7 @@ import type { HostedPix } from '../model.ts';
 export interface Order extends PagePayment {
   accountId: string;
   payment: HostedPix;
-  paidElsewhere: boolean;
+  orderStatus: 'paid' | 'refunded' | null;
   delivered: readonly DeliveredContent[];
 }
 

@@ -68,7 +68,7 @@ export function createPixPageRoutes({
       const found = other.show(site, order, now);
       if (found) return { state: found.state, page: () => found.page };
     }
-    const state = pageState(order.payment, order.paidElsewhere, now);
+    const state = pageState(order.payment, order.orderStatus, now);
     return { state, page: () => paymentPage(site, order, state) };
   }
 

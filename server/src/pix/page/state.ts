@@ -1,7 +1,16 @@
+import { CLOSED_ORDER } from '../../checkout-page/closed-order.ts';
 import type { HostedPix } from '../model.ts';
 
 /** The states of the payer's page. */
-export type PageState = 'waiting' | 'pending' | 'expired' | 'paid_elsewhere' | 'paid' | 'refunded' | 'failed';
+export type PageState =
+  | 'waiting'
+  | 'pending'
+  | 'expired'
+  | 'paid_elsewhere'
+  | 'order_refunded'
+  | 'paid'
+  | 'refunded'
+  | 'failed';
 
 /**
  * Derives the state of the page. A payment is shown as expired before the task that records it has run. Where another payment
@@ -9,12 +18,12 @@ export type PageState = 'waiting' | 'pending' | 'expired' | 'paid_elsewhere' | '
  */
 export function pageState(
   { status, brCode, expiresAt, returned }: Pick<HostedPix, 'status' | 'brCode' | 'expiresAt' | 'returned'>,
-  paidElsewhere: boolean,
+  orderStatus: 'paid' | 'refunded' | null,
   now: Date,
 ): PageState {
   if (returned) return 'paid_elsewhere';
   if (status !== 'pending' && status !== 'expired') return status;
-  if (paidElsewhere) return 'paid_elsewhere';
+  if (orderStatus) return CLOSED_ORDER[orderStatus];
   if (status === 'expired' || expiresAt <= now) return 'expired';
   return brCode === null ? 'waiting' : 'pending';
 }

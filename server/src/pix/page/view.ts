@@ -1,3 +1,4 @@
+import { orderRefundedNotice } from '../../checkout-page/closed-order.ts';
 import { type Html, html } from '../../checkout-page/html.ts';
 import { ICONS } from '../../checkout-page/icons.ts';
 import {
@@ -74,6 +75,8 @@ const STATUS: Record<Exclude<PageState, 'pending'>, Status> = {
       <noscript><p class="actions"><a class="button button-quiet" href="${pagePath(site, path)}">${site.texts.page.refreshNow}</a></p></noscript>
       ${backLink(site, cancelUrlOf(payment))}`,
   }),
+  order_refunded: (site, { payment }, returned) =>
+    orderRefundedNotice(site, { returned, cancelUrl: cancelUrlOf(payment) }),
   paid_elsewhere: (site, { payment }, returned) => ({
     icon: ICONS.check,
     tone: 'neutral',
