@@ -1914,6 +1914,18 @@ describe('6.4 optional events', () => {
       { ...of(refunded), event: 'payment.refunded', status: 'refunded', paidAt: at, refundedAt: at },
     ]);
   });
+  rows('6.4', ['return.completed'], async () => {
+    const from = receiver.received.length;
+    const id = await charge(819, { metadata });
+    await payByPix(id);
+    await payByPix(id);
+    await advanceClock(app, 1_000);
+    const { body } = reported(from).find((each) => each.body.event === 'return.completed')!;
+    const resource = { type: 'payment', id };
+    expect(body).toMatchObject({ resource, amountCents: 819, cause: 'already_paid', metadata });
+    const [listed] = (await live.get('/returns?limit=1')).body.returns;
+    expect(listed).toMatchObject({ paymentId: id, returnId: body.returnId, returnedAt: body.returnedAt });
+  });
   rows('6.4', ['charge.expired', 'charge.failed', 'charge.refunded'], async () => {
     const from = receiver.received.length;
     const { body: expired } = await live.post('/charges', {

@@ -221,6 +221,7 @@ export const DOCUMENT_ROWS = {
     'charge.expired',
     'charge.failed',
     'charge.refunded',
+    'return.completed',
     'subscription.activated',
     'subscription.paid',
     'subscription.payment_failed',

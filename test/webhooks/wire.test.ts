@@ -49,7 +49,12 @@ describeOnDatabase('The description of webhooks', (open) => {
     await core.webhooks.configure(sandbox.tenant, { url: receiver.url, optionalEvents });
     for (const event of [
       ...(['payment.expired', 'payment.refunded', 'charge.expired', 'charge.refunded'] as const),
-      ...(['withdrawal.processing', 'delivery.delivered', 'delivery.out_of_stock'] as const),
+      ...([
+        'return.completed',
+        'withdrawal.processing',
+        'delivery.delivered',
+        'delivery.out_of_stock',
+      ] as const),
     ])
       await HAPPENINGS[event](sandbox);
     await authorise(sandbox, await subscribe(sandbox, 'contente@psa.example'));
