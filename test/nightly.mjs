@@ -23,9 +23,9 @@ export const PARTS = {
     run: ['test/run.mjs', '--project=server,programs'],
     env: { PSA_FAST_PATH: 'off' },
   },
-  ...onNode('node-20', '20.19'),
   ...onNode('node-22', '22'),
   ...onNode('node-24', '24'),
+  ...onNode('node-26', '26'),
   attack: {
     about: 'attacks and faults in a larger size than npm run test:all, in a smaller one than npm run attack',
     run: ['test/attack.mjs'],

@@ -1,13 +1,13 @@
 import { readFileSync } from 'node:fs';
 
 /**
- * The reason why this version of Node does not suit, or undefined. Vite and Vitest refuse 21, 23 and early versions of 22.
+ * The reason why this version of Node does not suit, or undefined. Node 23 gets no more fixes, and 22 before 22.12 lacks `require` of modules.
  * @param {string} version
  */
 export function unsuitableNode(version) {
   const [major = 0, minor = 0] = version.split('.').map(Number);
-  const isSuitable = (major === 20 && minor >= 19) || (major === 22 && minor >= 12) || major >= 24;
-  return isSuitable ? undefined : `Node 20.19, 22.12, 24 or newer is needed; this is Node ${version}.`;
+  const isSuitable = (major === 22 && minor >= 12) || major >= 24;
+  return isSuitable ? undefined : `Node 22.12, 24 or newer is needed; this is Node ${version}.`;
 }
 
 /**

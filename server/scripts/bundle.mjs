@@ -70,7 +70,7 @@ const COMMON = {
   outdir: DIST,
   platform: 'node',
   format: 'cjs',
-  target: 'node20',
+  target: 'node22',
   // Replaces import() by require(): a script has no import(), and Node's own runs its loader two more times.
   supported: { 'dynamic-import': false },
   logLevel: 'warning',
@@ -93,7 +93,7 @@ async function bundle() {
       footer: { js: '})' },
       define: {
         'import.meta.url': '__url',
-        // Without a navigator, pg detects Cloudflare through `Response`, for which Node 20 would load its fetch.
+        // Without a navigator, pg detects Cloudflare through `Response`, for which Node would load its fetch.
         navigator: '{ "userAgent": "Node.js" }',
         // Yoga only compares it with its own Request. Reading it would load Node's fetch, 40 ms of a start.
         'globalThis.Request': 'undefined',

@@ -42,8 +42,8 @@ export function load(file: string, id: string): object {
 }
 
 /**
- * Identifies this build of Node and its flags. V8's own tag is the same for Node 20.19 and 20.20, and the first crashes
- * with a cache that the second has written; of a bundle, V8 checks only the length.
+ * Identifies this build of Node and its flags. V8's own tag can be the same for two minor versions of Node, and one crashes
+ * with a cache that the other has written, as 20.19 did; of a bundle, V8 checks only the length.
  */
 function engineId(): string {
   const { size, mtimeMs } = statSync(process.execPath, { throwIfNoEntry: false }) ?? {};

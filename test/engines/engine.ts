@@ -1,6 +1,6 @@
 /**
  * A browser engine. Playwright drives browsers of its own alone, apart from Chromium: Debian's Firefox speaks WebDriver BiDi,
- * and its WebKit has a driver for WebDriver. Their clients, Puppeteer and Selenium, are the last that run on Node 20.
+ * and its WebKit has a driver for WebDriver. Their clients are Puppeteer and Selenium.
  */
 export interface Engine {
   /** Opens a window of a new person: no cookies, no storage. */

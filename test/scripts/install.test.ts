@@ -20,7 +20,7 @@ it.each(['server/scripts/start.mjs', 'server/scripts/dev.mjs', 'server/scripts/c
       `${fixture.folder}/${script}`,
     ]);
 
-    expect(output).toBe('✗ Node 20.19, 22.12, 24 or newer is needed; this is Node 18.20.8.\n');
+    expect(output).toBe('✗ Node 22.12, 24 or newer is needed; this is Node 18.20.8.\n');
     expect(code).toBe(1);
   },
 );

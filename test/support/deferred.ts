@@ -3,7 +3,7 @@ export interface Deferred<T> {
   resolve(value: T): void;
 }
 
-/** Creates a promise that a test resolves itself; Node 20 has no `Promise.withResolvers`. */
+/** Creates a promise that a test resolves itself. */
 export function deferred<T = void>(): Deferred<T> {
   let resolve!: (value: T) => void;
   const promise = new Promise<T>((resolveIt) => {

@@ -32,6 +32,8 @@ function fileWriter(files: Record<string, string[]>): string {
 export class ScriptsFixture implements Disposable {
   readonly #top = mkdtempSync(join(tmpdir(), 'psa-scripts-'));
   readonly folder = join(this.#top, 'a folder');
+  /** The folder of the fake programs. */
+  readonly bin = join(this.#top, 'bin');
 
   constructor() {
     for (const path of [
@@ -60,7 +62,7 @@ export class ScriptsFixture implements Disposable {
     );
     this.write('package.json', '{ "type": "module", "packageManager": "pnpm@10.34.9" }');
     this.write('pnpm-lock.yaml', 'lockfileVersion: 9');
-    mkdirSync(join(this.#top, 'bin'));
+    mkdirSync(this.bin);
     this.program('npx', '');
   }
 
@@ -85,18 +87,17 @@ export class ScriptsFixture implements Disposable {
 
   /** Adds a command to the PATH. Its code is CommonJS, with the command's folder in `bin`. */
   program(name: string, code: string): void {
-    const bin = join(this.#top, 'bin');
-    const head = `#!${process.execPath}\nconst bin = ${JSON.stringify(bin)};\n`;
-    writeFileSync(join(bin, name), `${head}${code}\n`, { mode: 0o755 });
+    const head = `#!${process.execPath}\nconst bin = ${JSON.stringify(this.bin)};\n`;
+    writeFileSync(join(this.bin, name), `${head}${code}\n`, { mode: 0o755 });
   }
 
   /** Links a command of the system into the PATH. */
   systemProgram(path: string): void {
-    symlinkSync(path, join(this.#top, 'bin', path.replace(/.*\//, '')));
+    symlinkSync(path, join(this.bin, path.replace(/.*\//, '')));
   }
 
   removeProgram(name: string): void {
-    rmSync(join(this.#top, 'bin', name));
+    rmSync(join(this.bin, name));
   }
 
   /** Runs Node with the fake PATH, and resolves when all processes that it started have ended. */
@@ -106,14 +107,14 @@ export class ScriptsFixture implements Disposable {
 
   /** Runs a command of the PATH in the same way. */
   command(name: string, args: string[]): Promise<Ended> {
-    return this.#run(join(this.#top, 'bin', name), args);
+    return this.#run(join(this.bin, name), args);
   }
 
   #run(command: string, args: string[], env: Record<string, string> = {}): Promise<Ended> {
     return new Promise((resolve, reject) => {
       const child = spawn(command, args, {
         cwd: tmpdir(),
-        env: { PATH: join(this.#top, 'bin'), ...env },
+        env: { PATH: this.bin, ...env },
         stdio: ['ignore', 'pipe', 'pipe'],
       });
       const streams = { output: '', stdout: '', stderr: '' };

@@ -1,4 +1,4 @@
-// Node 20 cannot run TypeScript, and tsx started by `--import` does not reach a worker. This file lets
+// Node runs no TypeScript with these imports, and tsx started by `--import` does not reach a worker. This file lets
 // the worker start from its source; the built server starts pglite-worker.js.
 import { register } from 'tsx/esm/api';
 

@@ -249,7 +249,10 @@ async function withCopy<T>(dataDir: string, work: (copy: string) => Promise<T>):
 
 /** Removes a file or folder when the work ends, or with the process. */
 async function withTemporary<T>(path: string, work: () => Promise<T>): Promise<T> {
-  const remove = () => rmSync(path, { recursive: true, force: true });
+  const remove = () => {
+    // From Node 24 on, rmSync fails for a name that is too long, and would hide the error of the work.
+    if (existsSync(path)) rmSync(path, { recursive: true, force: true });
+  };
   process.once('exit', remove);
   try {
     return await work();
