@@ -138,7 +138,7 @@ async function runHere(script) {
     const { endWithParent } = await import('../bin/starting.mjs');
     endWithParent();
     // Its listener would keep a script that has done its work from ending.
-    process.channel.unref();
+    process.channel?.unref();
   }
   await import(pathToFileURL(process.argv[1]).href);
 }
