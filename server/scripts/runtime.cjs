@@ -146,7 +146,7 @@ async function runHere(script) {
 if (require.main === module) {
   const [script, ...args] = process.argv.slice(2);
   if (!script) fail('Usage: node server/scripts/runtime.cjs SCRIPT [ARGUMENT…]');
-  else if (suitsTools(process.versions.node)) runHere(script);
+  else if (suitsTools(process.versions.node)) void runHere(script);
   else
     runOn(ensureFetched(LINE, `Node ${process.versions.node} is too old for the tools: `), [script, ...args]);
 }

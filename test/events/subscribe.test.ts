@@ -325,7 +325,12 @@ describeOnBothEngines('a subscription', (open) => {
       const seen = cursors.map(async (after) =>
         (await all(await follow(core, payment.orderCode, { after, last }))).map(({ status }) => status),
       );
-      expect(await Promise.all(seen)).toEqual([['paid', 'paid', 'refunded'], ['paid', 'refunded'], ['refunded'], []]);
+      expect(await Promise.all(seen)).toEqual([
+        ['paid', 'paid', 'refunded'],
+        ['paid', 'refunded'],
+        ['refunded'],
+        [],
+      ]);
     });
   });
 
