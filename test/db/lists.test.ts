@@ -36,7 +36,6 @@ import {
 } from '../../server/src/products/store.ts';
 import type { RefundFilter } from '../../server/src/refunds/model.ts';
 import { countRefunds, listRefunds } from '../../server/src/refunds/store.ts';
-import { MAX_STORE_PRODUCTS } from '../../server/src/store/model.ts';
 import { listStoreProducts } from '../../server/src/store/store.ts';
 import type { StatementFilter, SubaccountPayoutFilter } from '../../server/src/subaccounts/model.ts';
 import {
@@ -89,7 +88,20 @@ import { readAfter } from '../support/events.ts';
 import { generated, scale } from '../support/scale.ts';
 import { explainQueries, type ReadPlan, scansBy } from '../support/statements.ts';
 import { silent } from '../support/templates.ts';
-import { rulesOfTotals, TOTALS } from '../support/totals.ts';
+import { rulesOfTotals } from '../support/totals.ts';
+import {
+  COUNT,
+  CROWD,
+  MOST,
+  PRODUCT,
+  placeOfReturned,
+  RARE,
+  ROWS,
+  SEED,
+  SUBACCOUNT,
+  SUBSCRIPTION,
+  seed,
+} from './list-rows.ts';
 
 const START = new Date('2026-01-30T22:00:00.000Z');
 const MINUTE = 60_000;
@@ -257,7 +269,7 @@ async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[
   const [law] = Object.values(rulesOfTotals());
   // A database of an earlier version has no such list.
   const { rows } = await sql<{ list: string }>`
-    select list from unnest('{refund, payment, charge, pix_subscription}'::text[]) list where to_regclass(list) is null`.execute(
+    select list from unnest('{refund, payment, charge, pix_subscription, payment_return}'::text[]) list where to_regclass(list) is null`.execute(
     db,
   );
   const text = rows.reduce(
@@ -438,154 +450,27 @@ async function addLaterColumns(older: Sql): Promise<void> {
 
 // ── Pages ───────────────────────────────────────────────────────────────────────────────────────
 
-const ROWS = 6_000;
-const RARE = 90;
 const atPlace = (place: number) => plusMs(new Date('2026-01-01'), place * MINUTE);
-const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
-const SUBSCRIPTION = `psa_sub_${'0'.repeat(31)}1`;
-const PRODUCT = '0'.repeat(24);
-/** The lists that can have no more rows than this: the store, and the deliveries of all products. */
-const MOST = MAX_STORE_PRODUCTS;
-
-/** The `rare` rows behind the middle are refunded or reversed, so that a list by that date has rows, and a row to page from. */
-const isReturned = (rare: number, rows: number) => `(place > ${rows / 2} and place <= ${rows / 2 + rare})`;
-const placeOfReturned = (middle: number) => middle + RARE / 2;
-const returnedAt = (rows: number) => `timestamptz '2026-01-01' + (place - ${rows / 2}) * interval '1 minute'`;
-
-/** The others are all alike; the first `rare` of each list differ. Nothing is counted here. */
-const SEED = (accountId: string, rare: number, rows = ROWS) => `
-  set local session_replication_role = replica;
-  insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
-      destination, requested_at, processed_at, denied_reason, litoshi)
-    select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'SAQ-' || place, 1,
-      case when place < ${rare} then 'ltc' else 'pix' end, case when place < ${rare} then 'denied' else 'completed' end,
-      1000, 100, 'ana@example.com', timestamptz '2026-01-01' + place * interval '1 minute', now(),
-      case when place < ${rare} then 'refused' end, case when place < ${rare} then 7 end
-    from generate_series(1, ${rows}) place;
-  insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at,
-      paid_at, refunded_at, released_at)
-    select '${accountId}', 'live', 'PSC-' || place, 1,
-      case when place < ${rare} then 'failed' when ${isReturned(rare, rows)} then 'refunded' else 'paid' end, 1000, now(),
-      now(), now(), case when ${isReturned(rare, rows)} then ${returnedAt(rows)} end, case when place >= ${rare} then timestamptz '2026-01-01' + place * interval '1 minute' end
-    from generate_series(1, ${rows}) place;
-  insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents, created_at,
-      expires_at, paid_at, refunded_at, end_to_end_id, failure_reason)
-    select '${accountId}', 'live', 'psa_' || lpad(to_hex(place), 32, '0'), 2,
-      case when place < ${rare} then 'failed' when ${isReturned(rare, rows)} then 'refunded' else 'paid' end, 'pix', 1000, 0,
-      timestamptz '2026-01-01' + place * interval '1 minute', now(), case when place >= ${rare} then now() end,
-      case when ${isReturned(rare, rows)} then ${returnedAt(rows)} end,
-      case when place >= ${rare} then 'E' || place end, case when place < ${rare} then 'refused' end
-    from generate_series(1, ${rows}) place;
-  insert into charge (account_id, environment, charge_id, kind, version, status, amount_cents, fee_cents, created_at,
-      expires_at, paid_at, refunded_at, end_to_end_id, failure_reason, splits)
-    select '${accountId}', 'live', case when place < ${rare} then 'psplit_' else 'psc_' end || lpad(to_hex(place), 32, '0'),
-      case when place < ${rare} then 'split' else 'single' end, 2,
-      case when place < ${rare} then 'failed' when ${isReturned(rare, rows)} then 'refunded' else 'paid' end, 1000, 0,
-      timestamptz '2026-01-01' + place * interval '1 minute', now(), case when place >= ${rare} then now() end,
-      case when ${isReturned(rare, rows)} then ${returnedAt(rows)} end,
-      case when place >= ${rare} then 'E' || place end, case when place < ${rare} then 'refused' end,
-      case when place < ${rare} then '[{}]' else '[]' end::jsonb
-    from generate_series(1, ${rows}) place;
-  insert into refund (account_id, environment, refund_id, version, status, resource, resource_id, amount_cents, automatic,
-      charge_id, failure_reason, created_at, completed_at, failed_at)
-    select '${accountId}', 'live', 'ref_' || lpad(to_hex(place), 24, '0'), 2,
-      case when place < ${rare} then 'failed' else 'completed' end, case when place < ${rare} then 'charge' else 'payment' end,
-      place::text, 1000, false, 'E' || place, case when place < ${rare} then 'refused' end,
-      timestamptz '2026-01-01' + place * interval '1 minute',
-      case when place >= ${rare} then timestamptz '2026-01-01' + place * interval '1 minute' end,
-      case when place < ${rare} then timestamptz '2026-01-01' + place * interval '1 minute' end
-    from generate_series(1, ${rows}) place;
-  insert into dispute (account_id, environment, id, amount_cents, resource, resource_id, status, created_at, closed_at)
-    select '${accountId}', 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), 1000, 'payment', place::text,
-      case when place < ${rare} then 'won' else 'forgiven' end, timestamptz '2026-01-01' + place * interval '1 minute',
-      timestamptz '2026-01-01' + place * interval '1 minute'
-    from generate_series(1, ${rows}) place;
-  insert into pix_subscription (account_id, environment, subscription_id, version, status, amount_cents, fee_cents, every,
-      created_at, expires_at, authorised_at)
-    select '${accountId}', 'live', 'psa_sub_' || lpad(to_hex(place), 32, '0'), 2,
-      case when place < ${rare} then 'expired' else 'completed' end, 1000, 0, 'weekly', now(), now(),
-      case when place >= ${rare} then now() end
-    from generate_series(1, ${rows}) place;
-  insert into subscription_cycle (account_id, environment, subscription_id, number, due_at, status, amount_cents, attempts, sent)
-    select '${accountId}', 'live', '${SUBSCRIPTION}', place, now(), 'failed', 1000, 4, false
-    from generate_series(1, ${rows}) place;
-  insert into delivery (account_id, environment, delivery_id, product_id, kind, content, created_at)
-    select '${accountId}', 'live', lpad(to_hex(place), 24, '0'),
-      case when place < ${rare} then '${PRODUCT}' else lpad(to_hex(place), 24, '0') end, 'text', 'Obrigada!', now()
-    from generate_series(1, ${Math.min(rows, MOST)}) place;
-  insert into store_product (account_id, environment, number, store_product_id, name)
-    select '${accountId}', 'live', place, place::text, 'Caneca' from generate_series(1, ${Math.min(rows, MOST)}) place;
-  insert into product (account_id, environment, id, name, price_cents, created_at)
-    select '${accountId}', 'live', lpad(to_hex(place), 24, '0'), 'Caneca', 4990, now()
-    from generate_series(1, ${rows}) place;
-  insert into subaccount (account_id, environment, id, name, created_at)
-    select '${accountId}', 'live', 'sacc_' || lpad(to_hex(place), 32, '0'), 'Ana', now()
-    from generate_series(0, ${rows}) place;
-  insert into statement_entry (account_id, environment, subaccount_id, kind, ref_id, amount_cents, balance_after_cents,
-      created_at)
-    select '${accountId}', 'live', '${SUBACCOUNT}', case when place < ${rare} then 'split_in' else 'transfer_in' end,
-      place::text, case when place = 7 then 7 else 1 end, place,
-      timestamptz '2026-01-01' + place * interval '1 minute'
-    from generate_series(1, ${rows}) place;
-  insert into subaccount_payout (id, account_id, environment, subaccount_id, version, payout_id, status,
-      under_verification, withdrawal_id, turbo_code, amount_cents, fee_cents, agreed_fee_cents, pix_key, created_at,
-      completed_at, reversed_at, failure_reason)
-    select 'sqp_' || lpad(to_hex(place), 32, '0'), '${accountId}', 'live', '${SUBACCOUNT}', 1, 'saq_' || place,
-      case when place < ${rare} or ${isReturned(rare, rows)} then 'failed' else 'completed' end, false,
-      lpad(to_hex(place), 24, '0'), 'TURBO-' || place, 1000, 100, 100, 'ana@example.com', now(),
-      case when place >= ${rare} and not ${isReturned(rare, rows)} then now() end,
-      case when ${isReturned(rare, rows)} then ${returnedAt(rows)} end,
-      case when place < ${rare} or ${isReturned(rare, rows)} then 'refused' end
-    from generate_series(1, ${rows}) place;
-  insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
-      body, status, created_at)
-    select 'whd_' || place, '${accountId}', 'live', place, 'payment.paid', 'card_payment', place::text,
-      'https://shop.example', '{}', case when place < ${rare} then 'exhausted' else 'delivered' end, now()
-    from generate_series(1, ${rows}) place;
-  insert into observed (account_id, environment, resource, id, version, status, final, parent, snapshot, observed_at)
-    select '${accountId}', 'live', resource, place::text, 1, case when place < ${rare} then 'failed' else 'paid' end, true,
-      case resource when 'subaccount_payout' then '${SUBACCOUNT}' end, '{}', now()
-    from generate_series(1, ${rows}) place, unnest('{card_payment, subaccount_payout}'::text[]) resource;
-  insert into observed_reference (account_id, environment, resource, reference, id)
-    select '${accountId}', 'live', 'subaccount_payout', '${SUBACCOUNT}/saq_' || place, place::text
-    from generate_series(1, ${rows}) place;
-  insert into observed (account_id, environment, resource, id, version, status, final, parent, created_at, snapshot,
-      observed_at)
-    select '${accountId}', 'live', 'payment', place::text, 1, case when place < ${rare} then 'failed' else 'paid' end,
-      true, case when place < ${rare} then 'ltc' else 'pix' end, timestamptz '2026-01-01' + place * interval '1 minute',
-      '{}', now()
-    from generate_series(1, ${rows}) place;
-  insert into stream (account_id, environment, version) values ('${accountId}', 'live', ${rows});
-  insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)
-    select '${accountId}', 'live', place, 'any', case when place < ${rows} / 2 then 'payout' else 'card_payment' end,
-      place::text, now(), '{}'
-    from generate_series(1, ${rows}) place;`;
-
-/** The totals of what is there. */
-const COUNT = `
-  set local session_replication_role = replica;
-  insert into list_count (account_id, environment, list, parent, seconds, since, kind, status, count) ${TOTALS}`;
-
-/** However long that takes: a busy machine needs more than the deadline of a statement. */
-function seed(database: Database, statements: string): Promise<unknown> {
-  return database.maintenance((connections) =>
-    connections.transaction((db) => db.executeQuery(CompiledQuery.raw(statements))),
-  );
-}
 
 describeOnDatabase('A page', (open) => {
   let database: Database;
   let plans: ReadPlan[];
   let tenant: Tenant;
+  let dearWithoutStatistics: object[];
   beforeAll(async () => {
     const opened = await open();
     tenant = await openAccount(opened);
-    await seed(opened, SEED(tenant.accountId, RARE));
+    await seed(opened, SEED([{ accountId: tenant.accountId, rows: ROWS, rare: RARE, first: 0 }, ...CROWD]));
+    const inOrder = Object.entries(asked).filter(([name]) => IS_OF_STATEMENT.test(name));
+    dearWithoutStatistics = await dearReads(opened, tenant, inOrder);
     await opened.maintenance((connections) => sql`analyze`.execute(connections.sql));
     ({ database, plans } = explainQueries(opened));
   });
 
   type Ask = (db: Sql, of: Tenant) => Promise<unknown>;
+  /** A statement in its own order. Without statistics PostgreSQL cannot know that a filter is rare. */
+  const IS_OF_STATEMENT = /^of a statement(?:, the last before .*)?$/;
+  const OF_CROWD = CROWD.reduce((sum, { rows }) => sum + rows, 0);
   const period = {
     requestedAfter: new Date('2026-01-01T00:10Z'),
     requestedBefore: new Date('2026-01-01T20:10Z'),
@@ -1014,8 +899,8 @@ describeOnDatabase('A page', (open) => {
       await ask();
       expect(plans).toHaveLength(1);
       expect(plans[0]!.scanned.filter((table) => table !== 'stream')).toEqual([]);
-      // And the stream, and the marks at the cursor and at the head.
-      expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 3);
+      // And the few streams, and the marks at the cursor and at the head.
+      expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 3 + CROWD.length);
     },
   );
 
@@ -1042,7 +927,7 @@ describeOnDatabase('A page', (open) => {
     }, async () => {
       const long = await open();
       const of = await openAccount(long);
-      await seed(long, SEED(of.accountId, RARE, many));
+      await seed(long, SEED([{ accountId: of.accountId, rows: many, rare: RARE, first: 0 }, ...CROWD]));
       await seed(long, COUNT);
       await long.maintenance((connections) => sql`vacuum analyze`.execute(connections.sql));
       const explained = explainQueries(long);
@@ -1077,18 +962,32 @@ describeOnDatabase('A page', (open) => {
   test('A page of a list whose rows are all alike reads no more than others', async () => {
     const alike = await open();
     const of = await openAccount(alike);
-    await seed(alike, SEED(of.accountId, 0));
+    await seed(alike, SEED([{ accountId: of.accountId, rows: ROWS, rare: 0, first: 0 }]));
     await alike.maintenance((connections) => sql`analyze`.execute(connections.sql));
-    const explained = explainQueries(alike);
     // No row is refunded or reversed: a list by that date refuses each place.
     const isRefused = (name: string) => /\b(?:refunded|reversed) long ago, the last before/.test(name);
-    for (const [name, ask] of Object.entries(asked))
-      if (!isRefused(name)) await ask(explained.database.sql, of);
-    const dear = explained.plans.filter(
-      ({ rowsRead, scanned }) => rowsRead >= 16 * 51 || scanned.some((table) => table !== 'list_count'),
-    );
-    expect(dear).toEqual([]);
+    const allowed = Object.entries(asked).filter(([name]) => !isRefused(name));
+    expect(await dearReads(alike, of, allowed)).toEqual([]);
   });
+
+  // A table has none until it is analyzed for the first time, and after each restore of a backup.
+  test('A page of a statement without statistics reads no more than others', () => {
+    expect(dearWithoutStatistics).toEqual([]);
+  });
+
+  /** The requests that read more than they show, each with what it read. */
+  async function dearReads(of: Database, asker: Tenant, asks: readonly [string, Ask][]): Promise<object[]> {
+    const dear = [];
+    const explained = explainQueries(of);
+    for (const [name, ask] of asks) {
+      explained.plans.length = 0;
+      await ask(explained.database.sql, asker);
+      for (const { rowsRead, scanned } of explained.plans)
+        if (rowsRead >= 16 * 51 || scanned.some((table) => table !== 'list_count'))
+          dear.push({ name, rowsRead, scanned });
+    }
+    return dear;
+  }
 
   test.each<[string, PayoutRange]>([
     ['after', { end: 'first', limit: 51, after: 100, requestedBefore: atPlace(ROWS - 60) }],
@@ -1143,7 +1042,9 @@ describeOnDatabase('A page', (open) => {
     for (const [, ask] of deepPages(1_000)) {
       plans.length = 0;
       expect(await ask(database.sql, tenant)).toHaveLength(50);
-      expect(plans[0]).toMatchObject({ rowsRead: 1_050, scanned: [] });
+      // A statement may be read by the number alone: then newer entries of other accounts lie before it.
+      expect(plans[0]!.rowsRead).toBeLessThanOrEqual(1_050 + OF_CROWD);
+      expect(plans[0]!.scanned).toEqual([]);
     }
   });
 

@@ -157,10 +157,11 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Wraps a database so that each single query is explained before it runs. */
+/** Wraps a database so that each single query that only reads is explained before it runs. */
 export function explainQueries(database: Database): { database: Database; plans: ReadPlan[] } {
   const plans: ReadPlan[] = [];
   const explained = replaceExecution(database, async (execute, query) => {
+    if (!/^\s*(?:select|with)\b/i.test(query.sql)) return execute(query);
     const { rows } = await execute({
       ...query,
       sql: `explain (analyze, buffers, timing off, format json) ${query.sql}`,

@@ -135,9 +135,16 @@ export function requestedLists(pages: readonly (SubaccountList & Partial<Subacco
       size: limit,
     }),
   );
-  const possible = JSON.stringify(rows.filter((row) => isId(row.subaccount_id)));
-  return raw<RequestedList>`jsonb_to_recordset(${possible}::jsonb)`.as<'wanted'>(
-    raw`wanted (nth integer, account_id text, environment text, subaccount_id text, after bigint, before bigint, size integer)`,
+  const possible = rows
+    .filter((row) => isId(row.subaccount_id))
+    .map(
+      ({ nth, account_id, environment, subaccount_id, after, before, size }) =>
+        raw`(${nth}::integer, ${account_id}, ${environment}::environment, ${subaccount_id}, ${after}::bigint,
+          ${before}::bigint, ${size}::integer)`,
+    );
+  const nothing = raw`select null::integer, '', 'live'::environment, '', 0::bigint, 0::bigint, 0 where false`;
+  return raw<RequestedList>`(${possible.length > 0 ? raw`values ${raw.join(possible)}` : nothing})`.as<'wanted'>(
+    raw`wanted (nth, account_id, environment, subaccount_id, after, before, size)`,
   );
 }
 
