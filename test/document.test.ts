@@ -519,6 +519,7 @@ describe('2.5 other resources', () => {
       evidenceDueAt: new Date(app.clock.now().getTime() + 5 * 24 * HOUR_MS).toISOString(),
       createdAt: app.clock.now().toISOString(),
       closedAt: null,
+      acceptedAt: null,
     });
     await app.controls.closeDispute(await liveTenant(), dispute!.disputeId, 'won');
   });
@@ -1264,6 +1265,21 @@ describe('4.5 other endpoints', () => {
     });
     expect((await live.delete(`/card-payments/${await sell(80)}`)).status).toBe(409);
   });
+  rows('4.5', ['POST /v1/disputes/{id}/accept'], async () => {
+    const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
+    const { status, body } = await live.post(`/disputes/${id}/accept`, {});
+    const closedAt = app.clock.now().toISOString();
+    expect([status, body]).toMatchObject([
+      200,
+      { status: 'lost', closedAt, acceptedAt: closedAt, blockedCents: 100 },
+    ]);
+    expect((await live.post(`/disputes/${id}/accept`, {})).body).toEqual(body);
+    const won = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
+    await app.controls.closeDispute(await liveTenant(), won, 'won');
+    expect((await live.post(`/disputes/${won}/accept`, {})).status).toBe(409);
+    expect((await live.post(`/disputes/dsp_${'0'.repeat(24)}/accept`, {})).status).toBe(404);
+    await app.controls.closeDispute(await liveTenant(), id, 'forgiven');
+  });
   rows(
     '4.5',
     [
@@ -1785,6 +1801,7 @@ describe('6.3 other events', () => {
         status: 'failed',
         reason: null,
         completedAt: null,
+        failedAt: expect.stringMatching(ISO),
         metadata: null,
         failureReason: expect.stringMatching(/./),
       },
@@ -1807,6 +1824,7 @@ describe('6.3 other events', () => {
         reason: 'troca',
         failureReason: null,
         completedAt: expect.stringMatching(ISO),
+        failedAt: null,
         metadata: '{"pedido": 8}',
       },
     ]);
@@ -2071,7 +2089,7 @@ describe('6.4 optional events', () => {
       ['dispute.updated', 'under_review'],
       ['dispute.closed', 'won'],
     ]);
-    const { blockedCents, evidence, ...shown } = (await live.get(`/disputes/${id}`)).body;
+    const { blockedCents, evidence, acceptedAt, ...shown } = (await live.get(`/disputes/${id}`)).body;
     expect(events.at(-1)).toEqual({ event: 'dispute.closed', resource: null, ...shown });
   });
   rows('6.4', ['delivery.delivered', 'delivery.out_of_stock'], async () => {

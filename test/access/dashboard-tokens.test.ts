@@ -181,6 +181,7 @@ const MUTATIONS: Record<string, string> = {
   configureWebhook: '(input: { url: "https://shop.example/webhook" })',
   createSubaccount: '(input: { name: "Bia" })',
   cancelCardPayment: '(orderCode: $orderCode)',
+  acceptDispute: '(disputeId: $disputeId)',
   refundCardPayment: '(input: { orderCode: $orderCode })',
   refundPayment: '(input: { paymentId: $paymentId })',
   refundCharge: '(input: { chargeId: $chargeId })',

@@ -203,6 +203,7 @@ const PLACES: Record<string, Attack> = {
     id: own.subaccountId[0],
     last: 2,
   })),
+  'Mutation.acceptDispute(disputeId)': each('disputeId', 'disputeId'),
   'Mutation.cancelCardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Mutation.createCharge(input.splits.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({
@@ -319,6 +320,7 @@ const PAYOUT = { method: 'PIX', amountCents: 500, destination: DESTINATION };
  * of its own: these are free to everybody, and lead nobody to what another has named so.
  */
 const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
+  acceptDispute: { values: (_, { disputeId }) => [{ disputeId: disputeId[0] ?? 'dsp_none' }] },
   cancelCardPayment: { values: (_, { orderCode }) => [{ orderCode: orderCode[0] ?? 'PSC-NONE' }] },
   configureWebhook: {
     values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
@@ -489,6 +491,8 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/disputes/{id} (id)': ({ disputeId }) => disputeId.map((id) => ({ path: `/disputes/${id}` })),
+  'POST /v1/disputes/{id}/accept (id)': ({ disputeId }) =>
+    disputeId.map((id) => ({ path: `/disputes/${id}/accept`, body: {} })),
   'POST /v1/disputes/{id}/evidence (id)': ({ disputeId }) =>
     disputeId.map((id) => ({ path: `/disputes/${id}/evidence`, body: { text: 'x' } })),
   'POST /v1/deliveries (productId)': ({ productId }) =>

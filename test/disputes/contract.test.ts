@@ -283,6 +283,35 @@ describeOnDatabase('disputes', (open) => {
     );
   });
 
+  test('A claim that the merchant accepts is lost at once, and stays so whatever the bank decides', async () => {
+    const core = await startCore({ database, follows: false });
+    const [open, reviewed, won] = [
+      await core.controls.openDispute(core.tenant, { amountCents: 300 }),
+      await core.controls.openDispute(core.tenant, { amountCents: 300 }),
+      await core.controls.openDispute(core.tenant, { amountCents: 300 }),
+    ];
+    await core.disputes.submitEvidence(core.tenant, reviewed, { text: 'x' });
+    for (const id of [open, reviewed]) {
+      const now = core.clock.now();
+      const accepted = await core.disputes.accept(core.tenant, id);
+      expect(accepted).toMatchObject({ status: 'lost', closedAt: now, acceptedAt: now });
+      core.clock.advance(1_000);
+      expect(await core.disputes.accept(core.tenant, id)).toEqual(accepted);
+      await expect(core.controls.closeDispute(core.tenant, id, 'won')).rejects.toThrow(ValidationError);
+      await expect(core.disputes.submitEvidence(core.tenant, id, { text: 'x' })).rejects.toMatchObject({
+        code: 'DISPUTE_STATE',
+      });
+    }
+    expect(await core.balances()).toMatchObject({ dispute_hold: 900 });
+    await core.controls.closeDispute(core.tenant, open, 'forgiven');
+    expect((await core.disputes.accept(core.tenant, open)).status).toBe('forgiven');
+    await core.controls.closeDispute(core.tenant, won, 'won');
+    await expect(core.disputes.accept(core.tenant, won)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
+    await expect(core.disputes.accept(core.tenant, `dsp_${'0'.repeat(24)}`)).rejects.toThrow(NotFoundError);
+    await expect(core.disputes.accept(core.tenant, 'x')).rejects.toThrow(ValidationError);
+    expect(await tasks(core)).toEqual([]);
+  });
+
   test('The end of the time takes a dispute under review by itself, once', async () => {
     const core = await startCore({ database, follows: false });
     const [silent, answered, decided] = await Promise.all(

@@ -66,6 +66,7 @@ describe('a new dispute', () => {
       evidenceDueAt: DUE,
       createdAt: NOW,
       closedAt: null,
+      acceptedAt: null,
     });
     expect(transaction!.id).toBe('dispute.opened:dsp_1');
     const before = balances({ dispute_hold: 100, dispute_claims: -100 });

@@ -107,6 +107,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.wallet': query('{ balanceCents }', 'wallet'),
   'Query.webhookDeliveries': query('{ totalCount }'),
 
+  'Mutation.acceptDispute': mutation(`(disputeId: "dsp_${NO_ID}")`, 'NotFoundError'),
   'Mutation.cancelCardPayment': mutation('(orderCode: "PSC-0")', 'NotFoundError'),
   'Mutation.cancelSubscription': mutation(`(subscriptionId: "psa_sub_${NO_HEX}")`, 'NotFoundError'),
   'Mutation.configureWebhook': mutation(

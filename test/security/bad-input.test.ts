@@ -293,6 +293,16 @@ async function createPendingCardPayment(client: RestClient): Promise<{ orderCode
   return { orderCode };
 }
 
+/** Another dispute of the same account, which can be accepted. */
+async function openDisputeBeside(disputeId: string): Promise<string> {
+  const { account_id: accountId } = await app.database.sql
+    .selectFrom('dispute')
+    .select('account_id')
+    .where('id', '=', disputeId)
+    .executeTakeFirstOrThrow();
+  return app.controls.openDispute({ accountId, environment: 'live' }, { amountCents: 100 });
+}
+
 /** A card payment that is paid, and can be refunded. */
 async function createPaidCardPayment(client: RestClient): Promise<string> {
   const { orderCode } = (await client.post('/card-payments', { valueCents: 1_000_000 })).body;
@@ -615,6 +625,10 @@ function restOperations(ids: Ids): Operation[] {
       ...REFUND,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-estorno-cobranca' } },
     }),
+    {
+      ...post('/disputes/{id}/accept', { id: { field: idOf(ids, 'dispute') } }),
+      prepare: async () => ({ id: await openDisputeBeside(ids.own.dispute) }),
+    },
     post('/disputes/{id}/evidence', {
       id: { field: idOf(ids, 'dispute') },
       ...EVIDENCE,
@@ -928,6 +942,10 @@ function graphqlOperations(ids: Ids): Operation[] {
       ...REFUND,
       idempotencyKey: { field: { kind: 'key', valid: 'chave-cobranca' } },
     }),
+    {
+      ...mutation('acceptDispute', { disputeId: { field: idOf(ids, 'dispute'), required: true } }),
+      prepare: async () => ({ disputeId: await openDisputeBeside(ids.own.dispute) }),
+    },
     mutation('submitDisputeEvidence', {
       disputeId: { field: idOf(ids, 'dispute'), required: true },
       ...EVIDENCE,

@@ -158,6 +158,7 @@ export const DOCUMENT_ROWS = {
     'POST /v1/card-payments/{orderCode}/refunds',
     'GET /v1/payments',
     'GET /v1/subscriptions',
+    'POST /v1/disputes/{id}/accept',
     'POST /v1/payments/{id}/refunds',
     'GET /v1/charges',
     'POST /v1/charges/{id}/refunds',

@@ -112,7 +112,7 @@ export function wireSlices({
   const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
   const refunds = createRefundService({ database, committer, sources });
   const returns = createReturnService({ database });
-  const disputes = createDisputeService({ database, committer });
+  const disputes = createDisputeService({ database, committer, sources: DISPUTE_SOURCES, meter: NO_METER });
   const charging = createCharging({
     database,
     committer,

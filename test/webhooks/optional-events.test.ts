@@ -4,6 +4,7 @@ import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import { txidOf } from '../../server/src/pix/model.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
 import { payByPix } from '../deliveries/sales.ts';
 import { approved, approvedLate } from '../support/cards.ts';
@@ -434,6 +435,26 @@ describeOnDatabase('optional webhook events', (open) => {
       }
       // Newest first: a receiver that compares the versions leaves the last one out.
       expect(versions(receiver).slice(3)).toEqual([second, first]);
+    });
+
+    test('A refund, a dispute and delivered content wait behind their payment, to the same address', async () => {
+      const { core, receiver } = await configured(['dispute.opened', 'delivery.delivered']);
+      const product = await core.products.create(core.tenant, { name: 'Curso', priceCents: 4990 });
+      await core.deliveries.create(core.tenant, { productId: product.id, content: { text: 'Obrigada!' } });
+      let failures = 1;
+      receiver.answer = (response) => response.writeHead(failures-- > 0 ? 503 : 200).end();
+      const { payment } = await core.payments.create(core.tenant, { productId: product.id });
+      await core.pix.pay({ txid: txidOf(payment.paymentId) });
+      await core.payments.receive(core.tenant, payment.paymentId);
+      const resource = { type: 'payment', id: payment.paymentId } as const;
+      await core.refunds.request(core.tenant, resource, { amountCents: 990 });
+      await core.controls.disputePayment(core.tenant, resource, { amountCents: 1000 });
+      await core.work.settled();
+      expect(versions(receiver).map(([event]) => event)).toEqual(['payment.paid']);
+      await core.pass(MINUTE);
+      expect(versions(receiver).map(([event]) => event)).toEqual([
+        ...['payment.paid', 'payment.paid', 'delivery.delivered', 'dispute.opened', 'refund.completed'],
+      ]);
     });
 
     test('The events of a payout come as requested, processing and completed, with growing versions', async () => {

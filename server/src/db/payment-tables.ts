@@ -275,6 +275,7 @@ interface DisputeTable extends TenantTable {
   evidence_due_at: Date | null;
   created_at: Date;
   closed_at: Date | null;
+  accepted_at: Date | null;
 }
 
 interface DisputeShortfallTable extends TenantTable {

@@ -53,6 +53,7 @@ export function decideOpen(
       evidenceDueAt: evidenceDueAfter(now),
       createdAt: now,
       closedAt: null,
+      acceptedAt: null,
     },
     transaction: ledgerTransaction(`dispute.opened:${disputeId}`, [
       { from: 'dispute_claims', to: 'dispute_hold', amount: amountCents },
@@ -122,6 +123,17 @@ export function decideClose(
             { from: 'dispute_hold', to: 'dispute_claims', amount: amountCents },
           ]),
   };
+}
+
+/**
+ * Loses a dispute by the merchant's word, while the banks have not decided; null where the merchant has accepted it before.
+ * @throws UnavailableError (DISPUTE_STATE)
+ */
+export function decideAccept(dispute: StoredDispute, now: Date): DisputeChange | null {
+  if (dispute.acceptedAt) return null;
+  if (!isUndecided(dispute.status))
+    throw new UnavailableError('DISPUTE_STATE', `This dispute cannot be accepted: it is ${dispute.status}`);
+  return changed(dispute, { status: 'lost', closedAt: now, acceptedAt: now });
 }
 
 /** The instant at which the rail is asked again about a claim that is not decided; null: never. */

@@ -93,6 +93,11 @@ export interface Dispute {
   createdAt: Date | null;
   /** The instant at which the dispute was decided; null before. A lost one that is forgiven later keeps it. */
   closedAt: Date | null;
+  /**
+   * The instant at which the merchant accepted the claim, by which the dispute is lost; null where it did not. Left out in a
+   * snapshot of an older version, and by another service.
+   */
+  acceptedAt?: Date | null;
 }
 
 /** A dispute of the embedded service. */
@@ -100,6 +105,7 @@ export interface StoredDispute extends Dispute {
   status: DisputeStatus;
   evidenceDueAt: Date;
   createdAt: Date;
+  acceptedAt: Date | null;
 }
 
 /** A claim that refunds under way keep from being taken whole. */
@@ -166,7 +172,16 @@ export function isAnyDisputeId(text: string): boolean {
 /** Reads a snapshot back from JSON, where instants are text. */
 export function disputeFromJson(json: unknown): Dispute {
   const snapshot = json as Dispute & { id?: string; orderCode?: string | null };
-  const { id, orderCode, disputeId = id!, createdAt, closedAt, evidenceDueAt, ...rest } = snapshot;
+  const {
+    id,
+    orderCode,
+    disputeId = id!,
+    createdAt,
+    closedAt,
+    acceptedAt,
+    evidenceDueAt,
+    ...rest
+  } = snapshot;
   // The version before had disputes without evidence, and knew their card payment alone.
   const {
     version = 1,
@@ -186,6 +201,7 @@ export function disputeFromJson(json: unknown): Dispute {
     evidenceDueAt: evidenceDueAt === undefined ? opened && evidenceDueAfter(opened) : dueAt,
     createdAt: opened,
     closedAt: closedAt && new Date(closedAt),
+    ...(acceptedAt !== undefined && { acceptedAt: acceptedAt && new Date(acceptedAt) }),
   };
 }
 
@@ -273,6 +289,11 @@ export interface DisputeService<D extends Dispute = Dispute> {
     disputeId: string,
     input: EvidenceInput,
   ): Promise<{ dispute: D; replayed: boolean }>;
+  /**
+   * Accepts a claim, which is lost at once by the merchant's word: its amount stays held. A repeated call changes nothing.
+   * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED)
+   */
+  accept(tenant: Tenant, disputeId: string): Promise<D>;
   /** Finds a dispute; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
   find(tenant: Tenant, disputeId: string): Promise<D | null>;
   /** Finds disputes, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */

@@ -80,5 +80,25 @@ export function createDisputeRoutes({
         return { status: 201, body: disputeToWire(dispute), replayed };
       },
     }),
+    restOperation({
+      method: 'POST',
+      path: '/v1/disputes/{id}/accept',
+      operationId: 'acceptDispute',
+      summary: 'Accept a claim',
+      description:
+        'The dispute is lost at once, by your word: its amount stays held until it is forgiven. It cannot be undone. Repeated, it changes nothing. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText }),
+      answers: { 200: { description: 'The dispute, lost', schema: disputeWire } },
+      errors: {
+        404: 'No such dispute of this account in this environment',
+        409: 'The banks have decided it already',
+      },
+      async handle({ caller, params }) {
+        const dispute = await disputes.accept(caller.tenant, params.id);
+        return { status: 200, body: disputeToWire(dispute) };
+      },
+    }),
   ];
 }

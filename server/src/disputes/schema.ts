@@ -4,7 +4,7 @@ import { ChargeRef } from '../charges/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
-import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
+import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
   connectionArguments,
@@ -171,6 +171,13 @@ builder.node(DisputeRef, {
       description:
         'The instant at which the dispute was decided; one that is FORGIVEN keeps that at which it was LOST.',
     }),
+    acceptedAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time at which the merchant accepted the claim, by which the dispute is LOST. Null if it did not, and if the upstream service does not report it.',
+      resolve: ({ acceptedAt = null }) => acceptedAt,
+    }),
     final: t.boolean({
       description: 'Whether the status is final, as WON and FORGIVEN are: no later status can follow.',
       resolve: ({ status }) => isFinal(status),
@@ -332,5 +339,22 @@ builder.mutationField('submitDisputeEvidence', (t) =>
       ({ tenant }, { input: { disputeId, ...input } }, { services }) =>
         services.disputes.submitEvidence(tenant, disputeId, input),
     ),
+  }),
+);
+
+const AcceptDisputeSuccess = successType<{ dispute: Dispute }>('AcceptDisputeSuccess', (t) => ({
+  dispute: t.expose('dispute', { type: DisputeRef }),
+}));
+
+builder.mutationField('acceptDispute', (t) =>
+  t.field({
+    type: AcceptDisputeSuccess,
+    description:
+      'Accepts the claim of an OPEN dispute, or of one UNDER_REVIEW: it is LOST at once, and its amount stays held. It cannot be undone. A repetition changes nothing.',
+    args: { disputeId: t.arg.string({ required: true }) },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { disputeId }, { services }) => ({
+      dispute: await services.disputes.accept(tenant, disputeId),
+    })),
   }),
 );

@@ -19,13 +19,21 @@ import {
   writesOfClose,
   writesOfWaiting,
 } from './collections.ts';
-import { decideClose, decideEvidence, decideEvidenceDue, decideOpen } from './decisions.ts';
+import {
+  type DisputeChange,
+  decideAccept,
+  decideClose,
+  decideEvidence,
+  decideEvidenceDue,
+  decideOpen,
+} from './decisions.ts';
 import {
   CLAIM_DAYS,
   DISPUTE_ID_FORM,
   type DisputeControls,
   type DisputedResource,
   type DisputeMeter,
+  type DisputeOutcome,
   type DisputeService,
   type DisputeTask,
   isDisputeId,
@@ -47,13 +55,18 @@ const EVIDENCE = 'submitDisputeEvidence';
 export function createDisputeService({
   database,
   committer,
+  sources,
+  meter,
 }: {
   database: Database;
   committer: Committer;
+  sources: DisputeSources;
+  meter: DisputeMeter;
 }): DisputeService<StoredDispute> & {
   tasks: Record<Extract<DisputeTask, 'dispute.evidence_due'>, TaskHandler>;
 } {
   const { sql } = database;
+  const close = createClosing({ committer, sources, meter });
 
   async function findMany(tenant: Tenant, disputeIds: readonly string[]): Promise<(StoredDispute | null)[]> {
     const rows = await selectDisputes(sql, tenant, [...new Set(disputeIds)]);
@@ -86,6 +99,11 @@ export function createDisputeService({
           return { outcome: { dispute: change.dispute, replayed: false }, writes };
         },
       });
+    },
+
+    async accept(tenant, disputeId) {
+      assertIdForm('disputeId', isDisputeId(disputeId), DISPUTE_ID_FORM);
+      return close(tenant, disputeId, decideAccept);
     },
 
     find: async (tenant, disputeId) => (await findMany(tenant, [disputeId]))[0] ?? null,
@@ -135,6 +153,7 @@ export function createDisputeControls({
   sources: DisputeSources;
   meter: DisputeMeter;
 }): DisputeControls {
+  const close = createClosing({ committer, sources, meter });
   return {
     async openDispute(tenant, { name, ...input }) {
       assertLive(tenant.environment);
@@ -194,33 +213,52 @@ export function createDisputeControls({
     },
 
     async closeDispute(tenant, disputeId, outcome) {
-      const { dispute, isNew, opened } = await committer.change({
-        tenant,
-        async read(reader) {
-          const dispute = await reader.load(disputes, disputeId);
-          const resource = dispute?.resource;
-          if (!resource) return;
-          await sources[resource.type].read(reader, resource.id);
-          await readClaims(reader, resource);
-        },
-        decide(state) {
-          const before = state.get(disputes, disputeId);
-          if (!before) throw new NotFoundError('Dispute not found');
-          const change = decideClose(before, outcome, state.now);
-          if (!change) return { outcome: { dispute: before, isNew: false, opened: 0 } };
-          const { opened, writes } = writesOfClose(state, sources, change);
-          return { outcome: { dispute: change.dispute, isNew: true, opened }, writes };
-        },
-      });
-      if (isNew) meter.onDispute(outcome);
-      countOpened(meter, opened);
-      return dispute;
+      return close(tenant, disputeId, (dispute, now) => decideClose(dispute, outcome, now));
     },
 
     async listDisputes(tenant, page) {
       const items = await listDisputes(database.sql, tenant, { end: 'first', ...page });
       return items.map(({ dispute }) => dispute);
     },
+  };
+}
+
+/** Creates the function that closes a dispute by a decision, and counts what it has done. */
+function createClosing({
+  committer,
+  sources,
+  meter,
+}: {
+  committer: Committer;
+  sources: DisputeSources;
+  meter: DisputeMeter;
+}) {
+  return async function close(
+    tenant: Tenant,
+    disputeId: string,
+    decide: (dispute: StoredDispute, now: Date) => DisputeChange | null,
+  ): Promise<StoredDispute> {
+    const { dispute, isNew, opened } = await committer.change({
+      tenant,
+      async read(reader) {
+        const dispute = await reader.load(disputes, disputeId);
+        const resource = dispute?.resource;
+        if (!resource) return;
+        await sources[resource.type].read(reader, resource.id);
+        await readClaims(reader, resource);
+      },
+      decide(state) {
+        const before = state.get(disputes, disputeId);
+        if (!before) throw new NotFoundError('Dispute not found');
+        const change = decide(before, state.now);
+        if (!change) return { outcome: { dispute: before, isNew: false, opened: 0 } };
+        const { opened, writes } = writesOfClose(state, sources, change);
+        return { outcome: { dispute: change.dispute, isNew: true, opened }, writes };
+      },
+    });
+    if (isNew) meter.onDispute(dispute.status as DisputeOutcome);
+    countOpened(meter, opened);
+    return dispute;
   };
 }
 

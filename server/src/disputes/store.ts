@@ -119,6 +119,7 @@ export async function saveDisputes(
         evidence_due_at: dispute.evidenceDueAt,
         created_at: dispute.createdAt,
         closed_at: dispute.closedAt,
+        accepted_at: dispute.acceptedAt,
       })),
     )
     .onConflict((conflict) =>
@@ -128,6 +129,7 @@ export async function saveDisputes(
         status: row.ref('excluded.status'),
         evidence: row.ref('excluded.evidence'),
         closed_at: row.ref('excluded.closed_at'),
+        accepted_at: row.ref('excluded.accepted_at'),
       })),
     )
     .execute();
@@ -183,6 +185,7 @@ function toDispute(row: Selectable<Tables['dispute']>): StoredDispute {
     evidenceDueAt: row.evidence_due_at ?? evidenceDueAfter(row.created_at),
     createdAt: row.created_at,
     closedAt: row.closed_at,
+    acceptedAt: row.accepted_at,
   };
 }
 

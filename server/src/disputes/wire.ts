@@ -67,7 +67,12 @@ export const disputeWire = z
       .meta({ description: `The submissions, oldest first, at most ${MAX_EVIDENCE}` }),
     evidenceDueAt: instant.nullable().meta({ description: 'No evidence is taken from then on' }),
     createdAt: instant.nullable(),
-    closedAt: instant.nullable(),
+    closedAt: instant
+      .nullable()
+      .meta({ description: 'When it was decided; a lost one keeps it when it is forgiven' }),
+    acceptedAt: instant
+      .nullable()
+      .meta({ description: 'When you accepted the claim, by which it is lost; null otherwise' }),
   })
   .meta({ id: 'Dispute' });
 
@@ -77,6 +82,7 @@ export function disputeToWire(dispute: Dispute): z.output<typeof disputeWire> {
     ...dispute,
     status: status as z.output<typeof disputeWire>['status'],
     blockedCents: blockedCents(dispute),
+    acceptedAt: dispute.acceptedAt ?? null,
     evidence: dispute.evidence.map(({ text, documents, submittedAt }) => ({
       text,
       submittedAt,

@@ -177,7 +177,11 @@ export async function createEmbeddedRuntime({
     ...{ database, committer, accounts, beneficiaries },
     register: pixCharging.of(pixCharges).register,
   });
-  const disputes = createDisputeService({ database, committer });
+  const disputes = createDisputeService({
+    ...{ database, committer },
+    sources: DISPUTE_SOURCES,
+    meter: metrics,
+  });
   const subscriptions = {
     ...createSubscriptionService({
       ...{ database, committer, accounts },

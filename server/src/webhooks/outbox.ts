@@ -17,7 +17,7 @@ import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
 import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
 import { isSent, newWebhookId } from './model.ts';
 import { newWebhookSecret } from './signing.ts';
-import { insertDeliveries, type NewDelivery } from './store.ts';
+import { insertDeliveries, type NewDelivery, selectSubscriptionsOf } from './store.ts';
 
 /**
  * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events, so that
@@ -48,8 +48,8 @@ export async function webhookOutbox(
         resourceVersion: versionOf(event),
         occurredAt: event.occurredAt,
         event: name,
-        resource: event.resource,
-        resourceId: orderedBy ?? event.resourceId,
+        resource: orderedBy?.type ?? event.resource,
+        resourceId: orderedBy?.id ?? event.resourceId,
         url,
         body: JSON.stringify(payload),
         headers: null,
@@ -62,6 +62,7 @@ export async function webhookOutbox(
     ];
   });
   if (deliveries.length === 0) return NOTHING;
+  await orderBehindCycles(sql, tenant, deliveries);
 
   // A payment's callbackUrl needs no URL of the account, but it needs a secret that signs.
   if (!endpoint)
@@ -81,6 +82,20 @@ export async function webhookOutbox(
 
 const NOTHING = { tasks: [], events: [] };
 
+/** Orders the events of payments that cycles of a subscription made behind the subscription's own: these say that they are paid. */
+async function orderBehindCycles(sql: Sql, tenant: Tenant, deliveries: NewDelivery[]): Promise<void> {
+  const ofPayments = deliveries.filter(({ resource }) => resource === 'payment');
+  if (ofPayments.length === 0) return;
+  const cycles = await selectSubscriptionsOf(sql, tenant, [
+    ...new Set(ofPayments.map(({ resourceId }) => resourceId)),
+  ]);
+  for (const delivery of ofPayments) {
+    const subscriptionId = cycles.get(delivery.resourceId);
+    if (subscriptionId !== undefined)
+      Object.assign(delivery, { resource: 'subscription', resourceId: subscriptionId });
+  }
+}
+
 /** The version of the resource; where it has none, the event's version in the log, which grows as well. */
 function versionOf({ snapshot, version }: StoredEvent): number {
   return 'version' in snapshot && typeof snapshot.version === 'number' ? snapshot.version : version;
@@ -92,8 +107,8 @@ interface Announcement {
   payload: object;
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
-  /** The key within which events keep their order; left out, the resource. */
-  orderedBy?: string;
+  /** The payment behind whose events this one keeps its order; left out of an event that is ordered by its own resource. */
+  orderedBy?: { type: string; id: string } | null;
 }
 
 /** Builds the announcement of an event from its slice's wire format; null where no webhook reports it. */
@@ -125,17 +140,19 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     }
     case 'refund': {
       const payload = refundWebhook(event.snapshot, environment);
-      return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+      const { callbackUrl, resource } = event.snapshot;
+      return payload && { name: payload.event, payload, callbackUrl, orderedBy: resource };
     }
     case 'return': {
       const payload = returnWebhook(event.snapshot, environment);
-      return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+      const { callbackUrl, resource } = event.snapshot;
+      return { name: payload.event, payload, callbackUrl, orderedBy: resource };
     }
     case 'delivery': {
       const payload = deliveryWebhook(event.kind, event.snapshot, environment);
       // A stock has one event for each sale. Events of different buyers do not wait for each other.
-      const orderedBy = `${event.resourceId} ${event.snapshot.resource.id}`;
-      return { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl, orderedBy };
+      const { callbackUrl, resource } = event.snapshot;
+      return { name: payload.event, payload, callbackUrl, orderedBy: resource };
     }
     case 'subscription': {
       const payload = subscriptionWebhook(event.kind, event.snapshot, environment);
@@ -143,7 +160,7 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
     }
     case 'dispute': {
       const payload = disputeWebhook(event.snapshot, event.previousStatus);
-      return payload && { name: payload.event, payload };
+      return payload && { name: payload.event, payload, orderedBy: event.snapshot.resource };
     }
     case 'wallet':
     case 'subaccount':

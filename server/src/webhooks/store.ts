@@ -26,6 +26,7 @@ export interface NewDelivery extends WebhookDelivery {
   /** The version and the instant of the reported state; null for a relayed webhook. */
   resourceVersion: number | null;
   occurredAt: Date | null;
+  /** The resource within whose events it keeps its order: of a refund, a dispute or delivered content their payment. */
   resource: string;
   resourceId: string;
   body: string;
@@ -96,6 +97,24 @@ export async function selectDeliveryAndVersion(
     .where('webhook_id', '=', webhookId)
     .executeTakeFirst();
   return row ? { version: row.head, delivery: toDelivery(row) } : null;
+}
+
+/** Selects the subscriptions whose cycles made these payments, here and at another service, by the id of the payment. */
+export async function selectSubscriptionsOf(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  paymentIds: readonly string[],
+): Promise<Map<string, string>> {
+  const { rows } = await raw<{ payment_id: string; subscription_id: string }>`
+    select payment_id, subscription_id from payment
+    where account_id = ${accountId} and environment = ${environment} and payment_id = any(${paymentIds}::text[])
+      and subscription_id is not null
+    union all
+    select id, snapshot ->> 'subscriptionId' from observed
+    where account_id = ${accountId} and environment = ${environment} and resource = 'payment'
+      and id = any(${paymentIds}::text[]) and snapshot ->> 'subscriptionId' is not null
+  `.execute(sql);
+  return new Map(rows.map((row) => [row.payment_id, row.subscription_id]));
 }
 
 /** Updates the outcome of deliveries; all their other fields never change. */

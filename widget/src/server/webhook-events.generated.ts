@@ -748,6 +748,7 @@ export interface DisputeOpenedEvent {
   /** No evidence is taken from then on. */
   evidenceDueAt: string | null;
   createdAt: string | null;
+  /** When it was decided; a lost one keeps it when it is forgiven. */
   closedAt: string | null;
 }
 
@@ -768,6 +769,7 @@ export interface DisputeUpdatedEvent {
   /** No evidence is taken from then on. */
   evidenceDueAt: string | null;
   createdAt: string | null;
+  /** When it was decided; a lost one keeps it when it is forgiven. */
   closedAt: string | null;
 }
 
@@ -788,6 +790,7 @@ export interface DisputeClosedEvent {
   /** No evidence is taken from then on. */
   evidenceDueAt: string | null;
   createdAt: string | null;
+  /** When it was decided; a lost one keeps it when it is forgiven. */
   closedAt: string | null;
 }
 

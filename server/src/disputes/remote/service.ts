@@ -20,6 +20,7 @@ import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import type { Read } from '../../upstream/reads.ts';
 import {
   isSuccess,
+  notOffered,
   refusalOf,
   unreadable,
   withNotOffered,
@@ -162,6 +163,10 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       assertId: (disputeId) =>
         assertIdForm('disputeId', isAnyDisputeId(disputeId), 'dsp_ and what the service has given'),
       submitEvidence: requests.submitEvidence,
+      // The document shows no operation by which a claim is accepted.
+      accept: async () => {
+        throw notOffered('Accepting a dispute');
+      },
       async find(tenant, disputeId) {
         const found = lookups.findMany(tenant, [disputeId], requester);
         return (await offered(found))[0] ?? null;
