@@ -34,6 +34,7 @@ describeOnDatabase('disputes', (open) => {
         evidenceDueAt: plusMs(core.clock.now(), 5 * DAY_MS),
         createdAt: core.clock.now(),
         closedAt: null,
+        acceptedAt: null,
       },
     ]);
   });

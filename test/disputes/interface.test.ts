@@ -257,6 +257,7 @@ describe('a dispute over REST', () => {
       evidenceDueAt: expect.stringMatching(ISO),
       createdAt: expect.stringMatching(ISO),
       closedAt: null,
+      acceptedAt: null,
     });
     const other = await open(shop);
     expect((await shop.rest.get('/disputes?limit=1&offset=1')).body).toEqual({

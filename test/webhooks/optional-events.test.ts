@@ -448,13 +448,28 @@ describeOnDatabase('optional webhook events', (open) => {
       await core.payments.receive(core.tenant, payment.paymentId);
       const resource = { type: 'payment', id: payment.paymentId } as const;
       await core.refunds.request(core.tenant, resource, { amountCents: 990 });
+      await core.work.settled();
       await core.controls.disputePayment(core.tenant, resource, { amountCents: 1000 });
       await core.work.settled();
-      expect(versions(receiver).map(([event]) => event)).toEqual(['payment.paid']);
+      expect(names(receiver)).toEqual(['payment.paid']);
       await core.pass(MINUTE);
-      expect(versions(receiver).map(([event]) => event)).toEqual([
-        ...['payment.paid', 'payment.paid', 'delivery.delivered', 'dispute.opened', 'refund.completed'],
+      expect(names(receiver)).toEqual([
+        ...['payment.paid', 'payment.paid', 'delivery.delivered', 'refund.completed', 'dispute.opened'],
       ]);
+    });
+
+    test('What follows a payment waits for it no longer than the bound', async () => {
+      const { core, receiver } = await configured([]);
+      receiver.answer = (response, { body }) =>
+        response.writeHead(JSON.parse(body).event === 'payment.paid' ? 503 : 200).end();
+      const { payment } = await core.payments.create(core.tenant, SALE);
+      await core.pix.pay({ txid: txidOf(payment.paymentId) });
+      await core.payments.receive(core.tenant, payment.paymentId);
+      await core.refunds.request(core.tenant, { type: 'payment', id: payment.paymentId }, {});
+      await core.pass(29 * SECOND);
+      expect(new Set(names(receiver))).toEqual(new Set(['payment.paid']));
+      await core.pass(2 * SECOND);
+      expect(names(receiver).filter((name) => name !== 'payment.paid')).toEqual(['refund.completed']);
     });
 
     test('The events of a payout come as requested, processing and completed, with growing versions', async () => {
