@@ -509,9 +509,9 @@ describeOnDatabase('card payments', (open) => {
       fc.constant({ do: 'withdraw' }),
     );
     const NEXT: Record<CardPaymentStatus, CardPaymentStatus[]> = {
-      // Refunded at once where it was canceled, or another payment of its order or attempt is kept.
-      pending: ['paid', 'failed', 'expired', 'refunded'],
-      expired: ['paid', 'refunded'],
+      // Failed where its money is returned, too: it was canceled, or another payment of its order or attempt is kept.
+      pending: ['paid', 'failed', 'expired'],
+      expired: ['paid', 'failed'],
       paid: ['refunded'],
       refunded: [],
       failed: [],
@@ -608,8 +608,9 @@ describeOnDatabase('card payments', (open) => {
           if (index === 0) continue;
           expect(event.previousStatus).toBe(snapshots[index - 1]!.status);
           const [before, after] = [snapshots[index - 1]!, snapshots[index]!];
-          // Inside a status the amounts of its refunds alone change.
+          // Inside a status the amounts of its refunds change, or while it is open what it shows of its order.
           if (after.status !== before.status) expect(NEXT[before.status]).toContain(after.status);
+          else if (after.status === 'pending') expect(after.orderStatus).not.toBe(before.orderStatus);
           else expect(amountsOf(after)).not.toEqual(amountsOf(before));
         }
         const steps = snapshots.filter(({ status }, index) => status !== snapshots[index - 1]?.status);
@@ -623,8 +624,8 @@ describeOnDatabase('card payments', (open) => {
         const about = new Set(postings.map(({ transaction_id }) => transaction_id));
         const was = (status: CardPaymentStatus) => steps.filter((each) => each.status === status).length;
         expect(Number(about.has(`card_payment.paid:${payment.orderCode}`))).toBe(was('paid'));
-        const isReturned = was('paid') === 0 && was('refunded') === 1;
-        expect(about.has(`card_payment.returned:${payment.orderCode}`)).toBe(isReturned);
+        expect(about.has(`card_payment.returned:${payment.orderCode}`)).toBe(payment.returned);
+        if (payment.returned) expect([was('paid'), was('failed'), payment.paidAt]).toEqual([0, 1, null]);
         expect(payment.refundingCents).toBe(0);
         if (payment.canceledAt) expect([was('paid'), was('expired')]).toEqual([0, 1]);
         if (was('refunded') === 1) expect(payment.refundedCents).toBe(payment.amountCents);

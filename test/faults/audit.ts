@@ -252,12 +252,13 @@ function rules(instant: string): Record<string, string> {
         full join (select *, event_version as version from webhook_delivery) delivery
           using (account_id, environment, version)
         left join webhook_endpoint endpoint using (account_id, environment)
-      group by account_id, environment, event.kind, event.previous_status, version, snapshot, endpoint.url,
+      group by account_id, environment, event.resource, event.kind, event.previous_status, version, snapshot, endpoint.url,
         endpoint.optional_events
       having count(webhook_id) <> case
         when endpoint.url is null and snapshot ->> 'callbackUrl' is null then 0
-        -- A refund, or a credit that is sent back, tells nobody once more that it was paid.
-        when event.kind in ('payment.' || event.previous_status, 'charge.' || event.previous_status) then 0
+        -- Inside a status an amount has changed, or its order: nobody hears once more that it was paid.
+        when event.resource in ('card_payment', 'payment', 'charge')
+          and event.kind = event.resource || '.' || event.previous_status then 0
         -- More evidence is no new status.
         when starts_with(event.kind, 'dispute.') and event.kind = 'dispute.' || event.previous_status then 0
         -- return.completed announces it.
@@ -271,6 +272,7 @@ function rules(instant: string): Record<string, string> {
           or (event.kind like 'subaccount\\_payout.%' and snapshot ->> 'code' is not null) then 1
         when case event.kind
           when 'payout.processing' then 'withdrawal.processing'
+          when 'payout.returned' then 'withdrawal.returned'
           when 'dispute.open' then 'dispute.opened'
           when 'dispute.under_review' then 'dispute.updated'
           when 'dispute.won' then 'dispute.closed'
@@ -743,7 +745,9 @@ function rulesOfPayouts(instant: string): Record<string, string> {
         when p.id is null or t.amount_cents <> p.net_cents or t.destination <> p.destination
           or t.method <> p.method or (t.litoshi is null) <> (p.method <> 'ltc') then true
         when p.status = 'completed' then t.outcome <> 'complete'
-        when p.status in ('denied', 'failed') then t.outcome = 'complete'
+        -- It has arrived, and has come back.
+        when p.status = 'returned' then t.outcome <> 'return'
+        when p.status in ('denied', 'failed') then t.outcome in ('complete', 'return')
         -- It has ended, and that is still to be learnt.
         else (t.settles_at <= ${instant} or t.outcome = 'refuse')
           and not exists (select from task where task.kind = p.task and task.key = p.id)
@@ -767,7 +771,8 @@ const TRANSFERS = `
   select withdrawal_id as id, method, status, destination, amount_cents - fee_cents as net_cents, 'payout.send' as task
   from payout
   union all
-  select id, 'pix', status, pix_key, amount_cents - fee_cents - agreed_fee_cents, 'subaccount_payout.send'
+  select id, 'pix', case when status = 'completed' and reversed_at is not null then 'returned' else status end, pix_key,
+    amount_cents - fee_cents - agreed_fee_cents, 'subaccount_payout.send'
   from subaccount_payout`;
 
 function rulesOfSubaccounts(): Record<string, string> {

@@ -1,4 +1,5 @@
 import { sql as raw } from 'kysely';
+import { NEXT as NEXT_OF_CARD } from '../../server/src/card-payments/model.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { NEXT as NEXT_OF_DISPUTE } from '../../server/src/disputes/model.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
@@ -115,13 +116,10 @@ const LAWS: Record<string, string> = {
       from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
+      // An event that changes no status tells of the order of an open payment, or of the refunds of a paid one.
       card_payment: [
-        ['pending', 'paid'],
-        ['pending', 'failed'],
-        ['pending', 'expired'],
-        ['expired', 'paid'],
-        ['expired', 'failed'],
-        ['paid', 'refunded'],
+        ...Object.entries(NEXT_OF_CARD).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
+        ...(['pending', 'paid'] as const).map((status) => [status, status] as const),
       ],
       payment: STEPS_OF_PIX,
       charge: STEPS_OF_PIX,
