@@ -1265,6 +1265,27 @@ describe('4.5 other endpoints', () => {
     });
     expect((await live.delete(`/card-payments/${await sell(80)}`)).status).toBe(409);
   });
+  rows('4.5', ['DELETE /v1/payments/{id}', 'DELETE /v1/charges/{id}'], async () => {
+    for (const [path, idName] of [
+      ['payments', 'paymentId'],
+      ['charges', 'chargeId'],
+    ] as const) {
+      const { body } = await live.post(`/${path}`, { valueCents: 4_990 });
+      const at = `/${path}/${body[idName]}`;
+      const canceled = await live.delete(at);
+      expect([canceled.status, canceled.body]).toMatchObject([
+        200,
+        { status: 'expired', canceledAt: app.clock.now().toISOString(), pixCopyPaste: null },
+      ]);
+      expect(await live.delete(at)).toMatchObject({ status: 200, body: canceled.body });
+      expect((await live.get(at)).body).toEqual(canceled.body);
+      expect((await live.delete(`/${path}/${body[idName].slice(0, -1)}`)).status).toBe(400);
+    }
+    const paymentId = await charge(4_990);
+    await payByPix(paymentId);
+    expect((await live.delete(`/payments/${paymentId}`)).status).toBe(409);
+    expect((await live.delete(`/charges/psc_${'0'.repeat(32)}`)).status).toBe(404);
+  });
   rows('4.5', ['POST /v1/disputes/{id}/accept'], async () => {
     const id = await app.controls.openDispute(await liveTenant(), { amountCents: 100 });
     const { status, body } = await live.post(`/disputes/${id}/accept`, {});

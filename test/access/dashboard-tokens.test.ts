@@ -181,6 +181,8 @@ const MUTATIONS: Record<string, string> = {
   configureWebhook: '(input: { url: "https://shop.example/webhook" })',
   createSubaccount: '(input: { name: "Bia" })',
   cancelCardPayment: '(orderCode: $orderCode)',
+  cancelPayment: '(paymentId: $paymentId)',
+  cancelCharge: '(chargeId: $chargeId)',
   acceptDispute: '(disputeId: $disputeId)',
   refundCardPayment: '(input: { orderCode: $orderCode })',
   refundPayment: '(input: { paymentId: $paymentId })',

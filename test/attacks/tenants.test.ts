@@ -205,6 +205,8 @@ const PLACES: Record<string, Attack> = {
   })),
   'Mutation.acceptDispute(disputeId)': each('disputeId', 'disputeId'),
   'Mutation.cancelCardPayment(orderCode)': each('orderCode', 'orderCode'),
+  'Mutation.cancelCharge(chargeId)': each('chargeId', 'chargeId'),
+  'Mutation.cancelPayment(paymentId)': each('paymentId', 'paymentId'),
   'Mutation.createCharge(input.splits.subaccountId)': (other) =>
     other.subaccountId.map((subaccountId) => ({
       input: { valueCents: 4990, splits: [{ subaccountId, share: { amountCents: 100 } }] },
@@ -322,6 +324,8 @@ const PAYOUT = { method: 'PIX', amountCents: 500, destination: DESTINATION };
 const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   acceptDispute: { values: (_, { disputeId }) => [{ disputeId: disputeId[0] ?? 'dsp_none' }] },
   cancelCardPayment: { values: (_, { orderCode }) => [{ orderCode: orderCode[0] ?? 'PSC-NONE' }] },
+  cancelCharge: { values: (_, { chargeId }) => [{ chargeId: chargeId[0] ?? 'psc_none' }] },
+  cancelPayment: { values: (_, { paymentId }) => [{ paymentId: paymentId[0] ?? 'psa_none' }] },
   configureWebhook: {
     values: () => [{ input: { url: `${receiver.url}/own`, optionalEvents: ['CARD_PAYMENT_REFUNDED'] } }],
   },
@@ -491,6 +495,8 @@ const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body
   'GET /v1/refunds/{refundId} (refundId)': ({ refundId }) =>
     refundId.map((id) => ({ path: `/refunds/${id}` })),
   'GET /v1/disputes/{id} (id)': ({ disputeId }) => disputeId.map((id) => ({ path: `/disputes/${id}` })),
+  'DELETE /v1/payments/{id} (id)': ({ paymentId }) => paymentId.map((id) => ({ path: `/payments/${id}` })),
+  'DELETE /v1/charges/{id} (id)': ({ chargeId }) => chargeId.map((id) => ({ path: `/charges/${id}` })),
   'POST /v1/disputes/{id}/accept (id)': ({ disputeId }) =>
     disputeId.map((id) => ({ path: `/disputes/${id}/accept`, body: {} })),
   'POST /v1/disputes/{id}/evidence (id)': ({ disputeId }) =>

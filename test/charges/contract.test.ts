@@ -43,6 +43,25 @@ describeOnDatabase('charges', (open) => {
     expect(core.faults).toEqual([]);
   });
 
+  test('Money for a canceled split charge is sent back, and no beneficiary gets a share of it', async () => {
+    const core = await startCore({ database });
+    const { subaccount } = await core.subaccounts.create(core.tenant, { name: 'Ana' });
+    const { charge } = await core.charges.create(core.tenant, {
+      valueCents: 10_000,
+      splits: [{ subaccountId: subaccount.id, amountCents: 4_000 }],
+    });
+    const canceled = await core.charges.cancel(core.tenant, charge.chargeId);
+    expect(canceled).toMatchObject({ status: 'expired', canceledAt: core.clock.now() });
+    await core.pix.pay({ txid: txidOf(charge.chargeId) });
+    await core.charges.receive(core.tenant, charge.chargeId);
+    await core.work.settled();
+    expect(await core.charges.find(core.tenant, charge.chargeId)).toMatchObject({
+      status: 'expired',
+      returnedCredits: [{ cause: 'canceled', returnedAt: core.clock.now() }],
+    });
+    expect(await core.balances()).toEqual(NO_BALANCES);
+  });
+
   test('One key makes one charge, split or not, and another input under it is refused', async () => {
     const core = await startCore({ database });
     const [ana] = await subaccounts(core, 1);

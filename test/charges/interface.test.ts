@@ -79,6 +79,7 @@ describe('charges over REST', () => {
       expiresAt: new Date(now + DAY).toISOString(),
       paidAt: null,
       paidLate: false,
+      canceledAt: null,
       endToEndId: null,
       failureReason: null,
       refundedAt: null,

@@ -109,6 +109,8 @@ const OPERATIONS: Record<string, Row> = {
 
   'Mutation.acceptDispute': mutation(`(disputeId: "dsp_${NO_ID}")`, 'NotFoundError'),
   'Mutation.cancelCardPayment': mutation('(orderCode: "PSC-0")', 'NotFoundError'),
+  'Mutation.cancelCharge': mutation(`(chargeId: "psc_${NO_HEX}")`, 'NotFoundError'),
+  'Mutation.cancelPayment': mutation(`(paymentId: "psa_${NO_HEX}")`, 'NotFoundError'),
   'Mutation.cancelSubscription': mutation(`(subscriptionId: "psa_sub_${NO_HEX}")`, 'NotFoundError'),
   'Mutation.configureWebhook': mutation(
     '(input: { url: "https://shop.example/webhook" })',

@@ -38,6 +38,7 @@ function payment(
     expiresAt: plusMs(NOW, 30 * MINUTE),
     paidAt: null,
     paidLate: false,
+    canceledAt: null,
     failureReason: null,
     keptPayment: null,
     ...changed,

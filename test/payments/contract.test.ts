@@ -109,6 +109,96 @@ describeOnDatabase('PIX payments', (open) => {
     expect(statements.filter((statement) => statement.includes('from "pix_credit"'))).toHaveLength(1);
   });
 
+  test('A canceled payment is expired at once, and fails where a PIX comes later, which is sent back', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { externalId: '1043' });
+    const canceled = await core.payments.cancel(core.tenant, payment.paymentId);
+    expect(canceled).toMatchObject({ status: 'expired', version: 3, canceledAt: core.clock.now() });
+    core.clock.advance(SECOND);
+    expect(await core.payments.cancel(core.tenant, payment.paymentId)).toEqual(canceled);
+    await pay(core, payment.paymentId);
+    await core.work.settled();
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
+      ...{ status: 'failed', failureReason: 'canceled', returned: true, keptPayment: null, paidAt: null },
+      returnedCredits: [{ amountCents: 4990, cause: 'canceled', returnedAt: core.clock.now() }],
+    });
+    const { items } = await core.returns.listPage(core.tenant, { limit: 10, offset: 0 });
+    expect(items).toMatchObject([
+      { resource: { id: payment.paymentId }, cause: 'canceled', externalId: '1043', keptPayment: null },
+    ]);
+    // A second PIX of it is sent back, too.
+    await pay(core, payment.paymentId);
+    await core.work.settled();
+    expect((await core.payments.find(core.tenant, payment.paymentId))?.returnedCredits).toMatchObject([
+      { cause: 'canceled' },
+      { cause: 'canceled', returnedAt: core.clock.now() },
+    ]);
+    expect(await core.balances()).toEqual(NO_BALANCES);
+    // It closes no order.
+    const { payment: next } = await create(core, { externalId: '1043' });
+    await pay(core, next.paymentId);
+    expect((await core.payments.find(core.tenant, next.paymentId))?.status).toBe('paid');
+    await expect(core.payments.cancel(core.tenant, next.paymentId)).rejects.toMatchObject({
+      code: 'NOT_CANCELABLE',
+      message: 'This payment has been paid: refund it',
+    });
+    expect(core.faults).toEqual([]);
+  });
+
+  test('A PIX that the bank holds at the moment of a cancellation pays the payment', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, {});
+    await core.pix.pay({ txid: txidOf(payment.paymentId) });
+    await expect(core.payments.cancel(core.tenant, payment.paymentId)).rejects.toMatchObject({
+      code: 'NOT_CANCELABLE',
+    });
+    expect((await core.payments.find(core.tenant, payment.paymentId))?.status).toBe('paid');
+  });
+
+  test('A bank that does not answer keeps nobody from canceling', async () => {
+    const core = await startCore({
+      database,
+      pix: (simulated) => ({
+        ...simulated,
+        creditsOf: () => Promise.reject(new Error('no answer')),
+      }),
+    });
+    const { payment } = await create(core, {});
+    expect(await core.payments.cancel(core.tenant, payment.paymentId)).toMatchObject({ status: 'expired' });
+    expect(core.faults).toHaveLength(1);
+  });
+
+  test('A single-use token whose payment by PIX was canceled starts no other, by PIX or card', async () => {
+    const core = await startCore({ database });
+    const { token } = await core.checkoutTokens.create(core.tenant, null, {
+      amount: { fixedCents: 4990 },
+      methods: ['card', 'pix'],
+    });
+    const { credential } = await core.access.authenticate(`Bearer ${token}`);
+    const presented = credential as Parameters<typeof core.payments.startCheckout>[1];
+    const attemptId = 'a'.repeat(22);
+    const { paymentId } = await core.payments.startCheckout(core.tenant, presented, { attemptId });
+    await core.payments.cancel(core.tenant, paymentId);
+    for (const start of [core.payments.startCheckout, core.cardPayments.startCheckout])
+      await expect(start(core.tenant, presented, { attemptId: `${attemptId}.2` })).rejects.toMatchObject({
+        code: 'CHECKOUT_TOKEN_USED',
+      });
+  });
+
+  test('LTC for a canceled payment waits for the operator', async () => {
+    const core = await startCore({ database });
+    const { payment } = await create(core, { method: 'ltc' });
+    const { address, litoshi } = payment.ltc!;
+    await core.payments.cancel(core.tenant, payment.paymentId);
+    await core.litecoin.send(address!, { litoshi, confirmations: 2 });
+    await core.pass(MINUTE);
+    expect(await core.payments.find(core.tenant, payment.paymentId)).toMatchObject({
+      ...{ status: 'failed', failureReason: 'canceled', returned: false, paidAt: null },
+      canceledAt: expect.any(Date),
+    });
+    expect(await core.balances()).toMatchObject({ ltc_unmatched: litoshi, merchant_ltc: 0 });
+  });
+
   test('A payment expires, and a late PIX pays it', async () => {
     const core = await startCore({ database });
     const { payment } = await create(core, { customer: { email: 'paga-tarde@psa.example' } });

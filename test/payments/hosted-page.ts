@@ -60,6 +60,7 @@ export function aPixPayment(changes: Partial<StoredPayment> = {}): StoredPayment
     expiresAt: new Date(NOW.getTime() + 1_781_000),
     paidAt: null,
     paidLate: false,
+    canceledAt: null,
     endToEndId: null,
     refundedAt: null,
     refundedCents: 0,

@@ -75,6 +75,7 @@ describe('creating a payment by PIX', () => {
       expiresAt: new Date(now + 30 * MINUTE).toISOString(),
       paidAt: null,
       paidLate: false,
+      canceledAt: null,
       endToEndId: null,
       failureReason: null,
       returned: false,

@@ -86,6 +86,7 @@ describe('a new charge', () => {
         expiresAt: plusMs(NOW, 3_600_000),
         paidAt: null,
         paidLate: false,
+        canceledAt: null,
         endToEndId: null,
         refundedAt: null,
         refundedCents: 0,

@@ -26,6 +26,7 @@ const RULES: RefundRules = { name: 'payment', days: 90, rail: 'pix_received' };
 const PAID: Refundable = {
   status: 'paid',
   amountCents: 5000,
+  canceledAt: null,
   paidAt: NOW,
   releasedAt: NOW,
   refundedCents: 0,
@@ -66,7 +67,20 @@ describe('a credit', () => {
     ['failed', 4999, true, 'paid_elsewhere'],
   ])('Of a payment that is %s, %i cents with a closed order: %s are accepted or returned: %s', (...row) => {
     const [status, amountCents, isOrderClosed, cause] = row;
-    expect(causeOfReturn({ status, amountCents: 5000 }, { amountCents, isOrderClosed })).toBe(cause);
+    const payment = { status, amountCents: 5000, canceledAt: null };
+    expect(causeOfReturn(payment, { amountCents, isOrderClosed })).toBe(cause);
+  });
+
+  test.each([
+    ['expired', 5000, 'canceled'],
+    ['expired', 4999, 'amount_mismatch'],
+    ['failed', 5000, 'canceled'],
+    ['paid', 5000, 'already_paid'],
+  ] as const)('Of a canceled payment that is %s, %i cents are returned: %s', (status, amountCents, cause) => {
+    for (const isOrderClosed of [false, true])
+      expect(
+        causeOfReturn({ status, amountCents: 5000, canceledAt: NOW }, { amountCents, isOrderClosed }),
+      ).toBe(cause);
   });
 
   test('An amount fits where it and what is held are at most half of what a number can hold', () => {

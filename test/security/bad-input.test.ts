@@ -293,6 +293,15 @@ async function createPendingCardPayment(client: RestClient): Promise<{ orderCode
   return { orderCode };
 }
 
+/** A payment by PIX or a charge that can be canceled. */
+async function createPending(
+  client: RestClient,
+  path: 'payments' | 'charges',
+): Promise<{ paymentId?: string; chargeId?: string }> {
+  const { paymentId, chargeId } = (await client.post(`/${path}`, { valueCents: 4990 })).body;
+  return path === 'payments' ? { paymentId } : { chargeId };
+}
+
 /** Another dispute of the same account, which can be accepted. */
 async function openDisputeBeside(disputeId: string): Promise<string> {
   const { account_id: accountId } = await app.database.sql
@@ -629,6 +638,14 @@ function restOperations(ids: Ids): Operation[] {
       ...post('/disputes/{id}/accept', { id: { field: idOf(ids, 'dispute') } }),
       prepare: async () => ({ id: await openDisputeBeside(ids.own.dispute) }),
     },
+    {
+      ...remove('/payments/{id}', 'id', idOf(ids, 'payment')),
+      prepare: async () => ({ id: (await createPending(live, 'payments')).paymentId }),
+    },
+    {
+      ...remove('/charges/{id}', 'id', idOf(ids, 'charge')),
+      prepare: async () => ({ id: (await createPending(live, 'charges')).chargeId }),
+    },
     post('/disputes/{id}/evidence', {
       id: { field: idOf(ids, 'dispute') },
       ...EVIDENCE,
@@ -945,6 +962,14 @@ function graphqlOperations(ids: Ids): Operation[] {
     {
       ...mutation('acceptDispute', { disputeId: { field: idOf(ids, 'dispute'), required: true } }),
       prepare: async () => ({ disputeId: await openDisputeBeside(ids.own.dispute) }),
+    },
+    {
+      ...mutation('cancelPayment', { paymentId: { field: idOf(ids, 'payment'), required: true } }),
+      prepare: () => createPending(createRestClient(app.url, LIVE_KEY), 'payments'),
+    },
+    {
+      ...mutation('cancelCharge', { chargeId: { field: idOf(ids, 'charge'), required: true } }),
+      prepare: () => createPending(createRestClient(app.url, LIVE_KEY), 'charges'),
     },
     mutation('submitDisputeEvidence', {
       disputeId: { field: idOf(ids, 'dispute'), required: true },

@@ -158,6 +158,8 @@ export const DOCUMENT_ROWS = {
     'POST /v1/card-payments/{orderCode}/refunds',
     'GET /v1/payments',
     'GET /v1/subscriptions',
+    'DELETE /v1/payments/{id}',
+    'DELETE /v1/charges/{id}',
     'POST /v1/disputes/{id}/accept',
     'POST /v1/payments/{id}/refunds',
     'GET /v1/charges',

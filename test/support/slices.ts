@@ -32,6 +32,7 @@ import {
 } from '../../server/src/modes/families.ts';
 import {
   ltcPayments,
+  paymentOrderPayments,
   pixOrderPayments,
   pixPayments,
   refundablePayments,
@@ -154,10 +155,12 @@ export function wireSlices({
       privateAddresses,
       onFault,
       registerLtc: ltcCharging.register,
+      cancelLtc: ltcCharging.cancel,
       quotes: bank,
       products: productRecords,
       otherMethods: [cardOrderPayments],
       register: pixCharging.of(pixPayments).register,
+      changeReceived: pixCharging.of(pixPayments).changeReceived,
     }),
     ...pixCharging.of(pixPayments),
     open: pixCharging.open,
@@ -169,6 +172,7 @@ export function wireSlices({
       accounts,
       beneficiaries,
       register: pixCharging.of(pixCharges).register,
+      changeReceived: pixCharging.of(pixCharges).changeReceived,
     }),
     ...pixCharging.of(pixCharges),
   };
@@ -219,7 +223,7 @@ export function wireSlices({
         clock,
         privateAddresses,
         products: productRecords,
-        otherMethods: [pixOrderPayments],
+        otherMethods: [paymentOrderPayments],
       }),
       ...charging,
       refund: refunds.refund,

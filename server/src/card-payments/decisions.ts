@@ -8,7 +8,7 @@ import {
   type LedgerTransaction,
   ledgerTransaction,
 } from '../ledger/postings.ts';
-import { causeOfReturn, NOT_RETURNED } from '../receiving/model.ts';
+import { causeOfReturn, NOT_CANCELABLE, NOT_RETURNED } from '../receiving/model.ts';
 import type { ChargeRefusal } from './hosted-checkout.ts';
 import {
   type AccountSettings,
@@ -189,10 +189,8 @@ function paid(
 ): CardPaymentChange {
   const { orderCode, amountCents, openChargeId: paidChargeId } = payment;
   const keptPayment = keptPaymentOf(otherPayments);
-  const isCanceled = payment.canceledAt !== null;
-  const isOrderClosed = isCanceled || keptPayment !== null;
-  if (causeOfReturn(payment, { amountCents, isOrderClosed }) !== null) {
-    const failureReason = isCanceled ? 'canceled' : 'paid_elsewhere';
+  if (causeOfReturn(payment, { amountCents, isOrderClosed: keptPayment !== null }) !== null) {
+    const failureReason = payment.canceledAt ? 'canceled' : 'paid_elsewhere';
     return step(payment, { ...settled, paidChargeId, failureReason, returned: true, keptPayment }, 'failed', {
       transaction: ledgerTransaction(`card_payment.returned:${orderCode}`, [
         { from: 'acquirer', to: 'refunds_in_transit', amount: amountCents },
@@ -237,13 +235,6 @@ export function decideCancel(
   if (payment.status !== 'pending') throw notCancelable(payment);
   return step(payment, { ...payment, canceledAt: now, keptPayment: keptPaymentOf(otherPayments) }, 'expired');
 }
-
-const NOT_CANCELABLE: Record<Exclude<CardPaymentStatus, 'pending'>, string> = {
-  paid: 'has been paid: refund it',
-  refunded: 'has been refunded',
-  expired: 'has expired',
-  failed: 'has failed',
-};
 
 function notCancelable({ status, openChargeId }: StoredCardPayment): UnavailableError {
   const reason =

@@ -1,4 +1,4 @@
-import { assertCallbackUrl, assertOrderOpen, orderTokenOf } from '../checkout/model.ts';
+import { assertCallbackUrl, assertNotCanceled, assertOrderOpen, orderTokenOf } from '../checkout/model.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
@@ -88,6 +88,9 @@ export function createCardPaymentService({
       newId: newOrderCode,
       paymentMethods: methods,
       assertAvailable: ({ environment }, account) => assertCardsAvailable(environment, account),
+      assertStartable(paymentsOfAttempt) {
+        for (const payment of paymentsOfAttempt) assertNotCanceled(payment);
+      },
       decide({ id, grant, valueCents, customer, productId, checkoutAttempt, state }) {
         const change = decideCreate(
           { ...grant, valueCents, customer },

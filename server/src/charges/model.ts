@@ -102,6 +102,7 @@ export interface StoredCharge extends Charge, StoredPixResource {
   feeCents: Cents;
   language: Language | null;
   createdAt: Date;
+  canceledAt: Date | null;
   refundedCents: Cents;
   refundingCents: Cents;
   disputedCents: Cents;
@@ -315,4 +316,9 @@ export interface ChargeService<C extends Charge = Charge> extends PixReads<C, Ch
    *   UpstreamError (the bank gave no code: `lookupReference` is the charge's id)
    */
   create(tenant: Tenant, input: CreateChargeInput): Promise<{ charge: C; replayed: boolean }>;
+  /**
+   * Cancels a pending charge, which is expired from then on: money that comes later is sent back. A repeated call changes nothing.
+   * @throws ValidationError (the id), NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   */
+  cancel(tenant: Tenant, chargeId: string): Promise<C>;
 }

@@ -73,6 +73,27 @@ export function createChargeRoutes({
       },
     }),
     restOperation({
+      method: 'DELETE',
+      path: '/v1/charges/{id}',
+      operationId: 'cancelCharge',
+      summary: 'Cancel a pending charge',
+      description:
+        'It is expired at once. Money that comes later is returned to its payer. Repeated, it changes nothing. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: chargeIdText }),
+      answers: { 200: { description: 'The charge, expired', schema: chargeWire } },
+      errors: {
+        404: 'No such charge of this account in this environment',
+        409: 'It is not pending: it has been paid, has expired or has failed',
+      },
+      async handle({ caller, params }) {
+        const charge = await charges.cancel(caller.tenant, params.id);
+        const [shown] = await toWire(caller.tenant, [charge]);
+        return { status: 200, body: shown! };
+      },
+    }),
+    restOperation({
       method: 'GET',
       path: '/v1/charges',
       operationId: 'listCharges',

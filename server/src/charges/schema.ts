@@ -4,7 +4,7 @@ import { descriptionInput, languageInput, metadataInput } from '../checkout/sche
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
-import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
+import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import { connectionArguments, totalOf } from '../graphql/paging.ts';
 import {
   IdempotencyError,
@@ -250,6 +250,23 @@ const CreateChargeInputRef = builder.inputType('CreateChargeInput', {
 const ChargeSuccess = replayableSuccessType<{ charge: Charge }>('ChargeSuccess', (t) => ({
   charge: t.expose('charge', { type: ChargeRef }),
 }));
+
+const CancelChargeSuccess = successType<{ charge: Charge }>('CancelChargeSuccess', (t) => ({
+  charge: t.expose('charge', { type: ChargeRef }),
+}));
+
+builder.mutationField('cancelCharge', (t) =>
+  t.field({
+    type: CancelChargeSuccess,
+    description:
+      'Cancels a PENDING charge, which is EXPIRED at once. Money that comes later is returned automatically, and no beneficiary gets a share of it. A repetition changes nothing.',
+    args: { chargeId: t.arg.string({ required: true }) },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { chargeId }, { services }) => ({
+      charge: await services.charges.cancel(tenant, chargeId),
+    })),
+  }),
+);
 
 builder.mutationField('createCharge', (t) =>
   t.field({

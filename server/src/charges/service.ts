@@ -4,9 +4,9 @@ import { NotFoundError } from '../kernel/errors.ts';
 import type { Beneficiaries } from '../pix/collections.ts';
 import { writesOfPix } from '../pix/collections.ts';
 import { type AccountSettings, assertPixEnabled, type RegisterCode } from '../pix/model.ts';
-import { createPixCreation, createPixReads } from '../pix/service.ts';
+import { type ChangeReceived, createPixCreation, createPixReads } from '../pix/service.ts';
 import { pixCharges } from './collections.ts';
-import { decideCreate } from './decisions.ts';
+import { chargeDecisions, decideCreate } from './decisions.ts';
 import {
   CHARGE_ID_FORM,
   type ChargeFilter,
@@ -29,12 +29,14 @@ export function createChargeService({
   accounts,
   beneficiaries,
   register,
+  changeReceived,
 }: {
   database: Database;
   committer: Committer;
   accounts: AccountCollection;
   beneficiaries: Beneficiaries;
   register: RegisterCode<StoredCharge>;
+  changeReceived: ChangeReceived<StoredCharge>;
 }): ChargeService<StoredCharge> {
   const reads = createPixReads<StoredCharge, ChargeKind, ChargeFilter>({
     database,
@@ -81,6 +83,15 @@ export function createChargeService({
         },
       });
       return { charge: resource, replayed };
+    },
+
+    async cancel(tenant, chargeId) {
+      reads.assertId(chargeId);
+      const canceled = await changeReceived(tenant, chargeId, (charge, state) =>
+        chargeDecisions.decideCancel(charge, { environment: tenant.environment, ...state }),
+      );
+      if (!canceled) throw new NotFoundError('Charge not found');
+      return canceled;
     },
   };
 }

@@ -123,6 +123,7 @@ interface PaymentTable extends TenantTable {
   paid_at: Date | null;
   paid_late: boolean;
   end_to_end_id: string | null;
+  canceled_at: Date | null;
   refunded_at: Date | null;
   refunded_cents: number;
   refunding_cents: number;
@@ -156,6 +157,7 @@ interface ChargeTable extends TenantTable {
   paid_at: Date | null;
   paid_late: boolean;
   end_to_end_id: string | null;
+  canceled_at: Date | null;
   refunded_at: Date | null;
   refunded_cents: number;
   refunding_cents: number;

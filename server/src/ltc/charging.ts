@@ -12,6 +12,7 @@ import { type LtcFamily, outputs, recordedOutputs, writesOfLtc } from './collect
 import {
   decideAddress,
   decideAddressAgain,
+  decideCancel,
   decideExpire,
   decideLookAgain,
   decideReport,
@@ -54,6 +55,8 @@ export function createLtcCharging<R extends StoredLtcResource>({
 }): LtcReceiver<R> & {
   /** Gets the address of a payment, and returns the payment as it is afterwards. */
   register(tenant: Tenant, resource: R): Promise<R>;
+  /** Cancels a payment, after what has come for it was recorded. Null where there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  cancel(tenant: Tenant, id: string): Promise<R | null>;
   /** Records what has come for an open payment of any account, as far as the network answers. */
   refreshHosted(id: string): Promise<void>;
   tasks: Record<LtcTask, TaskHandler>;
@@ -177,6 +180,18 @@ export function createLtcCharging<R extends StoredLtcResource>({
       return record(tenant, resource, answer).catch((error: unknown) => {
         throw behindChange(error);
       });
+    },
+
+    async cancel(tenant, id) {
+      // A network that does not answer keeps no merchant from canceling.
+      await receive(tenant, id).catch(onFault);
+      const { resource } = await advance(
+        tenant,
+        id,
+        (current, state) => decideCancel(current, { keptPayment: keptOf(state, current), now: state.now }),
+        readOrder,
+      );
+      return resource;
     },
 
     async refreshHosted(id) {

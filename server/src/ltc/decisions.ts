@@ -2,7 +2,7 @@ import { DAY_MS, plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
 import { type Balances, type LedgerTransaction, ledgerTransaction } from '../ledger/postings.ts';
-import { fitsBalance, type PaymentStatus } from '../receiving/model.ts';
+import { fitsBalance, isCancelable, type PaymentStatus } from '../receiving/model.ts';
 import { confirmationsFor, type LtcTask, type StoredLtcRequest, type StoredLtcResource } from './model.ts';
 
 /** An output of the chain, as the network reports it. */
@@ -63,6 +63,7 @@ export const GRACE_MS = DAY_MS;
 
 const UNDERPAID = 'underpaid';
 const PAID_ELSEWHERE = 'paid_elsewhere';
+const CANCELED = 'canceled';
 
 /** The request of a new payment, before the network is asked for its address. */
 export function newRequest({
@@ -158,7 +159,7 @@ export function decideReport<R extends StoredLtcResource>(
   // What the operator has credited is a part of the amount. It is the merchant's already, and is posted once.
   const confirmed = outputs.filter(({ state }) => state === 'unmatched' || state === 'credited');
   if (isOpen && unmatched.length > 0 && sumOf(confirmed) >= ltc.litoshi) {
-    if (keptPayment === null) {
+    if (keptPayment === null && resource.canceledAt === null) {
       const paid = outputs.map((output) =>
         output.state === 'unmatched' ? { ...output, state: 'credited' as const } : output,
       );
@@ -174,7 +175,8 @@ export function decideReport<R extends StoredLtcResource>(
       );
     }
     // LTC cannot be sent back: it waits for the operator, and is not returned.
-    return step(resource, { ltc: seen, failureReason: PAID_ELSEWHERE, keptPayment }, 'failed', {
+    const failureReason = resource.canceledAt ? CANCELED : PAID_ELSEWHERE;
+    return step(resource, { ltc: seen, failureReason, keptPayment }, 'failed', {
       outputs: changedOf(recorded, outputs),
       transactions,
       done: ['ltc.expire', 'ltc.address'],
@@ -224,6 +226,18 @@ export function decideExpire<R extends StoredLtcResource>(
   return inTime > 0 && inTime < ltc.litoshi
     ? step(resource, { failureReason: UNDERPAID }, 'failed', { done })
     : step(resource, { keptPayment }, 'expired', { done });
+}
+
+/**
+ * Cancels a pending payment, which is expired from then on: LTC that is confirmed later waits for the operator. Null where it is
+ * canceled already. @throws UnavailableError (NOT_CANCELABLE)
+ */
+export function decideCancel<R extends StoredLtcResource>(
+  resource: R,
+  { keptPayment, now }: { keptPayment: string | null; now: Date },
+): LtcChange<R> | null {
+  if (!isCancelable('payment', resource)) return null;
+  return step(resource, { canceledAt: now, keptPayment }, 'expired', { done: ['ltc.expire', 'ltc.address'] });
 }
 
 /**

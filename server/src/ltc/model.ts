@@ -38,6 +38,7 @@ export interface StoredLtcResource {
   expiresAt: Date;
   paidAt: Date | null;
   paidLate: boolean;
+  canceledAt: Date | null;
   failureReason: string | null;
   /** The payment of the same order that was kept, where this one has failed for it. */
   keptPayment: string | null;

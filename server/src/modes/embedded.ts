@@ -34,7 +34,13 @@ import { createRequestLimit } from '../limits/requests.ts';
 import { createLtcCharging } from '../ltc/charging.ts';
 import { createLtcPage } from '../ltc/page/view.ts';
 import { createLtcControls } from '../ltc/service.ts';
-import { ltcPayments, pixOrderPayments, pixPayments, refundablePayments } from '../payments/collections.ts';
+import {
+  ltcPayments,
+  paymentOrderPayments,
+  pixOrderPayments,
+  pixPayments,
+  refundablePayments,
+} from '../payments/collections.ts';
 import { createPaymentRoutes } from '../payments/routes.ts';
 import { createPaymentService } from '../payments/service.ts';
 import { createPayoutRoutes } from '../payouts/routes.ts';
@@ -148,7 +154,7 @@ export async function createEmbeddedRuntime({
   const cardPayments = createCardPaymentService({
     ...{ database, committer, accounts, products },
     ...{ guard, clock, privateAddresses },
-    otherMethods: [pixOrderPayments],
+    otherMethods: [paymentOrderPayments],
   });
   const pixCharging = createPixCharging({
     ...{ database, committer, accounts, beneficiaries, onFault },
@@ -170,12 +176,15 @@ export async function createEmbeddedRuntime({
     ...{ database, committer, accounts, products, privateAddresses, onFault },
     otherMethods: [cardOrderPayments],
     register: pixCharging.of(pixPayments).register,
+    changeReceived: pixCharging.of(pixPayments).changeReceived,
     registerLtc: ltcCharging.register,
+    cancelLtc: ltcCharging.cancel,
     quotes: bank,
   });
   const charges = createChargeService({
     ...{ database, committer, accounts, beneficiaries },
     register: pixCharging.of(pixCharges).register,
+    changeReceived: pixCharging.of(pixCharges).changeReceived,
   });
   const disputes = createDisputeService({
     ...{ database, committer },

@@ -11,9 +11,9 @@ import {
   type PixFamily,
   refundableOf,
 } from '../pix/collections.ts';
-import { pixDecisions, wasAnnounced } from '../pix/decisions.ts';
+import { wasAnnounced } from '../pix/decisions.ts';
 import { pixRefunds } from '../pix/refunding.ts';
-import { paymentRules } from './decisions.ts';
+import { paymentDecisions, paymentRules } from './decisions.ts';
 import { isDisputable, whyNotRefundable } from './methods.ts';
 import { isPaymentId, type StoredPayment } from './model.ts';
 import {
@@ -57,7 +57,7 @@ const eventOf: LtcFamily<StoredPayment>['eventOf'] = (payment, previousStatus) =
 /** Payments, as codes pay them. */
 export const pixPayments: PixFamily<StoredPayment> = {
   ...paymentRules,
-  decisions: pixDecisions(paymentRules),
+  decisions: paymentDecisions,
   records: payments,
   isId: isPaymentId,
   idsOfTxid: (txid) => [`psa_${txid}`],
@@ -91,6 +91,28 @@ export const pixOrderPayments: OrderPayments = {
 function changed(payment: StoredPayment, previousStatus: StoredPayment['status']): Writes {
   return { records: [put(payments, payment)], events: [eventOf(payment, previousStatus)] };
 }
+
+/**
+ * The same, with the last payment that a single-use token has started where it was canceled: its token starts nothing more, by
+ * whichever method.
+ */
+export const paymentOrderPayments: OrderPayments = {
+  ...pixOrderPayments,
+  read: (reader, order) =>
+    Promise.all([
+      pixOrderPayments.read(reader, order),
+      order.tokenId !== null &&
+        reader.load(checkoutUses, order.tokenId).then((use) => use && reader.load(payments, use.paymentId)),
+    ]),
+  paymentsOf(state, order) {
+    const use = order.tokenId === null ? null : state.get(checkoutUses, order.tokenId);
+    const last = use && state.need(payments, use.paymentId);
+    return [
+      ...pixOrderPayments.paymentsOf(state, order),
+      ...(last?.canceledAt ? [{ ...last, id: last.paymentId }] : []),
+    ];
+  },
+};
 
 /** Payments, as the outputs of a chain pay them. */
 export const ltcPayments: LtcFamily<StoredPayment> = {

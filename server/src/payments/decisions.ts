@@ -23,7 +23,7 @@ export const paymentRules: PixRules<StoredPayment> = {
   sharesOf: () => [],
 };
 
-const { decideNew } = pixDecisions(paymentRules);
+export const paymentDecisions = pixDecisions(paymentRules);
 
 /** The amount and the description of a payment: given, or those of a product. */
 export interface Sale {
@@ -63,7 +63,7 @@ export function decideCreate(
   creation: Creation,
 ): PixChange<StoredPayment> {
   const { environment, balances } = creation;
-  return decideNew(newPayment(input, sale, creation, creation.account.pixFeeCents), {
+  return paymentDecisions.decideNew(newPayment(input, sale, creation, creation.account.pixFeeCents), {
     environment,
     balances,
   });

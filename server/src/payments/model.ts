@@ -83,6 +83,7 @@ export interface StoredPayment extends Payment, StoredPixResource {
   feeCents: Cents;
   language: Language | null;
   createdAt: Date;
+  canceledAt: Date | null;
   returned: boolean;
   keptPayment: string | null;
   /** The checkout attempt. If two of its payments are paid, the second is returned. */
@@ -172,4 +173,10 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
   ): Promise<P>;
+  /**
+   * Cancels a pending payment, which is expired from then on: PIX that comes later is sent back, and LTC waits for the operator. A
+   * repeated call changes nothing.
+   * @throws ValidationError (the id), NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   */
+  cancel(tenant: Tenant, paymentId: string): Promise<P>;
 }

@@ -85,6 +85,27 @@ export function createPaymentRoutes({
       },
     }),
     restOperation({
+      method: 'DELETE',
+      path: '/v1/payments/{id}',
+      operationId: 'cancelPayment',
+      summary: 'Cancel a pending payment',
+      description:
+        'It is expired at once. Money that comes later is returned to its payer; LTC waits for the operator. Repeated, it changes nothing. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: paymentIdText }),
+      answers: { 200: { description: 'The payment, expired', schema: paymentWire } },
+      errors: {
+        404: 'No such payment of this account in this environment',
+        409: 'It is not pending: it has been paid, has expired or has failed',
+      },
+      async handle({ caller, params }) {
+        const payment = await payments.cancel(caller.tenant, params.id);
+        const [shown] = await toWire(caller.tenant, [payment]);
+        return { status: 200, body: shown! };
+      },
+    }),
+    restOperation({
       method: 'GET',
       path: '/v1/payments',
       operationId: 'listPayments',

@@ -295,7 +295,21 @@ const StartPixCheckoutSuccess = successType<{ payment: Payment; paymentToken: st
   'The payment, and the token that follows it, which is not the one that started it.',
 );
 
+const CancelPaymentSuccess = successType<{ payment: Payment }>('CancelPaymentSuccess', (t) => ({
+  payment: t.expose('payment', { type: PaymentRef }),
+}));
+
 builder.mutationFields((t) => ({
+  cancelPayment: t.field({
+    type: CancelPaymentSuccess,
+    description:
+      'Cancels a PENDING payment, which is EXPIRED at once: its single-use token starts no other payment. PIX that comes later is returned automatically; LTC waits for the operator. A repetition changes nothing.',
+    args: { paymentId: t.arg.string({ required: true }) },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { paymentId }, { services }) => ({
+      payment: await services.payments.cancel(tenant, paymentId),
+    })),
+  }),
   createPayment: t.field({
     type: PaymentSuccess,
     description:

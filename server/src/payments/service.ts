@@ -3,16 +3,17 @@ import { createCheckoutStart, type ProductCollection } from '../checkout/service
 import type { Collection, Committer } from '../commit/commit.ts';
 import { type OrderPayments, orderOfNumber } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
+import { NotFoundError } from '../kernel/errors.ts';
 import { orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { writesOfLtc } from '../ltc/collections.ts';
 import { noQuote } from '../ltc/model.ts';
 import { writesOfPix } from '../pix/collections.ts';
 import type { RegisterCode } from '../pix/model.ts';
-import { createPixCreation, createPixReads, type NewResource } from '../pix/service.ts';
+import { type ChangeReceived, createPixCreation, createPixReads, type NewResource } from '../pix/service.ts';
 import type { Bank } from '../rails/bank.ts';
 import { checkoutUses, ltcPayments, payments, pixOrderPayments, pixPayments } from './collections.ts';
-import { decideCreate, decideCreateLtc, saleOf } from './decisions.ts';
+import { decideCreate, decideCreateLtc, paymentDecisions, saleOf } from './decisions.ts';
 import { type AccountSettings, assertMethodAvailable, type PaymentMethod } from './methods.ts';
 import {
   type CreatePaymentInput,
@@ -41,6 +42,8 @@ interface MethodCreation {
   /** Gets what the decision needs from outside, before the decision: that cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]): NewResource<StoredPayment>;
+  /** Cancels a payment; null where there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  cancel(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
 }
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
@@ -51,7 +54,9 @@ export function createPaymentService({
   products,
   otherMethods,
   register,
+  changeReceived,
   registerLtc,
+  cancelLtc,
   quotes,
   privateAddresses,
   onFault,
@@ -63,8 +68,11 @@ export function createPaymentService({
   /** The payments of an order that other methods pay. */
   otherMethods: readonly OrderPayments[];
   register: RegisterCode<StoredPayment>;
+  changeReceived: ChangeReceived<StoredPayment>;
   /** Gets the address of a payment by LTC. */
   registerLtc: RegisterCode<StoredPayment>;
+  /** Cancels a payment by LTC; null where there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  cancelLtc(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
   quotes: Pick<Bank, 'quoteLitoshi'>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
@@ -113,6 +121,10 @@ export function createPaymentService({
         const change = decideCreate(input, sale, creation);
         return { resource: change.resource, writes: writesOfPix(pixPayments, change) };
       },
+      cancel: (tenant, paymentId) =>
+        changeReceived(tenant, paymentId, (payment, state) =>
+          paymentDecisions.decideCancel(payment, { environment: tenant.environment, ...state }),
+        ),
     },
     ltc: {
       register: registerLtc,
@@ -123,6 +135,7 @@ export function createPaymentService({
         const change = decideCreateLtc(input, sale, { ...creation, litoshi: quoted.litoshi });
         return { resource: change.resource, writes: writesOfLtc(ltcPayments, change, []) };
       },
+      cancel: cancelLtc,
     },
   };
 
@@ -210,6 +223,14 @@ export function createPaymentService({
     async startCheckout(tenant, token, input) {
       const payment = await start(tenant, token, input);
       return withCode(tenant, payment);
+    },
+
+    async cancel(tenant, paymentId) {
+      reads.assertId(paymentId);
+      const found = await reads.find(tenant, paymentId);
+      const canceled = found && (await creations[found.method].cancel(tenant, paymentId));
+      if (!canceled) throw new NotFoundError('Payment not found');
+      return canceled;
     },
   };
 }

@@ -31,6 +31,7 @@ import {
   type RegisterCode,
   txidOf,
 } from './model.ts';
+import type { ChangeReceived, ReceivedState } from './service.ts';
 import { selectCredits } from './store.ts';
 
 /** Accounts, with the name that a payer's bank shows; the slice that owns accounts provides them. */
@@ -48,6 +49,7 @@ export interface PixMeter {
 /** The operations of one family's codes. */
 export interface FamilyCharging<R extends CodedResource> extends PixReceiver<R>, PixSimulation<R> {
   register: RegisterCode<R>;
+  changeReceived: ChangeReceived<R>;
 }
 
 /**
@@ -260,6 +262,20 @@ export function createPixCharging({
       async expireNow(tenant: Tenant, id: string): Promise<R | null> {
         await receive(tenant, id);
         return expire(tenant, id, true);
+      },
+      async changeReceived(
+        tenant: Tenant,
+        id: string,
+        decide: (resource: R, state: ReceivedState) => PixChange<R> | null,
+      ): Promise<R | null> {
+        // A bank that does not answer keeps no merchant from the change.
+        await receive(tenant, id).catch(onFault);
+        return advance(
+          tenant,
+          id,
+          (resource, state) => decide(resource, { keptPayment: keptOf(state, resource), now: state.now }),
+          readOrder,
+        );
       },
       expire,
       async recordReturn(tenant: Tenant, credit: RecordedCredit, outcome: ReturnOutcome): Promise<void> {

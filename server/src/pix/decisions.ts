@@ -10,7 +10,13 @@ import {
   ledgerTransaction,
   type Move,
 } from '../ledger/postings.ts';
-import { causeOfReturn, fitsBalance, type PaymentStatus, type Returned } from '../receiving/model.ts';
+import {
+  causeOfReturn,
+  fitsBalance,
+  isCancelable,
+  type PaymentStatus,
+  type Returned,
+} from '../receiving/model.ts';
 import {
   type ArrivedCredit,
   creditOf,
@@ -111,6 +117,7 @@ export function newMembers({
     expiresAt,
     paidAt: null,
     paidLate: false,
+    canceledAt: null,
     endToEndId: null,
     refundedAt: null,
     refundedCents: 0,
@@ -285,22 +292,45 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     };
   }
 
-  /** Ends a resource whose amount has come after another payment of its order was paid. `back` begins to send it back. */
+  /**
+   * Ends a resource whose amount has come after another payment of its order was paid, or after it was canceled. `back` begins to
+   * send it back.
+   */
   function failed(
     resource: R,
     back: PixChange<R>,
-    { environment, keptPayment }: { environment: Environment; keptPayment: string | null },
+    {
+      failureReason,
+      environment,
+      keptPayment,
+    }: { failureReason: string; environment: Environment; keptPayment: string | null },
   ): PixChange<R> {
     const { returnedCredits } = back.resource;
     const ended = resource.status === 'pending' ? endOfPending(resource, environment) : [];
-    const failure = { returnedCredits, failureReason: 'paid_elsewhere' };
-    const { resource: after, ...change } = step(resource, failure, 'failed', {
+    const { resource: after, ...change } = step(resource, { returnedCredits, failureReason }, 'failed', {
       credit: back.credit,
       transactions: [...ended, ...back.transactions],
       due: back.due,
       done: ['pix.expire', 'pix.register'],
     });
     return { ...change, resource: rules.beside?.(after, { returned: true, keptPayment }) ?? after };
+  }
+
+  /** Ends a pending resource that nobody has paid. */
+  function expired(
+    resource: R,
+    changed: Partial<StoredPixResource>,
+    {
+      environment,
+      keptPayment,
+      done,
+    }: { environment: Environment; keptPayment: string | null; done: readonly PixTask[] },
+  ): PixChange<R> {
+    const { resource: after, ...change } = step(resource, changed, 'expired', {
+      transactions: endOfPending(resource, environment),
+      done,
+    });
+    return { ...change, resource: rules.beside?.(after, { returned: false, keptPayment }) ?? after };
   }
 
   return {
@@ -356,11 +386,23 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       { environment, keptPayment, now }: Pick<CreditState, 'environment' | 'keptPayment' | 'now'>,
     ): PixChange<R> | null {
       if (resource.status !== 'pending' || resource.expiresAt > now) return null;
-      const { resource: expired, ...change } = step(resource, {}, 'expired', {
-        transactions: endOfPending(resource, environment),
-        done: ['pix.register'],
-      });
-      return { ...change, resource: rules.beside?.(expired, { returned: false, keptPayment }) ?? expired };
+      return expired(resource, {}, { environment, keptPayment, done: ['pix.register'] });
+    },
+
+    /**
+     * Cancels a pending resource, which is expired from then on: money that comes later is sent back. Null where it is canceled
+     * already. @throws UnavailableError (NOT_CANCELABLE)
+     */
+    decideCancel(
+      resource: R,
+      { environment, keptPayment, now }: Pick<CreditState, 'environment' | 'keptPayment' | 'now'>,
+    ): PixChange<R> | null {
+      if (!isCancelable(name, resource)) return null;
+      return expired(
+        resource,
+        { canceledAt: now },
+        { environment, keptPayment, done: ['pix.expire', 'pix.register'] },
+      );
     },
 
     /**
@@ -380,8 +422,11 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
         (wasSentBack(credit) ? 'not_payable' : null);
       if (cause !== null) {
         const back = beginReturn(resource, creditOf(id, credit, cause), now);
-        return cause === 'paid_elsewhere' && resource.status !== 'failed'
-          ? failed(resource, back, { environment, keptPayment })
+        // A resource without an order has no member that shows the fate of its money: it stays expired.
+        return rules.beside &&
+          (cause === 'paid_elsewhere' || cause === 'canceled') &&
+          resource.status !== 'failed'
+          ? failed(resource, back, { failureReason: cause, environment, keptPayment })
           : back;
       }
       const known = { endToEndId, paidAt: at, paidLate: at >= resource.expiresAt };

@@ -175,6 +175,12 @@ export function pixFields<R extends PixResource>(
       description: 'The time of the payment, by the bank’s clock.',
     }),
     paidLate: t.exposeBoolean('paidLate', { description: 'Whether the payer paid after expiresAt.' }),
+    canceledAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description: `The time at which the merchant canceled the ${name}, which has been EXPIRED since then. Null if it was not canceled.`,
+      resolve: ({ canceledAt = null }) => canceledAt,
+    }),
     endToEndId: t.string({
       nullable: true,
       description: `The bank’s identifier of the PIX by which the ${name} was paid${hidden}.`,
@@ -183,7 +189,7 @@ export function pixFields<R extends PixResource>(
     returnedCredits: t.field({
       type: [ReturnedCreditRef],
       description:
-        'Credits that were returned at once: a second payment, another amount, or a payment of an order that was already paid. At most the last 20, oldest first.',
+        'Credits that were returned at once: a second payment, another amount, a payment of an order that was already paid, or of one that was canceled. At most the last 20, oldest first.',
       resolve: ({ returnedCredits }) => [...returnedCredits],
     }),
     refundedAt: t.expose('refundedAt', { type: 'DateTime', nullable: true }),

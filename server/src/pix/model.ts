@@ -70,6 +70,8 @@ export interface PixResource {
   /** The time of the payment, by the bank's clock. */
   paidAt: Date | null;
   paidLate: boolean;
+  /** The instant at which the merchant canceled it. Left out in a snapshot of an older version, and where another service shows none. */
+  canceledAt?: Date | null;
   /** The bank's identifier of the PIX that paid it. */
   endToEndId: string | null;
   refundedAt: Date | null;
@@ -92,6 +94,7 @@ export interface StoredPixResource extends PixResource {
   feeCents: Cents;
   language: Language | null;
   createdAt: Date;
+  canceledAt: Date | null;
   refundedCents: Cents;
   refundingCents: Cents;
   disputedCents: Cents;
@@ -144,8 +147,8 @@ export function isPayable({ status, brCode }: Pick<PixResource, 'status' | 'brCo
 
 /** The instant at which a resource reached its status, as far as it is known. `beganAt` is that of its creation. */
 export function statusSince(resource: PixResource, beganAt: Date): Date {
-  const { status, refundedAt, paidAt, expiresAt } = resource;
-  return refundedAt ?? paidAt ?? (status === 'expired' ? expiresAt : beganAt);
+  const { status, refundedAt, paidAt, canceledAt, expiresAt } = resource;
+  return refundedAt ?? paidAt ?? canceledAt ?? (status === 'expired' ? expiresAt : beganAt);
 }
 
 // ── Creation ────────────────────────────────────────────────────────────────────────────────────
@@ -244,6 +247,8 @@ export interface HostedPix {
   expiresAt: Date;
   paidAt: Date | null;
   paidLate: boolean;
+  /** Null too where it cannot be canceled by a merchant. */
+  canceledAt: Date | null;
   refundedAt: Date | null;
   refundedCents: Cents;
   returnedCredits: readonly ReturnedCredit[];
@@ -320,7 +325,7 @@ export function assertIdForm(path: string, hasForm: boolean, form: string): void
 
 // ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
 
-const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt'] as const;
+const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt', 'canceledAt'] as const;
 
 /** Reads a snapshot back from JSON, where instants are text. */
 export function pixResourceFromJson<R extends PixResource>(json: unknown): R {

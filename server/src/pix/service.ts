@@ -7,8 +7,10 @@ import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { PixFamily } from './collections.ts';
+import type { CreditState, PixChange } from './decisions.ts';
 import {
   assertIdForm,
+  type CodedResource,
   noCode,
   type PixFilter,
   type PixReads,
@@ -16,6 +18,19 @@ import {
   type StoredPixResource,
 } from './model.ts';
 import type { PixTable } from './table-store.ts';
+
+/** The state that a decision needs beside a resource for which all that has come is recorded. */
+export type ReceivedState = Pick<CreditState, 'keptPayment' | 'now'>;
+
+/**
+ * Applies a decision to a resource after what the bank holds for it was recorded. Returns the resource as it is afterwards; null
+ * where there is none. @throws what the decision throws
+ */
+export type ChangeReceived<R extends CodedResource> = (
+  tenant: Tenant,
+  id: string,
+  decide: (resource: R, state: ReceivedState) => PixChange<R> | null,
+) => Promise<R | null>;
 
 /** Creates the reading side of a family's port: every read is one statement. */
 export function createPixReads<R extends StoredPixResource, Kind extends string, Filter>({

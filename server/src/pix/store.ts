@@ -15,14 +15,14 @@ const COLUMNS = [
   ...(['version', 'status', 'amount_cents', 'fee_cents', 'description', 'metadata', 'br_code'] as const),
   ...(['created_at', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id', 'refunded_at'] as const),
   ...(['refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
-  ...(['failure_reason', 'returned_credits', 'language'] as const),
+  ...(['failure_reason', 'returned_credits', 'language', 'canceled_at'] as const),
 ] as const;
 
 /** The columns that change; `expires_at` where a sandbox ends the time earlier. */
 const CHANGING = [
   ...(['version', 'status', 'br_code', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id'] as const),
   ...(['refunded_at', 'refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
-  ...(['failure_reason', 'returned_credits'] as const),
+  ...(['failure_reason', 'returned_credits', 'canceled_at'] as const),
 ] as const;
 
 export function pixMembersOf(row: PixColumns): StoredPixResource {
@@ -39,6 +39,7 @@ export function pixMembersOf(row: PixColumns): StoredPixResource {
     expiresAt: row.expires_at,
     paidAt: row.paid_at,
     paidLate: row.paid_late,
+    canceledAt: row.canceled_at,
     endToEndId: row.end_to_end_id,
     refundedAt: row.refunded_at,
     refundedCents: row.refunded_cents,
@@ -66,6 +67,7 @@ export function pixColumnsOf(tenant: Tenant, resource: StoredPixResource) {
     expires_at: resource.expiresAt,
     paid_at: resource.paidAt,
     paid_late: resource.paidLate,
+    canceled_at: resource.canceledAt,
     end_to_end_id: resource.endToEndId,
     refunded_at: resource.refundedAt,
     refunded_cents: resource.refundedCents,

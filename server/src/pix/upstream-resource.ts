@@ -15,6 +15,7 @@ export interface UpstreamPixResource extends UpstreamDetails {
   feeCents?: Cents | null;
   brCode?: string | null;
   txid?: string | null;
+  canceledAt?: Date | null;
   endToEndId?: string | null;
   refundIds?: readonly string[] | null;
   returnedCredits?: readonly ReturnedCredit[] | null;
@@ -38,9 +39,12 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
   // What a family has not, as an address of its shop, is null in what the service shows.
   const details = mergeDetails(known as unknown as PaymentDetails | null, claim, { canFollow, isFinal }, now);
   const { amountCents, status } = details;
+  const canceledAt =
+    known?.canceledAt ?? (status === 'expired' || status === 'failed' ? claim.canceledAt : null);
   const merged: PixResource = {
     version: known?.version ?? 1,
     ...details,
+    ...(canceledAt && { canceledAt }),
     feeCents: known?.feeCents ?? feeOf(claim, amountCents),
     brCode: known?.brCode ?? codeOf(claim, amountCents),
     txid: known?.txid ?? claim.txid ?? null,

@@ -47,6 +47,9 @@ export function pixWireShape(expiry: string) {
     expiresAt: instant.meta({ description: expiry }),
     paidAt: instant.nullable(),
     paidLate: z.boolean().meta({ description: 'Paid after it had expired' }),
+    canceledAt: instant
+      .nullable()
+      .meta({ description: 'When you canceled it: it is expired since then; null otherwise' }),
     endToEndId: z.string().nullable().meta({ description: 'The bank’s identifier of the PIX that paid it' }),
     refundedAt: instant.nullable(),
     refundedCents: cents.meta({
@@ -107,7 +110,10 @@ export function pixWebhooks<const Family extends 'payment' | 'charge'>(
     });
   return {
     [`${family}.paid`]: body('paid', 'It was paid, late too', { paidAt: instant }),
-    [`${family}.expired`]: body('expired', 'Nobody has paid it in time', { expiredAt: instant }),
+    [`${family}.expired`]: body('expired', 'Nobody has paid it in time, or it was canceled', {
+      expiredAt: instant,
+      canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
+    }),
     [`${family}.failed`]: body('failed', 'It cannot be paid any more', {
       failureReason: z.string().nullable(),
     }),
@@ -132,7 +138,7 @@ export function pixWebhook<Names extends object, Details extends object>(
     details,
   }: { environment: Environment; family: 'payment' | 'charge'; names: Names; details: Details },
 ) {
-  const { status, paidAt } = resource;
+  const { status, paidAt, canceledAt } = resource;
   if (status === previousStatus || status === 'pending' || status === 'unknown') return null;
   if (status === 'paid' && !paidAt) return null;
   const isTest = environment === 'sandbox';
@@ -142,7 +148,8 @@ export function pixWebhook<Names extends object, Details extends object>(
     amountCents: resource.amountCents,
     status,
     ...(paidAt && { paidAt: paidAt.toISOString() }),
-    ...(status === 'expired' && { expiredAt: resource.expiresAt.toISOString() }),
+    ...(status === 'expired' && { expiredAt: (canceledAt ?? resource.expiresAt).toISOString() }),
+    ...(canceledAt && { canceledAt: canceledAt.toISOString() }),
     ...(status === 'refunded' && { refundedAt: resource.refundedAt?.toISOString() ?? null }),
     ...(status === 'failed' && { failureReason: resource.failureReason }),
     ...details,
@@ -160,6 +167,7 @@ export function readPixMembers(record: JsonRecord) {
     feeCents: readCents(record.feeCents),
     brCode: codeIn(record),
     txid: typeof record.txid === 'string' && /^[A-Za-z0-9]{1,35}$/.test(record.txid) ? record.txid : null,
+    canceledAt: readInstant(record.canceledAt),
     endToEndId: findMember(record, isEndToEndId, ['endToEndId']),
     refundIds: refundIdsIn(record.refunds),
     returnedCredits: Array.isArray(record.returnedCredits)

@@ -23,6 +23,8 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export interface Payable {
   status: PaymentStatus;
   amountCents: Cents;
+  /** The instant at which the merchant canceled it; null where it was not canceled. */
+  canceledAt: Date | null;
 }
 
 // ── Credits ─────────────────────────────────────────────────────────────────────────────────────
@@ -49,16 +51,16 @@ export const NOT_RETURNED = { returned: false, keptPayment: null } as const;
 
 /**
  * Decides about money that the bank or the acquirer holds for a payment: null to accept it, else the cause for which it is
- * returned. A payment that has expired accepts it too: the bank holds the money, and the clock does not.
+ * returned. A payment that has expired accepts it too, unless it was canceled: the bank holds the money, and the clock does not.
  */
 export function causeOfReturn(
   payment: Payable,
   { amountCents, isOrderClosed }: { amountCents: Cents; isOrderClosed: boolean },
 ): ReturnCause | null {
   if (payment.status === 'paid' || payment.status === 'refunded') return 'already_paid';
-  if (payment.status === 'failed') return isOrderClosed ? 'paid_elsewhere' : 'not_payable';
-  if (amountCents !== payment.amountCents) return 'amount_mismatch';
-  return isOrderClosed ? 'paid_elsewhere' : null;
+  const closed = payment.canceledAt ? 'canceled' : isOrderClosed ? 'paid_elsewhere' : null;
+  if (payment.status === 'failed') return closed ?? 'not_payable';
+  return amountCents !== payment.amountCents ? 'amount_mismatch' : closed;
 }
 
 /**
@@ -68,6 +70,26 @@ export function causeOfReturn(
 export function fitsBalance(amountCents: Cents, held: number): boolean {
   return amountCents + Math.abs(held) <= Number.MAX_SAFE_INTEGER / 2;
 }
+
+// ── Cancellation ────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Asserts that a payment can be canceled; false where it is canceled already. `name`: the resource in the words of the error, as
+ * `charge`. @throws UnavailableError (NOT_CANCELABLE)
+ */
+export function isCancelable(name: string, { status, canceledAt }: Omit<Payable, 'amountCents'>): boolean {
+  if (canceledAt && status === 'expired') return false;
+  if (status === 'pending') return true;
+  throw new UnavailableError('NOT_CANCELABLE', `This ${name} ${NOT_CANCELABLE[status]}`);
+}
+
+/** The reasons for which a payment of a status cannot be canceled. */
+export const NOT_CANCELABLE: Record<Exclude<PaymentStatus, 'pending'>, string> = {
+  paid: 'has been paid: refund it',
+  refunded: 'has been refunded',
+  expired: 'has expired',
+  failed: 'has failed',
+};
 
 // ── Refunds ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -71,6 +71,7 @@ function hostedOf(subscription: StoredSubscription): HostedPix {
     expiresAt: subscription.expiresAt,
     paidAt: authorisedAt,
     paidLate: false,
+    canceledAt: null,
     refundedAt: null,
     refundedCents: 0,
     returnedCredits: subscription.returnedCredits,

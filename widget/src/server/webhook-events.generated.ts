@@ -290,7 +290,7 @@ export interface CardPaymentRefundedEvent {
   externalId?: string;
 }
 
-/** Nobody has paid it in time. */
+/** Nobody has paid it in time, or it was canceled. */
 export interface PaymentExpiredEvent {
   /** The second with a test key. */
   event: 'payment.expired' | 'payment.test.expired';
@@ -300,6 +300,8 @@ export interface PaymentExpiredEvent {
   status: 'expired';
   /** ISO 8601 in UTC, with milliseconds. */
   expiredAt: string;
+  /** Where it was canceled. */
+  canceledAt?: string;
   customer?: {
     name?: string;
     email?: string;
@@ -362,7 +364,7 @@ export interface PaymentRefundedEvent {
   sandbox?: true;
 }
 
-/** Nobody has paid it in time. */
+/** Nobody has paid it in time, or it was canceled. */
 export interface ChargeExpiredEvent {
   /** The second with a test key. */
   event: 'charge.expired' | 'charge.test.expired';
@@ -372,6 +374,8 @@ export interface ChargeExpiredEvent {
   status: 'expired';
   /** ISO 8601 in UTC, with milliseconds. */
   expiredAt: string;
+  /** Where it was canceled. */
+  canceledAt?: string;
   /** Of a split charge alone. */
   splits?: ReadonlyArray<{
     subaccountId: string;

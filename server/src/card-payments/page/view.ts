@@ -108,7 +108,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, orde
     tone: 'neutral',
     ...(payment.canceledAt
       ? {
-          title: site.texts.card.canceled,
+          title: site.texts.page.canceled,
           body: html`
             <p>${site.texts.card.canceledText(shopName(merchantName), site.formats.instant(payment.canceledAt))}</p>
             ${backLink(site, cancelUrlOf(payment))}`,
@@ -142,7 +142,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, orde
     return {
       icon: ICONS.refund,
       tone: 'neutral',
-      title: payment.canceledAt ? texts.card.canceled : texts.page.alreadyPaid,
+      title: payment.canceledAt ? texts.page.canceled : texts.page.alreadyPaid,
       body: html`
         ${payment.canceledAt ? null : html`<p>${texts.card.paidBefore}</p>`}
         <p>${texts.card.refundedText}</p>

@@ -1,6 +1,7 @@
 import { createRemotePixReads } from '../../pix/remote/service.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
+import { notOffered } from '../../upstream/responses.ts';
 import {
   CHARGE_KINDS,
   type Charge,
@@ -38,7 +39,14 @@ export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<C
   const requests = createChargeRequests({ ...facade, mirror: mirrorPayments(facade, chargeFamily) });
 
   return {
-    serviceFor: (requester) => ({ ...readsFor(requester), create: requests.create }),
+    serviceFor: (requester) => ({
+      ...readsFor(requester),
+      create: requests.create,
+      // The document shows no operation that ends a pending charge before its time.
+      cancel: async () => {
+        throw notOffered('Canceling a charge');
+      },
+    }),
 
     poll: lookups.poll,
     refresh: lookups.refresh,

@@ -29,6 +29,7 @@ export const texts: Texts = {
     alreadyPaid: 'This order is already paid',
     orderRefunded: 'This order was paid and refunded',
     orderRefundedText: 'The whole amount has been given back. To buy again, go back to the shop.',
+    canceled: 'Payment cancelled',
     allSet: 'All set!',
     shopSeesPayment: (shop) => html`${shop} can see your payment now.`,
     paidAt: 'Paid on',
@@ -149,7 +150,6 @@ export const texts: Texts = {
     paid: 'Payment approved',
     order: 'Order',
     nothingCharged: 'Nothing was charged.',
-    canceled: 'Payment cancelled',
     canceledText: (shop, at) => html`${shop} cancelled this payment on ${at}. Nothing was charged.`,
     expiredText: (at) => `This payment expired on ${at}. Nothing was charged.`,
     refunded: 'Payment refunded',
@@ -176,6 +176,8 @@ export const texts: Texts = {
     havePaid: 'I have paid: refresh the page',
     creating: 'Creating the PIX code',
     creatingText: 'The bank has not sent the code yet. This page updates by itself.',
+    canceledText: (shop, at) =>
+      html`${shop} cancelled this payment on ${at}. A PIX that arrives later is returned.`,
     expiredText: (at) => `The PIX code expired on ${at}. Do not pay with it.`,
     justPaid: html`<strong>Have you just paid?</strong> The payment is still recognised, and this page updates by itself.`,
     alreadyPaidText:
@@ -253,6 +255,8 @@ export const texts: Texts = {
       html`We received the amount. Network confirmations: ${confirmations}. This takes some minutes.`,
     confirmations: (done, required) => `${done} of ${required}`,
     confirmingHint: 'You can close this page: the shop is notified.',
+    canceledText: (shop, at) =>
+      html`${shop} cancelled this payment on ${at}. Send nothing more to this address.`,
     expiredText: 'Send nothing more to the address of this payment.',
     justSent: html`<strong>Have you just sent it?</strong> The payment is still recognised, and this page updates by itself.`,
     alreadyPaidText:

@@ -29,6 +29,7 @@ export const texts: Texts = {
     alreadyPaid: 'Este pedido ya está pagado',
     orderRefunded: 'Este pedido fue pagado y reembolsado',
     orderRefundedText: 'El importe completo ya fue devuelto. Para comprar de nuevo, vuelve a la tienda.',
+    canceled: 'Pago cancelado',
     allSet: '¡Todo listo!',
     shopSeesPayment: (shop) => html`${shop} ya puede ver tu pago.`,
     paidAt: 'Pagado el',
@@ -152,7 +153,6 @@ export const texts: Texts = {
     paid: 'Pago aprobado',
     order: 'Pedido',
     nothingCharged: 'No se cobró nada.',
-    canceled: 'Pago cancelado',
     canceledText: (shop, at) => html`${shop} canceló este pago el ${at}. No se cobró nada.`,
     expiredText: (at) => `Este pago venció el ${at}. No se cobró nada.`,
     refunded: 'Pago reembolsado',
@@ -180,6 +180,8 @@ export const texts: Texts = {
     havePaid: 'Ya pagué: actualizar la página',
     creating: 'Generando el código PIX',
     creatingText: 'El banco todavía no envió el código. Esta página se actualiza sola.',
+    canceledText: (shop, at) =>
+      html`${shop} canceló este pago el ${at}. Un PIX que llegue después se devuelve.`,
     expiredText: (at) => `El código PIX venció el ${at}. No pagues con él.`,
     justPaid: html`<strong>¿Acabas de pagar?</strong> El pago todavía se reconoce, y esta página se actualiza sola.`,
     alreadyPaidText:
@@ -258,6 +260,8 @@ export const texts: Texts = {
       html`Recibimos el importe. Confirmaciones de la red: ${confirmations}. Esto tarda unos minutos.`,
     confirmations: (done, required) => `${done} de ${required}`,
     confirmingHint: 'Puedes cerrar esta página: la tienda recibe el aviso.',
+    canceledText: (shop, at) =>
+      html`${shop} canceló este pago el ${at}. No envíes nada más a esta dirección.`,
     expiredText: 'No envíes nada más a la dirección de este pago.',
     justSent: html`<strong>¿Acabas de enviarlo?</strong> El pago todavía se reconoce, y esta página se actualiza sola.`,
     alreadyPaidText:

@@ -29,6 +29,7 @@ export const texts: Texts = {
     alreadyPaid: 'Este pedido já está pago',
     orderRefunded: 'Este pedido foi pago e estornado',
     orderRefundedText: 'O valor inteiro já foi devolvido. Para comprar de novo, volte à loja.',
+    canceled: 'Pagamento cancelado',
     allSet: 'Tudo certo!',
     shopSeesPayment: (shop) => html`${shop} já pode ver o seu pagamento.`,
     paidAt: 'Pago em',
@@ -152,7 +153,6 @@ export const texts: Texts = {
     paid: 'Pagamento aprovado',
     order: 'Pedido',
     nothingCharged: 'Nada foi cobrado.',
-    canceled: 'Pagamento cancelado',
     canceledText: (shop, at) => html`${shop} cancelou este pagamento em ${at}. Nada foi cobrado.`,
     expiredText: (at) => `Este pagamento expirou em ${at}. Nada foi cobrado.`,
     refunded: 'Pagamento devolvido',
@@ -179,6 +179,8 @@ export const texts: Texts = {
     havePaid: 'Já paguei: atualizar a página',
     creating: 'Gerando o código PIX',
     creatingText: 'O banco ainda não enviou o código. Esta página se atualiza sozinha.',
+    canceledText: (shop, at) =>
+      html`${shop} cancelou este pagamento em ${at}. Um PIX que chegar depois é devolvido.`,
     expiredText: (at) => `O código PIX expirou em ${at}. Não pague com ele.`,
     justPaid: html`<strong>Acabou de pagar?</strong> O pagamento ainda é reconhecido, e esta página se atualiza sozinha.`,
     alreadyPaidText:
@@ -256,6 +258,8 @@ export const texts: Texts = {
       html`Recebemos o valor. Confirmações da rede: ${confirmations}. Isso leva alguns minutos.`,
     confirmations: (done, required) => `${done} de ${required}`,
     confirmingHint: 'Você pode fechar esta página: a loja é avisada.',
+    canceledText: (shop, at) =>
+      html`${shop} cancelou este pagamento em ${at}. Não envie mais nada para este endereço.`,
     expiredText: 'Não envie mais nada para o endereço deste pagamento.',
     justSent: html`<strong>Acabou de enviar?</strong> O pagamento ainda é reconhecido, e esta página se atualiza sozinha.`,
     alreadyPaidText:

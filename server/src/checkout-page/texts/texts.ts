@@ -42,6 +42,7 @@ export interface Texts {
     alreadyPaid: string;
     orderRefunded: string;
     orderRefundedText: string;
+    canceled: string;
     allSet: string;
     shopSeesPayment(shop: Html): Html;
     paidAt: string;
@@ -111,7 +112,6 @@ export interface Texts {
     paid: string;
     order: string;
     nothingCharged: string;
-    canceled: string;
     canceledText(shop: Html, at: string): Html;
     expiredText(at: string): string;
     refunded: string;
@@ -137,6 +137,7 @@ export interface Texts {
     havePaid: string;
     creating: string;
     creatingText: string;
+    canceledText(shop: Html, at: string): Html;
     expiredText(at: string): string;
     justPaid: Html;
     alreadyPaidText: string;
@@ -198,6 +199,7 @@ export interface Texts {
     /** `2 of 3`, as the sentence above contains it. */
     confirmations(done: number, required: number): string;
     confirmingHint: string;
+    canceledText(shop: Html, at: string): Html;
     expiredText: string;
     justSent: Html;
     alreadyPaidText: string;

@@ -32,6 +32,7 @@ interface HostedLtc {
   expiresAt: Date;
   paidAt: Date | null;
   paidLate: boolean;
+  canceledAt: Date | null;
   ltc: LtcRequest;
   successUrl: string | null;
   cancelUrl: string | null;
@@ -166,14 +167,23 @@ const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (site: Site, order
       <p>${texts.ltc.confirmingText(html`<strong>${texts.ltc.confirmations(ltc.confirmations, ltc.requiredConfirmations ?? 2)}</strong>`)}</p>
       <p class="aside">${texts.ltc.confirmingHint}</p>`,
   }),
-  expired: (site, { payment }) => ({
+  expired: (site, { payment, merchantName }) => ({
     icon: ICONS.clock,
     tone: 'neutral',
-    title: site.texts.page.timeIsUp,
-    body: html`
-      <p>${site.texts.ltc.expiredText}</p>
-      <p>${site.texts.ltc.justSent}</p>
-      ${backLink(site, cancelUrlOf(payment))}`,
+    ...(payment.canceledAt
+      ? {
+          title: site.texts.page.canceled,
+          body: html`
+            <p>${site.texts.ltc.canceledText(shopName(merchantName), site.formats.instant(payment.canceledAt))}</p>
+            ${backLink(site, cancelUrlOf(payment))}`,
+        }
+      : {
+          title: site.texts.page.timeIsUp,
+          body: html`
+            <p>${site.texts.ltc.expiredText}</p>
+            <p>${site.texts.ltc.justSent}</p>
+            ${backLink(site, cancelUrlOf(payment))}`,
+        }),
   }),
   order_refunded: (site, { payment }) => orderRefundedNotice(site, { cancelUrl: cancelUrlOf(payment) }),
   paid_elsewhere: (site, { payment }) => ({

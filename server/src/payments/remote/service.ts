@@ -40,6 +40,10 @@ export function createRemotePayments(
       startCheckout: async () => {
         throw notOffered('Paying by PIX');
       },
+      // The document shows no operation that ends a pending payment before its time.
+      cancel: async () => {
+        throw notOffered('Canceling a payment');
+      },
     }),
 
     poll: lookups.poll,

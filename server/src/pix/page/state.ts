@@ -17,11 +17,18 @@ export type PageState =
  * of the order was paid, nobody may be led to pay this one too.
  */
 export function pageState(
-  { status, brCode, expiresAt, returned }: Pick<HostedPix, 'status' | 'brCode' | 'expiresAt' | 'returned'>,
+  {
+    status,
+    brCode,
+    expiresAt,
+    returned,
+    canceledAt,
+  }: Pick<HostedPix, 'status' | 'brCode' | 'expiresAt' | 'returned' | 'canceledAt'>,
   orderStatus: 'paid' | 'refunded' | null,
   now: Date,
 ): PageState {
-  if (returned) return 'paid_elsewhere';
+  // A canceled one says so, with what was sent back.
+  if (returned) return canceledAt ? 'expired' : 'paid_elsewhere';
   if (status !== 'pending' && status !== 'expired') return status;
   if (orderStatus) return CLOSED_ORDER[orderStatus];
   if (status === 'expired' || expiresAt <= now) return 'expired';

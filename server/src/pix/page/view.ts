@@ -63,17 +63,27 @@ const STATUS: Record<Exclude<PageState, 'pending'>, Status> = {
       <p>${site.texts.pix.creatingText}</p>
       <noscript><p class="actions"><a class="button button-quiet" href="${pagePath(site, path)}">${site.texts.page.refreshNow}</a></p></noscript>`,
   }),
-  expired: (site, { payment, path }, returned) => ({
+  expired: (site, { payment, path, merchantName }, returned) => ({
     icon: ICONS.clock,
     tone: 'neutral',
-    title: site.texts.page.timeIsUp,
-    body: html`
-      <p>${site.texts.pix.expiredText(site.formats.instant(payment.expiresAt))}</p>
-      <p>${site.texts.pix.justPaid}</p>
-      ${returned}
-      <p class="aside">${site.texts.page.startAgain}</p>
-      <noscript><p class="actions"><a class="button button-quiet" href="${pagePath(site, path)}">${site.texts.page.refreshNow}</a></p></noscript>
-      ${backLink(site, cancelUrlOf(payment))}`,
+    ...(payment.canceledAt
+      ? {
+          title: site.texts.page.canceled,
+          body: html`
+            <p>${site.texts.pix.canceledText(shopName(merchantName), site.formats.instant(payment.canceledAt))}</p>
+            ${returned}
+            ${backLink(site, cancelUrlOf(payment))}`,
+        }
+      : {
+          title: site.texts.page.timeIsUp,
+          body: html`
+            <p>${site.texts.pix.expiredText(site.formats.instant(payment.expiresAt))}</p>
+            <p>${site.texts.pix.justPaid}</p>
+            ${returned}
+            <p class="aside">${site.texts.page.startAgain}</p>
+            <noscript><p class="actions"><a class="button button-quiet" href="${pagePath(site, path)}">${site.texts.page.refreshNow}</a></p></noscript>
+            ${backLink(site, cancelUrlOf(payment))}`,
+        }),
   }),
   order_refunded: (site, { payment }, returned) =>
     orderRefundedNotice(site, { returned, cancelUrl: cancelUrlOf(payment) }),
