@@ -177,7 +177,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
     expect(pair.facade.faults).toEqual([]);
   });
 
-  test('The events of a dispute are followed and change no payment', async () => {
+  test('The events of a dispute are followed, and its payment stays paid', async () => {
     const pair = await start();
     const orderCode = await create(pair);
     await service.app.cardPayments.pay(orderCode, approved());
@@ -193,7 +193,12 @@ describe('a facade of a service whose optional events are all opted into', () =>
       { event: 'dispute.opened', status: 'delivered', attempts: 1 },
       { event: 'dispute.closed', status: 'delivered', attempts: 1 },
     ]);
-    expect(await published(pair, 'card_payment')).toEqual(['card_payment.pending', 'card_payment.paid']);
+    // The second update shows what the claim keeps from being refunded.
+    expect(await published(pair, 'card_payment')).toEqual([
+      'card_payment.pending',
+      'card_payment.paid',
+      'card_payment.paid',
+    ]);
     expect(await published(pair, 'dispute')).toEqual(['dispute.open', 'dispute.lost']);
     expect(await find(pair, orderCode)).toMatchObject({ status: 'PAID' });
     expect(pair.facade.faults).toEqual([]);
