@@ -1,6 +1,7 @@
 import { resolve } from 'node:path';
 import { defineConfig, type UserConfig } from 'vite';
 import { showcase } from './demo/showcase.ts';
+import { constructedStyles } from './scripts/constructed-styles.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
@@ -39,7 +40,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
     };
   if (mode === 'standalone')
     return {
-      plugins,
+      plugins: [...plugins, constructedStyles()],
       build: {
         outDir: here('dist/standalone'),
         // The other element's build writes into it too: after this one, except where both are watched.
@@ -65,7 +66,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   // A separate build: in one build the elements would share Lit as a chunk, one request more for each.
   if (mode === 'standalone-payouts')
     return {
-      plugins,
+      plugins: [...plugins, constructedStyles()],
       build: {
         outDir: here('dist/standalone'),
         emptyOutDir: false,

@@ -18,6 +18,7 @@ const payment = (status: CardPaymentStatus, version: number, orderCode = 'A'): C
   paidLate: false,
   orderPaid: false,
   orderRefunded: false,
+  returned: false,
   refundedAt: null,
   failureReason: null,
   version,
@@ -50,6 +51,11 @@ describe('the state of a checkout', () => {
     expect(afterAnswers(closed('EXPIRED')).phase).toBe('order_paid');
     expect(afterAnswers(closed('PENDING', true)).phase).toBe('order_refunded');
     expect(afterAnswers(closed('PAID')).phase).toBe('paid');
+    const late = { ...closed('FAILED'), returned: true };
+    expect(afterAnswers(closed('EXPIRED'), { ...late, version: 3 }).phase).toBe('order_paid');
+    expect(afterAnswers({ ...late, orderRefunded: true }).phase).toBe('order_refunded');
+    expect(afterAnswers({ ...late, orderPaid: false }).phase).toBe('failed');
+    expect(afterAnswers(closed('FAILED')).phase).toBe('failed');
     const refusal = { message: 'no', retryable: false };
     for (const code of ['order_paid', 'order_refunded'] as const)
       expect(reduce({ phase: 'creating' }, { type: 'refused', error: { code, ...refusal } })).toEqual({

@@ -162,6 +162,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       paidLate: false,
       orderPaid: false,
       orderRefunded: false,
+      returned: false,
       refundedAt: null,
       version: 1,
     };

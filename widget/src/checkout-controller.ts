@@ -15,7 +15,7 @@ import type { PaymentOptions } from './request.ts';
 import { attemptId, keyOf, methodOf, type PaymentAccess, type Visit } from './storage.ts';
 
 /** Phases in which a payment exists or is being created, so that a click creates none. */
-const STARTED = /creating|pending|paid|refunded/;
+const STARTED = /ing|paid|refunded/;
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController extends CheckoutModel implements ReactiveController {
@@ -248,7 +248,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     try {
       const { readPayment } = await this.load();
       const payment = await readPayment(options);
-      if (this.#isCurrent(orderCode)) this.#applyAnswer(payment);
+      await this.#receive(payment);
     } catch (thrown) {
       const error = asCheckoutError(thrown);
       if (!error.retryable && this.#isCurrent(orderCode)) this.#failFollowing(error);
@@ -288,7 +288,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         chunk,
         visit as PaymentAccess,
         { ...options, onConnection: this.connect },
-        (payment) => this.#applyAnswer(payment),
+        (payment) => void this.#receive(payment),
       );
       if (error && !signal.aborted) this.#failFollowing(error);
     } catch {
@@ -328,6 +328,17 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (this.method === method) return;
     this.method = method;
     if (this.methods[1]) this.emit('psa-method-change', { method });
+  }
+
+  /** Applies an answer about the visit's payment. Where its order is paid, an earlier payment of the visit may have paid it. */
+  async #receive(answer: CheckoutPayment): Promise<void> {
+    const isCurrent = () => this.#isCurrent(idOf(answer));
+    for (const access of (answer.orderPaid && this.#visits.visit?.earlier) || []) {
+      const { readPayment } = await this.load();
+      const payment = await readPayment(this.#options(access) as PaymentOptions).catch(() => undefined);
+      if (payment && isCurrent()) this.#adopt(payment, access);
+    }
+    if (isCurrent()) this.#applyAnswer(answer);
   }
 
   /** Applies an answer of the server; every answer about the payment passes here. */
@@ -372,9 +383,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.fail({ ...error, retryable });
   }
 
-  /** The options of a request about the payment; undefined while there is none. */
-  #options(): PaymentOptions | undefined {
-    const { orderCode, paymentToken: token } = this.#visits.visit ?? {};
+  /** The options of a request about the payment, or an earlier one; undefined while there is none. */
+  #options(access: Partial<PaymentAccess> = this.#visits.visit ?? {}): PaymentOptions | undefined {
+    const { orderCode, paymentToken: token } = access;
     const endpoint = this.#endpoint();
     return orderCode && token && endpoint
       ? { endpoint, token, method: methodOf(orderCode), orderCode }

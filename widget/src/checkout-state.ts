@@ -128,7 +128,7 @@ function rank(status: CardPaymentStatus): number {
   return RANKS[status] ?? 0;
 }
 
-function toPhase({ status, orderPaid, orderRefunded }: CheckoutPayment): CheckoutPhase {
-  if (orderPaid && rank(status) < 2) return orderRefunded ? 'order_refunded' : 'order_paid';
+function toPhase({ status, orderPaid, orderRefunded, returned }: CheckoutPayment): CheckoutPhase {
+  if (orderPaid && (returned || rank(status) < 2)) return orderRefunded ? 'order_refunded' : 'order_paid';
   return rank(status) ? (status.toLowerCase() as CheckoutPhase) : 'pending';
 }

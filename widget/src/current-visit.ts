@@ -86,7 +86,7 @@ export class CurrentVisit {
     const { visit } = this;
     forgetVisit(this.key);
     this.visit = undefined;
-    if (visit && !/PAID|REF/.test(String(payment?.status))) {
+    if (visit && !/PAID|REF/.test(payment?.status as string)) {
       this.visit = nextPayment(visit, needsNewAttempt(visit.payment) ? 1 : 0);
       saveVisit(this.key, this.visit);
     }
@@ -94,7 +94,7 @@ export class CurrentVisit {
 }
 
 export function needsNewAttempt(payment: CheckoutPayment | undefined): boolean {
-  return /EXPIRED|FAILED/.test(String(payment?.status));
+  return /EXPIRED|FAILED/.test(payment?.status as string);
 }
 
 /**

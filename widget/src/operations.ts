@@ -29,10 +29,12 @@ export interface CardPayment {
   paidLate: boolean;
   refundedAt: string | null;
   failureReason: string | null;
-  /** Whether another payment has paid the order while this one was open, so that nobody can pay this one. */
+  /** Whether another payment has paid the order while this one was open or had expired, so that nobody can pay this one. */
   orderPaid: boolean;
   /** Whether that payment was refunded in full since. */
   orderRefunded: boolean;
+  /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
+  returned: boolean | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
 }
@@ -59,10 +61,12 @@ export interface Payment {
   pix: PixCode | null;
   /** Money that came and is sent back: twice, another amount, or for an order that is paid. */
   returnedCredits: ReturnedCredit[];
-  /** Whether another payment has paid the order while this one was open, so that nobody can pay this one. */
+  /** Whether another payment has paid the order while this one was open or had expired, so that nobody can pay this one. */
   orderPaid: boolean;
   /** Whether that payment was refunded in full since. */
   orderRefunded: boolean;
+  /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
+  returned: boolean | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
 }
@@ -153,7 +157,7 @@ export interface ExecutionResult<T> {
 }
 
 const SHARED =
-  '__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version orderPaid orderRefunded';
+  '__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version orderPaid orderRefunded returned';
 const FIELDS = `${SHARED} orderCode checkoutUrl failureReason` as const;
 const PIX_FIELDS =
   `${SHARED} paymentId pix{copyPaste qr{path size}}returnedCredits{amountCents returnedAt}` as const;

@@ -15,7 +15,7 @@ export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { state, text, connection, pix, methods, disabled, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
-  const mayRenew = /expired|failed/.test(phase);
+  const mayRenew = /expired|failed/.test(phase) && !payment?.returned;
   const money = (cents: number) =>
     new Intl.NumberFormat(view.locale, {
       style: 'currency',
@@ -60,8 +60,6 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
 
 export const ICONS: Partial<Record<CheckoutState['phase'], string>> = {
   paid: 'm5.5 12.5 4.5 4.5 8.5-9.5',
-  order_paid: 'm5.5 12.5 4.5 4.5 8.5-9.5',
-  order_refunded: 'M8.5 5l-4 4 4 4M5 9h9.5a5 5 0 0 1 0 10H8',
   expired: 'M12 7v5l3 2M3.5 12a8.5 8.5 0 1 1 17 0 8.5 8.5 0 1 1-17 0',
   refunded: 'M8.5 5l-4 4 4 4M5 9h9.5a5 5 0 0 1 0 10H8',
   failed: 'M7 7l10 10M17 7 7 17',
@@ -75,6 +73,7 @@ function hint({ state, text, pix }: PanelView): string {
     const kind = /timeout/.test(code) ? 'network' : /unknown|aborted/.test(code) ? 'server' : 'contact';
     return text(text(code) ? code : kind).replace('{seconds}', String(retryAfterSeconds));
   }
+  if (payment?.returned) return text(phase === 'failed' ? 'refundedHint' : 'returnedHint');
   if (cancelled) return text('cancelledHint');
   if (pix && payment && phase === 'pending') return text(pix.hint(payment));
   return text(payment?.paidLate && phase === 'paid' ? 'paidLate' : (`${phase}Hint` as 'paidHint'));

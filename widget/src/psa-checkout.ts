@@ -294,8 +294,12 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   protected override render(): TemplateResult {
-    const { phase } = this;
+    const { phase, payment } = this;
     const { chunks, resuming, method } = this.#checkout;
+    // Its money goes back to the payer, as that of a refund.
+    const title = phase === 'failed' && payment?.returned ? 'refunded' : (phase as 'paid');
+    // An order looks as the payment that has paid it.
+    const look = title.replace('order_', '') as CheckoutPhase;
     const { payment: chunk, pix } = chunks;
     const busy = phase === 'creating';
     const shown = resuming || !(busy || phase === 'idle');
@@ -303,16 +307,16 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     return html`
       <div
         part=${shown ? 'base panel' : 'base'}
-        class=${phase}
+        class=${look}
         role=${shown ? 'group' : nothing}
         aria-labelledby="status"
         aria-describedby="hint"
         lang=${this.#language?.locale ?? nothing}
         tabindex="-1"
       >
-        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[phase])}</span>` : this.#renderButtons()}
+        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[look])}</span>` : this.#renderButtons()}
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
-          ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : (phase as 'pending'))}
+          ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : title)}
         </div>
         ${shown ? (waiting ? this.#renderWaiting() : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
         <slot name="footer"></slot>

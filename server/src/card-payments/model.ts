@@ -103,7 +103,7 @@ export interface CardPayment {
   /** Omitted in a snapshot of an older version. */
   returned?: boolean;
   keptPayment?: string | null;
-  /** The status of its order, where another payment has paid that while this one was open. */
+  /** The status of its order, where another payment has paid that while this one was open or had expired. */
   orderStatus?: OrderStatus | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;

@@ -78,7 +78,7 @@ export function orderFields<Shape extends { orderStatus?: OrderStatus | null }>(
   return {
     orderPaid: t.boolean({
       description:
-        'Whether another payment has paid the order while this one was open. Nobody can pay this one any more: it stays PENDING until it expires, and money that comes for it is returned.',
+        'Whether another payment has paid the order while this one was open or had expired. Nobody can pay this one any more: an open one stays PENDING until it expires, and money that comes for it is returned. Of those that had expired, the 20 newest show it.',
       resolve: ({ orderStatus }) => orderStatus != null,
     }),
     orderRefunded: t.boolean({

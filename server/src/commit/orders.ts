@@ -56,7 +56,7 @@ export interface OrderPayments extends OpenPayments {
   selectPaid(sql: Sql, tenant: Tenant, order: Order): Promise<readonly OrderPayment[]>;
 }
 
-/** The open payments of orders by one method. */
+/** The payments of orders by one method that nobody has paid and somebody may look at: those that are open or have expired. */
 interface OpenPayments {
   /** Loads what `opened` and `mark` read. */
   readOpen(reader: Reader, order: Order): Promise<unknown>;
@@ -77,7 +77,7 @@ export function readToClose(
   );
 }
 
-/** The writes by which the open payments of an order show that it is closed once `writes` are done; none while it is open. */
+/** The writes by which the unpaid payments of an order show that it is closed once `writes` are done; none while it is open. */
 export function closeOpenPayments(
   methods: readonly OrderPayments[],
   state: State,
@@ -90,13 +90,16 @@ export function closeOpenPayments(
   return methods.map((method) => method.mark(after, order, status)).reduce(joined);
 }
 
-/** The payments of an order that are open, by their ids. `name` is one of the order's. */
+/** The most expired payments of an order that are marked, the newest first: pages that payers may still have before them. */
+const MAX_EXPIRED = 20;
+
+/** The payments of an order that are open or have expired, by their ids. `name` is one of the order's. */
 interface OpenGroup {
   name: string;
   ids: readonly string[];
 }
 
-/** Creates the port on the open payments in one table. `marked` returns the writes of a payment whose `orderStatus` has changed. */
+/** Creates the port on the unpaid payments in one table. `marked` returns the writes of a payment whose `orderStatus` has changed. */
 export function openPaymentsOf<P extends { status: string; orderStatus: OrderStatus | null }>({
   table,
   id,
@@ -136,7 +139,8 @@ export function openPaymentsOf<P extends { status: string; orderStatus: OrderSta
       const ids = new Set(namesOf(order).flatMap((name) => state.need(groups, name).ids));
       return [...ids]
         .map((each) => state.need(records, each))
-        .filter((payment) => payment.status === 'pending' && payment.orderStatus !== orderStatus)
+        .filter(({ status }) => status === 'pending' || status === 'expired')
+        .filter((payment) => payment.orderStatus !== orderStatus)
         .map((payment) => marked({ ...payment, orderStatus }))
         .reduce<Writes>(joined, {});
     },
@@ -153,10 +157,15 @@ async function selectOpen(
     const values = names.flatMap((name) =>
       name.startsWith(`${kind} `) ? [name.slice(kind.length + 1)] : [],
     );
+    const select = (status: 'pending' | 'expired') => raw`
+      select ${raw.ref(id)} as id from ${raw.table(table)}
+      where account_id = ${accountId} and environment = ${environment} and status = ${raw.lit(status)}
+        and ${raw.ref(column)} = named.name`;
     return raw`
-      select ${kind}::text || ' ' || ${raw.ref(column)} as name, ${raw.ref(id)} as id from ${raw.table(table)}
-      where account_id = ${accountId} and environment = ${environment} and status = 'pending'
-        and ${raw.ref(column)} = any(${values}::text[])`;
+      select ${kind}::text || ' ' || named.name as name, found.id from unnest(${values}::text[]) as named(name)
+      cross join lateral (
+        (${select('pending')}) union all (${select('expired')} order by number desc limit ${raw.lit(MAX_EXPIRED)})
+      ) as found`;
   };
   const { rows } = await raw<{ name: string; id: string }>`
     ${of('attempt', 'checkout_attempt')} union all ${of('external_id', 'external_id')}`.execute(sql);

@@ -71,7 +71,7 @@ export interface Payment extends PixResource {
   /** The fate of a payment that was not kept. Omitted in events of an earlier version. */
   returned?: boolean;
   keptPayment?: string | null;
-  /** The status of its order, where another payment has paid that while this one was open. */
+  /** The status of its order, where another payment has paid that while this one was open or had expired. */
   orderStatus?: OrderStatus | null;
 }
 

@@ -37,7 +37,7 @@ export const returnedWireShape = {
 export const orderWireShape = {
   orderPaid: z.boolean().meta({
     description:
-      'Another payment has paid the order while this one was open: nobody can pay this one any more',
+      'Another payment has paid the order while this one was open or had expired: nobody can pay this one any more',
   }),
   orderRefunded: z.boolean().meta({ description: 'That payment was refunded in full since' }),
 };

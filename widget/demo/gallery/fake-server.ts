@@ -42,6 +42,7 @@ export function assignScript(token: string, script: Script, place: number): stri
     paidLate: false,
     orderPaid: false,
     orderRefunded: false,
+    returned: false,
     refundedAt: null,
     version: 1,
   } as const;

@@ -41,6 +41,7 @@ export const texts: Texts = {
   conflict: 'There is another payment for this order. Check it before you try again.',
   order_paid: 'This order is already paid',
   order_refunded: 'This order was paid and refunded',
+  returnedHint: 'The amount of this payment goes back to you.',
   unsafe_url: 'The address of the payment page is not safe and was not opened. Please contact the shop.',
   contact: 'The shop could not open this payment. Please contact it.',
 };

@@ -41,6 +41,7 @@ export const texts: Texts = {
   conflict: 'Ya existe otro pago para este pedido. Compruébalo antes de intentarlo otra vez.',
   order_paid: 'Este pedido ya está pagado',
   order_refunded: 'Este pedido fue pagado y reembolsado',
+  returnedHint: 'El importe de este pago vuelve a ti.',
   unsafe_url: 'La dirección de la página de pago no es segura y no se abrió. Habla con la tienda.',
   contact: 'La tienda no pudo abrir este pago. Habla con ella.',
 };

@@ -33,6 +33,7 @@ export const texts: PaymentTexts = {
   conflict: 'Já existe outro pagamento deste pedido. Confira antes de repetir.',
   order_paid: 'Este pedido já está pago',
   order_refunded: 'Este pedido foi pago e estornado',
+  returnedHint: 'O valor deste pagamento volta para você.',
   unsafe_url: 'A página de pagamento não é segura. Fale com a loja.',
   contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',
 };

@@ -46,6 +46,8 @@ export interface PaymentTexts {
   unauthorized: string;
   conflict: string;
   order_paid: string;
+  /** Shown where the order is paid, and the money of this payment returned. */
+  returnedHint: string;
   order_refunded: string;
   unsafe_url: string;
   /** Shown for error codes that only the shop can resolve. */
