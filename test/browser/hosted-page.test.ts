@@ -140,9 +140,10 @@ describe('accessibility and layout', () => {
       async (page) => {
         await typeCard(page);
         await pay(page);
-        await page.getByText('Esta compra já foi paga').waitFor();
+        await page.getByText('Este pedido já está pago').waitFor();
       },
     ],
+    ['order-refunded', { orderStatus: 'refunded' }],
     ['unknown', {}, (page) => page.goto(new URL('/checkout/PSC-NONE', page.url()).href)],
     ['long', long],
     [
@@ -374,6 +375,29 @@ describe('the hosted page in a browser', () => {
     served.state.payment = (await approve(served.state.payment)).payment;
     await page.getByRole('heading', { name: 'Pagamento aprovado' }).waitFor();
   });
+
+  it.each([
+    ['paid', 'form', 'Este pedido já está pago'],
+    ['refunded', 'form', 'Este pedido foi pago e estornado'],
+    ['paid', 'expired', 'Este pedido já está pago'],
+  ] as const)(
+    'an order that another device has %s replaces the page of state %s by itself',
+    async (orderStatus, state, text) => {
+      await using served = await servePage({ payment: PAGES[state]! });
+      await using opened = await openPage();
+      const { page, problems } = opened;
+      await page.clock.install();
+      await page.goto(served.pageUrl);
+      // The card that is being typed is not asked for any more.
+      if (state === 'form') await page.getByLabel('Número do cartão').pressSequentially('4242');
+      served.state.orderStatus = orderStatus;
+      await page.clock.runFor(4_000);
+      await page.getByRole('heading', { name: text }).waitFor();
+      expect(await page.locator('form').count()).toBe(0);
+      expect(served.state.charged).toEqual([]);
+      expect(problems).toEqual([]);
+    },
+  );
 });
 
 describe('the hosted page while the server does not answer', () => {
@@ -509,7 +533,8 @@ describe('the hosted page while the server does not answer', () => {
       await expect.poll(() => page.evaluate('unanswered')).toBe(0);
     }
     expect(asked).toBeGreaterThan(3);
-    expect(asked).toBeLessThan(12);
+    // The countdown asks, and the form for an order that another device has paid.
+    expect(asked).toBeLessThan(15);
   });
 });
 

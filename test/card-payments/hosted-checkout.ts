@@ -98,6 +98,7 @@ export async function servePage({
 } = {}) {
   const state = {
     payment,
+    orderStatus,
     delivered,
     answer,
     charged: [] as CardDetails[],
@@ -119,7 +120,7 @@ export async function servePage({
             accountId: 'acc_one',
             payment: state.payment,
             merchantName,
-            orderStatus,
+            orderStatus: state.orderStatus,
             delivered: state.delivered,
           }
         : null;
@@ -188,6 +189,7 @@ export const PAGES: Readonly<Record<string, StoredCardPayment>> = {
   failed: aPayment({ status: 'failed', failureReason: 'Pagamento bloqueado por suspeita de fraude' }),
   expired: aPayment({ status: 'expired', expiresAt: new Date(NOW.getTime() - 60_000) }),
   refunded: aPayment({ status: 'refunded', paidAt: NOW, refundedAt: new Date(NOW.getTime() + 86_400_000) }),
+  returned: aPayment({ status: 'failed', returned: true, failureReason: 'paid_elsewhere' }),
 };
 
 export const GOOD_CARD = {

@@ -42,7 +42,7 @@ const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): CardPayment =>
 describe('what is known of a payment, held against what is said', () => {
   test.each([
     ['pending', ['paid', 'expired', 'refunded', 'failed']],
-    ['expired', ['paid', 'refunded']],
+    ['expired', ['paid', 'refunded', 'failed']],
     ['paid', ['refunded']],
     ['refunded', []],
     ['failed', []],

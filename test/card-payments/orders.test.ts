@@ -185,6 +185,29 @@ describeOnDatabase('orders', (open) => {
     });
   });
 
+  test('The commit that pays an order marks the newest of its payments that had expired, with an update and without a webhook', async () => {
+    const core = await startCore({ database });
+    const { tenant, payments, cardPayments } = core;
+    const cards: string[] = [];
+    for (let count = 0; count < 22; count += 1) cards.push(await create(core, '1042'));
+    const { paymentId } = (await payments.create(tenant, { ...SALE, externalId: '1042' })).payment;
+    const other = await create(core, '1043');
+    await core.pass(SESSION);
+    const before = (await eventsOf(core)).length;
+    await cardPayments.pay(await create(core, '1042'), approved());
+    const marked = (await eventsOf(core))
+      .slice(before)
+      .filter(({ snapshot }) => snapshot.orderStatus === 'paid')
+      .map(({ resourceId }) => resourceId);
+    // Of each method the newest twenty: what an order costs does not grow with it.
+    expect(marked.sort()).toEqual([...cards.slice(2), paymentId].sort());
+    for (const code of cards.slice(2))
+      expect(await cardPayments.find(tenant, code)).toMatchObject({ status: 'expired', orderStatus: 'paid' });
+    expect(await payments.find(tenant, paymentId)).toMatchObject({ status: 'expired', orderStatus: 'paid' });
+    for (const code of [cards[0]!, other])
+      expect(await cardPayments.find(tenant, code)).toMatchObject({ orderStatus: null });
+  });
+
   test('An order that a PIX or LTC pays marks the payments of its checkout attempt, too', async () => {
     const core = await startCore({ database });
     const { tenant, payments, cardPayments } = core;

@@ -40,6 +40,7 @@ describe('the page of each state', () => {
     failed: ['Pagamento não concluído', 'O banco não autorizou o pagamento. Nada foi cobrado.'],
     expired: ['O tempo para pagar acabou', 'Nada foi cobrado.'],
     refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
+    returned: ['Este pedido já está pago', 'Outro pagamento da mesma compra', 'O valor foi devolvido'],
   };
 
   it.each(Object.entries(PAGES))('The page of the state %s has its texts', async (name, payment) => {

@@ -46,7 +46,7 @@ it('a payment that was begun on a laptop is paid on a phone, and both show it pa
   // A third device finds the order paid, and no button leads to a second payment.
   const late = await open('e2e-1042');
   await late.product.payButton.click();
-  await late.product.says('Já existe outro pagamento deste pedido');
+  await late.product.says('Este pedido já está pago');
   expect(await paymentsOf(shop.fixture)).toHaveLength(before + 1);
 });
 
@@ -59,6 +59,6 @@ if (runsAll())
     await payOn(popup, CARD.approved);
     await product.says('Pagamento confirmado');
     await visitor.page.goto(cardPayment.checkoutUrl);
-    await visitor.page.getByRole('heading', { name: 'Esta compra já foi paga' }).waitFor();
+    await visitor.page.getByRole('heading', { name: 'Este pedido já está pago' }).waitFor();
     expect(await visitor.page.getByLabel('Número do cartão').count()).toBe(0);
   });

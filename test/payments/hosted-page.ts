@@ -165,6 +165,7 @@ const PIX_PAGES: Readonly<Record<string, HostedState>> = {
     payment: aPixPayment({ returnedCredits: [aReturn('paid_elsewhere')] }),
     orderStatus: 'paid',
   },
+  'order-refunded': { payment: aPixPayment(), orderStatus: 'refunded' },
 };
 
 /** Every page of a payment by LTC, by name. */

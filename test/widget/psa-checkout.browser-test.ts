@@ -514,6 +514,70 @@ describe('an order that another device has paid', () => {
     },
   );
 
+  it('A payment that had expired shows it live, in place of its retry', async () => {
+    const { element } = await checkout();
+    await element.start();
+    await change(element, 'EXPIRED');
+    expect(part(element, 'retry-button')).not.toBeNull();
+    const changed = event(element, 'psa-phase-change', ({ detail }) => detail.phase === 'order_paid');
+    await act(element, { values: { orderPaid: true } });
+    await changed;
+    await element.updateComplete;
+    expect(part(element, 'status')?.textContent?.trim()).toBe('Este pedido já está pago');
+    expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
+  });
+
+  it('A retry that is refused because the order is paid shows it, too', async () => {
+    const result = { __typename: 'UnavailableError', code: 'ORDER_PAID', message: 'no' };
+    const { element, scenario } = await checkout();
+    await element.start();
+    await change(element, 'EXPIRED');
+    const body = JSON.stringify({ token: scenario.token, start: { result } });
+    await fetch(`${url}/scenario`, { method: 'POST', body });
+    await element.retry();
+    await element.updateComplete;
+    expect(element.phase).toBe('order_paid');
+    expect(part(element, 'status')?.textContent?.trim()).toBe('Este pedido já está pago');
+    expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
+  });
+
+  it.each([
+    [true, 'order_paid', 'Este pedido já está pago', 'O valor deste pagamento volta para você.'],
+    [false, 'failed', 'Pagamento estornado', 'O valor volta pelo mesmo cartão, no prazo do banco.'],
+  ])(
+    'A payment whose money is returned says so, without a retry, where its order is paid: %o',
+    async (orderPaid, phase, text, hint) => {
+      const { element } = await checkout();
+      const failed = vi.fn();
+      element.addEventListener('psa-failed', failed);
+      await element.start();
+      await change(element, 'EXPIRED');
+      const changed = event(element, 'psa-phase-change', ({ detail }) => detail.phase === phase);
+      await act(element, { values: { status: 'FAILED', returned: true, orderPaid } });
+      await changed;
+      await element.updateComplete;
+      expect(part(element, 'status')?.textContent?.trim()).toBe(text);
+      expect(part(element, 'hint')?.textContent?.trim()).toBe(hint);
+      expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
+      expect(failed).toHaveBeenCalledTimes(orderPaid ? 0 : 1);
+    },
+  );
+
+  it('An own payment of the other method that has paid the order is shown as paid, and nothing else before', async () => {
+    const { element } = await checkout({}, { methods: 'pix card' });
+    await element.start('card');
+    const { orderCode } = element.payment as CardPayment;
+    await element.start('pix');
+    const phases: string[] = [];
+    element.addEventListener('psa-phase-change', ({ detail }) => phases.push(detail.phase));
+    const paid = event(element, 'psa-paid');
+    // The update of the payment that is open comes first.
+    await act(element, { orderCode, silent: true, values: { status: 'PAID', version: 2 } });
+    await act(element, { values: { orderPaid: true } });
+    expect((await paid).detail.payment.orderCode).toBe(orderCode);
+    expect(phases).toEqual(['paid']);
+  });
+
   it.each([
     ['ORDER_PAID', 'order_paid', 'Este pedido já está pago'],
     ['ORDER_REFUNDED', 'order_refunded', 'Este pedido foi pago e estornado'],

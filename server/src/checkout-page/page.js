@@ -86,6 +86,8 @@ function startForm() {
   pollUntil(
     ({ state }) => isSent || state === 'paid_elsewhere' || state === 'order_refunded',
     () => isSent || location.replace(ownAddress),
+    // At the end of its time the countdown asks, too.
+    4_000,
   );
   // The declined cards before this one: the page tells by it what became of this one.
   const { value: attempt } = inputOf(form, 'attempt');

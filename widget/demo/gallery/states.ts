@@ -142,6 +142,37 @@ export const STATES: readonly GalleryState[] = [
     via: 'return',
     script: { payment: { status: 'REFUNDED', paidAt: PAID_AT, refundedAt: '2026-03-15T10:05:00.000Z' } },
   },
+  {
+    name: 'order-paid',
+    title: 'Pago em outro aparelho',
+    via: 'return',
+    script: { payment: { orderPaid: true, description: DESCRIPTION } },
+  },
+  {
+    name: 'order-refunded',
+    title: 'Pago em outro aparelho, e estornado',
+    via: 'return',
+    script: { payment: { orderPaid: true, orderRefunded: true } },
+  },
+  {
+    name: 'paid-twice',
+    title: 'Pago outra vez, e devolvido',
+    via: 'return',
+    script: { payment: { status: 'FAILED', orderPaid: true, returned: true } },
+  },
+  pix('paid-twice', 'PIX: pago outra vez, e devolvido', {
+    status: 'FAILED',
+    orderPaid: true,
+    returned: true,
+    pix: null,
+    returnedCredits: [{ amountCents: 18_900, returnedAt: PAID_AT }],
+  }),
+  {
+    name: 'given-back',
+    title: 'Pago depois de cancelado, e devolvido',
+    via: 'return',
+    script: { payment: { status: 'FAILED', returned: true } },
+  },
   { name: 'network-error', title: 'Erro: rede', via: 'click', script: { start: 'network-error' } },
   { name: 'server-error', title: 'Erro: servidor', via: 'click', script: refusal('UPSTREAM_UNAVAILABLE') },
   {

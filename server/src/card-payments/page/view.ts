@@ -43,7 +43,7 @@ export function statusPage(
     title,
     state,
     followUrl: follow,
-    reloads: true,
+    reloads: state === 'processing',
     summary: summary(site, order, { withCountdown: false }),
     main: notice({ icon, tone, title, body }),
   });
@@ -103,9 +103,11 @@ const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, orde
       <p class="aside">${site.texts.page.startAgain}</p>
       ${backLink(site, cancelUrlOf(payment))}`,
   }),
-  expired: (site, { payment, merchantName }) => ({
+  expired: (site, { payment, merchantName, path }) => ({
     icon: ICONS.clock,
     tone: 'neutral',
+    // Another device may still pay the order.
+    follow: followPath(site, path),
     ...(payment.canceledAt
       ? {
           title: site.texts.page.canceled,
