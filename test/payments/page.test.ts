@@ -48,6 +48,7 @@ describe('the page of each state', () => {
     refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
     failed: ['Pagamento não concluído', 'Nada foi cobrado.'],
     'paid-elsewhere': ['Este pedido já está pago', 'Recebemos R$ 49,90 e devolvemos', 'Não pague de novo'],
+    'order-refunded': ['Este pedido foi pago e estornado', 'volte à loja'],
     'ltc-waiting': ['Gerando o endereço', 'se atualiza sozinha'],
     'ltc-pending': [
       ...['Pague com Litecoin', 'R$ 49,90', 'Expira em 29:41', 'Envie 0.08149068 LTC', LTC_ADDRESS],
