@@ -73,7 +73,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Asks the server which of the named methods the token takes. A page that names the card alone needs no answer. */
   async readMethods(): Promise<void> {
     const { token, methods } = this.host;
-    const endpoint = this.#endpoint();
+    const endpoint = this.#visits.endpointOf(this.host);
     this.#allowed = undefined;
     if (!token || !endpoint || !/pix/.test(methods)) return;
     const allowed = await readMethods(endpoint, token).catch(() => undefined);
@@ -181,7 +181,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const isSwitch = phase === 'pending' && method !== this.method;
     if ((STARTED.test(phase) && !isSwitch) || this.resuming || host.disabled) return;
     if (!this.emit('psa-before-start', { method }, true)) return;
-    const endpoint = this.#endpoint();
+    const endpoint = this.#visits.endpointOf(this.host);
     const { token, customer, amountCents: valueCents } = host;
     if (!endpoint || !token || !method) {
       // The chunk contains the text of the error.
@@ -264,7 +264,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const paymentToken = failed ? undefined : visit.paymentToken;
     const isOver = payment && !isFollowable(payment);
     const others = earlier.filter((access) => access.orderCode !== orderCode);
-    const endpoint = this.#endpoint();
+    const endpoint = this.#visits.endpointOf(this.host);
     if (!(paymentToken || others[0]) || !endpoint || !this.host.isConnected) return;
     this.#following = new AbortController();
     const { signal } = this.#following;
@@ -386,16 +386,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** The options of a request about the payment, or an earlier one; undefined while there is none. */
   #options(access: Partial<PaymentAccess> = this.#visits.visit ?? {}): PaymentOptions | undefined {
     const { orderCode, paymentToken: token } = access;
-    const endpoint = this.#endpoint();
+    const endpoint = this.#visits.endpointOf(this.host);
     return orderCode && token && endpoint
       ? { endpoint, token, method: methodOf(orderCode), orderCode }
       : undefined;
-  }
-
-  /** The endpoint as an absolute URL. The page at successUrl need not name it: the visit has it stored. */
-  #endpoint(): string | undefined {
-    const url = this.host.endpoint || this.#visits.visit?.endpoint;
-    return url && URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : undefined;
   }
 
   /** Reconnects when the page is visible or online again: sockets and timers may have died unnoticed. */

@@ -61,6 +61,12 @@ export class CurrentVisit {
     return true;
   }
 
+  /** The endpoint as an absolute URL. The page at successUrl need not name it: the visit has it stored. */
+  endpointOf(host: Pick<CheckoutHost, 'endpoint'>): string | undefined {
+    const url = host.endpoint || this.visit?.endpoint;
+    return url && URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : undefined;
+  }
+
   /** Returns the visit for a click: another attempt after an outcome or with another amount, another payment by another method. */
   next(method: string, valueCents: number | undefined): Visit {
     const visit = this.visit ?? loadVisit(this.key) ?? newVisit();
