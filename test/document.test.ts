@@ -689,7 +689,7 @@ describe('3.2 card payment', () => {
   const create = async (input: object = {}): Promise<string> =>
     (await live.post('/card-payments', { valueCents: 4990, ...input })).body.orderCode;
   const statusOf = async (orderCode: string) => (await live.get(`/card-payments/${orderCode}`)).body.status;
-  rows('3.2', ['pending to failed'], async () => {
+  rows('3.2', ['paid_elsewhere'], async () => {
     const orderCode = await create();
     await app.cardPayments.pay(orderCode, declinedForGood());
     expect(await statusOf(orderCode)).toBe('failed');
@@ -716,24 +716,41 @@ describe('3.2 card payment', () => {
       expect(await statusOf(orderCode)).toBe(status);
     }
   });
-  rows('3.2', ['pending to refunded'], async () => {
+  rows('3.2', ['paid_elsewhere'], async () => {
     const order = { externalId: 'doc-3.2' };
     const [kept, second] = [await create(order), await create(order)];
     const from = receiver.received.length;
     for (const orderCode of [kept, second]) await app.cardPayments.pay(orderCode, approvedSoon());
     await advanceClock(app, 5_000);
-    const statuses = [await statusOf(kept), await statusOf(second)];
-    expect([...statuses].sort()).toEqual(['paid', 'refunded']);
+    const payments = await Promise.all(
+      [kept, second].map(async (code) => (await live.get(`/card-payments/${code}`)).body),
+    );
+    const [failed, paid] = payments.sort((left, right) => left.status.localeCompare(right.status));
+    expect(paid.status).toBe('paid');
+    expect(failed).toMatchObject({
+      status: 'failed',
+      returned: true,
+      failureReason: 'paid_elsewhere',
+      keptPayment: paid.orderCode,
+      paidAt: null,
+    });
     // What is returned by itself never was paid, and says so to nobody.
-    const paid = [kept, second][statuses.indexOf('paid')];
-    expect(reported(from, 'card_payment.paid').map(({ body }) => body.orderCode)).toEqual([paid]);
+    expect(reported(from).map(({ body: { event, orderCode } }) => [event, orderCode])).toEqual([
+      ['card_payment.paid', paid.orderCode],
+    ]);
   });
-  rows('3.2', ['expired to refunded'], async () => {
+  rows('3.2', ['expired to failed'], async () => {
     const orderCode = await create();
     await app.cardPayments.pay(orderCode, approvedSoon());
     expect((await live.delete(`/card-payments/${orderCode}`)).body.status).toBe('expired');
     await advanceClock(app, 5_000);
-    expect(await statusOf(orderCode)).toBe('refunded');
+    expect((await live.get(`/card-payments/${orderCode}`)).body).toMatchObject({
+      status: 'failed',
+      returned: true,
+      failureReason: 'canceled',
+      paidAt: null,
+      refundedAt: null,
+    });
   });
 });
 
@@ -799,6 +816,20 @@ describe('3.4 payment by PIX', () => {
     expect(await statusOf(paymentId)).toEqual(['expired', false]);
     await payByPix(paymentId);
     expect(await statusOf(paymentId)).toEqual(['paid', true]);
+  });
+  rows('3.4', ['expired to failed'], async () => {
+    const order = { externalId: 'doc-3.4-late' };
+    const [late, kept] = [await charge(4_990, order), await charge(4_990, order)];
+    await advanceClock(app, 30 * 60_000);
+    await payByPix(kept);
+    await payByPix(late);
+    expect((await live.get(`/payments/${late}`)).body).toMatchObject({
+      status: 'failed',
+      returned: true,
+      failureReason: 'paid_elsewhere',
+      keptPayment: kept,
+      paidAt: null,
+    });
   });
   rows('3.4', ['pending to failed'], async () => {
     const customer = { email: 'sem-codigo@psa.example' };
@@ -1300,6 +1331,17 @@ describe('4.5 other endpoints', () => {
     expect((await live.post(`/disputes/${won}/accept`, {})).status).toBe(409);
     expect((await live.post(`/disputes/dsp_${'0'.repeat(24)}/accept`, {})).status).toBe(404);
     await app.controls.closeDispute(await liveTenant(), id, 'forgiven');
+  });
+  rows('4.5', ['GET /v1/returns'], async () => {
+    const [first, second] = [await charge(4_990), await charge(819)];
+    for (const paymentId of [first, first, second, second]) await payByPix(paymentId);
+    const { returns, total } = (await live.get('/returns?limit=2')).body;
+    expect(total).toBeGreaterThanOrEqual(2);
+    const of = { cause: 'already_paid', externalId: null, keptPayment: null };
+    expect(returns).toMatchObject([
+      { ...of, paymentId: second, amountCents: 819, returnId: expect.stringMatching(/^ret_[0-9a-f]{24}$/) },
+      { ...of, paymentId: first, amountCents: 4_990 },
+    ]);
   });
   rows(
     '4.5',
@@ -1962,8 +2004,6 @@ describe('6.4 optional events', () => {
     const { body } = reported(from).find((each) => each.body.event === 'return.completed')!;
     const resource = { type: 'payment', id };
     expect(body).toMatchObject({ resource, amountCents: 819, cause: 'already_paid', metadata });
-    const [listed] = (await live.get('/returns?limit=1')).body.returns;
-    expect(listed).toMatchObject({ paymentId: id, returnId: body.returnId, returnedAt: body.returnedAt });
   });
   rows('6.4', ['charge.expired', 'charge.failed', 'charge.refunded'], async () => {
     const from = receiver.received.length;

@@ -67,6 +67,8 @@ import { createProductRoutes } from '../server/src/products/routes.ts';
 import { MAX_REFUNDS } from '../server/src/receiving/model.ts';
 import { createRefundRoutes } from '../server/src/refunds/routes.ts';
 import { refundWebhook } from '../server/src/refunds/wire.ts';
+import { createReturnRoutes } from '../server/src/returns/routes.ts';
+import { returnWebhook } from '../server/src/returns/wire.ts';
 import { createSandboxRoutes } from '../server/src/sandbox/routes.ts';
 import { MAX_STORE_PRODUCTS } from '../server/src/store/model.ts';
 import { createStoreRoutes } from '../server/src/store/routes.ts';
@@ -167,6 +169,7 @@ const operations: RestOperation[] = [
   ...createPayoutRoutes({ payouts: unused }),
   ...createProductRoutes({ products: unused }),
   ...createRefundRoutes({ refunds: unused }),
+  ...createReturnRoutes({ returns: unused }),
   ...createSandboxRoutes({ sandbox: unused }),
   ...createStoreRoutes({ store: unused }),
   ...createSubaccountRoutes({ subaccounts: unused }),
@@ -504,6 +507,14 @@ describe('the fields in the service document', () => {
       chargeEvent({ status: 'expired', canceledAt: now }),
       chargeEvent({ status: 'failed', failureReason: 'no' }),
       chargeWebhook({ ...chargeOf, status: 'refunded', paidAt: now, refundedAt: now }, 'paid', 'live')!,
+      returnWebhook(
+        {
+          ...{ returnId: 'ret_0', resource, externalId: null, amountCents: 1, cause: 'already_paid' },
+          ...{ keptPayment: null, endToEndId: null, receivedAt: now, returnedAt: now },
+          ...{ metadata: null, callbackUrl: null },
+        },
+        'live',
+      ),
       ...SUBSCRIPTION_NEWS.map((news) => subscriptionWebhook(`subscription.${news}`, subscription, 'live')!),
       payoutWebhook(payout({ status: 'processing' }), 'live')!,
       payoutWebhook(payout({ status: 'returned', processedAt: now, returnedAt: now }), 'live')!,

@@ -19,6 +19,7 @@ const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __type
 type Scopes = DashboardScope | readonly DashboardScope[] | null;
 /** Refunds are of card payments and of payments: a token sees those of what it may read. */
 const REFUND_SCOPES = ['card_payments', 'payments'] as const;
+const RETURN_SCOPES = ['card_payments', 'payments', 'subscriptions'] as const;
 const SCOPES_WITH_UPDATES = [
   'wallet',
   'payouts',
@@ -56,6 +57,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   },
   subscriptions: { scope: 'subscriptions', query: '{ subscriptions { totalCount nodes { status } } }' },
   refund: { scope: REFUND_SCOPES, query: '{ refund(refundId: $refundId) { status } }' },
+  returns: { scope: RETURN_SCOPES, query: '{ returns { totalCount nodes { cause } } }' },
   refunds: { scope: REFUND_SCOPES, query: '{ refunds { totalCount nodes { status } } }' },
   product: { scope: 'products', query: '{ product(productId: $productId) { name } }' },
   products: { scope: 'products', query: '{ products { totalCount nodes { name } } }' },

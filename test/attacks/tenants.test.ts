@@ -70,6 +70,7 @@ const KINDS = [
     'deliveries',
     'storeProducts',
     'refunds',
+    'returns',
     'disputes',
   ],
   ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts', 'entryRefId'],
@@ -174,6 +175,10 @@ const PLACES: Record<string, Attack> = {
   'Query.refund(refundId)': each('refundId', 'refundId'),
   'Query.refunds(after)': each('refunds', 'after'),
   'Query.refunds(before)': withOwn('refunds', 'before', () => ({ last: 2 })),
+  'Query.returns(after)': each('returns', 'after'),
+  'Query.returns(before)': withOwn('returns', 'before', () => ({ last: 2 })),
+  'Query.returns(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
   'Query.subaccount(subaccountId)': each('subaccountId', 'subaccountId'),
   'Query.subaccountPayout(reference)': withOwn('reference', 'reference', (own) => ({
     subaccountId: own.subaccountId[0],
@@ -308,6 +313,7 @@ const PLACES: Record<string, Attack> = {
 const NOT_OFFERED: ReadonlySet<string> = new Set([
   ...['Subscription.subaccountUpdates(subaccountId)', 'Subscription.subaccountUpdates(after)'],
   'Subscription.allSubaccountUpdates(after)',
+  ...['Query.returns(after)', 'Query.returns(before)', 'Query.returns(filter.externalId)'],
   // Not refused: the deliveries of these facades are inserted, and so no event is behind the cursor.
   ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
 ]);
@@ -719,6 +725,7 @@ async function idsOf(
     return data?.list?.edges ?? [];
   };
   const refunds = await offered('refunds(first: 10) { edges { cursor node { id refundId } } }');
+  const returns = await offered('returns(first: 10) { edges { cursor node { returnId } } }');
   const disputes = await offered('disputes(first: 10) { edges { cursor node { id disputeId } } }');
   const payments = await offered('payments(first: 10) { edges { cursor node { id paymentId method } } }');
   const charges = await offered('charges(first: 10) { edges { cursor node { id chargeId } } }');
@@ -833,6 +840,7 @@ async function idsOf(
     deliveries: first(deliveries),
     storeProducts: first(store),
     refunds: first(refunds),
+    returns: first(returns),
     disputes: first(disputes),
     subaccounts: first(edges('subaccounts')),
     webhookDeliveries: first(edges('webhookDeliveries')),
@@ -1107,8 +1115,11 @@ async function sideOf(
   }
   const { items: charges } = await app.charges.listPage(service.tenant, { limit: 10, offset: 0 });
   for (const { chargeId } of charges) {
-    await app.pix.pay({ txid: txidOf(chargeId) });
-    await app.charges.receive(service.tenant, chargeId);
+    // The second PIX is returned.
+    for (let paid = 0; paid < 2; paid += 1) {
+      await app.pix.pay({ txid: txidOf(chargeId) });
+      await app.charges.receive(service.tenant, chargeId);
+    }
     await client.request(
       'mutation ($input: RefundChargeInput!) { refundCharge(input: $input) { __typename } }',
       { input: { chargeId, amountCents: 10, idempotencyKey: `devolucao-${chargeId}` } },

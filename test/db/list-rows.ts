@@ -87,6 +87,12 @@ export const SEED = (accounts: readonly Seeded[]) => `
       case when nth >= rare then timestamptz '2026-01-01' + nth * interval '1 minute' end,
       case when nth < rare then timestamptz '2026-01-01' + nth * interval '1 minute' end
     from seeded;
+  insert into payment_return (account_id, environment, return_id, resource, resource_id, external_id, amount_cents, cause,
+      rail_id, received_at, returned_at)
+    select account_id, 'live', 'ret_' || lpad(to_hex(place), 24, '0'), case when nth < rare then 'charge' else 'payment' end,
+      place::text, 'pedido-' || nth, 1000, 'already_paid', 'E' || place,
+      timestamptz '2026-01-01' + nth * interval '1 minute', now()
+    from seeded;
   insert into dispute (account_id, environment, id, amount_cents, resource, resource_id, status, created_at, closed_at)
     select account_id, 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), 1000, 'payment', place::text,
       case when nth < rare then 'won' else 'forgiven' end, timestamptz '2026-01-01' + nth * interval '1 minute',

@@ -36,6 +36,8 @@ import {
 } from '../../server/src/products/store.ts';
 import type { RefundFilter } from '../../server/src/refunds/model.ts';
 import { countRefunds, listRefunds } from '../../server/src/refunds/store.ts';
+import type { ReturnFilter } from '../../server/src/returns/model.ts';
+import { countReturns, listReturns } from '../../server/src/returns/store.ts';
 import { listStoreProducts } from '../../server/src/store/store.ts';
 import type { StatementFilter, SubaccountPayoutFilter } from '../../server/src/subaccounts/model.ts';
 import {
@@ -579,6 +581,14 @@ describeOnDatabase('A page', (open) => {
       completedBefore: released.releasedBefore,
     },
   };
+  const returnFilters: Record<string, ReturnFilter> = {
+    'without a filter': {},
+    'of a rare type or one that none has': { types: ['charge', 'subscription'] },
+    'of a common type and a rare one': { types: ['payment', 'charge'] },
+    'of an order': { externalId: 'pedido-7' },
+    'of an order and of two types': { externalId: 'pedido-7', types: ['payment', 'charge'] },
+    'of an order that has none': { externalId: 'pedido' },
+  };
   const disputeFilters: Record<string, DisputeFilter> = {
     'without a filter': {},
     'of a rare status or one that none has': { status: ['won', 'open'] },
@@ -602,6 +612,20 @@ describeOnDatabase('A page', (open) => {
           (db, of) => listRefunds(db, of, { ...filter, end: 'last', limit: 51, before: middle }),
         ],
         [`of refunds ${name}, its total`, (db, of) => countRefunds(db, of, filter)],
+      ]),
+    ),
+    ...Object.fromEntries(
+      Object.entries(returnFilters).flatMap(([name, filter]): [string, Ask][] => [
+        [`of returns ${name}`, (db, of) => listReturns(db, of, { ...page, ...filter })],
+        [
+          `of returns ${name}, behind a place in the middle`,
+          (db, of) => listReturns(db, of, { ...page, ...filter, after: middle }),
+        ],
+        [
+          `of returns ${name}, the last before a place in the middle`,
+          (db, of) => listReturns(db, of, { ...filter, end: 'last', limit: 51, before: middle }),
+        ],
+        [`of returns ${name}, its total`, (db, of) => countReturns(db, of, filter)],
       ]),
     ),
     'of refunds that failed long ago': (db, of) =>

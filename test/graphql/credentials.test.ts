@@ -90,6 +90,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.products': query('{ totalCount }', 'products'),
   'Query.refund': query(`(refundId: "ref_${NO_ID}") { status }`, 'cards', 'payments'),
   'Query.refunds': query('{ totalCount }', 'cards', 'payments'),
+  'Query.returns': query('{ totalCount }', 'cards', 'payments'),
   'Query.storeProduct': query('(storeProductId: "x") { name }', 'products'),
   'Query.storeProducts': query('{ totalCount }', 'products'),
   // Of its subaccounts the other permission sees the payouts.

@@ -731,6 +731,7 @@ function restOperations(ids: Ids): Operation[] {
       '/subaccounts/{id}/payouts',
       '/products',
       '/disputes',
+      '/returns',
       '/deliveries',
       '/store/products',
     ].flatMap((path) => list(path)),
@@ -782,6 +783,7 @@ const LISTS: Readonly<Record<string, string | null>> = {
   'Query.payments': null,
   'Query.charges': null,
   'Query.refunds': 'COMPLETED',
+  'Query.returns': null,
   'Query.disputes': 'OPEN',
   'Query.subscriptions': 'PENDING',
   'Query.products': null,
@@ -1150,7 +1152,7 @@ function graphqlOperations(ids: Ids): Operation[] {
     }),
     streamOfAll('allWebhookDeliveryUpdates', { status: choices('DELIVERED') }),
     ...Object.entries(FILTERS).map(([type, { list, ofSubaccount, fields, ofList }]): Operation => {
-      const selected = `${ofSubaccount ?? list}(first: 1, filter: $filter) { nodes { id } }`;
+      const selected = `${ofSubaccount ?? list}(first: 1, filter: $filter) { totalCount }`;
       const parent = `subaccount(subaccountId: "${ids.own.subaccount}") { ${selected} }`;
       const document = `query ($filter: ${type}) { ${ofSubaccount ? parent : selected} }`;
       return {
@@ -1160,14 +1162,17 @@ function graphqlOperations(ids: Ids): Operation[] {
         send: (filter) => outcomeOfRequest(live, document, { filter }, []),
       };
     }),
-    ...Object.entries(FILTERS).map(([type, { stream: name, fields }]): Operation => {
+    ...Object.entries(FILTERS).flatMap(([type, { stream: name, fields }]): Operation[] => {
+      if (!name) return [];
       const document = `subscription ($filter: ${type}) { ${name}(after: "x", filter: $filter) { cursor } }`;
-      return {
-        name: `${name} by filter`,
-        fields,
-        places: [],
-        send: (filter) => outcomeOfSubscription(live, document, { filter }, []),
-      };
+      return [
+        {
+          name: `${name} by filter`,
+          fields,
+          places: [],
+          send: (filter) => outcomeOfSubscription(live, document, { filter }, []),
+        },
+      ];
     }),
   ];
 }

@@ -28,10 +28,10 @@ const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '
 /**
  * The filters of the lists and of the streams of all changes, by the name of their type: each member, from which bad input for
  * it is derived. Those of `ofList` select in the list alone, and the stream refuses them. `ofSubaccount`: the field of a
- * subaccount that is the list.
+ * subaccount that is the list. `stream`: where the list has one.
  */
 export const FILTERS: Readonly<
-  Record<string, { list: string; ofSubaccount?: string; stream: string; fields: Filter; ofList?: Filter }>
+  Record<string, { list: string; ofSubaccount?: string; stream?: string; fields: Filter; ofList?: Filter }>
 > = {
   PayoutFilter: {
     list: 'payouts',
@@ -72,6 +72,10 @@ export const FILTERS: Readonly<
         'failedBefore',
       ],
     ),
+  },
+  PaymentReturnFilter: {
+    list: 'returns',
+    fields: { externalId: DETAILS.externalId },
   },
   DisputeFilter: {
     list: 'disputes',

@@ -65,6 +65,7 @@ describeOnDatabase('The description of webhooks', (open) => {
       ...['charge.test.expired', 'charge.test.paid', 'charge.test.refunded'],
       ...['delivery.test.delivered', 'delivery.test.out_of_stock'],
       ...['payment.test.expired', 'payment.test.paid', 'payment.test.refunded', 'refund.test.completed'],
+      'return.test.completed',
       ...['subscription.test.activated', 'subscription.test.paid'],
       ...['withdrawal.test.completed', 'withdrawal.test.processing', 'withdrawal.test.requested'],
     ]);

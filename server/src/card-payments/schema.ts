@@ -12,7 +12,6 @@ import {
   languageField,
   orderFields,
   paymentInputs,
-  returnedFields,
   StartCheckoutInput,
 } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
@@ -39,6 +38,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { refundableCents } from '../receiving/model.ts';
+import { returnedFields } from '../receiving/schema.ts';
 import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
 import { type CardPayment, type CardPaymentStatus, createCardPaymentInput, isFinal } from './model.ts';
 import { assertNotPaused } from './tokens/model.ts';

@@ -1,11 +1,9 @@
 import { builder } from '../graphql/builder.ts';
-import type { Context } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { knownLanguage } from '../kernel/language.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
 import { maskTaxId } from '../kernel/tax-id.ts';
 import { EXTERNAL_ID_FORM } from '../kernel/text.ts';
-import type { Returned } from '../receiving/model.ts';
 import type { Customer } from './model.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
@@ -23,33 +21,6 @@ const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
     ES: { value: 'es', description: 'Spanish.' },
   } as const,
 });
-
-/** The fields of a payment that belongs to an order: what became of its money where another payment was kept. */
-export function returnedFields<Shape extends { status: string } & Partial<Returned>>(
-  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
-  /** Whether the caller sees what is the merchant's alone: a payment's identifier is the secret of its page. */
-  isMerchants: (context: Context) => boolean,
-) {
-  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
-    Types,
-    { status: string } & Partial<Returned>
-  >;
-  return {
-    returned: t.boolean({
-      nullable: true,
-      description:
-        'Whether its money arrived and is returned to the payer: another payment of its order was paid before, or the merchant had canceled it. Such a payment is FAILED and was never PAID; `returns` lists its money. False for LTC, which waits for the operator. Null if the upstream service does not report it.',
-      resolve: ({ status, returned = null }) =>
-        status === 'failed' || status === 'unknown' ? returned : false,
-    }),
-    keptPayment: t.string({
-      nullable: true,
-      description:
-        'The orderCode or paymentId of the payment of the same order that was kept, if this one has EXPIRED or FAILED after it. Null otherwise, and to a browser’s checkout or payment token.',
-      resolve: ({ keptPayment = null }, _, context) => (isMerchants(context) ? keptPayment : null),
-    }),
-  };
-}
 
 /** The field of a type whose hosted page has a language. */
 export function languageField<Shape extends { language?: string | null }>(
@@ -124,14 +95,14 @@ const CustomerInput = builder.inputType('CustomerInput', {
 });
 
 /** The description of the field in every input that has it. */
-export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is refunded; a new one is refused with ORDER_PAID or ORDER_REFUNDED. In remote mode no second is refunded, and a page that is open there still takes a card.`;
+export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is returned to its payer; a new one is refused with ORDER_PAID or ORDER_REFUNDED. In remote mode no second is returned, and a page that is open there still takes a card.`;
 
 const LANGUAGE_OF_PAGE =
   'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to the checkoutUrl that API keys and dashboard tokens read.';
 
 export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   description:
-    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further start of a single-use token whose payment is open gives that payment, so that a second device joins the first. A retry of the attempt, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept, a second is refunded.',
+    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further start of a single-use token whose payment is open gives that payment, so that a second device joins the first. A retry of the attempt, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept; the money of a second is returned.',
   fields: (t) => ({
     attemptId: t.string({
       required: true,

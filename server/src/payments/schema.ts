@@ -8,13 +8,7 @@ import {
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
 import { methodsOf, orderTokenOf } from '../checkout/model.ts';
-import {
-  CustomerRef,
-  orderFields,
-  paymentInputs,
-  returnedFields,
-  StartCheckoutInput,
-} from '../checkout/schema.ts';
+import { CustomerRef, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
@@ -40,6 +34,7 @@ import {
   pixFields,
   QrCode,
 } from '../pix/fields-schema.ts';
+import { returnedFields } from '../receiving/schema.ts';
 import type { PaymentMethod } from './methods.ts';
 import {
   type CreatePaymentInput,

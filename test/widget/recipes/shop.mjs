@@ -14,9 +14,9 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' };
 for (const folder of ['orders', 'shipped', 'refunded']) await mkdir(folder, { recursive: true });
 
 /** Ships a paid order, or reverses it: once, for a link is made once, however many processes try. */
-async function mark(folder, { externalId }) {
-  if (!ID.test(externalId)) return;
-  await link(`orders/${externalId}`, `${folder}/${externalId}`).catch((error) => {
+async function mark(folder, order) {
+  if (!ID.test(order?.externalId)) return;
+  await link(`orders/${order.externalId}`, `${folder}/${order.externalId}`).catch((error) => {
     // Done before, or no order of this shop.
     if (!['EEXIST', 'ENOENT'].includes(error.code)) throw error;
   });
@@ -34,9 +34,8 @@ async function answer(request) {
   const [, folder, id = ''] = new URL(request.url, 'http://shop').pathname.split('/');
   if (request.method === 'POST' && folder === 'webhook') {
     const { event } = await verifyWebhook(request, { secret: PSA_WEBHOOK_SECRET });
-    const [sale, refund] = [saleOf(event), refundOf(event)];
-    if (sale) await mark('shipped', sale);
-    if (refund) await mark('refunded', refund);
+    await mark('shipped', saleOf(event));
+    await mark('refunded', refundOf(event));
     return [204];
   }
   if (request.method === 'POST' && folder === 'orders') {
