@@ -689,7 +689,7 @@ describe('3.2 card payment', () => {
   const create = async (input: object = {}): Promise<string> =>
     (await live.post('/card-payments', { valueCents: 4990, ...input })).body.orderCode;
   const statusOf = async (orderCode: string) => (await live.get(`/card-payments/${orderCode}`)).body.status;
-  rows('3.2', ['paid_elsewhere'], async () => {
+  rows('3.2', ['pending to failed'], async () => {
     const orderCode = await create();
     await app.cardPayments.pay(orderCode, declinedForGood());
     expect(await statusOf(orderCode)).toBe('failed');

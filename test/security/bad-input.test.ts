@@ -484,6 +484,8 @@ const AMOUNT = { field: { kind: 'cents', valid: 10_000 }, required: true } as co
 const NAME = { field: { kind: 'text', valid: 'Ana', max: 200 }, required: true } as const;
 const EXTERNAL_ID = { field: { kind: 'printable', valid: 'a1', max: 200 } } as const;
 const PIX_KEY = { field: { kind: 'destination', valid: CPF }, required: true } as const;
+const PIX_KEY_TYPE = { field: { kind: 'choice', valid: 'cpf' } } as const;
+const GRAPHQL_PIX_KEY_TYPE = { field: { kind: 'choice', valid: 'CPF' } } as const;
 const PRODUCT = {
   name: { field: { kind: 'text', valid: 'Copo', max: 200 }, required: true },
   description: { field: { kind: 'text', valid: 'Azul', max: 2_000 } },
@@ -667,6 +669,7 @@ function restOperations(ids: Ids): Operation[] {
       amount: { field: { kind: 'reais', valid: 10 }, required: true },
       method: { field: { kind: 'choice', valid: 'pix' }, required: true },
       walletAddress: PIX_KEY,
+      pixKeyType: PIX_KEY_TYPE,
       externalId: CARD_DETAILS.externalId,
       idempotencyKey: REST_KEY,
     }),
@@ -680,6 +683,7 @@ function restOperations(ids: Ids): Operation[] {
       id: { field: idOf(ids, 'subaccount') },
       amountCents: AMOUNT,
       pixKey: PIX_KEY,
+      pixKeyType: PIX_KEY_TYPE,
       externalId: CARD_DETAILS.externalId,
       idempotencyKey: REST_KEY,
     }),
@@ -987,6 +991,7 @@ function graphqlOperations(ids: Ids): Operation[] {
       method: { field: { kind: 'choice', valid: 'PIX' }, required: true },
       amountCents: AMOUNT,
       destination: PIX_KEY,
+      pixKeyType: GRAPHQL_PIX_KEY_TYPE,
       externalId: CARD_DETAILS.externalId,
       idempotencyKey: GRAPHQL_KEY,
     }),
@@ -1000,6 +1005,7 @@ function graphqlOperations(ids: Ids): Operation[] {
       subaccountId: { field: idOf(ids, 'subaccount'), required: true },
       amountCents: AMOUNT,
       pixKey: PIX_KEY,
+      pixKeyType: GRAPHQL_PIX_KEY_TYPE,
       externalId: CARD_DETAILS.externalId,
       idempotencyKey: GRAPHQL_KEY,
     }),
