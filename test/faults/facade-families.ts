@@ -75,7 +75,7 @@ export async function prepareFamilies({
         made: `select payment_id as id from payment where amount_cents = ${value}`,
       });
     for (const [kind, value, splits] of [
-      ['charge', valueCents, null],
+      ['charge', valueCents, undefined],
       ['split', valueCents + 10, [{ subaccountId, share: { percent: '33.33' } }]],
     ] as const)
       add(kind, {
@@ -199,17 +199,18 @@ export async function prepareFamilies({
 
     /** Sends each request, and kills the facade when all of them are on their way. */
     async killAndStartAgain(facade: Facade, arrivals: readonly Arrival[]): Promise<void> {
-      const sending = requests.map((request) => send(request, facade));
+      const sending = Promise.all(requests.map((request) => send(request, facade)));
       const open = () =>
-        requests
-          .filter(({ key, when }) => {
-            const [arrival] = arrivals.filter((each) => keyOf(each) === key);
-            return !arrival?.fault || (when === 'after' && arrival.upstreamStatus === null);
-          })
-          .map(({ key }) => key);
-      await expect.poll(open, { timeout: 60_000 }).toEqual([]);
+        requests.flatMap(({ key, when }) => {
+          const [arrival] = arrivals.filter((each) => keyOf(each) === key);
+          if (!arrival) return [`${key} has not arrived`];
+          if (!arrival.fault) return [`${key} has not arrived in whole`];
+          return when === 'after' && arrival.upstreamStatus === null ? [`${key} has no answer`] : [];
+        });
+      // A request that is refused never arrives: its refusal says more than its absence.
+      await Promise.race([sending, expect.poll(open, { timeout: 60_000 }).toEqual([])]);
       await facade.killAndStartAgain();
-      await Promise.all(sending);
+      await sending;
     },
 
     /** Sends each again, but for the refund that never arrived: the service has to deny it for long before. */
