@@ -7,7 +7,7 @@ import { DESTINATIONS } from '../support/payout-methods.ts';
 import { createCatalogueOperations } from './catalogue-operations.ts';
 import { createLtcOperations } from './ltc-operations.ts';
 import { createPixOperations, type Tools } from './pix-operations.ts';
-import { CARDS } from './rails.ts';
+import { type BookedTransfer, CARDS } from './rails.ts';
 import type { Made, Request, Requests } from './requests.ts';
 import { createSubscriptionOperations } from './subscription-operations.ts';
 import type { World } from './world.ts';
@@ -139,6 +139,11 @@ export function createOperations(
     },
   });
   const ltc = createLtcOperations(world, tools, catalogue.sales);
+
+  async function recheck({ tenant, id }: BookedTransfer): Promise<void> {
+    if (id.startsWith('sqp_')) await slices.subaccounts.recheck(tenant, id);
+    else await slices.payouts.recheck(tenant, id);
+  }
 
   const operations: Record<string, { weight: number; act: () => Promise<unknown> }> = {
     ...pix.operations,
@@ -415,6 +420,20 @@ export function createOperations(
         });
       },
     },
+    /** A transfer that has arrived comes back, and the bank says so. */
+    returnTransfer: {
+      weight: 2,
+      async act() {
+        const arrived = world.rails.returnable();
+        if (arrived.length === 0) return;
+        const transfer = random.pick(arrived);
+        transfer.outcome = 'return';
+        await attempt('returnTransfer', async () => {
+          await recheck(transfer);
+          return 'done';
+        });
+      },
+    },
     createTestPayment: {
       weight: 3,
       async act() {
@@ -521,6 +540,9 @@ export function createOperations(
     async end() {
       await recurring.end();
       await ltc.end();
+      // Of some the service has not heard that they came back.
+      for (const transfer of world.rails.transfers.values())
+        if (transfer.outcome === 'return') await recheck(transfer);
     },
     async askAgain() {
       await Promise.all(requests.keyed().map((each) => make(each)));

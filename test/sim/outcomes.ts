@@ -24,6 +24,7 @@ export const TOUR: Tour = [
   { steps: ['createLtcPayment', 'sendLtc', 'mineLtc', 'receiveLtc'], until: 'receiveLtc: paid' },
   { steps: ['requestPayout'], until: 'requestPayout: done' },
   { steps: ['requestSubaccountPayout'], until: 'requestSubaccountPayout: done' },
+  { steps: ['credit', 'requestPayout', 'time', 'returnTransfer'], until: 'returnTransfer: done' },
 ];
 
 /** The outcomes that follow from those of the tour, by the end of it. */
@@ -49,6 +50,12 @@ export const OF_MANY_SEEDS: readonly string[] = [
   ...AFTER_THE_TOUR,
   ...['requestPayout: refused: INSUFFICIENT_FUNDS', 'requestPayout: refused: IDEMPOTENCY_CONFLICT'],
   ...['task: pix.register', 'event: refund.failed', 'event: dispute.won', 'event: card_payment.refunded'],
+  ...[
+    'returnTransfer: done',
+    'event: payout.returned',
+    'event: subaccount_payout.reversed',
+    'event: return.completed',
+  ],
   ...['fault: transaction: lost at COMMIT, done', 'fault: transaction: lost at COMMIT, not done'],
   ...['fault: PIX bank: answer lost', 'fault: PIX bank: late', 'fault: LTC network: answer lost'],
 ];

@@ -20,7 +20,7 @@ export interface BookedTransfer extends Transfer {
   receivedAt: Date;
   heldUntil: Date | null;
   settlesAt: Date;
-  /** return: it arrives and comes back, before anybody looks. */
+  /** return: it arrives and comes back, before anybody looks or later. */
   outcome: 'complete' | 'deny' | 'refuse' | 'return';
 }
 
@@ -62,6 +62,8 @@ export interface Rails {
   readonly litecoin: LtcNetwork;
   readonly send: Send;
   readonly transfers: ReadonlyMap<string, BookedTransfer>;
+  /** Transfers that have arrived and may still come back. */
+  returnable(): BookedTransfer[];
   readonly charges: ReadonlyMap<string, BookedCharge>;
   readonly refunds: ReadonlyMap<string, BookedRefund>;
   /** The body of each webhook. */
@@ -186,6 +188,14 @@ export function createRails({
     charges,
     refunds,
     received,
+    returnable: () =>
+      [...transfers.values()].filter(
+        (transfer) =>
+          transfer.outcome === 'complete' &&
+          transfer.tenant.environment === 'live' &&
+          isPix(transfer) &&
+          transfer.settlesAt <= clock.now(),
+      ),
     pix: createPixBank({ name, clock, over, random, broken }),
     litecoin: createLtcNetwork({ name, clock, over, random }),
     bank: {
