@@ -74,6 +74,29 @@ describe('a new account', () => {
   });
 });
 
+it('eleven digits are a CPF or a mobile, as the form says, and which of both is shown before the payout is confirmed', async () => {
+  await credit(100_000);
+  const { page } = await openDashboard();
+  const rows = await page.locator('#payouts tbody tr').count();
+  const dialog = page.getByRole('dialog', { name: 'Confirmar o saque' });
+  await page.getByLabel('Valor em reais').fill('10,00');
+  await page.getByLabel('Chave PIX').fill('11987654374');
+  for (const [type, said] of [
+    ['reconhecer', /\(CPF\)/],
+    ['celular', /\+55119\d+ \(celular\)/],
+  ] as const) {
+    await page.getByLabel('Tipo da chave').selectOption(type);
+    await page.getByRole('button', { name: 'Pedir saque' }).click();
+    await dialog.filter({ hasText: said }).waitFor();
+    await dialog.getByRole('button', { name: 'Voltar' }).click();
+    await dialog.waitFor({ state: 'hidden' });
+  }
+  await page.getByLabel('Tipo da chave').selectOption('e-mail');
+  await page.getByRole('button', { name: 'Pedir saque' }).click();
+  await page.getByText('A chave não é do tipo escolhido').waitFor();
+  expect(await page.locator('#payouts tbody tr').count()).toBe(rows);
+});
+
 describe('a payout whose answer was lost', () => {
   it('a payout whose answer was lost is sent once, also where the form was changed in between', async () => {
     await credit(50_000);

@@ -1,9 +1,11 @@
 import { expect, it } from 'vitest';
+import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { CARD, payOn } from '../support/browser.ts';
 import { runsAll } from '../support/scale.ts';
+import { startServiceFixture } from './fixture.ts';
 import { openPopup, openShop, paymentsOf, productOf } from './shop.ts';
 
-const shop = openShop();
+const shop = openShop(startServiceFixture);
 
 const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) {
   ... on CheckoutTokenSuccess { token } } }`;
@@ -11,8 +13,8 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(i
   ... on CardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
 
 /** The shop in a browser of its own, whose page was rendered with a token of the order. */
-async function open(externalId: string) {
-  const input = { amount: { fixedCents: 4990 }, description: 'Caneca', externalId };
+async function open(externalId: string, methods = ['CARD']) {
+  const input = { amount: { fixedCents: 4990 }, description: 'Caneca', externalId, methods };
   const { createCheckoutToken } = await shop.fixture.live.request(MINT, { input });
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'caneca');
@@ -48,6 +50,21 @@ it('a payment that was begun on a laptop is paid on a phone, and both show it pa
   await late.product.payButton.click();
   await late.product.says('Este pedido já está pago');
   expect(await paymentsOf(shop.fixture)).toHaveLength(before + 1);
+});
+
+it('an order that is paid by PIX on a phone is shown as paid on a laptop, live', async () => {
+  const laptop = await open('e2e-1044', ['PIX', 'CARD']);
+  const page = await openPopup(laptop.visitor, () => laptop.product.payButton.click());
+  await laptop.product.says('Aguardando o pagamento');
+  const phone = await open('e2e-1044', ['PIX', 'CARD']);
+  await phone.product.pixButton.click();
+  const code = await phone.product.code.inputValue();
+  expect(await shop.fixture.app.pix.pay({ txid: txidOfCode(code)! })).not.toBeNull();
+  await shop.fixture.pass(1);
+  await phone.product.says('Pagamento confirmado');
+  await laptop.product.says('Este pedido já está pago');
+  expect(await laptop.product.retryButton.count()).toBe(0);
+  await page.getByRole('heading', { name: 'Este pedido já está pago' }).waitFor();
 });
 
 if (runsAll())
