@@ -91,13 +91,13 @@ describe('over GraphQL', () => {
     expect(await client.request(NODE, delivery)).toEqual({
       node: { __typename: 'Delivery', deliveryId: delivery.deliveryId },
     });
-    expect((await client.request(DELETE, delivery)).deleteDelivery).toMatchObject({
+    expect((await client.request(DELETE, { deliveryId: delivery.deliveryId })).deleteDelivery).toMatchObject({
       deleted: true,
       deletedId: delivery.id,
       deliveryId: delivery.deliveryId,
     });
     expect(await client.request(NODE, delivery)).toEqual({ node: null });
-    expect((await client.request(DELETE, delivery)).deleteDelivery).toMatchObject({
+    expect((await client.request(DELETE, { deliveryId: delivery.deliveryId })).deleteDelivery).toMatchObject({
       __typename: 'NotFoundError',
       message: 'Delivery not found',
     });

@@ -560,7 +560,7 @@ test('a server that is not ready answers 503, also without the database', async 
   const down = await startApp();
   await down.database.close();
   const answer = await fetch(`${down.url}/readyz`);
-  expect([answer.status, await answer.json()]).toEqual([503, { status: 'not ready' }]);
+  expect([answer.status, await answer.json()]).toEqual([503, { status: 'not ready', cause: 'other' }]);
   expect((await fetch(`${down.url}/healthz`)).status).toBe(200);
   await down.close();
 });

@@ -350,10 +350,11 @@ describe('GET /v1/subaccounts/{id}/payouts/{payoutId} (4.1)', () => {
       expect(await other.get(`/subaccounts/${id}${path}`)).toMatchObject(noSubaccount);
       expect(await sandbox.get(`/subaccounts/${id}${path}`)).toMatchObject(noSubaccount);
     }
-    for (const path of ['/transfers', '/payout'])
-      expect(
-        await other.post(`/subaccounts/${id}${path}`, { amountCents: 4_000, pixKey: KEY }),
-      ).toMatchObject(noSubaccount);
+    const amountCents = 4_000;
+    expect(await other.post(`/subaccounts/${id}/transfers`, { amountCents })).toMatchObject(noSubaccount);
+    expect(await other.post(`/subaccounts/${id}/payout`, { amountCents, pixKey: KEY })).toMatchObject(
+      noSubaccount,
+    );
   });
 });
 

@@ -34,6 +34,8 @@ const SIZES = {
   AMOUNTS: [300_000, 20_000_000, 20_000_000, 20_000_000],
   /** Simulated histories of 200 steps each; `npm run sim` plays 10,000. */
   SEEDS: [2, 120, 500, 500],
+  /** Histories of orders that every party sees; `npm run sim -- --orders` plays 10,000. */
+  ORDERS: [100, 300, 1_000, 10_000],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
   STORIES: [2, 60, 300, 1_000],
   /** Tenants that use others' ids with tokens and restricted keys; with whole keys all do, or two in `npm test`. */

@@ -27,10 +27,11 @@ export function pageState(
   orderStatus: 'paid' | 'refunded' | null,
   now: Date,
 ): PageState {
+  const undecided = status === 'pending' || status === 'expired';
+  if (orderStatus && (undecided || returned)) return CLOSED_ORDER[orderStatus];
   // A canceled one says so, with what was sent back.
-  if (returned) return canceledAt ? 'expired' : 'paid_elsewhere';
-  if (status !== 'pending' && status !== 'expired') return status;
-  if (orderStatus) return CLOSED_ORDER[orderStatus];
+  if (returned && canceledAt) return 'expired';
+  if (!undecided) return status;
   if (status === 'expired' || expiresAt <= now) return 'expired';
   return brCode === null ? 'waiting' : 'pending';
 }
