@@ -126,9 +126,15 @@ async function play(core: Core, orders: readonly string[], random: Random): Prom
 /** A shop that knows its orders by webhooks alone: the last sale or refund that has arrived is its word. */
 function createShop(receiver: Receiver, random: Random): Map<string, Says> {
   const orders = new Map<string, Says>();
-  receiver.answer = (response, { body }) => {
-    // Every third webhook is lost, and comes again later than others.
-    if (random.below(3) === 0) return void response.writeHead(503).end();
+  const losses = new Map<unknown, number>();
+  receiver.answer = (response, { headers, body }) => {
+    const id = headers['x-webhook-id'];
+    const lost = losses.get(id) ?? 0;
+    // Every third attempt is lost, and comes again later than others; the seventh is the last one.
+    if (lost < 6 && random.below(3) === 0) {
+      losses.set(id, lost + 1);
+      return void response.writeHead(503).end();
+    }
     const event = JSON.parse(body);
     const sale = saleOf(event);
     const refund = refundOf(event);
