@@ -33,7 +33,7 @@ function fail(message) {
   return process.exit(1);
 }
 
-/** @param {string} folder of an install of npm's package `node` */
+/** @param {string} folder of an install */
 function programOf(folder) {
   const windows = process.platform === 'win32';
   return join(folder, 'node_modules', 'node', 'bin', windows ? 'node.exe' : 'node');
@@ -54,17 +54,10 @@ function ensureFetched(version, why) {
   // Renamed when it is whole: a run that is cut off, or a second one beside it, leaves no half of an install.
   const fresh = mkdtempSync(join(FETCHED, 'fetching-'));
   try {
-    // The package chooses the program of this system in its install script.
-    const options = [
-      '--no-audit',
-      '--no-fund',
-      '--no-update-notifier',
-      '--ignore-scripts=false',
-      '--loglevel=error',
-    ];
+    const options = ['--no-audit', '--no-fund', '--no-update-notifier', '--loglevel=error'];
     const { status, error, stderr } = spawnSync(
       'npm',
-      ['install', '--prefix', fresh, ...options, `node@${version}`],
+      ['install', '--prefix', fresh, ...options, `node@npm:${packageOf(process)}@${version}`],
       {
         // The settings of the command that npm runs now, such as its folder, are not those of this install.
         env: withoutNpm(process.env),
@@ -87,6 +80,16 @@ function ensureFetched(version, why) {
     if (!existsSync(programOf(folder))) throw error;
   }
   return programOf(folder);
+}
+
+/**
+ * The package that npm's package `node` installs for a system. Its own install script, which newer versions of npm do not
+ * run unasked, would choose it.
+ *
+ * @param {{ platform: string, arch: string }} system
+ */
+function packageOf({ platform, arch }) {
+  return `node-${platform === 'win32' ? 'win' : platform}-${arch}`;
 }
 
 /** @param {NodeJS.ProcessEnv} env */
