@@ -29,7 +29,7 @@ const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const VALUE_CENTS = 4_990;
 
-/** What somebody says of an order. */
+/** The state of an order, as somebody sees it. */
 type Says = 'unpaid' | 'paid' | 'refunded';
 
 /** A payment of either family, as the merchant sees it. */
@@ -145,7 +145,7 @@ function createShop(receiver: Receiver, random: Random): Map<string, Says> {
   return orders;
 }
 
-/** What a payment's state in a list or in an update says of its order. */
+/** The state of an order by its payments, in a list or in updates. */
 function saysOf(payments: readonly AnyPayment[]): Says {
   const sold = payments.filter(({ paidAt }) => paidAt !== null);
   expect(sold.length, 'payments of one order that were paid').toBeLessThanOrEqual(1);
@@ -168,7 +168,7 @@ async function followStream(core: Core): Promise<Map<string, AnyPayment[]>> {
   }
 }
 
-/** What the payer reads on the page of a payment: null where it says nothing of the order. */
+/** The state of the order on the page of a payment; null where the page says nothing of it. */
 async function saysPage(core: Core, payment: AnyPayment): Promise<Says | null> {
   const now = core.clock.now();
   if (isCard(payment)) {
@@ -188,7 +188,7 @@ const PAGES: Record<string, Says | null> = {
   ...{ failed: null, returned: null },
 };
 
-/** What the element shows on the device that has this payment. */
+/** The state of the order in the element on the device that has this payment; null where it says nothing of it. */
 function saysElement(payment: AnyPayment): Says | null {
   const answer = {
     ...payment,
