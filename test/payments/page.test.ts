@@ -145,9 +145,36 @@ describe('the page of each state', () => {
     ['without a code, at its end', { status: 'pending', brCode: null, expiresAt: NOW }, false, 'expired'],
     ['whose order is paid, after its end', { status: 'expired', expiresAt: NOW }, true, 'paid_elsewhere'],
     ['that is paid itself', { status: 'paid' }, true, 'paid'],
+    ['that is returned', { status: 'failed', returned: true }, true, 'paid_elsewhere'],
+    [
+      'that is returned after it was canceled',
+      { status: 'failed', returned: true, canceledAt: NOW },
+      false,
+      'expired',
+    ],
   ] as const)('The state of a payment %s is derived', (_, changes, paidElsewhere, state) => {
     expect(pageState(aPixPayment(changes), paidElsewhere ? 'paid' : null, NOW)).toBe(state);
   });
+});
+
+test.each<[string, Parameters<typeof aPixPayment>[0], boolean]>([
+  ['and nothing has come', { status: 'expired' }, false],
+  [
+    'and a PIX has come after it',
+    {
+      ...{ status: 'failed', failureReason: 'canceled', returned: true },
+      returnedCredits: [
+        { endToEndId: 'E1', amountCents: 4990, cause: 'canceled', receivedAt: NOW, returnedAt: NOW },
+      ],
+    },
+    true,
+  ],
+])('A payer is shown that the shop has canceled the payment %s', async (_, changes, isReturned) => {
+  await using served = await servePixPage({ payment: aPixPayment({ ...changes, canceledAt: NOW }) });
+  const text = await textOf(await get(served.pageUrl));
+  expect(text).toContain('Pagamento cancelado');
+  expect(text).toMatch(/cancelou este pagamento em .*Um PIX que chegar depois é devolvido/);
+  expect(text.split('é devolvido')[1]!.includes('49,90')).toBe(isReturned);
 });
 
 describe('the addresses', () => {

@@ -110,6 +110,9 @@ describeOnDatabase('optional webhook events', (open) => {
         const { core, receiver } = await configured([...OPTIONAL_WEBHOOK_EVENTS]);
         const create = async (externalId: string) => ({
           canceled: (await core.cardPayments.create(core.tenant, { ...SALE, externalId })).payment,
+          canceledPix: (await core.payments.create(core.tenant, { ...SALE, externalId })).payment,
+          canceledLtc: (await core.payments.create(core.tenant, { ...SALE, externalId, method: 'ltc' }))
+            .payment,
           card: (await core.cardPayments.create(core.tenant, { ...SALE, externalId })).payment,
           pix: (await core.payments.create(core.tenant, { ...SALE, externalId })).payment,
           ltc: (await core.payments.create(core.tenant, { ...SALE, externalId, method: 'ltc' })).payment,
@@ -123,8 +126,11 @@ describeOnDatabase('optional webhook events', (open) => {
           await core.litecoin.send(kept.ltc.address!, { litoshi: kept.ltc.litoshi, confirmations: 2 });
         else await payByPix(core, kept.paymentId);
         await core.work.settled();
-        for (const { canceled } of [paid, open])
+        for (const { canceled, canceledPix, canceledLtc } of [paid, open]) {
           await core.cardPayments.cancel(core.tenant, canceled.orderCode);
+          await core.payments.cancel(core.tenant, canceledPix.paymentId);
+          await core.payments.cancel(core.tenant, canceledLtc.paymentId);
+        }
         await core.pass(25 * HOUR);
 
         const idOf = (of: object) =>
