@@ -52,7 +52,7 @@ test('A server goes on beside statuses and events of a newer version, which it d
       alter table payout drop constraint payout_status_check, drop constraint payout_method_check;
       insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
           destination, requested_at)
-        select account_id, environment, '0000000000000000000000bb', 1, 1, 'boleto', 'returned', 5000, 100, 'a bill', now()
+        select account_id, environment, '0000000000000000000000bb', 1, 1, 'boleto', 'contested', 5000, 100, 'a bill', now()
         from stream`),
   );
 
@@ -84,7 +84,7 @@ test('A server goes on beside statuses and events of a newer version, which it d
   expect(payouts.nodes).toEqual([{ withdrawalId, method: 'UNKNOWN', status: 'UNKNOWN' }]);
   const list = await app.rest().get('/payouts');
   expect(list.status).toBe(200);
-  expect(list.body.payouts).toMatchObject([{ withdrawalId, method: 'boleto', status: 'returned' }]);
+  expect(list.body.payouts).toMatchObject([{ withdrawalId, method: 'boleto', status: 'contested' }]);
   await app.work.settled();
   expect(app.faults).toEqual([]);
   const { rows } = await sql`select status from card_payment where order_code = ${frozen}`.execute(newer.sql);

@@ -187,7 +187,8 @@ export function createPixPayers(random: Random) {
       sale.evidenceId = disputeId;
       return;
     }
-    const amountCents = sale.refunds[sale.refunded]!;
+    // Left out, it is all that is left.
+    const amountCents = sale.refunds[sale.refunded] ?? undefined;
     const details = { amountCents, idempotencyKey: `${key}:refund:${sale.refunded}` };
     await repeated(twice, async () => {
       const { done } = await (payer.email === null

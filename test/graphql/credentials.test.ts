@@ -256,7 +256,11 @@ test.each([
 async function outcomesWith(credential: string | null): Promise<Record<string, string>> {
   const client = app.client(credential);
   const outcomes: Record<string, string> = {};
-  for (const name of Object.keys(OPERATIONS)) outcomes[name] = await outcomeOf(client, name);
+  for (const [at, name] of Object.keys(OPERATIONS).entries()) {
+    // A token may ask 120 times a minute.
+    if (at % 60 === 59) app.clock.advance(61_000);
+    outcomes[name] = await outcomeOf(client, name);
+  }
   return outcomes;
 }
 

@@ -61,7 +61,7 @@ test('an attempt that was paid and given back is not paid again by a charge that
   expect(await status(core, kept.orderCode)).toBe('refunded');
 
   await core.pass(20 * MINUTE);
-  expect(await status(core, late.orderCode)).toBe('refunded');
+  expect(await status(core, late.orderCode)).toBe('failed');
   expect(await core.balances()).toMatchObject({ merchant_pending: 0, merchant_balance: 0 });
   expect(core.faults).toEqual([]);
 });

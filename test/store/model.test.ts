@@ -76,7 +76,7 @@ describe('the file of an import', () => {
     ['no id', [{ name: 'Caneca' }], 'row 1, id: is required'],
     [
       'an id with a line break',
-      [{ ...one, id: 'a\n' }],
+      [{ ...one, id: 'a\nb' }],
       'row 1, id: must not contain control or invisible characters',
     ],
     ['an id twice', [one, { ...one, name: 'Prato' }], 'row 2, id: is there twice'],

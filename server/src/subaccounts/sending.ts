@@ -81,7 +81,15 @@ export function createSubaccountSending({
     });
   }
 
-  function recordOutcome(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
+  /** Records an answer of the bank. One that says at first that the payout has come back is two steps: it had arrived before. */
+  async function recordOutcome(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
+    const before = await step(tenant, id, outcome);
+    const comesBack =
+      outcome.status === 'returned' && before.payout.status === 'completed' && !before.payout.reversed;
+    return comesBack ? step(tenant, id, outcome) : before;
+  }
+
+  function step(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
     const names = newPayoutNames();
     return advance(
       tenant,
