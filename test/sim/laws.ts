@@ -180,7 +180,29 @@ const LAWS: Record<string, string> = {
     select account_id, order_code, status from card_payment p
     where canceled_at is not null and (status <> 'expired' and not returned or exists (
       select from posting where posting.account_id = p.account_id and posting.environment = p.environment
-        and transaction_id = 'card_payment.paid:' || p.order_code))`,
+        and transaction_id = 'card_payment.paid:' || p.order_code))
+    union all
+    select account_id, payment_id, status from payment p
+    where canceled_at is not null and (status not in ('expired', 'failed') or paid_at is not null or exists (
+      select from posting where posting.account_id = p.account_id and posting.environment = p.environment
+        and transaction_id in ('payment.paid:' || p.payment_id, 'ltc.paid:' || p.payment_id)))
+    union all
+    select account_id, charge_id, status from charge p
+    where canceled_at is not null and (status <> 'expired' or paid_at is not null or exists (
+      select from posting where posting.account_id = p.account_id and posting.environment = p.environment
+        and transaction_id = 'charge.paid:' || p.charge_id))`,
+
+  'each credit of a canceled payment by PIX is sent back, and its LTC waits for the operator': `
+    select account_id, id, end_to_end_id, cause from (
+      select account_id, payment_id as id from payment where canceled_at is not null
+      union all select account_id, charge_id from charge where canceled_at is not null
+    ) canceled join pix_credit c using (account_id)
+    where c.payment_id = id and cause is null
+    union all
+    select account_id, payment_id, txid, state from payment p join ltc_output o using (account_id, payment_id)
+    where p.canceled_at is not null and o.state = 'credited' and not exists (
+      select from posting where posting.account_id = p.account_id and posting.environment = p.environment
+        and starts_with(transaction_id, 'ltc.credited:' || p.payment_id || ':'))`,
 
   'a turbo payout is processing before it is completed, and no other ever is': `
     select withdrawal_id, method, status from payout p

@@ -1,7 +1,7 @@
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
 import { PRICE, type Sales } from './catalogue-operations.ts';
-import type { Tools } from './pix-operations.ts';
+import { outcomeOf, type Tools } from './pix-operations.ts';
 import { LITOSHI_PER_CENT } from './rails.ts';
 import type { World } from './world.ts';
 
@@ -41,7 +41,7 @@ export function createLtcOperations(
     await attempt('receiveLtc', async () => {
       const received = await slices.ltc.receive(live, id);
       if (received?.paidAt) requests.expectStatus(id, ['paid']);
-      return received?.status ?? 'unknown payment';
+      return received ? outcomeOf(received) : 'unknown payment';
     });
   }
 
@@ -119,6 +119,19 @@ export function createLtcOperations(
             return parts.length > 1 ? 'in parts' : 'at once';
           });
           if (blocks > 0) await receive(drawn);
+        },
+      },
+      /** A merchant cancels. LTC that is confirmed later waits for the operator. */
+      cancelLtcPayment: {
+        weight: 1,
+        async act() {
+          const drawn = draw();
+          if (!drawn) return;
+          await attempt('cancelLtcPayment', async () => {
+            const { status } = await slices.payments.cancel(live, drawn.id);
+            requests.expectStatus(drawn.id, ['expired', 'failed']);
+            return status;
+          });
         },
       },
       mineLtc: {

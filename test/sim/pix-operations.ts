@@ -41,6 +41,10 @@ interface Open {
   expiresAt: Date;
 }
 
+/** The status, and the reason where the money has come after a cancellation. */
+export const outcomeOf = ({ status, failureReason }: Pick<StoredPayment, 'status' | 'failureReason'>) =>
+  failureReason === 'canceled' ? `${status}, canceled` : status;
+
 /** Steps of merchants, payers and the bank with payments and charges by PIX. */
 export function createPixOperations(
   { slices, clock, rails, live, sandbox, tokens, notify }: World,
@@ -88,7 +92,7 @@ export function createPixOperations(
         requests.expectStatus(id, ['paid', 'refunded']);
         if (tenant === live && !paid.some((known) => known.id === id)) paid.push({ type, id });
       }
-      return received?.status ?? 'unknown payment';
+      return received ? outcomeOf(received) : 'unknown payment';
     });
   }
 
@@ -219,6 +223,23 @@ export function createPixOperations(
         async act() {
           const drawn = draw();
           if (drawn) await receive(drawn);
+        },
+      },
+      /** A merchant cancels. Money that is recorded later goes back. */
+      cancelPix: {
+        weight: 2,
+        async act() {
+          const drawn = draw();
+          if (!drawn) return;
+          const { tenant, type, id } = drawn;
+          await attempt(`cancel ${type}`, async () => {
+            const { status } =
+              type === 'charge'
+                ? await slices.charges.cancel(tenant, id)
+                : await slices.payments.cancel(tenant, id);
+            requests.expectStatus(id, ['expired', 'failed']);
+            return status;
+          });
         },
       },
       openPix: {
