@@ -52,6 +52,23 @@ describe('the page of each state', () => {
     if (name !== 'form') expect(text).not.toContain('Número do cartão');
   });
 
+  it.each([
+    ['of a paid order', 'paid', null, ['Este pedido já está pago', 'Outro pagamento da mesma compra']],
+    ['of an order that was refunded since', 'refunded', null, ['O valor inteiro já foi devolvido']],
+    ['of a canceled payment', null, NOW, ['Pagamento cancelado']],
+    ['of a canceled payment whose order is paid', 'paid', NOW, ['Este pedido já está pago']],
+  ] as const)(
+    'A charge %s that was given back is shown with the state of the order',
+    async (_, orderStatus, canceledAt, says) => {
+      const payment = { ...PAGES.returned!, canceledAt };
+      await using served = await servePage({ payment, orderStatus });
+      const text = await textOf(await get(served.pageUrl));
+      for (const words of [...says, 'O valor foi devolvido para o cartão']) expect(text).toContain(words);
+      expect(text).not.toContain('Nada foi cobrado');
+      if (orderStatus === 'refunded') expect(text).not.toContain('já está pago');
+    },
+  );
+
   it('An unknown order code is answered with a page and status 404', async () => {
     await using served = await servePage();
     for (const code of [

@@ -322,6 +322,9 @@ describeOnDatabase('the opening of the page of a PIX payment', (open) => {
     const opened = await Promise.all([1, 2, 3].map(() => read(payment.paymentId, true)));
     expect(opened).toEqual([1, 2, 3].map(() => ({ ...pending, status: 'paid' })));
     expect(await read(other.paymentId, true)).toEqual({ ...pending, orderStatus: 'paid' });
+    // What comes for the other one is returned, and its page goes on to show the order.
+    await core.pix.pay({ txid: txidOf(other.paymentId) });
+    expect(await read(other.paymentId, true)).toEqual({ ...pending, status: 'failed', orderStatus: 'paid' });
     expect(await core.payments.open(`psa_${'0'.repeat(32)}`, { asksBank: true })).toBeNull();
   });
 });

@@ -70,9 +70,11 @@ const STEPS_OF_ORDERS = {
     });
     await core.ltc.receive(core.tenant, payment.paymentId);
   },
-  async cancelCard(core: Core, externalId: string, random: Random) {
-    const payment = random.pick((await paymentsOf(core, externalId)).filter(isCard));
-    if (payment) await core.cardPayments.cancel(core.tenant, payment.orderCode);
+  async cancel(core: Core, externalId: string, random: Random) {
+    const payment = random.pick(await paymentsOf(core, externalId));
+    if (!payment) return;
+    if (isCard(payment)) await core.cardPayments.cancel(core.tenant, payment.orderCode);
+    else await core.payments.cancel(core.tenant, payment.paymentId);
   },
   async refund(core: Core, externalId: string, random: Random) {
     const payment = (await paymentsOf(core, externalId)).find(({ status }) => status === 'paid');
@@ -173,9 +175,7 @@ async function saysPage(core: Core, payment: AnyPayment): Promise<Says | null> {
   const now = core.clock.now();
   if (isCard(payment)) {
     const opened = (await core.cardPayments.open(payment.orderCode))!;
-    return PAGES[
-      opened.orderStatus && payment.paidAt === null ? opened.orderStatus : cardPageState(opened.payment, now)
-    ]!;
+    return PAGES[cardPageState(opened.payment, opened.orderStatus, now)]!;
   }
   const opened = (await core.payments.open(payment.paymentId))!;
   return PAGES[pixPageState(opened.payment, opened.orderStatus, now)]!;
@@ -184,8 +184,8 @@ async function saysPage(core: Core, payment: AnyPayment): Promise<Says | null> {
 const PAGES: Record<string, Says | null> = {
   ...{ form: 'unpaid', processing: 'unpaid', waiting: 'unpaid', pending: 'unpaid', expired: 'unpaid' },
   ...{ paid: 'paid', paid_elsewhere: 'paid', refunded: 'refunded', order_refunded: 'refunded' },
-  // A card that was refused for good, or money that came back: not the order's own state.
-  ...{ failed: null, returned: null },
+  // A card that was refused for good: not the order's own state.
+  ...{ failed: null },
 };
 
 /** The state of the order in the element on the device that has this payment; null where it says nothing of it. */

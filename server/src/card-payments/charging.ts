@@ -158,9 +158,9 @@ export function createCharging({
     return guard.record(attempt, outcome).catch(onFault);
   }
 
-  /** The status of the order, where another payment of it was paid: this one takes no card any more. */
+  /** The status of the order of an unpaid payment, where another one of it was paid: this one takes no card any more. */
   async function closedOrderOf(tenant: Tenant, payment: StoredCardPayment): Promise<OrderStatus | null> {
-    if (payment.status !== 'pending' && payment.status !== 'expired') return null;
+    if (payment.status !== 'pending' && payment.status !== 'expired' && !payment.returned) return null;
     const paid = await Promise.all(
       methods.map((method) => method.selectPaid(database.sql, tenant, orderOf(payment))),
     );

@@ -338,7 +338,7 @@ export function createPixCharging({
       const resource = asksBank ? await askBank(operation, tenant, found.resource) : found.resource;
       const payment = family.hostedOf(resource);
       const { accountId } = tenant;
-      if (payment.status !== 'pending' && payment.status !== 'expired') {
+      if (payment.status !== 'pending' && payment.status !== 'expired' && !payment.returned) {
         const sale = family.saleOf?.(resource);
         const delivered = sale ? await content.select(database.sql, tenant, sale.payment) : [];
         return { accountId, payment, merchantName, orderStatus: null, delivered };

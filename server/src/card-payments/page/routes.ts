@@ -53,12 +53,7 @@ export function createCheckoutRoutes({
   });
   const ownOrigin = new URL(publicUrl).origin;
 
-  /** The state that the page shows: no card is taken for an order that another payment has paid. */
-  function stateOf({ payment, orderStatus }: Opened) {
-    const state = pageState(payment, clock.now());
-    if (orderStatus === null || (state !== 'form' && state !== 'expired')) return state;
-    return CLOSED_ORDER[orderStatus];
-  }
+  const stateOf = ({ payment, orderStatus }: Opened) => pageState(payment, orderStatus, clock.now());
 
   /** @throws HttpError 404, RateLimitError */
   function open(context: RequestContext): Promise<Opened> {
@@ -108,7 +103,7 @@ export function createCheckoutRoutes({
       headers?: Record<string, string>,
     ) => sendPage(response, status, body, { language: site.language, successUrl }, headers);
     const now = clock.now();
-    if (pageState(payment, now) !== 'form')
+    if (pageState(payment, null, now) !== 'form')
       return redirect(response, followPath(site, order.path, payment.declinedCharges));
 
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });

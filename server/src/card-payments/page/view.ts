@@ -33,11 +33,7 @@ export function formPage(site: CardSite, order: Order, answer: FormAnswer | null
 }
 
 /** The page of a payment that takes no card now, or that another payment of the same order has paid. */
-export function statusPage(
-  site: CardSite,
-  order: Order,
-  state: Exclude<PageState, 'form'> | ClosedOrder,
-): string {
+export function statusPage(site: CardSite, order: Order, state: Exclude<PageState, 'form'>): string {
   const { icon, tone, title, body, follow } = STATUS[state](site, order);
   return page(site, {
     title,
@@ -49,8 +45,6 @@ export function statusPage(
   });
 }
 
-type ClosedOrder = 'paid_elsewhere' | 'order_refunded';
-
 interface Status {
   icon: Html;
   tone: Tone;
@@ -60,7 +54,7 @@ interface Status {
   follow?: string;
 }
 
-const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, order: Order) => Status> = {
+const STATUS: Record<Exclude<PageState, 'form'>, (site: Site, order: Order) => Status> = {
   processing: (site, { payment, path }) => {
     const { texts } = site;
     const follow = followPath(site, path, payment.declinedCharges);
@@ -112,7 +106,7 @@ const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, orde
       ? {
           title: site.texts.page.canceled,
           body: html`
-            <p>${site.texts.card.canceledText(shopName(merchantName), site.formats.instant(payment.canceledAt))}</p>
+            ${returnedText(site, payment) ?? html`<p>${site.texts.card.canceledText(shopName(merchantName), site.formats.instant(payment.canceledAt))}</p>`}
             ${backLink(site, cancelUrlOf(payment))}`,
         }
       : {
@@ -139,28 +133,29 @@ const STATUS: Record<Exclude<PageState, 'form'> | ClosedOrder, (site: Site, orde
       ])}
       ${backLink(site, cancelUrlOf(order.payment))}`,
   }),
-  returned: (site, { payment }) => {
-    const { texts } = site;
+  order_refunded: (site, { payment }) =>
+    orderRefundedNotice(site, {
+      returned: returnedText(site, payment),
+      cancelUrl: cancelUrlOf(payment),
+    }),
+  paid_elsewhere: (site, { payment }) => {
+    const returned = returnedText(site, payment);
     return {
-      icon: ICONS.refund,
+      icon: returned ? ICONS.refund : ICONS.check,
       tone: 'neutral',
-      title: payment.canceledAt ? texts.page.canceled : texts.page.alreadyPaid,
+      title: site.texts.page.alreadyPaid,
       body: html`
-        ${payment.canceledAt ? null : html`<p>${texts.card.paidBefore}</p>`}
-        <p>${texts.card.refundedText}</p>
+        <p>${returned ? site.texts.card.paidBefore : site.texts.card.alreadyPaidText}</p>
+        ${returned}
         ${backLink(site, cancelUrlOf(payment))}`,
     };
   },
-  order_refunded: (site, { payment }) => orderRefundedNotice(site, { cancelUrl: cancelUrlOf(payment) }),
-  paid_elsewhere: (site, { payment }) => ({
-    icon: ICONS.check,
-    tone: 'neutral',
-    title: site.texts.page.alreadyPaid,
-    body: html`
-      <p>${site.texts.card.alreadyPaidText}</p>
-      ${backLink(site, cancelUrlOf(payment))}`,
-  }),
 };
+
+/** The text on a charge that was given back by itself; null where there was none. */
+function returnedText({ texts }: Site, { returned }: StoredCardPayment): Html | null {
+  return returned ? html`<p>${texts.card.refundedText}</p>` : null;
+}
 
 /** The shop's address for a payer who has neither paid nor cancelled. */
 function cancelUrlOf({ cancelUrl, orderCode }: StoredCardPayment): string | null {

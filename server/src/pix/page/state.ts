@@ -30,7 +30,7 @@ export function pageState(
   const undecided = status === 'pending' || status === 'expired';
   if (orderStatus && (undecided || returned)) return CLOSED_ORDER[orderStatus];
   // A canceled one says so, with what was sent back.
-  if (returned && canceledAt) return 'expired';
+  if (returned) return canceledAt ? 'expired' : 'paid_elsewhere';
   if (!undecided) return status;
   if (status === 'expired' || expiresAt <= now) return 'expired';
   return brCode === null ? 'waiting' : 'pending';
