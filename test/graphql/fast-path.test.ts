@@ -82,7 +82,7 @@ function post(body: unknown, headers: Headers, server: TestApp = app) {
       },
     );
     request.on('error', reject);
-    request.end(JSON.stringify(body));
+    request.end(typeof body === 'string' ? body : JSON.stringify(body));
   });
 }
 
@@ -388,6 +388,15 @@ describe('refusals of the fast path and of Yoga', () => {
     expect(known).toBe(before + 1);
     for (const extensions of ['x', 5, []])
       expect([(await post({ documentId, extensions }, {})).status, extensions]).toEqual([400, extensions]);
+    // JSON.parse would take the last one.
+    const repeated = await post(
+      `{"operationName":"x","operationName":null,${JSON.stringify(body).slice(1)}`,
+      {},
+    );
+    expect([repeated.status, repeated.text]).toEqual([
+      400,
+      expect.stringContaining('operationName is given twice'),
+    ]);
     expect(app.fastAnswers()).toBe(known);
   });
 

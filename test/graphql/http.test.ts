@@ -241,6 +241,18 @@ describe('a body', () => {
     ['with an empty query', '{"query":""}', 400, ''],
     ['with a query that is not a string', '{"query":{"a":1}}', 400, 'query'],
     ['with variables that are a list', JSON.stringify({ query: WALLET, variables: [] }), 400, 'variables'],
+    [
+      'with two queries',
+      `{"query":"{ __typename }","query":"{ wallet { id } }"}`,
+      400,
+      'query is given twice',
+    ],
+    [
+      'with a variable that is given twice',
+      `{"query":"{ __typename }","variables":{"input":{"amountCents":500,"amount\\u0043ents":null}}}`,
+      400,
+      'variables.input.amountCents is given twice',
+    ],
     ['with an unknown operation', JSON.stringify({ query: WALLET, operationName: 'X' }), 400, 'operation'],
   ])('a body is refused: %s', async (_, body, status, says) => {
     const answer = await post(body, { ...JSON_TYPE, accept: 'application/graphql-response+json' });

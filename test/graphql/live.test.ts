@@ -569,6 +569,11 @@ describe('a socket', () => {
       { id: 'a', type: 'subscribe', payload: { query: ALL, variables: [] } },
       4400,
     ],
+    [
+      'a member that is given twice',
+      `{"id":"a","type":"subscribe","payload":{"query":${JSON.stringify(ALL)},"variables":{"after":"a","after":null}}}`,
+      4400,
+    ],
   ])('a socket is closed by %s', async (_, message, code) => {
     const socket = raw();
     await socket.init(LIVE_KEY);

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import { GraphQLError } from 'graphql';
+import { repeatedMember } from '../http/json-input.ts';
 import { HttpError, type Route, readBody, retryHeaders, send, sendJson } from '../http/routes.ts';
 import { describeOutage, OUTAGE, OutageError } from '../kernel/errors.ts';
 import { messageOf } from './errors.ts';
@@ -107,7 +108,7 @@ function sendRefusal(
 /**
  * Converts the body to the form that is cheap for Yoga: the parsed object. Yoga lists every index of a text, which takes 100
  * times as long as parsing. It ignores an empty object and every other value: those are replaced by a short text of the
- * same kind.
+ * same kind. @throws HttpError 400 for a member that is given twice
  */
 function parseForYoga(body: string): object | string {
   let parsed: unknown;
@@ -116,12 +117,19 @@ function parseForYoga(body: string): object | string {
   } catch {
     return NOT_JSON;
   }
+  assertNoRepeated(body);
   if (typeof parsed === 'object' && parsed !== null)
     return Object.keys(parsed).length > 0 ? parsed : Array.isArray(parsed) ? '[]' : '{}';
   return typeof parsed === 'string' ? '""' : String(parsed);
 }
 
 const NOT_JSON = '{';
+
+/** Refuses a JSON text in which a member is given twice, where either value could be meant. @throws HttpError 400 */
+function assertNoRepeated(json: string): void {
+  const repeated = repeatedMember(json);
+  if (repeated !== null) throw new HttpError(400, `${repeated} is given twice`);
+}
 
 function setHeaders(response: ServerResponse, headers: Record<string, string>): void {
   for (const [name, value] of Object.entries(headers)) response.setHeader(name, value);
@@ -146,15 +154,17 @@ const USUAL_HEADERS = 'authorization, content-type, accept, idempotency-key';
 /** Names of headers, separated by commas, and not more of them than a client sends. */
 const HEADER_NAMES = /^[\w!#$%&'*+.^`|~, \t-]{1,1000}$/;
 
-/** Refuses a parameter that is not JSON, which Yoga would report as an internal fault. @throws HttpError 400 */
+/** Refuses a parameter that is not JSON, which Yoga would report as an internal fault, or has a member twice. @throws HttpError 400 */
 function assertJsonParams({ searchParams }: URL): void {
   for (const name of ['variables', 'extensions'])
-    for (const text of searchParams.getAll(name))
+    for (const text of searchParams.getAll(name)) {
       try {
         if (text !== '') JSON.parse(text);
       } catch {
         throw new HttpError(400, `${name} must be JSON`);
       }
+      assertNoRepeated(text);
+    }
 }
 
 /** Refuses a body that is not JSON in UTF-8. @throws HttpError 415 */

@@ -17,6 +17,7 @@ import {
 import { type RawData, type WebSocket, WebSocketServer } from 'ws';
 import { SlowConsumerError } from '../events/subscription.ts';
 import type { ClientAddress } from '../http/client-address.ts';
+import { repeatedMember } from '../http/json-input.ts';
 import { endSocket, isWebSocket } from '../http/upgrade.ts';
 import {
   OutageError,
@@ -252,7 +253,12 @@ export function createGraphQLSockets({
       // Messages still arrive until the client answers the close: one of an ended credential must change nothing.
       if (socket.readyState !== socket.OPEN) return;
       if (socket.bufferedAmount >= MAX_UNSENT_BYTES) socket.pause();
-      onMessage(parseMessage(data.toString())).catch((fault: unknown) => {
+      const text = data.toString();
+      const message = parseMessage(text);
+      const repeated = typeof message === 'object' ? repeatedMember(text) : null;
+      if (repeated !== null)
+        return socket.close(CloseCode.BadRequest, shortReason(`${repeated} is given twice`));
+      onMessage(message).catch((fault: unknown) => {
         if (socket.readyState !== socket.OPEN) return;
         // The library throws at a message that only a server sends.
         if (fault instanceof Error && fault.message.startsWith('Unexpected message of type'))

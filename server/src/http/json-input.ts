@@ -57,25 +57,43 @@ function parseJson(text: string): unknown {
   }
 }
 
-const JSON_TOKENS = /"([^"\\]*(?:\\.[^"\\]*)*)"(\s*:)?|[{}]/g;
-
 /**
- * Finds the first member that stands twice in an object of a JSON text, by the names on the way to it: of two, JSON.parse
- * keeps the last, and says nothing. `"\u0061mount"` is `amount`.
+ * Finds the first member that stands twice in an object of a valid JSON text, by the names on the way to it: of two, JSON.parse
+ * keeps the last, and says nothing. `"\u0061mount"` is `amount`. It takes less time than JSON.parse.
  */
-function repeatedMember(json: string): string | null {
+export function repeatedMember(json: string): string | null {
   const open: { names: Set<string>; name: string }[] = [];
-  for (const [token, text, colon] of json.matchAll(JSON_TOKENS)) {
-    if (token === '{') open.push({ names: new Set(), name: '' });
-    else if (token === '}') open.pop();
-    else if (colon !== undefined) {
+  for (let at = 0; at < json.length; at += 1) {
+    const sign = json[at];
+    if (sign === '{') open.push({ names: new Set(), name: '' });
+    else if (sign === '}') open.pop();
+    else if (sign === '"') {
+      const start = at;
+      at = endOfString(json, start);
+      if (!isBeforeColon(json, at)) continue;
+      const text = json.slice(start + 1, at);
       const object = open.at(-1)!;
-      object.name = text!.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text!;
+      object.name = text.includes('\\') ? (JSON.parse(`"${text}"`) as string) : text;
       if (object.names.has(object.name)) return open.map(({ name }) => shownName(name)).join('.');
       object.names.add(object.name);
     }
   }
   return null;
+}
+
+/** The place of the quotation mark that ends the string which begins at `start`: the next one that no backslash escapes. */
+function endOfString(json: string, start: number): number {
+  for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
+    let escapes = 0;
+    while (json[end - 1 - escapes] === '\\') escapes += 1;
+    if (escapes % 2 === 0) return end;
+  }
+}
+
+function isBeforeColon(json: string, at: number): boolean {
+  let next = at + 1;
+  while (' \n\r\t'.includes(json[next] ?? ':')) next += 1;
+  return json[next] === ':';
 }
 
 /**

@@ -10,6 +10,7 @@ import {
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
 import type { Caller } from '../../access/model.ts';
 import { compressResponse, encodingFor, MIN_COMPRESSED_BYTES } from '../../http/compression.ts';
+import { repeatedMember } from '../../http/json-input.ts';
 import { endBatched } from '../../http/routes.ts';
 import { OutageError } from '../../kernel/errors.ts';
 import { createLRUCache } from '../../kernel/lru-cache.ts';
@@ -98,8 +99,13 @@ export function createFastPath({
   function prepare({ params, document, body }: KnownRequest): PreparedOperation | null {
     const { operationName = null, variables = null } = params;
     const ast = getOperationAST(document, operationName);
-    // A caller who may not read the schema is refused the whole document.
-    if (ast?.operation !== OperationTypeNode.QUERY || asksForSchema(document)) return null;
+    // A caller who may not read the schema is refused the whole document, and anybody a body with a member twice.
+    if (
+      ast?.operation !== OperationTypeNode.QUERY ||
+      asksForSchema(document) ||
+      repeatedMember(body) !== null
+    )
+      return null;
     const key = `${ast.name?.value ?? ''} ${params.query}`;
     let run = compiled.get(key);
     if (run === undefined) {
