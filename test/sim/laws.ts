@@ -116,10 +116,10 @@ const LAWS: Record<string, string> = {
       from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
-      // An event that changes no status tells of the order of an unpaid payment, or of the refunds of a paid one.
+      // An event that changes no status tells of the order of an unpaid or returned payment, or of the refunds of a paid one.
       card_payment: [
         ...Object.entries(NEXT_OF_CARD).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
-        ...(['pending', 'expired', 'paid'] as const).map((status) => [status, status] as const),
+        ...(['pending', 'expired', 'failed', 'paid'] as const).map((status) => [status, status] as const),
       ],
       payment: STEPS_OF_PIX,
       charge: STEPS_OF_PIX,

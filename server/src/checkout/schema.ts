@@ -49,7 +49,7 @@ export function orderFields<Shape extends { orderStatus?: OrderStatus | null }>(
   return {
     orderPaid: t.boolean({
       description:
-        'Whether another payment has paid the order while this one was open or had expired. Nobody can pay this one any more: an open one stays PENDING until it expires, and money that comes for it is returned. Of those that had expired, the 20 newest show it.',
+        'Whether another payment has paid the order of this one, which was open, had expired or was returned. Nobody can pay this one any more: an open one stays PENDING until it expires, and money that comes for it is returned. Of those that had expired, the 20 newest show it, and so do the 20 newest of those that were returned.',
       resolve: ({ orderStatus }) => orderStatus != null,
     }),
     orderRefunded: t.boolean({

@@ -56,7 +56,7 @@ export interface OrderPayments extends OpenPayments {
   selectPaid(sql: Sql, tenant: Tenant, order: Order): Promise<readonly OrderPayment[]>;
 }
 
-/** The payments of orders by one method that nobody has paid and somebody may look at: those that are open or have expired. */
+/** The payments of orders by one method that nobody has paid and somebody may look at: open, expired, or returned to their payers. */
 interface OpenPayments {
   /** Loads what `opened` and `mark` read. */
   readOpen(reader: Reader, order: Order): Promise<unknown>;
@@ -90,17 +90,19 @@ export function closeOpenPayments(
   return methods.map((method) => method.mark(after, order, status)).reduce(joined);
 }
 
-/** The most expired payments of an order that are marked, the newest first: pages that payers may still have before them. */
-const MAX_EXPIRED = 20;
+/** The most expired payments of an order that are marked, and the most returned ones, the newest first: pages that payers may still have before them. */
+const MAX_ENDED = 20;
 
-/** The payments of an order that are open or have expired, by their ids. `name` is one of the order's. */
+/** The payments of an order that are open, have expired or were returned, by their ids. `name` is one of the order's. */
 interface OpenGroup {
   name: string;
   ids: readonly string[];
 }
 
 /** Creates the port on the unpaid payments in one table. `marked` returns the writes of a payment whose `orderStatus` has changed. */
-export function openPaymentsOf<P extends { status: string; orderStatus: OrderStatus | null }>({
+export function openPaymentsOf<
+  P extends { status: string; returned: boolean; orderStatus: OrderStatus | null },
+>({
   table,
   id,
   records,
@@ -139,7 +141,7 @@ export function openPaymentsOf<P extends { status: string; orderStatus: OrderSta
       const ids = new Set(namesOf(order).flatMap((name) => state.need(groups, name).ids));
       return [...ids]
         .map((each) => state.need(records, each))
-        .filter(({ status }) => status === 'pending' || status === 'expired')
+        .filter(({ status, returned }) => status === 'pending' || status === 'expired' || returned)
         .filter((payment) => payment.orderStatus !== orderStatus)
         .map((payment) => marked({ ...payment, orderStatus }))
         .reduce<Writes>(joined, {});
@@ -157,14 +159,16 @@ async function selectOpen(
     const values = names.flatMap((name) =>
       name.startsWith(`${kind} `) ? [name.slice(kind.length + 1)] : [],
     );
-    const select = (status: 'pending' | 'expired') => raw`
+    const select = (status: 'pending' | 'expired' | 'failed') => raw`
       select ${raw.ref(id)} as id from ${raw.table(table)}
       where account_id = ${accountId} and environment = ${environment} and status = ${raw.lit(status)}
         and ${raw.ref(column)} = named.name`;
     return raw`
       select ${kind}::text || ' ' || named.name as name, found.id from unnest(${values}::text[]) as named(name)
       cross join lateral (
-        (${select('pending')}) union all (${select('expired')} order by number desc limit ${raw.lit(MAX_EXPIRED)})
+        (${select('pending')})
+        union all (${select('expired')} order by number desc limit ${raw.lit(MAX_ENDED)})
+        union all (${select('failed')} and returned order by number desc limit ${raw.lit(MAX_ENDED)})
       ) as found`;
   };
   const { rows } = await raw<{ name: string; id: string }>`
