@@ -274,6 +274,44 @@ export function describeOrders(start: StartPortFixture): void {
       expect(await begin(merchant, elsewhere)).toMatchObject({ status: 'pending' });
     });
 
+    test('An unpaid payment shows that another one has paid its order, and that this was refunded, each with an update', async () => {
+      const merchant = await start();
+      const { cardPayments, service, tenant } = merchant;
+      const create = async (externalId: string) =>
+        (await cardPayments.create(tenant, { valueCents: 4990, externalId })).payment.orderCode;
+      const [paid, open, elsewhere] = [await create('1042'), await create('1042'), await create('1043')];
+      const statuses = async () => {
+        await cardPayments.find(tenant, paid);
+        const found = await cardPayments.findMany(tenant, [paid, open, elsewhere]);
+        return found.map((each) => [each!.status, each!.orderStatus ?? null]);
+      };
+      expect((await statuses()).map(([, orderStatus]) => orderStatus)).toEqual([null, null, null]);
+      await pay(merchant, paid);
+      await merchant.pass(KEPT);
+      expect(await statuses()).toEqual([
+        ['paid', null],
+        ['pending', 'paid'],
+        ['pending', null],
+      ]);
+      await service.refunds.request(service.tenant, { type: 'card_payment', id: paid }, {});
+      await merchant.settled();
+      await merchant.pass(KEPT);
+      expect((await statuses())[1]).toEqual(['pending', 'refunded']);
+      await merchant.pass(SESSION);
+      expect((await statuses())[1]).toEqual(['expired', 'refunded']);
+      const events = (await merchant.events('card_payment')).filter(({ resourceId }) => resourceId === open);
+      const shown = events.map(({ kind, snapshot }) => {
+        const { version, orderStatus } = snapshot as CardPayment;
+        return [kind, version, orderStatus ?? null];
+      });
+      expect(shown).toEqual([
+        ['card_payment.pending', 1, null],
+        ['card_payment.pending', 2, 'paid'],
+        ['card_payment.pending', 3, 'refunded'],
+        ['card_payment.expired', 4, 'refunded'],
+      ]);
+    });
+
     test('An order that is paid takes no payment under a new key, also after refunds of a part, and gives the first answer of an old one', async () => {
       const merchant = await start();
       const { cardPayments, service, tenant } = merchant;

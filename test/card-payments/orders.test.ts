@@ -8,7 +8,7 @@ import type { OrderPayment } from '../../server/src/commit/orders.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
-import { selectPaidByExternalIds } from '../../server/src/upstream/mirror-store.ts';
+import { selectPaymentsOfOrders } from '../../server/src/upstream/mirror-store.ts';
 import { approved, approvedLate, approvedSoon, declined } from '../support/cards.ts';
 import { type Core, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
@@ -363,17 +363,28 @@ describeOnDatabase('an order with thousands of payments', (open) => {
     ]);
     const [payment] = await core.cardPayments.findMany(tenant, [codes[1]!]);
     expect(await selectPaidOfOrder(explained.sql, tenant, payment!)).toMatchObject([{ orderCode: codes[0] }]);
-    expect(await selectPaidByExternalIds(explained.sql, tenant, ['1043', 'none'])).toEqual([]);
-    expect(await selectPaidByExternalIds(explained.sql, tenant, ['1042'])).toEqual([
-      { externalId: '1042', status: 'paid' },
-    ]);
-    expect(await selectPaidByExternalIds(explained.sql, tenant, ['2042', '2043', 'none'])).toEqual([
-      { externalId: '2042', status: 'paid' },
-      { externalId: '2043', status: 'paid' },
-    ]);
-    expect(plans).toHaveLength(5);
+    expect(plans).toHaveLength(2);
     for (const { statement, rowsRead, scanned } of plans)
       expect([statement, scanned, rowsRead <= 3]).toEqual([statement, [], true]);
+    // Of each order its payments that were paid, and the newest of each method.
+    const ids = (orders: Awaited<ReturnType<typeof selectPaymentsOfOrders>>) =>
+      orders.map(({ externalId, payments }) => [
+        externalId,
+        payments.length,
+        payments.some(({ id }) => /^(X1|X2|P100)$/.test(id)),
+      ]);
+    expect(ids(await selectPaymentsOfOrders(explained.sql, tenant, ['1042', '1043', 'none']))).toEqual([
+      ['1042', 40, true],
+      ['1043', 20, false],
+      ['none', 0, false],
+    ]);
+    expect(ids(await selectPaymentsOfOrders(explained.sql, tenant, ['2042', '2043']))).toEqual([
+      ['2042', 21, true],
+      ['2043', 21, true],
+    ]);
+    expect(plans).toHaveLength(4);
+    for (const { statement, rowsRead, scanned } of plans.slice(2))
+      expect([statement, scanned, rowsRead <= 150]).toEqual([statement, [], true]);
 
     const otherPayments = await core.committer.change<OrderPayment[]>({
       tenant,

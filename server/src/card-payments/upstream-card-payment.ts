@@ -27,6 +27,8 @@ export function mergeUpstreamCardPayment(
     orderCode: claim.orderCode,
     version: known?.version ?? 1,
     ...(canceledAt && { canceledAt }),
+    // The mirror of its order shows it: the service does not know the order.
+    ...(known?.orderStatus && { orderStatus: known.orderStatus }),
     ...details,
   };
   if (known && isUnchanged(known, payment)) return null;

@@ -1,34 +1,44 @@
-import type { Collection, Reader, State } from '../commit/commit.ts';
+import { type Collection, joined, put, type Reader, type State, type Writes } from '../commit/commit.ts';
+import type { NewEvent } from '../events/event.ts';
+import type { OrderStatus } from '../kernel/orders.ts';
 import type { Operation } from './intents/operations.ts';
-import { selectPaidByExternalIds } from './mirror-store.ts';
+import { mirrored } from './mirror.ts';
+import { type MirroredOrder, type MirroredRow, selectPaymentsOfOrders } from './mirror-store.ts';
 
-/** An order of a merchant's that was paid, as far as the mirror knows; `refunded`: in full since. */
-export interface ClosedOrder {
-  externalId: string;
-  status: 'paid' | 'refunded';
-}
-
-const closedOrders: Collection<ClosedOrder> = {
-  name: 'closed order',
-  load: selectPaidByExternalIds,
+const orders: Collection<MirroredOrder> = {
+  name: 'mirrored order',
+  load: selectPaymentsOfOrders,
   keyOf: ({ externalId }) => externalId,
-  save: () => Promise.reject(new Error('a closed order is read only')),
+  // The payments themselves are what is saved.
+  save: () => Promise.resolve(),
 };
 
-/** Loads what `orderStatusIn` reads. */
+/** The members of a mirrored payment that say how its order stands. */
+interface OrderedPayment {
+  status: string;
+  lastStatus?: string | null;
+  version: number;
+  canceledAt?: unknown;
+  returned?: boolean;
+  externalId?: string | null;
+  orderStatus?: OrderStatus | null;
+}
+
+/** Loads what `orderStatusIn` and `showOrder` read. */
 export async function readOrder(reader: Reader, externalId: string | null): Promise<void> {
-  if (externalId !== null) await reader.load(closedOrders, externalId);
+  const order = externalId === null ? null : await reader.load(orders, externalId);
+  await Promise.all((order?.payments ?? []).map(({ resource, id }) => reader.load(mirrored[resource], id)));
 }
 
 /** The status of an order that is closed; null where it is not, and without a number. */
-export function orderStatusIn(state: State, externalId: string | null): ClosedOrder['status'] | null {
-  return externalId === null ? null : (state.get(closedOrders, externalId)?.status ?? null);
+export function orderStatusIn(state: State, externalId: string | null): OrderStatus | null {
+  return externalId === null ? null : statusOf(paymentsIn(state, externalId).map(paymentOf));
 }
 
 /** Checks the order of a request in the transaction that opens its intent: a throw of `assertOpen` refuses the request. */
 export function checkOrder(
   externalId: string | null,
-  assertOpen: (status: ClosedOrder['status'] | null) => void,
+  assertOpen: (status: OrderStatus | null) => void,
 ): NonNullable<Operation<unknown>['open']> {
   return {
     read: (reader) => readOrder(reader, externalId),
@@ -36,5 +46,83 @@ export function checkOrder(
       assertOpen(orderStatusIn(state, externalId));
       return {};
     },
+  };
+}
+
+/** The number of the order of a mirrored payment; null where it has none, or is no payment of an order. */
+export function orderOf(row: Pick<MirroredRow, 'resource' | 'snapshot'> | null): string | null {
+  const isOrdered = row?.resource === 'card_payment' || row?.resource === 'payment';
+  return isOrdered ? ((row.snapshot as OrderedPayment).externalId ?? null) : null;
+}
+
+/**
+ * The payment with the status of its order, as far as the mirror knows it: an unpaid one of a closed order shows that. `writes`
+ * shows it on the other unpaid payments of the order, each with an update. The service does not know the order.
+ */
+export function showOrder<P extends { version: number; status: string }>(
+  state: State,
+  payment: P,
+  row: Pick<MirroredRow, 'resource' | 'id'>,
+): { payment: P; isMarked: boolean; writes: Writes } {
+  const externalId = orderOf({ ...row, snapshot: payment });
+  const order = externalId === null ? null : state.get(orders, externalId);
+  if (!order) return { payment, isMarked: false, writes: {} };
+  const before = paymentsIn(state, order.externalId);
+  const isKnown = before.some((each) => isSame(each, row));
+  const others = before.filter((each) => !isSame(each, row));
+  const status = statusOf([...others.map(paymentOf), payment]);
+  const isMarked = lacks(payment, status);
+  return {
+    payment: isMarked ? { ...payment, orderStatus: status } : payment,
+    isMarked,
+    writes: [
+      isKnown ? {} : { records: [put(orders, { ...order, payments: [...order.payments, row as Ordered] })] },
+      ...others.filter((each) => lacks(paymentOf(each), status)).map((each) => markedWrites(each, status)),
+    ].reduce<Writes>(joined, {}),
+  };
+}
+
+type Ordered = MirroredOrder['payments'][number];
+
+function paymentsIn(state: State, externalId: string): MirroredRow[] {
+  return state
+    .need(orders, externalId)
+    .payments.map(({ resource, id }) => state.need(mirrored[resource] as Collection<MirroredRow>, id));
+}
+
+const isSame = (one: Pick<MirroredRow, 'resource' | 'id'>, other: Pick<MirroredRow, 'resource' | 'id'>) =>
+  one.resource === other.resource && one.id === other.id;
+
+const paymentOf = ({ snapshot }: MirroredRow) => snapshot as OrderedPayment;
+
+/** The last known status of a payment. */
+const knownStatus = ({ status, lastStatus }: OrderedPayment) => (status === 'unknown' ? lastStatus : status);
+
+function statusOf(payments: readonly OrderedPayment[]): OrderStatus | null {
+  const closing = payments.filter((payment) => {
+    const status = knownStatus(payment);
+    return status === 'paid' || (status === 'refunded' && !payment.canceledAt);
+  });
+  if (closing.length === 0) return null;
+  return closing.every((payment) => knownStatus(payment) === 'refunded') ? 'refunded' : 'paid';
+}
+
+/** Whether a payment is unpaid, and shows another status of its order than this one. */
+function lacks(payment: OrderedPayment, status: OrderStatus | null): boolean {
+  if (status === null || payment.orderStatus === status) return false;
+  return (
+    !['paid', 'refunded', 'failed'].includes(knownStatus(payment) ?? 'pending') || payment.returned === true
+  );
+}
+
+function markedWrites(row: MirroredRow, orderStatus: OrderStatus | null): Writes {
+  const { resource, id, status } = row;
+  const version = row.version + 1;
+  const snapshot = { ...paymentOf(row), version, orderStatus };
+  // The log stores the snapshot as JSON, which that of the mirror is already.
+  const event = { kind: `${resource}.${status}`, resource, resourceId: id, previousStatus: status, snapshot };
+  return {
+    records: [put(mirrored[resource], { ...row, version, snapshot })],
+    events: [event as unknown as NewEvent],
   };
 }

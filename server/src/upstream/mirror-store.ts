@@ -64,26 +64,40 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** Lists those of a merchant's orders that were paid, by card, by PIX or by LTC, and whether all was refunded since. */
-export async function selectPaidByExternalIds(
+/** The payments of an order of a merchant's that the mirror has: those that were paid, and the newest of each method. */
+export interface MirroredOrder {
+  externalId: string;
+  payments: readonly { resource: 'card_payment' | 'payment'; id: string }[];
+}
+
+/** The most payments of an order that are read: of those that were paid, and of those of each method. */
+const MAX_OF_ORDER = 20;
+
+/** Selects the payments of a merchant's orders, also of those without any. */
+export async function selectPaymentsOfOrders(
   sql: Sql,
   { accountId, environment }: Tenant,
   externalIds: readonly string[],
-): Promise<{ externalId: string; status: 'paid' | 'refunded' }[]> {
-  const closing = raw`observed
-    where account_id = ${accountId} and environment = ${environment} and snapshot ->> 'externalId' = asked.id
-      and resource in ('card_payment', 'payment')
-      and (status in ('paid', 'refunded') or status = 'unknown' and snapshot ->> 'lastStatus' in ('paid', 'refunded'))`;
-  const { rows } = await raw<{ externalId: string; status: 'paid' | 'refunded' }>`
-    select asked.id as "externalId", closed.status from unnest(${externalIds}::text[]) asked (id)
+): Promise<MirroredOrder[]> {
+  const ofOrder = raw`select resource, id from observed
+    where account_id = ${accountId} and environment = ${environment} and snapshot ->> 'externalId' = asked.id`;
+  const newest = (resource: string) =>
+    raw`(${ofOrder} and resource = ${raw.lit(resource)} order by number desc limit ${raw.lit(MAX_OF_ORDER)})`;
+  const { rows } = await raw<{ externalId: string } & MirroredOrder['payments'][number]>`
+    select asked.id as "externalId", found.resource, found.id from unnest(${externalIds}::text[]) asked (id)
     cross join lateral (
-      (select 'paid' as status from ${closing} and status <> 'refunded' limit 1)
-      union all
-      (select 'refunded' from ${closing} and status = 'refunded' and snapshot ->> 'canceledAt' is null limit 1)
-      limit 1
-    ) closed
+      (${ofOrder} and resource in ('card_payment', 'payment')
+        and (status in ('paid', 'refunded') or status = 'unknown' and snapshot ->> 'lastStatus' in ('paid', 'refunded'))
+        limit ${raw.lit(MAX_OF_ORDER)})
+      union ${newest('card_payment')} union ${newest('payment')}
+    ) found
   `.execute(sql);
-  return rows;
+  return externalIds.map((externalId) => ({
+    externalId,
+    payments: rows.flatMap(({ externalId: of, resource, id }) =>
+      of === externalId ? [{ resource, id }] : [],
+    ),
+  }));
 }
 
 /** Selects a resource with the version of the tenant's log: one statement, so both are of one snapshot. */

@@ -1,6 +1,7 @@
-import type { State, Writes } from '../commit/commit.ts';
+import { joined, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { NewEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { mirrored, type Observation, writesOfMirrored } from './mirror.ts';
 import { isNewer, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
@@ -49,7 +50,7 @@ export function mirrorPayments<
   family: PaymentFamily<P, C>,
 ): MirroredPayments<C> {
   const { resource, confirmsStatus } = family;
-  const { decide } = observationsOf(family);
+  const { read, decide } = observationsOf(family);
 
   /** The news that a claim has. One that is older than the known state has none: that state contains it. */
   function newsIn(known: MirroredRow | null, claim: C, at: Date): 'change' | 'confirmation' | 'none' {
@@ -66,7 +67,7 @@ export function mirrorPayments<
   async function change(tenant: Tenant, claim: C, at: Date): Promise<MirroredRow | null> {
     const { now, moved } = await committer.change<{ now: MirroredRow | null; moved: boolean }>({
       tenant,
-      read: (reader) => reader.load(mirrored[resource], family.idOf(claim)),
+      read: (reader) => read(reader, claim),
       decide(state) {
         const before = state.get(mirrored[resource], family.idOf(claim));
         // While the answer was on its way, a webhook or another request has shown a newer state.
@@ -114,33 +115,43 @@ export function observationsOf<
   P extends { version: number; status: string },
   C extends { status: string | null },
 >({ resource, idOf, merge, confirmsStatus, isFinal, fromJson, listedBy, eventOf }: PaymentFamily<P, C>) {
+  async function read(reader: Reader, claim: C): Promise<void> {
+    const row = await reader.load(mirrored[resource], idOf(claim));
+    await readOrder(reader, orderOf(row) ?? orderOf({ resource, snapshot: claim }));
+  }
+
   function decide(state: State, claim: C, at: Date): { record: MirroredRow | null; writes: Writes } {
     const id = idOf(claim);
     const before = state.get(mirrored[resource], id);
     const merged = merge(before && fromJson(before.snapshot), claim, state.now);
     if (!merged) return { record: before, writes: {} };
-    const { payment, changed } = merged;
+    const { payment: own, changed } = merged;
+    const { payment, isMarked, writes } = showOrder(state, own, { resource, id });
+    // A change that subscribers get has a version of its own.
+    const version = isMarked && before?.version === own.version ? own.version + 1 : own.version;
     const record: MirroredRow = {
       resource,
       id,
-      version: payment.version,
+      version,
       status: payment.status,
       final: isFinal(payment.status),
       ...listedBy(payment),
-      snapshot: payment,
+      snapshot: { ...payment, version },
       observedAt:
         before && (isNewer(before, at, state.now) || !confirmsStatus(claim, payment.status))
           ? before.observedAt
           : at,
     };
-    const event = changed && eventOf(payment, changed.from);
-    return { record, writes: writesOfMirrored({ event, ...record }) };
+    const from = changed ? changed.from : before && fromJson(before.snapshot).status;
+    const event = changed || isMarked ? eventOf({ ...payment, version }, from) : null;
+    return { record, writes: joined(writesOfMirrored({ event, ...record }), writes) };
   }
 
   return {
+    read,
     decide,
     observationOf: (claim: C, at: Date | null): Observation => ({
-      read: (reader) => reader.load(mirrored[resource], idOf(claim)),
+      read: (reader) => read(reader, claim),
       decide: (state) => ({
         resourceId: idOf(claim),
         writes: decide(state, claim, at ?? state.now).writes,
