@@ -8,6 +8,7 @@ import { saveToDocument } from './document.ts';
 import { measureFacade } from './facade.ts';
 import { measureFanout } from './fanout.ts';
 import { measureFollowers } from './followers.ts';
+import { measureLists } from './lists.ts';
 import { measurePayouts, measurePix } from './payouts.ts';
 import { measurePostings } from './postings.ts';
 import { measureReads } from './reads.ts';
@@ -47,6 +48,7 @@ const MORE: Record<string, Part> = {
   payouts: measurePayouts,
   pix: measurePix,
   followers: measureFollowers,
+  lists: measureLists,
   start: measureStart,
   soak: (postgresUrl) => measureSoak(postgresUrl, size(Number(values.minutes), 0.05)),
   widget: async () => measureWidget(),

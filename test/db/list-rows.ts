@@ -9,7 +9,16 @@ export const ROWS = 6_000;
 export const RARE = 90;
 export const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
 export const SUBSCRIPTION = `psa_sub_${'0'.repeat(31)}1`;
-export const PRODUCT = '0'.repeat(24);
+/** The amount of one old row of each list, and of all others. */
+export const [RARE_CENTS, COMMON_CENTS] = [777, 1_000];
+/** The order of all rows that are not rare, and its payer; the payer of one old row. */
+export const ORDER = 'pedido-de-todos';
+export const PAYER = {
+  rare: { email: 'bia@example.com', externalId: 'bia' },
+  common: { email: 'ana@example.com', externalId: 'ana' },
+};
+/** The instant of the row at a place of an account's lists. */
+export const ROW_AT = (nth: number) => new Date(Date.UTC(2026, 0, 1) + nth * 60_000);
 /** The lists that can have no more rows than this: the store, and the deliveries of all products. */
 export const MOST = MAX_STORE_PRODUCTS;
 
@@ -39,6 +48,13 @@ export const CROWD: readonly Seeded[] = Array.from({ length: 120 }, (_, index) =
   first: 10_000_000 + index * 1_000,
 }));
 
+export const ROWS_OF_CROWD = CROWD.reduce((sum, { rows }) => sum + rows, 0);
+
+const AT = `timestamptz '2026-01-01' + nth * interval '1 minute'`;
+const AMOUNT = `case when nth = 7 then ${RARE_CENTS} else ${COMMON_CENTS} end`;
+const EXTERNAL_ID = `case when nth < rare then 'pedido-' || nth else '${ORDER}' end`;
+const CUSTOMER = `case nth when 7 then '${JSON.stringify(PAYER.rare)}' else '${JSON.stringify(PAYER.common)}' end::jsonb`;
+
 /** Nothing is counted here. */
 export const SEED = (accounts: readonly Seeded[]) => `
   set local session_replication_role = replica;
@@ -48,55 +64,56 @@ export const SEED = (accounts: readonly Seeded[]) => `
       account (account_id, rows, rare, first), generate_series(1, rows) nth
     order by first, nth;
   insert into payout (account_id, environment, withdrawal_id, code, version, method, status, amount_cents, fee_cents,
-      destination, requested_at, processed_at, denied_reason, litoshi)
+      destination, requested_at, processed_at, denied_reason, litoshi, external_id)
     select account_id, 'live', lpad(to_hex(place), 24, '0'), 'SAQ-' || place, 1,
       case when nth < rare then 'ltc' else 'pix' end, case when nth < rare then 'denied' else 'completed' end,
-      1000, 100, 'ana@example.com', timestamptz '2026-01-01' + nth * interval '1 minute', now(),
-      case when nth < rare then 'refused' end, case when nth < rare then 7 end
+      ${AMOUNT}, 100, 'ana@example.com', ${AT}, ${AT}, case when nth < rare then 'refused' end,
+      case when nth < rare then 7 end, ${EXTERNAL_ID}
     from seeded;
   insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at,
-      paid_at, refunded_at, released_at)
+      paid_at, refunded_at, released_at, external_id, customer)
     select account_id, 'live', 'PSC-' || place, 1,
-      case when nth < rare then 'failed' when ${IS_RETURNED} then 'refunded' else 'paid' end, 1000, now(),
-      now(), now(), case when ${IS_RETURNED} then ${RETURNED_AT} end, case when nth >= rare then timestamptz '2026-01-01' + nth * interval '1 minute' end
+      case when nth < rare then 'failed' when ${IS_RETURNED} then 'refunded' else 'paid' end, ${AMOUNT},
+      ${AT}, now(), ${AT}, case when ${IS_RETURNED} then ${RETURNED_AT} end, case when nth >= rare then ${AT} end,
+      ${EXTERNAL_ID}, ${CUSTOMER}
     from seeded;
   insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents, created_at,
-      expires_at, paid_at, refunded_at, end_to_end_id, failure_reason)
+      expires_at, paid_at, refunded_at, end_to_end_id, failure_reason, external_id, customer)
     select account_id, 'live', 'psa_' || lpad(to_hex(place), 32, '0'), 2,
-      case when nth < rare then 'failed' when ${IS_RETURNED} then 'refunded' else 'paid' end, 'pix', 1000, 0,
-      timestamptz '2026-01-01' + nth * interval '1 minute', now(), case when nth >= rare then now() end,
+      case when nth < rare then 'failed' when ${IS_RETURNED} then 'refunded' else 'paid' end, 'pix', ${AMOUNT}, 0,
+      ${AT}, now(), case when nth >= rare then ${AT} end,
       case when ${IS_RETURNED} then ${RETURNED_AT} end,
-      case when nth >= rare then 'E' || place end, case when nth < rare then 'refused' end
+      case when nth >= rare then 'E' || place end, case when nth < rare then 'refused' end, ${EXTERNAL_ID}, ${CUSTOMER}
     from seeded;
   insert into charge (account_id, environment, charge_id, kind, version, status, amount_cents, fee_cents, created_at,
-      expires_at, paid_at, refunded_at, end_to_end_id, failure_reason, splits)
+      expires_at, paid_at, refunded_at, end_to_end_id, failure_reason, splits, external_id)
     select account_id, 'live', case when nth < rare then 'psplit_' else 'psc_' end || lpad(to_hex(place), 32, '0'),
       case when nth < rare then 'split' else 'single' end, 2,
-      case when nth < rare then 'failed' when ${IS_RETURNED} then 'refunded' else 'paid' end, 1000, 0,
-      timestamptz '2026-01-01' + nth * interval '1 minute', now(), case when nth >= rare then now() end,
+      case when nth < rare then 'failed' when ${IS_RETURNED} then 'refunded' else 'paid' end, ${AMOUNT}, 0,
+      ${AT}, now(), case when nth >= rare then ${AT} end,
       case when ${IS_RETURNED} then ${RETURNED_AT} end,
       case when nth >= rare then 'E' || place end, case when nth < rare then 'refused' end,
-      case when nth < rare then '[{}]' else '[]' end::jsonb
+      case when nth < rare then '[{}]' else '[]' end::jsonb, ${EXTERNAL_ID}
     from seeded;
   insert into refund (account_id, environment, refund_id, version, status, resource, resource_id, amount_cents, automatic,
       charge_id, failure_reason, created_at, completed_at, failed_at)
     select account_id, 'live', 'ref_' || lpad(to_hex(place), 24, '0'), 2,
       case when nth < rare then 'failed' else 'completed' end, case when nth < rare then 'charge' else 'payment' end,
       place::text, 1000, false, 'E' || place, case when nth < rare then 'refused' end,
-      timestamptz '2026-01-01' + nth * interval '1 minute',
-      case when nth >= rare then timestamptz '2026-01-01' + nth * interval '1 minute' end,
-      case when nth < rare then timestamptz '2026-01-01' + nth * interval '1 minute' end
+      ${AT},
+      case when nth >= rare then ${AT} end,
+      case when nth < rare then ${AT} end
     from seeded;
   insert into payment_return (account_id, environment, return_id, resource, resource_id, external_id, amount_cents, cause,
       rail_id, received_at, returned_at)
     select account_id, 'live', 'ret_' || lpad(to_hex(place), 24, '0'), case when nth < rare then 'charge' else 'payment' end,
-      place::text, 'pedido-' || nth, 1000, 'already_paid', 'E' || place,
-      timestamptz '2026-01-01' + nth * interval '1 minute', now()
+      place::text, ${EXTERNAL_ID}, 1000, 'already_paid', 'E' || place,
+      ${AT}, now()
     from seeded;
   insert into dispute (account_id, environment, id, amount_cents, resource, resource_id, status, created_at, closed_at)
     select account_id, 'live', 'dsp_' || lpad(to_hex(place), 24, '0'), 1000, 'payment', place::text,
-      case when nth < rare then 'won' else 'forgiven' end, timestamptz '2026-01-01' + nth * interval '1 minute',
-      timestamptz '2026-01-01' + nth * interval '1 minute'
+      case when nth < rare then 'won' else 'forgiven' end, ${AT},
+      ${AT}
     from seeded;
   insert into pix_subscription (account_id, environment, subscription_id, version, status, amount_cents, fee_cents, every,
       created_at, expires_at, authorised_at)
@@ -123,18 +140,18 @@ export const SEED = (accounts: readonly Seeded[]) => `
   insert into statement_entry (account_id, environment, subaccount_id, kind, ref_id, amount_cents, balance_after_cents,
       created_at)
     select account_id, 'live', ${SUBACCOUNT_OF_EACH}, case when nth < rare then 'split_in' else 'transfer_in' end,
-      place::text, case when nth = 7 then 7 else 1 end, nth,
-      timestamptz '2026-01-01' + nth * interval '1 minute'
+      place::text, ${AMOUNT}, nth,
+      ${AT}
     from seeded;
   insert into subaccount_payout (id, account_id, environment, subaccount_id, version, payout_id, status,
       under_verification, withdrawal_id, turbo_code, amount_cents, fee_cents, agreed_fee_cents, pix_key, created_at,
-      completed_at, reversed_at, failure_reason)
+      completed_at, reversed_at, failure_reason, external_id)
     select 'sqp_' || lpad(to_hex(place), 32, '0'), account_id, 'live', ${SUBACCOUNT_OF_EACH}, 1, 'saq_' || place,
       case when nth < rare or ${IS_RETURNED} then 'failed' else 'completed' end, false,
-      lpad(to_hex(place), 24, '0'), 'TURBO-' || place, 1000, 100, 100, 'ana@example.com', now(),
-      case when nth >= rare and not ${IS_RETURNED} then now() end,
+      lpad(to_hex(place), 24, '0'), 'TURBO-' || place, ${AMOUNT}, 100, 100, 'ana@example.com', ${AT},
+      case when nth >= rare and not ${IS_RETURNED} then ${AT} end,
       case when ${IS_RETURNED} then ${RETURNED_AT} end,
-      case when nth < rare or ${IS_RETURNED} then 'refused' end
+      case when nth < rare or ${IS_RETURNED} then 'refused' end, ${EXTERNAL_ID}
     from seeded;
   insert into webhook_delivery (webhook_id, account_id, environment, event_version, event, resource, resource_id, url,
       body, status, created_at)
@@ -151,7 +168,7 @@ export const SEED = (accounts: readonly Seeded[]) => `
   insert into observed (account_id, environment, resource, id, version, status, final, parent, created_at, snapshot,
       observed_at)
     select account_id, 'live', 'payment', place::text, 1, case when nth < rare then 'failed' else 'paid' end,
-      true, case when nth < rare then 'ltc' else 'pix' end, timestamptz '2026-01-01' + nth * interval '1 minute',
+      true, case when nth < rare then 'ltc' else 'pix' end, ${AT},
       '{}', now()
     from seeded;
   insert into stream (account_id, environment, version) select account_id, 'live', rows from seeded where nth = 1

@@ -22,6 +22,8 @@ export interface ListPage {
   direction?: 'asc' | 'desc' | undefined;
   limit: number;
   offset?: number | undefined;
+  /** Whether a condition names what is looked for, which few rows are: then these are collected, and sorted. */
+  isOfFew?: boolean | undefined;
 }
 
 /**
@@ -32,7 +34,7 @@ export interface ListPage {
 export async function selectPage<Row>(
   sql: Sql,
   { accountId, environment }: Tenant,
-  { table, columns, where = [], oneOf = {}, order, direction = 'desc', limit, offset = 0 }: ListPage,
+  { table, columns, where = [], oneOf = {}, order, direction = 'desc', limit, offset = 0, isOfFew }: ListPage,
 ): Promise<Row[]> {
   const selected = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
   const columnsOfOrder = order.filter((column) => typeof column === 'string');
@@ -46,7 +48,8 @@ export async function selectPage<Row>(
   const parts = combinations(oneOf);
   if (parts === null) {
     const { rows } = await raw<Row>`
-      select ${selected} ${rowsWith()} order by ${ordering} limit ${limit} offset ${offset}`.execute(sql);
+      select ${selected} ${rowsWith()} order by ${ordering}
+      limit ${isOfFew ? raw`${limit}` : sizeOfPage(limit)} offset ${offset}`.execute(sql);
     return rows;
   }
   if (parts.length === 0) return [];
@@ -54,7 +57,7 @@ export async function selectPage<Row>(
   // With the values as constants PostgreSQL knows how rare each is; for values of a joined list it would take an average.
   const firstOfEach = parts.map((part) => {
     const conditions = part.map(({ column, value }) => raw`${raw.ref(column)} = ${value}`);
-    return raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${limit + offset})`;
+    return raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${sizeOfPage(limit + offset)})`;
   });
   // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of the page,
   // which is long where the page shows old rows.
@@ -68,6 +71,15 @@ export async function selectPage<Row>(
     sql,
   );
   return rows;
+}
+
+/**
+ * The size of a page, as the limit of a statement. PostgreSQL plans without knowing it. Of values that it takes for rarer than
+ * they are, such as those of an expression, it would expect fewer rows than a page has: then to collect all rows and to sort
+ * them seems as cheap to it as an index in the order of the page.
+ */
+export function sizeOfPage(limit: number | RawBuilder<number>): RawBuilder<number> {
+  return raw<number>`(select ${limit}::bigint)`;
 }
 
 /** Reads a range of a list in the order of the numbers, newest first. */

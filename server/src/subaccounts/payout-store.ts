@@ -2,7 +2,7 @@ import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { headOf } from '../db/head.ts';
-import { countList } from '../db/lists.ts';
+import { countList, sizeOfPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import { kindOfPixKey, maskPixKey } from '../kernel/pix-key.ts';
@@ -94,7 +94,7 @@ export async function listPayoutsOfEach(
     select * from subaccount_payout
     where account_id = wanted.account_id and environment = wanted.environment
       and subaccount_id = wanted.subaccount_id and number < wanted.after and number > wanted.before ${condition}
-    order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit wanted.size
+    order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit ${sizeOfPage(raw`wanted.size`)}
   )`;
   const lists = status
     ? [...new Set(status)].map((each) => partWith(raw`and status = ${each}`))

@@ -1,7 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
-import { countList } from '../db/lists.ts';
+import { countList, sizeOfPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -92,7 +92,7 @@ export async function listEntriesOfEach(
           .whereRef('statement_entry.number', '<', 'wanted.after')
           .whereRef('statement_entry.number', '>', 'wanted.before')
           .orderBy('statement_entry.number', direction)
-          .limit(raw<number>`wanted.size`)
+          .limit(sizeOfPage(raw`wanted.size`))
           .as('page'),
       (join) => join.onTrue(),
     )

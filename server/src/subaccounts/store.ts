@@ -1,7 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
-import { countList, type ListFilter, SUM, selectRange } from '../db/lists.ts';
+import { countList, type ListFilter, SUM, selectRange, sizeOfPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
@@ -171,7 +171,7 @@ type Listable = Record<'orderBy' | 'limit' | 'offset', (...given: any[]) => any>
 
 /** Restricts a query to a window of a list, newest first. */
 export function newest<Query extends Listable>(query: Query, { limit, offset }: Window): Query {
-  return query.orderBy('number', 'desc').limit(limit).offset(offset);
+  return query.orderBy('number', 'desc').limit(sizeOfPage(limit)).offset(offset);
 }
 
 /** Counts the rows of a list of each of several subaccounts in one statement. */

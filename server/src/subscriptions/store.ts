@@ -1,7 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { headOf } from '../db/head.ts';
-import { boundsOfPage, countList, selectPage } from '../db/lists.ts';
+import { boundsOfPage, countList, selectPage, sizeOfPage } from '../db/lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
@@ -178,7 +178,7 @@ export async function listCyclesOfEach(
       select * from subscription_cycle
       where account_id = wanted.account_id and environment = wanted.environment
         and subscription_id = wanted.subscription_id and number < wanted.after and number > wanted.before
-      order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit wanted.size
+      order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit ${sizeOfPage(raw`wanted.size`)}
     ) page
     order by page.number desc`.execute(sql);
   const found = pages.map((): StoredCycle[] => []);
@@ -198,10 +198,11 @@ export async function selectNewestCycles(
     select newest.*
     from unnest(${[...subscriptionIds]}::text[]) asked (id)
     cross join lateral (
-      select * from subscription_cycle
-      where account_id = ${tenant.accountId} and environment = ${tenant.environment} and subscription_id = asked.id
-      order by number desc limit ${limit}
-    ) newest`.execute(sql);
+      select * from subscription_cycle where subscription_id = asked.id order by number desc limit ${sizeOfPage(limit)}
+    ) newest
+    where newest.account_id = ${tenant.accountId} and newest.environment = ${tenant.environment}`.execute(
+    sql,
+  );
   return rows.map(toCycle);
 }
 

@@ -114,6 +114,7 @@ export async function listMirroredRange(
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
+    isOfFew: details?.reference !== undefined,
   });
   if (rows.length === 0 && (instant || isOfPeriod(period)))
     await assertCursorsPlaced(sql, tenant, {

@@ -1,0 +1,225 @@
+import { readFileSync } from 'node:fs';
+import {
+  buildSchema,
+  type GraphQLInputType,
+  type GraphQLObjectType,
+  getNamedType,
+  isEnumType,
+  isInputObjectType,
+  isObjectType,
+} from 'graphql';
+import { COMMON_CENTS, ORDER, PAYER, RARE_CENTS, ROW_AT, type Seeded } from '../db/list-rows.ts';
+
+// Every list of the schema and of `/v1`, alone and with each of its filters, derived from their descriptions.
+
+const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'), {
+  assumeValidSDL: true,
+});
+
+/** The types with fields of their own that a client reads. */
+export const outputTypes = Object.values(schema.getTypeMap()).filter(
+  (type): type is GraphQLObjectType =>
+    isObjectType(type) && !/^__|Connection$|Edge$|^Mutation$|^Subscription$/.test(type.name),
+);
+
+/** An account whose lists are read, with the rows of `SEED`. */
+export type Owner = Pick<Seeded, 'rows' | 'first'>;
+type Values = (of: Owner) => readonly unknown[];
+
+/** The request for a page of a list, the same of each account. `name` says which list, and by what. */
+export interface ListRequest {
+  name: string;
+  list: string;
+  isFiltered: boolean;
+  /** The path of `/v1`, or null: GraphQL. */
+  path(of: Owner): string | null;
+  body(of: Owner): { query: string; variables: Record<string, unknown> } | null;
+}
+
+const hex = (number: number, digits: number) => number.toString(16).padStart(digits, '0');
+const subaccountOf = ({ first }: Owner) => `sacc_${hex(first, 32)}`;
+const subscriptionOf = ({ first }: Owner) => `psa_sub_${hex(first + 1, 32)}`;
+
+/** How a nested list is reached: the field of its parent. */
+const PARENTS: Record<string, (of: Owner) => string> = {
+  Query: () => '',
+  Subaccount: (of) => `subaccount(subaccountId: "${subaccountOf(of)}")`,
+  PixSubscription: (of) => `subscription(subscriptionId: "${subscriptionOf(of)}")`,
+};
+
+/** Arguments of pages, which are no filters. */
+const OF_PAGES = ['first', 'last', 'after', 'before', 'limit', 'offset'];
+
+/** The place of a row that is old and, in what is rare, alone. */
+const OLD = 7;
+const named =
+  (name: (number: number) => string): Values =>
+  ({ first }) => [name(first + OLD), name(99_999_999)];
+
+/**
+ * The values of a filter that is a text: one that a single, old row has; where many rows may have one, that; and one that none
+ * has. A filter without values fails.
+ */
+const TEXTS: Record<string, Values> = {
+  externalId: () => [`pedido-${OLD}`, ORDER, 'pedido'],
+  'customer.email': () => [PAYER.rare.email, PAYER.common.email, 'ninguem@example.com'],
+  'customer.externalId': () => [PAYER.rare.externalId, PAYER.common.externalId, 'ninguem'],
+  'Query.payments.reference': named((number) => `E${number + 1_000}`),
+  'Query.charges.reference': named((number) => `E${number + 1_000}`),
+  'Query.cardPayments.reference': named((number) => `PSC-${number}`),
+  'Query.payouts.reference': named((number) => hex(number, 24)),
+  'Subaccount.payouts.reference': named((number) => `saq_${number}`),
+  'Subaccount.statement.reference': named(String),
+  // The first product has the content of all rare rows.
+  'Query.deliveries.productId': ({ first }) => [hex(first, 24), hex(99_999_999, 24)],
+  '/v1/deliveries.productId': ({ first }) => [hex(first, 24), hex(99_999_999, 24)],
+};
+
+/** A status that another service has, and that no filter takes. */
+const UNASKED = ['UNKNOWN'];
+
+const at = (place: number) => ROW_AT(place).toISOString();
+const [NEVER_YET, LONG_AGO] = ['2999-01-01T00:00:00.000Z', '2000-01-01T00:00:00.000Z'];
+
+/** The values of a filter that its type gives: of instants those that select few old rows, a few new ones, all, and none. */
+function valuesOf(list: string, path: readonly string[], type: GraphQLInputType): Values {
+  const of = getNamedType(type);
+  const name = path.at(-1)!;
+  const wrap = (values: readonly unknown[]) =>
+    String(type).startsWith('[') ? values.map((value) => [value]) : values;
+  if (isEnumType(of)) {
+    const all = of.getValues().flatMap((value) => (UNASKED.includes(value.name) ? [] : [value.name]));
+    return () => (String(type).startsWith('[') ? [...wrap(all), all] : all);
+  }
+  if (of.name === 'Boolean') return () => [true, false];
+  if (of.name === 'Cents') return () => [RARE_CENTS, COMMON_CENTS, 5];
+  if (of.name === 'DateTime' && name.endsWith('After'))
+    return ({ rows }) => [LONG_AGO, at(rows - 5), NEVER_YET];
+  if (of.name === 'DateTime' && name.endsWith('Before')) return () => [at(OLD + 1), NEVER_YET, LONG_AGO];
+  const values = TEXTS[`${list}.${path.join('.')}`] ?? TEXTS[path.join('.')];
+  if (!values) throw new Error(`${list} has the filter ${path.join('.')}: name values of it in TEXTS.`);
+  return (owner) => wrap(values(owner));
+}
+
+/** The lists with pages of the schema: the fields that are connections. */
+function connections() {
+  return outputTypes.flatMap((type) =>
+    Object.values(type.getFields())
+      .filter((field) => getNamedType(field.type).name.endsWith('Connection'))
+      .map((field) => ({ name: `${type.name}.${field.name}`, type, field })),
+  );
+}
+
+interface Filter {
+  /** The argument, and the members of its input that lead to a value. */
+  path: readonly string[];
+  type: GraphQLInputType;
+}
+
+function filtersOf(path: readonly string[], type: GraphQLInputType): Filter[] {
+  const of = getNamedType(type);
+  if (!isInputObjectType(of)) return [{ path, type }];
+  return Object.values(of.getFields()).flatMap((field) => filtersOf([...path, field.name], field.type));
+}
+
+/** Requests of the first page or of the last of every list of the schema: of all, and by each value of each filter. */
+export function schemaRequests(ends: readonly ('first' | 'last')[]): ListRequest[] {
+  return connections().flatMap(({ name: list, type, field }) => {
+    const parent = PARENTS[type.name];
+    if (!parent) throw new Error(`${list} is nested: say in PARENTS how it is reached.`);
+    const filters = field.args
+      .filter(({ name }) => !OF_PAGES.includes(name))
+      .flatMap((argument) =>
+        filtersOf([argument.name], argument.type).map((filter) => ({ argument, filter })),
+      );
+    return ends.flatMap((end) => {
+      const request = (
+        name: string,
+        isFiltered: boolean,
+        declared: string,
+        passed: string,
+        given: Values,
+        nth: number,
+      ) => ({
+        name: `${list} ${end}${name}`,
+        list,
+        isFiltered,
+        path: () => null,
+        body(of: Owner) {
+          const page = `${field.name}(${end}: 50${passed}) { edges { cursor node { __typename } } }`;
+          const inside = parent(of);
+          return {
+            query: `query${declared} { ${inside ? `${inside} { ${page} }` : page} }`,
+            variables: (given(of)[nth] ?? {}) as Record<string, unknown>,
+          };
+        },
+      });
+      return [
+        request('', false, '', '', () => [], 0),
+        ...filters.flatMap(({ argument, filter: { path, type: valueType } }) => {
+          const [, ...inside] = path;
+          const values = valuesOf(list, inside.length > 0 ? inside : path, valueType);
+          const nest = (value: unknown) =>
+            path.reduceRight<unknown>((member, key) => ({ [key]: member }), value);
+          const examples = values({ rows: 1_000, first: 0 });
+          return examples.map((example, nth) =>
+            request(
+              ` by ${path.join('.')} ${JSON.stringify(example)}`,
+              true,
+              ` ($${argument.name}: ${argument.type})`,
+              `, ${argument.name}: $${argument.name}`,
+              (of) => values(of).map(nest),
+              nth,
+            ),
+          );
+        }),
+      ];
+    });
+  });
+}
+
+interface Parameter {
+  name: string;
+  in: string;
+  schema: { enum?: string[]; items?: { enum?: string[] } };
+}
+
+/** Requests of the first page of every list of `/v1`, by the description of its routes. */
+export function restRequests(description: {
+  paths: Record<string, { get?: { parameters?: Parameter[] } }>;
+}): ListRequest[] {
+  return Object.entries(description.paths).flatMap(([route, { get }]) => {
+    const parameters = get?.parameters ?? [];
+    if (!parameters.some(({ name }) => name === 'offset')) return [];
+    const request = (isFiltered: boolean, filter: string, values: Values, nth: number): ListRequest => ({
+      name: `GET ${route}${filter}`,
+      list: `GET ${route}`,
+      isFiltered,
+      body: () => null,
+      path: (of) => {
+        const value = values(of)[nth];
+        const path = route.replace('/subaccounts/{id}', `/subaccounts/${subaccountOf(of)}`);
+        if (path.includes('{')) throw new Error(`${route} is nested: say how it is reached.`);
+        return `${path}?limit=50${value === undefined ? '' : `&${value}`}`;
+      },
+    });
+    return [
+      request(false, '', () => [], 0),
+      ...parameters
+        .filter((each) => each.in === 'query' && !OF_PAGES.includes(each.name))
+        .flatMap(({ name, schema: { enum: all, items } }) => {
+          const values: Values | undefined =
+            (all ?? items?.enum) ? () => (all ?? items!.enum)! : TEXTS[`${route}.${name}`];
+          if (!values) throw new Error(`${route} has the filter ${name}: name values of it in TEXTS.`);
+          return values({ rows: 1_000, first: 0 }).map((example, nth) =>
+            request(
+              true,
+              ` by ${name} ${example}`,
+              (of) => values(of).map((value) => `${name}=${value}`),
+              nth,
+            ),
+          );
+        }),
+    ];
+  });
+}
