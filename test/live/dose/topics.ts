@@ -16,9 +16,9 @@ function idOf({ cardPayment, payment, payout }: AnyUpdate): string {
   return cardPayment?.orderCode ?? payment?.paymentId ?? payout?.withdrawalId ?? '';
 }
 
-/** The copies of a payment's metadata in a large update: more than the buffers on the way hold. */
-const COPIES = 40;
-export const LARGE_METADATA = JSON.stringify('x'.repeat(2_000));
+/** The copies of a payment's metadata in a large update, 60 kB: more than the buffers on the way hold. */
+const COPIES = 10;
+export const LARGE_METADATA = JSON.stringify('中'.repeat(2_000));
 
 const topics = {
   cardPayments: {
