@@ -27,6 +27,8 @@ export async function component(include: string[]): Promise<TestProjectInlineCon
       name: 'component',
       root: import.meta.dirname,
       include,
+      // For what hangs: a test that waits as long as patience.ts allows is slow, and no more.
+      testTimeout: 180_000,
       globalSetup: [fileURLToPath(new URL('widget/global-setup.ts', import.meta.url))],
       browser: {
         enabled: true,

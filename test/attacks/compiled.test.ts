@@ -4,9 +4,15 @@ import {
   type FragmentDefinitionNode,
   type GraphQLArgument,
   type GraphQLError,
+  type GraphQLInputObjectType,
+  type GraphQLInputType,
   getNamedType,
+  getNullableType,
   getOperationAST,
   getVariableValues,
+  isEnumType,
+  isInputObjectType,
+  isListType,
   Kind,
   parse,
   type SelectionSetNode,
@@ -519,18 +525,6 @@ async function populate(app: TestApp): Promise<World> {
     first: { fitting: [1, 2, 5, null], others: [0, -1, 100, 101, 2 ** 31, 1.5, '1'] },
     last: { fitting: [null], others: [1, 2, 0, 101] },
     before: { fitting: [null], others: ['x', '', ...Object.values(cursors)] },
-    filter: {
-      // Payouts and payments both have these words.
-      fitting: [null, {}, { status: ['PENDING', 'UNKNOWN'], method: ['PIX'] }, { status: ['PENDING'] }],
-      others: [
-        { status: ['COMPLETED'] },
-        { status: ['PAID'], createdAfter: '2026-01-01T00:00:00Z', createdBefore: null },
-        { requestedAfter: '2026-01-01T00:00:00Z', requestedBefore: null },
-        { requestedAfter: 'x' },
-        { x: 1 },
-        1,
-      ],
-    },
   };
   const payOut = async (key: string) => {
     await change(
@@ -586,33 +580,8 @@ async function populate(app: TestApp): Promise<World> {
           fitting: [null, null, cursors[field] ?? null],
           others: ['x', '', ...Object.values(cursors)],
         };
-      const filter = argument.name === 'filter' && getNamedType(argument.type).name;
-      if (filter === 'CardPaymentFilter')
-        return {
-          fitting: [
-            ...[null, {}, { amountCents: 100 }, { customer: { email: 'ana@cliente.example' } }],
-            { createdAfter: '2026-01-01T00:00:00Z', paidBefore: null, refundedAfter: null },
-          ],
-          others: [{ amountCents: -1 }, { createdBefore: 'x' }, { customer: {} }, { x: 1 }, 1],
-        };
-      if (filter === 'ChargeFilter')
-        return {
-          fitting: [null, {}, { status: ['PENDING', 'UNKNOWN'], split: true }, { split: false }],
-          others: [{ status: ['COMPLETED'] }, { method: ['PIX'] }, { split: 1 }, { x: 1 }, 1],
-        };
-      if (filter === 'StatementFilter')
-        return {
-          fitting: [null, {}, { kind: ['TRANSFER_IN', 'UNKNOWN'], amountCents: 1 }],
-          others: [{ kind: ['COMPLETED'] }, { x: 1 }, 1],
-        };
-      if (filter === 'SubaccountPayoutFilter')
-        return {
-          fitting: [
-            ...[null, {}, { amountCents: 4_000 }, { externalId: 'S-1', reference: 'saq_1' }],
-            { createdAfter: '2026-01-01T00:00:00Z', completedBefore: null, reversedAfter: null },
-          ],
-          others: [{ amountCents: -1 }, { createdBefore: 'x' }, { status: ['COMPLETED'] }, { x: 1 }, 1],
-        };
+      const type = getNamedType(argument.type);
+      if (argument.name === 'filter' && isInputObjectType(type)) return filtersOf(type);
       return known[argument.name] ?? anyValues(argument.type);
     },
     async write(random) {
@@ -632,3 +601,27 @@ async function populate(app: TestApp): Promise<World> {
     },
   };
 }
+
+/** The filters of a list: none, each of its fields alone, and all of them. */
+function filtersOf(type: GraphQLInputObjectType): Values {
+  const valueFor = (field: GraphQLInputType): unknown => {
+    const nullable = getNullableType(field);
+    if (isListType(nullable)) return [valueFor(nullable.ofType)];
+    if (isEnumType(nullable)) return nullable.getValues()[0]!.name;
+    if (!isInputObjectType(nullable)) return VALUES_OF_FILTERS[nullable.name];
+    const [first] = Object.values(nullable.getFields());
+    return { [first!.name]: valueFor(first!.type) };
+  };
+  const each = Object.values(type.getFields()).map(({ name, type: of }) => ({ [name]: valueFor(of) }));
+  return {
+    fitting: [null, {}, ...each, Object.assign({}, ...each)],
+    others: [...each.map((one) => ({ [Object.keys(one)[0]!]: ['x', -1] })), { x: 1 }, 1],
+  };
+}
+
+const VALUES_OF_FILTERS: Record<string, unknown> = {
+  Boolean: false,
+  Cents: 100,
+  DateTime: '2026-01-01T00:00:00Z',
+  String: 'S-1',
+};

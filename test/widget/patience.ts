@@ -1,7 +1,7 @@
 import { vi } from 'vitest';
 
 /** A timeout for busy machines; Vitest's default of one second is too short. */
-const OPTIONS = { timeout: 20_000, interval: 20 };
+const OPTIONS = { timeout: 60_000, interval: 20 };
 
 /** Resolves as soon as `check` does not throw. */
 export function waitFor<Result>(check: () => Result | Promise<Result>): Promise<Result> {

@@ -179,9 +179,7 @@ describe('many payouts', () => {
     ]);
   });
 
-  it('only the visible rows of 10,000 are in the document', {
-    timeout: 20_000,
-  }, async () => {
+  it('only the visible rows of 10,000 are in the document', async () => {
     const { element } = await table({ count: 100_000 }, { sort: 'amount' });
     expect(text(element, 'footer')).toMatch(/^Em ordem entre os 50 carregados, de 100\.000\./);
     const most = { rows: 0, nodes: 0 };
@@ -190,13 +188,10 @@ describe('many payouts', () => {
       most.nodes = Math.max(most.nodes, element.shadowRoot!.querySelectorAll('*').length);
     };
     button(element, 'more-button').click();
-    await vi.waitFor(
-      () => {
-        count();
-        expect(element.payouts).toHaveLength(10_000);
-      },
-      { timeout: 15_000, interval: 50 },
-    );
+    await waitFor(() => {
+      count();
+      expect(element.payouts).toHaveLength(10_000);
+    });
     expect(text(element, 'footer')).toBe('Em ordem entre os 10.000 carregados, de 100.000.');
     const amounts = element.payouts.map(({ amountCents }) => amountCents);
     expect(amounts).toEqual([...amounts].sort((left, right) => left - right));
@@ -379,7 +374,7 @@ describe('the connection', () => {
         await shows(async () => (await readWorld(world)).subscriptions.at(-1)?.transport, transport);
       await act(element, { change: { number: 20, values: { status: 'DENIED' } } });
       await act(element, { add: {} });
-      await shows(() => codes(element)[0], 'SAQ-000061', 5_000);
+      await shows(() => codes(element)[0], 'SAQ-000061');
       await shows(() => element.payouts.find(({ code }) => code === 'SAQ-000020')?.status, 'DENIED');
       expect(element.totalCount).toBe(61);
     },
@@ -406,7 +401,7 @@ describe('the connection', () => {
     await post('/world', { token: world.token, ws: 'refuse', sse: 'refuse' });
     await act(element, { add: {}, silent: true });
     await act(element, { drop: true });
-    await shows(() => element.totalCount, 4, 15_000);
+    await shows(() => element.totalCount, 4);
     expect(codes(element).at(-1)).toBe('SAQ-000004');
   });
 
@@ -416,7 +411,7 @@ describe('the connection', () => {
     await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Em processamento');
     await act(element, { drop: true });
     await act(element, { change: { number: 3, values: { status: 'COMPLETED' } } });
-    await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Concluído', 5_000);
+    await shows(() => rows(element)[0]?.querySelector('.state')?.textContent, 'Concluído');
     expect((await readWorld(world)).subscriptions.map(({ after }) => after)).toEqual(['u0', 'u1']);
   });
 
@@ -425,10 +420,10 @@ describe('the connection', () => {
     await post('/world', { token: world.token, forgotten: true });
     await act(element, { add: {}, silent: true });
     await act(element, { drop: true });
-    await vi.waitFor(async () => expect((await readWorld(world)).queries.length).toBeGreaterThan(1), 5_000);
+    await waitFor(async () => expect((await readWorld(world)).queries.length).toBeGreaterThan(1));
     await post('/world', { token: world.token, forgotten: false });
-    await shows(() => codes(element)[0], 'SAQ-000004', 5_000);
-    await shows(() => element.connection, 'live', 5_000);
+    await shows(() => codes(element)[0], 'SAQ-000004');
+    await shows(() => element.connection, 'live');
   });
 
   it('a lost connection is shown, and the rows stay', async () => {
@@ -473,12 +468,12 @@ describe('a token', () => {
     element.token = world.token;
     await element.updateComplete;
     document.body.append(element);
-    await shows(() => rows(element).length, 3, 5_000);
+    await shows(() => rows(element).length, 3);
   });
 
   it('its texts are marked with their language', async () => {
     const { element } = await table({ count: 1 }, { locale: 'es' });
-    await shows(() => part(element, 'base')?.lang, 'es', 5_000);
+    await shows(() => part(element, 'base')?.lang, 'es');
     expect(part(element, 'base')?.querySelector('[part=footer]')?.textContent).toContain('retiro');
   });
 
@@ -511,7 +506,7 @@ describe('a token', () => {
     const { element } = await table({}, { token: undefined, renewToken }, 'error');
     expect(element.error).toMatchObject({ code: 'network', retryable: true });
     element.retry();
-    await shows(() => element.phase, 'ready', 5_000);
+    await shows(() => element.phase, 'ready');
     expect(renewToken).toHaveBeenCalledTimes(2);
   });
 
@@ -650,7 +645,7 @@ describe('an error', () => {
     const { element } = await table({ fail: { code: 'INTERNAL_SERVER_ERROR', times: 1 } }, {}, 'error');
     expect(text(element, 'error')).toContain('Algo não funcionou do lado do servidor.');
     expect(element.matches(':state(error)')).toBe(true);
-    await shows(() => element.phase, 'ready', 5_000);
+    await shows(() => element.phase, 'ready');
     expect(codes(element)).toHaveLength(3);
   });
 
@@ -661,7 +656,7 @@ describe('an error', () => {
       failOnly: 'Payouts',
     });
     scroll(element, 1e6);
-    await shows(() => element.payouts.length, 100, 5_000);
+    await shows(() => element.payouts.length, 100);
   });
 
   it.each([
@@ -733,8 +728,8 @@ async function table(
   const element = document.createElement('psa-payouts');
   Object.assign(element, { endpoint: `${url}/graphql`, token: world.token, ...properties });
   document.body.append(element);
-  await shows(() => element.phase, phase, 5_000);
-  if (phase === 'ready') await shows(() => /live|polling/.test(element.connection), true, 5_000);
+  await shows(() => element.phase, phase);
+  if (phase === 'ready') await shows(() => /live|polling/.test(element.connection), true);
   await element.updateComplete;
   await frame();
   return { element, world };
@@ -771,8 +766,8 @@ async function post<Answer = unknown>(path: string, body: object): Promise<Answe
   return response.json();
 }
 
-function shows(look: () => unknown, what: unknown, timeout = 20_000): Promise<void> {
-  return vi.waitFor(async () => expect(await look()).toEqual(what), { timeout, interval: 15 });
+function shows(look: () => unknown, what: unknown): Promise<void> {
+  return waitFor(async () => expect(await look()).toEqual(what));
 }
 
 function event(element: PsaPayouts, name: string): Promise<CustomEvent> {
