@@ -19,6 +19,7 @@ const payment = (status: CardPaymentStatus, version: number, orderCode = 'A'): C
   orderPaid: false,
   orderRefunded: false,
   returned: false,
+  canceledAt: null,
   refundedAt: null,
   failureReason: null,
   version,

@@ -163,6 +163,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       orderPaid: false,
       orderRefunded: false,
       returned: false,
+      canceledAt: null,
       refundedAt: null,
       version: 1,
     };

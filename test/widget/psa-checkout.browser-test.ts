@@ -563,6 +563,20 @@ describe('an order that another device has paid', () => {
     },
   );
 
+  it.each(['card', 'pix'] as const)(
+    'A payment by %s that the merchant has canceled says so, without a retry',
+    async (method) => {
+      const { element } = await checkout({}, { methods: 'pix card' });
+      await element.start(method);
+      const expired = event(element, 'psa-phase-change', ({ detail }) => detail.phase === 'expired');
+      await act(element, { values: { status: 'EXPIRED', canceledAt: '2031-01-01T11:50:00.000Z' } });
+      await expired;
+      await element.updateComplete;
+      expect(part(element, 'hint')?.textContent?.trim()).toBe('A loja cancelou este pagamento.');
+      expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
+    },
+  );
+
   it('An own payment of the other method that has paid the order is shown as paid, and nothing else before', async () => {
     const { element } = await checkout({}, { methods: 'pix card' });
     await element.start('card');

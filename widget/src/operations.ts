@@ -35,6 +35,8 @@ export interface CardPayment {
   orderRefunded: boolean;
   /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
   returned: boolean | null;
+  /** When the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
+  canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
 }
@@ -67,6 +69,8 @@ export interface Payment {
   orderRefunded: boolean;
   /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
   returned: boolean | null;
+  /** When the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
+  canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
 }
@@ -157,7 +161,7 @@ export interface ExecutionResult<T> {
 }
 
 const SHARED =
-  '__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version orderPaid orderRefunded returned';
+  '__typename status amountCents currency expiresAt expiresInSeconds description paidAt paidLate refundedAt version orderPaid orderRefunded returned canceledAt';
 const FIELDS = `${SHARED} orderCode checkoutUrl failureReason` as const;
 const PIX_FIELDS =
   `${SHARED} paymentId pix{copyPaste qr{path size}}returnedCredits{amountCents returnedAt}` as const;

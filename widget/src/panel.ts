@@ -15,7 +15,7 @@ export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { state, text, connection, pix, methods, disabled, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
-  const mayRenew = /expired|failed/.test(phase) && !payment?.returned;
+  const mayRenew = /expired|failed/.test(phase) && !payment?.returned && !payment?.canceledAt;
   const money = (cents: number) =>
     new Intl.NumberFormat(view.locale, {
       style: 'currency',
@@ -74,6 +74,7 @@ function hint({ state, text, pix }: PanelView): string {
     return text(text(code) ? code : kind).replace('{seconds}', String(retryAfterSeconds));
   }
   if (payment?.returned) return text(phase === 'failed' ? 'refundedHint' : 'returnedHint');
+  if (payment?.canceledAt && phase === 'expired') return text('canceledHint');
   if (cancelled) return text('cancelledHint');
   if (pix && payment && phase === 'pending') return text(pix.hint(payment));
   return text(payment?.paidLate && phase === 'paid' ? 'paidLate' : (`${phase}Hint` as 'paidHint'));

@@ -43,6 +43,7 @@ export function assignScript(token: string, script: Script, place: number): stri
     orderPaid: false,
     orderRefunded: false,
     returned: false,
+    canceledAt: null,
     refundedAt: null,
     version: 1,
   } as const;

@@ -29,6 +29,7 @@ export const texts: Texts = {
   time: 'Date',
   expired: 'The time to pay has run out',
   expiredHint: 'If you have paid already, wait: the confirmation may still arrive here. If not, try again.',
+  canceledHint: 'The shop canceled this payment.',
   failed: 'The payment was not approved',
   failedHint: 'Check the details, talk to your bank, or try another card.',
   refunded: 'Payment refunded',

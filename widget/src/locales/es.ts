@@ -29,6 +29,7 @@ export const texts: Texts = {
   time: 'Fecha',
   expired: 'El plazo para pagar terminó',
   expiredHint: 'Si ya pagaste, espera: la confirmación todavía puede llegar aquí. Si no, inténtalo otra vez.',
+  canceledHint: 'La tienda canceló este pago.',
   failed: 'El pago no fue aprobado',
   failedHint: 'Revisa los datos, habla con tu banco o prueba con otra tarjeta.',
   refunded: 'Pago reembolsado',

@@ -21,6 +21,7 @@ export const texts: PaymentTexts = {
   time: 'Data',
   expired: 'O prazo para pagar terminou',
   expiredHint: 'Se você já pagou, espere: a confirmação ainda pode chegar aqui. Se não, tente de novo.',
+  canceledHint: 'A loja cancelou este pagamento.',
   failed: 'O pagamento não foi aprovado',
   failedHint: 'Confira os dados, fale com o banco ou tente outro cartão.',
   refunded: 'Pagamento estornado',

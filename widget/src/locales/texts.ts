@@ -35,6 +35,8 @@ export interface PaymentTexts {
   time: string;
   expired: string;
   expiredHint: string;
+  /** Shown where the merchant canceled the payment. */
+  canceledHint: string;
   failed: string;
   failedHint: string;
   refunded: string;
