@@ -35,7 +35,7 @@ export interface CardPayment {
   orderRefunded: boolean;
   /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
   returned: boolean | null;
-  /** When the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
+  /** The time at which the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
   canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
@@ -69,7 +69,7 @@ export interface Payment {
   orderRefunded: boolean;
   /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
   returned: boolean | null;
-  /** When the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
+  /** The time at which the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
   canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
