@@ -105,6 +105,13 @@ describe('requestPayout', () => {
     });
   });
 
+  test('requestPayout refuses a pixKeyType that is null, which would not check the key', async () => {
+    expect(await request(await merchant(), { pixKeyType: null })).toMatchObject({
+      __typename: 'ValidationError',
+      message: expect.stringContaining('must not be null: leave it out for a key of any kind'),
+    });
+  });
+
   test.each([
     ['PIX_TURBO', 'ana@padaria.example', 'a***@padaria.example'],
     ['LTC', LTC.toUpperCase(), LTC],

@@ -173,6 +173,7 @@ describe('POST /v1/payouts', () => {
     ['walletAddress: is an MWEB address', { method: 'ltc', walletAddress: 'ltcmweb1qqg5hddkl4uhspjw' }],
     ['idempotencyKey', { idempotencyKey: 'a b' }],
     ['pixKeyType: must be one of cpf, cnpj, phone', { pixKeyType: 'PHONE' }],
+    ['pixKeyType: must not be null: leave it out for a key of any kind', { pixKeyType: null }],
     ['pixKeyType: does not fit the key, which is a CPF', { pixKeyType: 'phone' }],
     ['pixKeyType: must be left out', { method: 'ltc', walletAddress: LTC, pixKeyType: 'random' }],
     ['walletAddress: must be a PIX key', { walletAddress: 'x', pixKeyType: 'random' }],
@@ -196,11 +197,10 @@ describe('POST /v1/payouts', () => {
       return [body.walletAddress, body.destinationKind];
     };
     expect(await shown({})).toEqual(['***.876.500-**', 'cpf']);
-    expect(await shown({ pixKeyType: null })).toEqual(['***.876.500-**', 'cpf']);
     expect(await shown({ pixKeyType: 'phone' })).toEqual(['****0034', 'phone']);
     const { payouts } = (await rest.get('/payouts')).body;
     expect(payouts.map(({ destinationKind }: { destinationKind: string }) => destinationKind)).toEqual([
-      ...['phone', 'cpf', 'cpf'],
+      ...['phone', 'cpf'],
     ]);
   });
 

@@ -564,6 +564,7 @@ describe('what is asked of subaccounts', () => {
     ['requestPayoutInput', 'subaccountId', { ...payout, subaccountId: `${ID}/x` }],
     ['requestPayoutInput', 'pixKey', { ...payout, pixKey: 'nobody' }],
     ['requestPayoutInput', 'pixKey', transfer],
+    ['requestPayoutInput', 'pixKeyType', { ...payout, pixKeyType: null }],
     ['requestPayoutInput', 'idempotencyKey', { ...payout, idempotencyKey: '' }],
     ['requestPayoutInput', 'externalId', { ...payout, externalId: 'a\nb' }],
     ['requestPayoutInput', null, { ...payout, externalId: 'saque 7/2026' }],

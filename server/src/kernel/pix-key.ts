@@ -1,7 +1,7 @@
 import { isValidPhoneNumber } from 'libphonenumber-js/max';
 import { z } from 'zod';
 import { maskTaxId, parseTaxId, type TaxIdKind } from './tax-id.ts';
-import type { TextPattern } from './text.ts';
+import { notNull, optionalLimit, type TextPattern } from './text.ts';
 
 /** The five kinds of key in the directory of the Banco Central. */
 export type PixKeyKind = TaxIdKind | 'phone' | 'email' | 'random';
@@ -81,8 +81,12 @@ export function parseTypedPixKey(text: string, type: PixKeyKind | null | undefin
 export const PIX_KEY_TYPE_RULE =
   'The kind of the PIX key, which must be of it. Without it eleven digits are a CPF, though they may be a phone; as phone they are one, with +55 or without';
 
-/** The kind that a writer names for a key. */
-export const pixKeyType = z.enum(PIX_KEY_KINDS, `must be one of ${PIX_KEY_KINDS.join(', ')}`);
+/** The kind that a writer names for a key; left out, the key may be of any. */
+export const pixKeyType = optionalLimit(
+  z.enum(PIX_KEY_KINDS, {
+    error: notNull('a key of any kind', `must be one of ${PIX_KEY_KINDS.join(', ')}`),
+  }),
+);
 
 /** The kind of a key, also of one that `maskPixKey` has masked; null where the text does not show it. */
 export function kindOfPixKey(text: string): PixKeyKind | null {

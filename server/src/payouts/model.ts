@@ -288,7 +288,7 @@ export const requestPayoutInput = z
     method: z.enum(PAYOUT_METHODS, { error: 'UNKNOWN cannot be asked for' }),
     amountCents: payoutAmount,
     destination: z.string(),
-    pixKeyType: pixKeyType.nullish(),
+    pixKeyType,
     externalId: externalIdText.nullish(),
     idempotencyKey: idempotencyKeyText.nullish(),
   })

@@ -76,7 +76,7 @@ export const payoutRequestWire = z
       .meta({ description: 'In reais, at most two decimals, the fee included', examples: [149.9] }),
     method: payoutMethod.meta({ description: 'usd is USDT' }),
     walletAddress: z.string().meta({ description: `${DESTINATIONS_IN_WORDS}, by method` }),
-    pixKeyType: pixKeyType.nullish().describe(PIX_KEY_TYPE_RULE),
+    pixKeyType: pixKeyType.describe(PIX_KEY_TYPE_RULE),
     externalId: externalIdText
       .nullish()
       .describe('Your own number for it; several withdrawals may have one number'),

@@ -244,7 +244,7 @@ const requestPayoutMembers = z.object({
   subaccountId: anySubaccountId,
   amountCents: positiveCents,
   pixKey: z.string(),
-  pixKeyType: pixKeyType.nullish().describe(PIX_KEY_TYPE_RULE),
+  pixKeyType: pixKeyType.describe(PIX_KEY_TYPE_RULE),
   externalId: externalIdText
     .nullish()
     .describe('Your own number for it; several payouts may have one number'),
