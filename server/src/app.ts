@@ -9,6 +9,7 @@ import type { Log } from './db/log.ts';
 import { migrate, newestMigration } from './db/migrate.ts';
 import { openDatabase } from './db/open.ts';
 import type { StartingPglite } from './db/pglite-backend.ts';
+import { createRecords } from './db/records.ts';
 import { followDatabaseTime } from './db/time.ts';
 import { createAnnouncer } from './events/announcer.ts';
 import { createCredentialWatch } from './events/credential.ts';
@@ -30,6 +31,7 @@ import { createHttpServer, type Deadlines } from './http/server.ts';
 import { widgetRoute } from './http/widget-files.ts';
 import { type Clock, createOffsetClock, createShiftableClock, plusMs } from './kernel/clock.ts';
 import { createCursors } from './kernel/cursor.ts';
+import type { Behind } from './kernel/records.ts';
 import { tenantKey } from './kernel/tenant.ts';
 import { createRootFieldLimits } from './limits/root-fields.ts';
 import { createStrangerLimits } from './limits/strangers.ts';
@@ -65,6 +67,8 @@ export interface App {
   readonly demo: boolean;
   /** The keys of the first account, where this start created it; they are shown only once. */
   readonly firstKeys: { live: string; sandbox: string } | null;
+  /** The mark of records that lack something, as it was at this start. */
+  readonly behind: Behind | null;
   readonly work: WorkQueue;
   readonly database: Database;
   /** Creates the services that the GraphQL layer calls. */
@@ -184,6 +188,8 @@ export async function createApp({
     // Before the migration: LISTEN takes the lock that keeps a newer server's one from dropping what this server uses.
     closing.push(await database.listen(STREAM_CHANNEL, onAnnounced));
     await migrate(database, migrations);
+    const records = createRecords({ database, clock, log });
+    await records.behind();
 
     const tailer = createLogTailer({
       database,
@@ -221,7 +227,7 @@ export async function createApp({
     });
     closing.push(() => committer.idle());
 
-    const base = { config, database, committer, clock, publicUrl, metrics, onFault };
+    const base = { config, database, committer, clock, records, publicUrl, metrics, onFault };
     // The code of the other mode is not loaded.
     let runtime: Runtime;
     if (config.upstream) {
@@ -310,6 +316,7 @@ export async function createApp({
             ...createTokenAdministration({ database, committer, clock, credentials: tokens }),
             ...createLtcControls({ database, committer, family: ltcPayments }),
             ...createDoubts({ database, committer, clock }),
+            ...records,
             ...createStoreAdministration({
               store: createStoreService({ database, committer }),
               findAccount: (id) => findManagedAccount(database.sql, id),
@@ -324,7 +331,11 @@ export async function createApp({
         info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
         connections: () => database.connections(),
         unready: readiness.cause,
-        backlog: () => selectBacklog(database.sql, clock.now()),
+        behind: records.lastKnown,
+        async backlog() {
+          await records.behind();
+          return selectBacklog(database.sql, clock.now());
+        },
       }),
     );
     const routes = await runtime.routes({
@@ -342,6 +353,7 @@ export async function createApp({
       ...createHealthRoutes({
         isReady: async () => !draining && (await readiness.isReady()),
         cause: readiness.cause,
+        records,
         upstream: runtime.upstream ?? undefined,
       }),
       ...createMetricsRoutes(metrics.registry, runtime.upstreamMetrics),
@@ -355,6 +367,7 @@ export async function createApp({
       port,
       demo: config.demo,
       firstKeys: runtime.firstKeys,
+      behind: records.lastKnown(),
       work,
       database,
       servicesFor: runtime.servicesFor,

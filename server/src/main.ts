@@ -11,6 +11,7 @@ import { type StartingPglite, startPglite } from './db/pglite-backend.ts';
 import { ManifestError } from './graphql/trusted-manifest.ts';
 import { PSA_COMMAND } from './kernel/assets.ts';
 import { createSystemClock } from './kernel/clock.ts';
+import { BEHIND_IN_WORDS, type Behind } from './kernel/records.ts';
 import { describeDatabaseError, describeMissingDescriptors } from './ops/database-errors.ts';
 import { createLog } from './ops/log.ts';
 
@@ -46,6 +47,7 @@ async function main(): Promise<void> {
     await waitWithLimit(app.close());
   });
   process.stdout.write(config.upstream ? remoteGreeting(app, config.upstream) : greeting(app));
+  if (app.behind) process.stdout.write(behindWarning(app.behind));
 }
 
 /**
@@ -118,6 +120,11 @@ function remoteGreeting({ url, demo }: App, { url: service, keys, webhookSecrets
     lines.push('Warning: the service cannot reach this address; set PUBLIC_URL to one that it can.');
   lines.push('', 'Ctrl-C stops it.', '');
   return `${lines.join('\n')}\n`;
+}
+
+/** The warning of a server whose database went back. */
+function behindWarning({ since, cause }: Behind): string {
+  return `Warning: what came after ${since.toISOString()} may be missing (${BEHIND_IN_WORDS[cause]}). See ${PSA_COMMAND} restored --help\n`;
 }
 
 /** Explains in one line an error that the user can correct; null for any other, which is printed with its stack. */

@@ -26,6 +26,9 @@ describe('the parser of psa', () => {
     ['doubts list', 'doubts.list', {}],
     ['doubts settle int_1 --made SAQ-1', 'doubts.settle', { id: 'int_1', made: 'SAQ-1' }],
     ['doubts settle int_1 --not-made', 'doubts.settle', { id: 'int_1', made: null }],
+    ['restored', 'restored', {}],
+    ['restored --since 2026-11-29T03:00:00Z', 'restored', { since: '2026-11-29T03:00:00Z' }],
+    ['restored --confirm', 'restored', { confirm: true }],
     ['tokens pause tok_1', 'tokens.pause', { token: 'tok_1' }],
     ['ltc list', 'ltc.list', {}],
     ['ltc list --after psa_1', 'ltc.list', { after: 'psa_1' }],
@@ -57,15 +60,15 @@ describe('the parser of psa', () => {
   test.each<[string, string]>([
     [
       'key',
-      'There is no command "key"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore',
+      'There is no command "key"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore, restored',
     ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore',
+      'There is no command "constructor"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore, restored',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, store, tokens, ltc, backup, restore',
+      'A command is missing before --json; there are keys, accounts, doubts, store, tokens, ltc, backup, restore, restored',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],
@@ -97,6 +100,7 @@ describe('the parser of psa', () => {
     ['store import loja.json', 'Give --live or --sandbox: each of the two has a store of its own'],
     ['store import loja.json --live --sandbox', "Option '--live' cannot be used with option '--sandbox'"],
     ['restore', "Missing required argument 'FILE'"],
+    ['restored --since', "Option '--since <TIME>' argument missing"],
     ['restore one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup one.gz two.gz', 'Unexpected argument "two.gz"'],
     ['backup --all', "Unknown option '--all'"],

@@ -337,6 +337,7 @@ export const DATA: Record<string, string> = {
     insert into payment_return (account_id, environment, return_id, resource, resource_id, amount_cents, cause, rail_id,
         received_at, returned_at)
       values (${TENANT}, '${returnIdOf('E7')}', 'payment', '${ROWS.paidPayment}', 4990, 'already_paid', 'E7', ${AT}, ${AT});`,
+  '0087_restored_records': 'insert into restored_records (timeline) values (1);',
 };
 
 /** A resource of another service, as it was seen. */

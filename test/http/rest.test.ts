@@ -66,6 +66,7 @@ const REFUSALS: Record<ErrorCode, [error: PaymentError, status: number, message:
   ORDER_PAID: [new UnavailableError('ORDER_PAID', 'Order paid'), 409, 'Order paid'],
   ORDER_REFUNDED: [new UnavailableError('ORDER_REFUNDED', 'Order refunded'), 409, 'Order refunded'],
   NOT_CANCELABLE: [new UnavailableError('NOT_CANCELABLE', 'Paid'), 409, 'Paid'],
+  RECORDS_BEHIND: [new UnavailableError('RECORDS_BEHIND', 'Restored'), 503, 'Restored'],
   NOT_PAYABLE: [new UnavailableError('NOT_PAYABLE', 'Failed'), 409, 'Failed'],
   NOT_REFUNDABLE: [new UnavailableError('NOT_REFUNDABLE', 'Not paid'), 409, 'Not paid'],
   DISPUTE_STATE: [new UnavailableError('DISPUTE_STATE', 'Disputed'), 409, 'Disputed'],

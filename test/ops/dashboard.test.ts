@@ -39,6 +39,7 @@ async function everything(): Promise<Scraped> {
     info: { mode: 'embedded', engine: 'pglite' },
     connections: () => ({ inUse: 1, idle: 0, waiting: 0 }),
     unready: () => null,
+    behind: () => null,
     backlog: async () => [
       { kind: 'a', due: 1, underWay: 0, later: 0, oldestDueAt: null, nextDueAt: new Date(0) },
     ],

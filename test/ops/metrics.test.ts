@@ -145,6 +145,7 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
     info: { mode: 'embedded', engine: 'postgres' },
     connections: () => ({ inUse: 3, idle: 7, waiting: 2 }),
     unready: () => 'disk_full',
+    behind: () => null,
     async backlog() {
       asked += 1;
       if (asked === 2) throw new Error('the database is away');

@@ -55,6 +55,10 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     quiet: { 'psa_not_ready{cause="disk_full",instance="a"}': '0x10 1 0x29' },
     labels: { cause: 'disk_full' },
   },
+  PsaRecordsBehind: {
+    raised: { psa_records_behind_seconds: '0x10 60x30' },
+    quiet: { psa_records_behind_seconds: '0x40' },
+  },
   PsaTasksLate: {
     raised: { 'psa_tasks_oldest_due_seconds{kind="payout.send"}': '61x40' },
     quiet: {

@@ -1,6 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
+import { createRecords } from '../../server/src/db/records.ts';
 import { createLogTailer, type LogTailer } from '../../server/src/events/log-tailer.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
@@ -17,6 +18,7 @@ import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts'
 import { LIVE_KEY, TEST_KEY } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openAccount } from './core.ts';
+import { silent } from './templates.ts';
 
 /** The dependencies of a slice's remote side, in front of any service. A test runs the work that is due itself. */
 export interface TestFacade extends UpstreamDependencies {
@@ -82,6 +84,7 @@ export async function startFacade({
     database,
     clock,
     committer,
+    records: createRecords({ database, clock, log: silent }),
     kinds: requests,
     onFault,
     ...(pace ? { pace } : {}),

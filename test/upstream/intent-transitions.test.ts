@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { IdempotencyError } from '../../server/src/kernel/errors.ts';
+import type { Behind } from '../../server/src/kernel/records.ts';
 import {
   afterFailedLookup,
   afterLookup,
@@ -37,6 +38,7 @@ function intent(of: Partial<Intent> = {}): Intent {
     lookups: 0,
     lookedUpAt: null,
     finding: null,
+    behindSince: null,
     createdAt: BEGUN,
     ...of,
   };
@@ -60,13 +62,17 @@ function open(
     denied?: Intent | null;
     safeToRepeat?: boolean;
     recordsAbsence?: boolean;
+    behind?: Behind | null;
     pace?: number;
   } = {},
 ) {
   return openIntent(
     before,
     { ...REQUEST, ...request },
-    { denied: null, safeToRepeat: false, recordsAbsence: false, now: LATER, pace: 1, ...options },
+    {
+      ...{ denied: null, safeToRepeat: false, recordsAbsence: false, behind: null },
+      ...{ now: LATER, pace: 1, ...options },
+    },
   );
 }
 
@@ -76,6 +82,20 @@ describe('a key', () => {
     expect(opening.intent).toEqual({ ...intent({ id: 'int_new' }), createdAt: LATER });
     expect(opening).toMatchObject({ fresh: true, save: { lookUpAt: plusMs(LATER, MINUTE) } });
     expect(opening.save?.intent).toEqual(opening.intent);
+  });
+
+  test('a key that the records may lack is marked, one that was looked for since then is not', () => {
+    const behind = { since: plusMs(BEGUN, -MINUTE), until: plusMs(BEGUN, SECOND), cause: 'backup' as const };
+    expect(open(null, { behind }).intent.behindSince).toEqual(behind.since);
+    const refused = intent({ state: 'refused' });
+    expect(open(refused, { behind }).intent.behindSince).toEqual(behind.since);
+    const since = { ...refused, createdAt: behind.until };
+    expect(open(since, { behind }).intent.behindSince).toBeNull();
+    // It was refused before it could be looked for.
+    expect(open({ ...since, behindSince: behind.since }, { behind }).intent.behindSince).toEqual(
+      behind.since,
+    );
+    expect(open(intent(), { behind })).toMatchObject({ fresh: false, intent: { behindSince: null } });
   });
 
   test('a pace shortens the time after which an intent is looked up', () => {

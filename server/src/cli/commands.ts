@@ -282,6 +282,20 @@ id and name are required. A mistake is named with its row, and changes nothing.`
   )
     .argument('<FILE>')
     .action((file: string, { json = false }) => onParsed({ kind: 'restore', file, json }));
+  define(
+    program,
+    'restored',
+    'shows, sets or ends the mark of a database that went back and lacks what came after',
+    'restored --since 2026-11-29T03:00:00Z',
+  )
+    .addOption(
+      new Option(
+        '--since <TIME>',
+        'the instant of the snapshot that a disk was put back to; restore sets the mark by itself',
+      ).conflicts('confirm'),
+    )
+    .option('--confirm', 'all that was requested in between is known: the records count as complete')
+    .action(perform('restored', ({ since, confirm }) => ({ since, confirm })));
 }
 
 // ── Checks that commander does not make ─────────────────────────────────────────────────────────

@@ -2,6 +2,7 @@ import type { Account, ApiKey } from '../access/keys.ts';
 import type { PausedToken } from '../card-payments/tokens/model.ts';
 import { PSA_COMMAND } from '../kernel/assets.ts';
 import { ltcText } from '../kernel/money.ts';
+import { BEHIND_IN_WORDS, type Behind } from '../kernel/records.ts';
 import type { UnmatchedLtc } from '../ltc/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
@@ -82,6 +83,8 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
         ? `Nothing of ${paymentId} waits to be credited.\n`
         : `Credited ${litoshi} litoshi of ${paymentId}.\n`;
     }
+    case 'restored':
+      return formatRecords(result as { behind: Json<Behind> | null; ended: Json<Behind> | null });
     case 'store.import': {
       const { accountId, environment, count } = result as {
         accountId: string;
@@ -128,9 +131,28 @@ function shellQuoted(file: string): string {
 
 /** Formats the summary of a restored backup. */
 export function formatRestored({ takenAt, ...saved }: Saved): string {
-  return `Restored: ${describeContents(saved)}, as it was at ${formatInstant(takenAt)}. What came after that is not in it.
-`;
+  return `Restored: ${describeContents(saved)}, as it was at ${formatInstant(takenAt)}. What came after that is not in it, and it is marked so:
+${UNTIL_CONFIRMED}`;
 }
+
+/** Formats the mark of the records, or its end. */
+function formatRecords({
+  behind,
+  ended,
+}: {
+  behind: Json<Behind> | null;
+  ended: Json<Behind> | null;
+}): string {
+  if (behind)
+    return `What came after ${formatInstant(behind.since)} may be missing (${BEHIND_IN_WORDS[behind.cause]}):\n${UNTIL_CONFIRMED}`;
+  return ended
+    ? `Confirmed. The records lacked what came after ${formatInstant(ended.since)}, and count as complete now.\n`
+    : 'The records are complete: no mark is set.\n';
+}
+
+const UNTIL_CONFIRMED = `in front of a service, requests that these records do not know are looked for before they are sent. Once all of
+them are known: ${PSA_COMMAND} restored --confirm
+`;
 
 function describeContents({ rows, schema }: Pick<Saved, 'rows' | 'schema'>): string {
   const tables = Object.values(rows);

@@ -15,6 +15,7 @@ import type { Log } from '../db/log.ts';
 import { migrate } from '../db/migrate.ts';
 import { MigrationError } from '../db/migration-error.ts';
 import { openDatabase } from '../db/open.ts';
+import { createRecords } from '../db/records.ts';
 import { followDatabaseTime, selectTime } from '../db/time.ts';
 import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { PSA_COMMAND, START_COMMAND } from '../kernel/assets.ts';
@@ -229,6 +230,7 @@ async function performOnDatabase(
       ...createTokenAdministration({ ...parts, credentials: tokens }),
       ...createLtcControls({ ...parts, family: ltcPayments }),
       ...createDoubts(parts),
+      ...createRecords({ ...parts, log: silentLog }),
       ...createStoreAdministration({
         store: createStoreService(parts),
         findAccount: (id) => findManagedAccount(database.sql, id),

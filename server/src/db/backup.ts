@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import { z } from 'zod';
 import type { Database, Sql } from './database.ts';
 import { appliedMigrations, knownMigrations, migrate } from './migrate.ts';
+import { markRestored } from './records.ts';
 
 // The format of a backup, line by line: a header, each table with its rows, and at the end the numbers of these rows and a
 // hash of all before. A row is PostgreSQL's own text of it, the same on either engine, so that a backup of one can be
@@ -234,7 +235,7 @@ function assertIsKnown({ migrations }: BackupHeader): void {
 
 /**
  * Fills an empty database from a backup, all in one transaction: after a failure it is still empty. Its tables are then those
- * of the version that was saved; the next start migrates them.
+ * of the version that was saved; the next start migrates them. It is marked: what came after the backup is missing.
  * @throws BackupError where the database is not empty; where the backup is incomplete
  */
 export async function restoreDatabase(
@@ -262,7 +263,9 @@ export async function restoreDatabase(
       );
       // Migrations may add rows of their own.
       await assertIsEmpty(db);
-      return load(db, header, texts, onRows);
+      const loaded = await load(db, header, texts, onRows);
+      await markRestored(db, new Date(header.takenAt));
+      return loaded;
     });
     await sql`analyze`.execute(connections.sql);
     return rows;

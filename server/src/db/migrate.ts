@@ -15,6 +15,9 @@ import { MigrationError } from './migration-error.ts';
 //                              again, so each statement can be run twice.
 //   0018_no_memo_needs_0016.sql  contracts: only servers that know 0016 can keep working.
 
+/** The line that divides a migration into parts. */
+const PARTS = /^-- next$/m;
+
 interface Migration {
   readonly name: string;
   readonly number: number;
@@ -68,6 +71,11 @@ export function knownMigrations(folder: string = MIGRATIONS): string[] {
   return readMigrations(folder).map(({ name }) => name);
 }
 
+/** The first part of a migration, for a restore that has to have its table before the migration is made. */
+export function firstPartOf(name: string): string {
+  return readFileSync(`${MIGRATIONS}/${name}.sql`, 'utf8').split(PARTS, 1)[0]!;
+}
+
 /** The names of the migrations that were applied to a database, in order. */
 export async function appliedMigrations(db: Sql): Promise<string[]> {
   const { rows: found } = await sql<{ there: boolean }>`
@@ -101,7 +109,7 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
   const text = readFileSync(`${folder}/${name}.sql`, 'utf8');
   try {
     await assertNoOlderServer(db, migration);
-    const parts = text.split(/^-- next$/m);
+    const parts = text.split(PARTS);
     if (!isOnline) {
       const last = parts.pop()!;
       for (const part of parts) await applyInTransaction(db, part, null);

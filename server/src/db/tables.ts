@@ -1,4 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { BehindCause } from '../kernel/records.ts';
 import type { PayoutMethod } from '../payouts/methods/registry.ts';
 import type { Json } from './json-column.ts';
 import type { PaymentTables } from './payment-tables.ts';
@@ -36,6 +37,7 @@ export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
   list_count: ListCountTable;
+  restored_records: RestoredRecordsTable;
 }
 
 interface AccountTable extends Record<PayoutFeeColumn, Generated<number>> {
@@ -316,4 +318,13 @@ interface ListCountTable extends TenantTable {
   kind: string;
   status: string;
   count: number;
+}
+
+interface RestoredRecordsTable {
+  one: Generated<boolean>;
+  behind_since: Generated<Date | null>;
+  behind_until: Generated<Date | null>;
+  cause: Generated<BehindCause | null>;
+  timeline: Generated<number | null>;
+  marked_timeline: Generated<number | null>;
 }

@@ -51,6 +51,7 @@ interface UpstreamIntentTable extends TenantTable {
   looks: Generated<number>;
   looked_at: Generated<Date | null>;
   finding: Generated<string | null>;
+  behind_since: Generated<Date | null>;
   created_at: Date;
 }
 

@@ -87,7 +87,7 @@ export const builder = new SchemaBuilder<{
 
 builder.queryType({
   description:
-    'Lookups and lists. A lookup of a resource that does not exist, or belongs to another account or environment, is null, without an error. A field with @semanticNonNull is null only where it has failed, and leaves the others in the answer. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the upstream service, which is the payments service behind this server in remote mode, does not offer it), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
+    'Lookups and lists. A lookup of a resource that does not exist, or belongs to another account or environment, is null, without an error. A field with @semanticNonNull is null only where it has failed, and leaves the others in the answer. Top-level errors carry extensions.code: BAD_USER_INPUT (malformed argument, naming it), UNAUTHENTICATED, FORBIDDEN, RATE_LIMITED (with retryAfterSeconds), UPSTREAM_UNAVAILABLE, NOT_OFFERED (the upstream service, which is the payments service behind this server in remote mode, does not offer it), RECORDS_BEHIND (this server was restored, and it is not known whether this was requested: request it with the same key), UNAVAILABLE (the database is away for the moment; with retryAfterSeconds where nothing was done), INTERNAL_SERVER_ERROR.',
 });
 builder.mutationType({
   description:

@@ -43,7 +43,10 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
       description:
         'UnavailableError: the payment of a single-use token was canceled, or is open with another amount.',
     },
-    CHECKOUT_TOKEN_PAUSED: { description: 'UnavailableError: the merchant has paused this token.' },
+    CHECKOUT_TOKEN_PAUSED: {
+      description:
+        'UnavailableError: the merchant has paused this token, or this server was restored, and the token was minted before.',
+    },
     ORDER_PAID: { description: 'UnavailableError: another payment of the same order was paid.' },
     ORDER_REFUNDED: {
       description:
@@ -66,6 +69,10 @@ const ErrorCodeEnum = builder.enumType('ErrorCode', {
     NOT_OFFERED: {
       description:
         'UnavailableError: the upstream service does not offer it, or not in a form that is known. Nothing was requested from it, or nothing was done.',
+    },
+    RECORDS_BEHIND: {
+      description:
+        'UnavailableError: this server was restored, and its records lack what came after the backup. Nothing was sent.',
     },
     PAYMENTS_NOT_CONFIGURED: {
       description: 'UnavailableError: this account takes no PIX, or no LTC.',
@@ -220,6 +227,7 @@ type TopLevelCode =
   | 'NOT_FOUND'
   | 'RATE_LIMITED'
   | 'NOT_OFFERED'
+  | 'RECORDS_BEHIND'
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
 
@@ -256,6 +264,7 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
   DISPUTE_STATE: { code: 'FORBIDDEN', status: 200 },
   NOT_PAYABLE: { code: 'FORBIDDEN', status: 200 },
   NOT_OFFERED: { code: 'NOT_OFFERED', status: 200 },
+  RECORDS_BEHIND: { code: 'RECORDS_BEHIND', status: 200 },
   PAYMENTS_NOT_CONFIGURED: { code: 'FORBIDDEN', status: 200 },
   CURSOR_EXPIRED: { code: 'CURSOR_EXPIRED', status: 200 },
   UPSTREAM_UNAVAILABLE: { code: 'UPSTREAM_UNAVAILABLE', status: 200 },

@@ -24,6 +24,7 @@ export type ErrorCode =
   | 'DISPUTE_STATE'
   | 'NOT_PAYABLE'
   | 'NOT_OFFERED'
+  | 'RECORDS_BEHIND'
   | 'PAYMENTS_NOT_CONFIGURED'
   | 'CURSOR_EXPIRED'
   | 'UPSTREAM_UNAVAILABLE';
@@ -127,6 +128,7 @@ export class UnavailableError extends PaymentError {
     | 'DISPUTE_STATE'
     | 'NOT_PAYABLE'
     | 'NOT_OFFERED'
+    | 'RECORDS_BEHIND'
     | 'PAYMENTS_NOT_CONFIGURED';
   constructor(code: UnavailableError['code'], message: string) {
     super(message);

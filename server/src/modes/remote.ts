@@ -4,6 +4,7 @@ import { createAccessService, createTokenMint, firstTenant, prepareToken } from 
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import { createRemoteCheckoutTokens } from '../card-payments/remote/token-service.ts';
 import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
+import { selectMintedAt } from '../card-payments/tokens/store.ts';
 import { createRemoteCharges } from '../charges/remote/service.ts';
 import type { UpstreamConfig } from '../config/config.ts';
 import { createRemoteDeliveries } from '../deliveries/remote/service.ts';
@@ -60,6 +61,7 @@ export async function createRemoteRuntime({
   database,
   committer,
   clock,
+  records,
   publicUrl,
   metrics,
   onFault,
@@ -101,6 +103,7 @@ export async function createRemoteRuntime({
     database,
     clock,
     committer,
+    records,
     kinds: requestKinds,
     ...(pace === undefined ? {} : { pace }),
     onFault,
@@ -243,6 +246,7 @@ export async function createRemoteRuntime({
       mint: createTokenMint({ database, clock }),
       prepare: prepareToken,
     }),
+    { records, mintedAt: (tokenId) => selectMintedAt(database.sql, tokenId) },
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor = createServicesFor({

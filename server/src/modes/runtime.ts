@@ -6,6 +6,7 @@ import type { ChargeService, StoredCharge } from '../charges/model.ts';
 import type { Committer } from '../commit/commit.ts';
 import type { Config } from '../config/config.ts';
 import type { Database } from '../db/database.ts';
+import type { Records } from '../db/records.ts';
 import type { DisputeControls } from '../disputes/model.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { ServicesFor } from '../graphql/context.ts';
@@ -40,6 +41,8 @@ export interface RuntimeDependencies {
   database: Database;
   committer: Committer;
   clock: Clock;
+  /** Whether the records reach to the present. */
+  records: Records;
   /** The URL of this server, without a slash at its end. */
   publicUrl: string;
   metrics: Pick<

@@ -1,3 +1,4 @@
+import type { Records } from '../db/records.ts';
 import { type Route, sendJson } from '../http/routes.ts';
 import type { UpstreamState } from '../upstream/upstream.ts';
 
@@ -12,12 +13,15 @@ const READY_WITHIN_MS = 800;
 export function createHealthRoutes({
   isReady,
   cause = () => null,
+  records,
   upstream,
   readyWithinMs = READY_WITHIN_MS,
 }: {
   isReady: () => Promise<boolean>;
   /** The reason for which it is not ready, for a person. */
   cause?: () => string | null;
+  /** Whether the records reach to the present; an instance whose records do not is ready all the same. */
+  records?: Pick<Records, 'behind' | 'lastKnown'>;
   /** The state of the service behind the facade; left out in embedded mode. */
   upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>) | undefined;
   /** Replaces READY_WITHIN_MS in a test. */
@@ -28,6 +32,10 @@ export function createHealthRoutes({
   /** Shares one probe among concurrent requests, so that no client can make the database write all the time. */
   async function isReadyInTime(): Promise<boolean> {
     probe ??= isReady()
+      .then(async (isReadyNow) => {
+        if (isReadyNow) await records?.behind().catch(() => undefined);
+        return isReadyNow;
+      })
       .catch(() => false)
       .finally(() => {
         probe = null;
@@ -54,9 +62,11 @@ export function createHealthRoutes({
         const ready = await isReadyInTime();
         const state = upstream?.();
         const reason = ready ? null : cause();
+        const behind = records?.lastKnown() ?? null;
         sendJson(response, ready ? 200 : 503, {
           status: ready ? 'ready' : 'not ready',
           ...(reason !== null && { cause: reason }),
+          ...(behind && { records: { behindSince: behind.since, cause: behind.cause } }),
           ...(state && { upstream: { circuit: state.circuit, lastAnswerAt: state.lastAnswerAt } }),
         });
       },

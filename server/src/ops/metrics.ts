@@ -2,8 +2,10 @@ import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import type { PoolStats } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { OUTAGE, OutageError, PaymentError } from '../kernel/errors.ts';
+import type { Behind } from '../kernel/records.ts';
 import { type Backlog, watchBacklog } from './backlog.ts';
 import { UNREADY_CAUSES, type UnreadyCause } from './readiness.ts';
+import { watchRecords } from './records-metric.ts';
 
 export type OperationKind = 'query' | 'mutation' | 'subscription';
 export type Transport = 'ws' | 'sse';
@@ -66,6 +68,7 @@ export interface Metrics {
     info: { mode: string; engine: string };
     connections: () => PoolStats;
     unready: () => UnreadyCause | null;
+    behind: () => Behind | null;
     backlog: () => Promise<readonly Backlog[]>;
   }): () => Promise<void>;
 }
@@ -344,7 +347,7 @@ export function createMetrics(clock: Clock): Metrics {
     onTokenPaused: () => tokenPauses.inc(),
     onOutage: () => failures.inc({ outcome: OUTAGE }),
     onContent: (outcome) => contents.inc({ outcome }),
-    watch({ info, connections, unready, backlog }) {
+    watch({ info, connections, unready, behind, backlog }) {
       new Gauge({
         name: 'psa_info',
         help: 'Mode and database engine of this server; the value is always 1',
@@ -379,6 +382,7 @@ export function createMetrics(clock: Clock): Metrics {
           for (const cause of UNREADY_CAUSES) this.set({ cause }, cause === unready() ? 1 : 0);
         },
       });
+      watchRecords(registers, behind, clock);
       return watchBacklog({ registers, clock, backlog });
     },
   };

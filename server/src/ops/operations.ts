@@ -15,6 +15,7 @@ import {
 } from '../card-payments/tokens/model.ts';
 import { messageFor } from '../http/json-input.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
+import { type RecordsAdministration, restoredInput } from '../kernel/records.ts';
 import { creditLtcInput, type LtcAdministration, listUnmatchedInput } from '../ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 import { importStoreInput, type StoreAdministration } from '../store/model.ts';
@@ -29,7 +30,12 @@ interface Operation {
 }
 
 /** The services that the operations call. */
-export type Managed = Administration & TokenAdministration & LtcAdministration & Doubts & StoreAdministration;
+export type Managed = Administration &
+  TokenAdministration &
+  LtcAdministration &
+  Doubts &
+  StoreAdministration &
+  RecordsAdministration;
 
 const OPERATIONS = {
   'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
@@ -44,6 +50,7 @@ const OPERATIONS = {
   ),
   'doubts.list': operation(noInput, (administration) => administration.listDoubts()),
   'doubts.settle': operation(settleDoubtInput, (administration, input) => administration.settleDoubt(input)),
+  restored: operation(restoredInput, (administration, input) => administration.restored(input)),
   'store.import': operation(importStoreInput, (administration, input) => administration.importStore(input)),
   'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
   'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
@@ -111,4 +118,5 @@ const OPTIONS: Record<string, string> = {
   minutes: '--minutes',
   after: '--after',
   products: 'the file',
+  since: '--since',
 };

@@ -1,14 +1,33 @@
 import { methodsOf } from '../../checkout/model.ts';
+import type { Behind } from '../../kernel/records.ts';
 import { notOffered } from '../../upstream/responses.ts';
 import { type CheckoutTokenService, grantOf } from '../tokens/model.ts';
 
 /** Checkout tokens in front of another service, where no PIX payment can be started. */
-export function createRemoteCheckoutTokens(service: CheckoutTokenService): CheckoutTokenService {
+export function createRemoteCheckoutTokens(
+  service: CheckoutTokenService,
+  {
+    records,
+    mintedAt,
+  }: {
+    records: { behind(): Promise<Behind | null> };
+    /** Reads when a token was minted; null where there is none. */
+    mintedAt: (tokenId: string) => Promise<Date | null>;
+  },
+): CheckoutTokenService {
   return {
     ...service,
     async create(tenant, keyId, input) {
       if (methodsOf(grantOf(input)).includes('pix')) throw notOffered('Paying by PIX');
       return service.create(tenant, keyId, input);
+    },
+    /** A token of before a restore may have sold already, in what the records lack: it takes no payments until that is known. */
+    async pauseOf(tokenId) {
+      const behind = await records.behind();
+      const minted = behind && (await mintedAt(tokenId));
+      return minted && minted < behind.until
+        ? { reason: 'merchant', pausedAt: behind.until, pausedUntil: null }
+        : service.pauseOf(tokenId);
     },
   };
 }

@@ -1,6 +1,5 @@
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
-import type { PixKeyKind } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
@@ -10,11 +9,10 @@ import {
   type OutcomeLookup,
   type RequestKind,
 } from '../../upstream/intents/operations.ts';
-import { intents as intentRecords } from '../../upstream/intents/store.ts';
-import { ABSENT_AFTER_MS, type Intent, intentKey, isOpen } from '../../upstream/intents/transitions.ts';
+import { ABSENT_AFTER_MS, type Intent, isOpen } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
 import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../upstream/mirror-store.ts';
-import { isNewestFirst, reachesBefore } from '../../upstream/read-until.ts';
+import { isNewestFirst, reachesBefore, readPagesUntil } from '../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
@@ -29,9 +27,7 @@ import {
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
-import { areDifferent } from '../destinations.ts';
-import type { DestinationVariant } from '../methods/method.ts';
-import { methodOf, type PayoutMethod } from '../methods/registry.ts';
+import { methodOf } from '../methods/registry.ts';
 import {
   maskDestination,
   type Payout,
@@ -39,7 +35,6 @@ import {
   type RequestPayoutInput,
   variantOf,
 } from '../model.ts';
-import type { UpstreamPayout } from '../upstream-payout.ts';
 import { readPayout, readPayoutList } from '../wire.ts';
 import {
   asPayout,
@@ -50,6 +45,7 @@ import {
   observationOf,
   payoutIn,
 } from './mirror.ts';
+import { canBeMadeBy, dateOf, idOf, namesOf, type Summary, withSummary } from './requested-payout.ts';
 
 /** The requests for payouts to the service, and the lookups of those whose outcome is unknown. */
 export interface PayoutRequests {
@@ -73,21 +69,6 @@ const FIELDS = ['method', ...Object.values(RENAMED)];
 export const SKEW_MS = 60_000;
 /** The time around a request in which the service dates the payout that it makes. */
 const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS });
-
-/** The stored traits of a request, by which its payout is distinguished from others. */
-interface Summary {
-  method: PayoutMethod;
-  amountCents: number;
-  /** A public address whole, any other destination masked. */
-  destination: string;
-  /** The merchant's own number, which stays here; left out by an older version. */
-  externalId?: string | null;
-  /** The kind of its PIX key that the request names, and the one that was taken: they stay here, too. */
-  pixKeyType?: PixKeyKind | null;
-  destinationKind?: DestinationVariant | null;
-  /** The place in the mirror of the newest payout at the time of the request; 0 for none. */
-  knownUpTo: number;
-}
 
 export function createPayoutRequests({
   database,
@@ -225,6 +206,7 @@ export function createPayoutRequests({
    * show the whole key. A payout that may be the request's never settles it: then the outcome stays unknown.
    */
   const lookUp: OutcomeLookup = async (tenant, intent) => {
+    if (intent.behindSince !== null) return lookUpEarlier(tenant, intent, intent.behindSince);
     const mirroredResult = await findByInput(tenant, intent);
     if (mirroredResult !== null) return mirroredResult;
     const summary = intent.summary as Summary;
@@ -277,6 +259,57 @@ export function createPayoutRequests({
       : { unclear: 'The list of the payments service does not reach back so far' };
   };
 
+  /**
+   * Looks for a payout that a request may have made before it was recorded here, for the records lack what came after `since`:
+   * one that fits, came since then and is of no known request. The service does not show the key, so such a payout never
+   * settles the request; nor does the mirror, which may have met it already.
+   */
+  async function lookUpEarlier(tenant: Tenant, intent: Intent, since: Date): Promise<LookupResult> {
+    const { environment } = tenant;
+    const summary = intent.summary as Summary;
+    let hasUnreadable = false;
+    const list = await readPagesUntil<Payout>({
+      async fetchPage(query) {
+        const at = clock.now();
+        const answer = await endpoints.callIfSupported(environment, LIST, () =>
+          upstream.get({
+            environment,
+            path: `${PAYOUTS}?${query}`,
+            requestOptions: { priority: intent.lookups === 0 ? 'money' : 'query' },
+          }),
+        );
+        const page = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
+        if (!page) return null;
+        const merged = await mirror.merge(tenant, page.items, at);
+        const items = merged.filter((payout) => payout !== null);
+        hasUnreadable ||= items.length < merged.length;
+        return { items, length: merged.length, total: page.total };
+      },
+      idOf,
+      dateOf,
+      since: earliestOf(since, WINDOW),
+    });
+    if (!list) return { unclear: 'The payments service does not show a list of payouts' };
+    const isOther = ({ inputHash }: Payout) => inputHash !== undefined && inputHash !== intent.inputHash;
+    const candidates = list.items.filter((payout) => !isOther(payout) && canBeMadeBy(payout, summary));
+    const recognition = recognise({
+      items: candidates,
+      idOf,
+      dateOf,
+      begunAt: since,
+      window: { ...WINDOW, afterMs: Number.POSITIVE_INFINITY },
+      claimed: await intents.claimed(tenant, REQUEST, candidates.map(idOf)),
+      hasRival: () => false,
+      complete: list.complete,
+    });
+    if (recognition.items.length > 0)
+      return { unclear: `${namesOf(recognition.items)} may be it, from before this server was restored` };
+    if (hasUnreadable) return 'unclear';
+    return recognition.kind === 'none'
+      ? 'not_there'
+      : { unclear: 'The list of the payments service does not reach back to the backup' };
+  }
+
   /** Finds the request's payout among those that are mirrored with its whole input; null where there is none. */
   async function findByInput(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
@@ -314,8 +347,8 @@ export function createPayoutRequests({
   return {
     request,
     async findByKey(tenant, idempotencyKey) {
-      const [intent] = await intentRecords.load(database.sql, tenant, [intentKey(REQUEST, idempotencyKey)]);
-      if (!intent || intent.state === 'refused') return null;
+      const intent = await intents.find(tenant, REQUEST, idempotencyKey);
+      if (!intent) return null;
       const known = await mirror.findWithVersion(tenant, intent.resourceId ?? intent.id);
       // One that is being sent is not shown yet, and may have been made.
       return known?.payout ?? (isOpen(intent) ? asPayout(intent) : null);
@@ -332,14 +365,6 @@ export function createPayoutRequests({
   };
 }
 
-function idOf({ withdrawalId }: Payout): string {
-  return withdrawalId!;
-}
-
-function dateOf({ requestedAt }: Payout): Date | null {
-  return requestedAt;
-}
-
 /** The reason why a payout with the request's input does not settle it, for the operator. */
 function reasonOf({ reason, items }: Extract<Recognition<Payout>, { kind: 'unclear' }>): string {
   const names = namesOf(items);
@@ -353,33 +378,4 @@ function reasonOf({ reason, items }: Extract<Recognition<Payout>, { kind: 'uncle
     default:
       return `${names} may be it, or may have been there before`;
   }
-}
-
-function namesOf(payouts: readonly Payout[]): string {
-  return payouts.map(({ code, withdrawalId }) => code ?? withdrawalId).join(', ');
-}
-
-/** Completes the service's answer from the request. A public address, which the answer may shorten, stays whole. */
-function withSummary(
-  made: UpstreamPayout,
-  { method, amountCents, destination, externalId = null, destinationKind = null }: Summary,
-): UpstreamPayout {
-  const { isPublic } = methodOf(method).destination;
-  return {
-    ...made,
-    method: made.method ?? method,
-    amountCents: made.amountCents ?? amountCents,
-    destination: isPublic ? destination : (made.destination ?? destination),
-    externalId,
-    destinationKind: destinationKind ?? made.destinationKind,
-  };
-}
-
-/** Whether a request can have made a payout: nothing of it contradicts the summary. */
-function canBeMadeBy(payout: Payout, { method, amountCents, destination }: Summary): boolean {
-  return (
-    payout.amountCents === amountCents &&
-    (payout.method === method || payout.method === 'unknown') &&
-    !areDifferent(payout, { method, destination })
-  );
 }

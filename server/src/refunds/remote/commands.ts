@@ -225,7 +225,10 @@ export function createRefundRequests({
       if (known) return (await lookups.findMany(tenant, [known.id], requester))[0] ?? null;
       const shown = await ask(tenant, key, requestOptionsFor(requester));
       requester.onRead(shown.at, false);
-      if (!shown.claim) return null;
+      if (!shown.claim) {
+        await facade.intents.find(tenant, REFUND, key);
+        return null;
+      }
       const before = await mirror.find(tenant, shown.claim.refundId);
       const recorded = await mirror.record(tenant, before, shown.claim, shown.at);
       // The service has a refund, and shows too little of it.

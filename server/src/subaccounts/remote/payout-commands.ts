@@ -41,6 +41,8 @@ export interface PayoutRequests {
   hasDoubts(tenant: Tenant): Promise<boolean>;
   /** Lists the payouts whose outcome is not known yet: a caller that missed one might request it again. */
   inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
+  /** @throws UnavailableError (RECORDS_BEHIND) where a reference is the key of a request that the records may lack */
+  assertNotMissing(tenant: Tenant, reference: string): Promise<void>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
@@ -187,6 +189,10 @@ export function createPayoutRequests({
 
     hasDoubts: async (tenant) => (await intents.open(tenant, PAYOUT)).length > 0,
     inDoubt: async (tenant) => (await intents.open(tenant, PAYOUT)).map(asPayout),
+
+    async assertNotMissing(tenant, reference) {
+      if (reference.startsWith(IDEM)) await intents.find(tenant, PAYOUT, reference.slice(IDEM.length));
+    },
 
     kinds: {
       [PAYOUT]: {

@@ -182,7 +182,9 @@ export function createRemotePayouts(
         // The request of a payout that the service does not know may be under way, or have arrived since.
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         const late = await mirror.findOf(tenant, subaccountId, reference);
-        return late ? payoutIn(late) : doubt;
+        if (late) return payoutIn(late);
+        if (!doubt) await requests.assertNotMissing(tenant, reference);
+        return doubt;
       } catch (error) {
         if (!isInconclusive(error)) throw error;
         if (known) {

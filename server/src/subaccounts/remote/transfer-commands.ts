@@ -1,5 +1,6 @@
 import { InsufficientFundsError } from '../../kernel/errors.ts';
 import { readPage } from '../../kernel/lenient-json.ts';
+import { describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
@@ -96,6 +97,9 @@ export function createTransferRequests({
    * outcome stays unknown.
    */
   const lookUpTransfer: OutcomeLookup = async (tenant, intent) => {
+    // An entry shows no key, and a transfer of the same amount may be another's.
+    if (intent.behindSince !== null)
+      return { unclear: `It may have been made before: ${describeBehind(intent.behindSince)}` };
     const { subaccountId, amountCents } = intent.summary as Summary;
     const begunAt = intent.createdAt;
     const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));

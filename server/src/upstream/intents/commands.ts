@@ -1,5 +1,6 @@
 import { type Command, put, type State, type Writes } from '../../commit/commit.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
+import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Observation } from '../mirror.ts';
 import { type Found, type Operation, RESOLVE } from './operations.ts';
@@ -24,7 +25,16 @@ export function resolveTask(intent: Intent, at: Date) {
 export function opening<Input>(
   tenant: Tenant,
   operation: Operation<Input> & { key: string },
-  { id, ...options }: { id: string; denied: Intent | null; recordsAbsence: boolean; pace: number },
+  {
+    id,
+    ...options
+  }: {
+    id: string;
+    denied: Intent | null;
+    recordsAbsence: boolean;
+    behind: Behind | null;
+    pace: number;
+  },
 ): Command<Opening> {
   const { name, key, input, safeToRepeat = false } = operation;
   const request = {
@@ -136,7 +146,8 @@ export function abandonment(tenant: Tenant, intent: Intent, observation?: Observ
     tenant,
     intent,
     (current) => ({
-      records: [put(intents, { ...current, state: 'absent', finding: 'Settled by hand' })],
+      // What the operator has found out is known: its key may be used again where its kind allows that.
+      records: [put(intents, { ...current, state: 'absent', finding: 'Settled by hand', behindSince: null })],
       done: [{ kind: RESOLVE, key: keyOf(intent) }],
     }),
     observation,

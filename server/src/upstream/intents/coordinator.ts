@@ -1,22 +1,25 @@
 import { type Committer, put, type Writes } from '../../commit/commit.ts';
 import type { Database } from '../../db/database.ts';
+import type { Records } from '../../db/records.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
-import { OutageError, PaymentError, RateLimitError, UpstreamError } from '../../kernel/errors.ts';
+import { RateLimitError, UpstreamError } from '../../kernel/errors.ts';
 import { objectId } from '../../kernel/ids.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Observation } from '../mirror.ts';
 import { toUpstreamError } from '../responses.ts';
 import { UpstreamFault } from '../upstream.ts';
 import { changeWhileOpen, completion, opening, resolveTask } from './commands.ts';
+import { createEarlierRequests } from './earlier.ts';
 import {
   type Found,
-  InDoubtError,
   type Intents,
   isFound,
+  isRefusal,
   type LookupResult,
   type Operation,
   RESOLVE,
   type RequestKind,
+  unknownOutcome,
 } from './operations.ts';
 import { createSettledSignal } from './settled-signal.ts';
 import {
@@ -55,6 +58,7 @@ export function createIntents({
   database,
   clock,
   committer,
+  records,
   kinds,
   pace = 1,
   onFault,
@@ -62,6 +66,7 @@ export function createIntents({
   database: Database;
   clock: Clock;
   committer: Committer;
+  records: Pick<Records, 'behind'>;
   /** The kinds of operations, by the part of their name before a colon. */
   kinds: Readonly<Record<string, RequestKind>>;
   pace?: number;
@@ -78,11 +83,13 @@ export function createIntents({
     const operation = { ...requested, key: requested.key ?? `psa-${objectId()}` };
     let denied: Intent | null = null;
     for (;;) {
+      const behind = await earlier.behind(operation.name, { isNamed: requested.key !== null });
       const { intent, fresh }: Opening = await committer.change(
         opening(tenant, operation, {
           id: `int_${objectId()}`,
           denied,
           recordsAbsence: recordsAbsence({ operation: operation.name }),
+          behind,
           pace,
         }),
       );
@@ -112,9 +119,12 @@ export function createIntents({
 
   async function sendFresh<Input>(
     tenant: Tenant,
-    intent: Intent,
+    opened: Intent,
     operation: Operation<Input>,
   ): Promise<Outcome> {
+    const before = opened.behindSince === null ? null : await earlier.lookFor(tenant, opened, operation);
+    if (before !== null) return before;
+    const intent: Intent = { ...opened, behindSince: null };
     const inDoubt: Intent = { ...intent, state: 'in_doubt' };
     let observation: Observation;
     try {
@@ -332,9 +342,9 @@ export function createIntents({
     return committer.change(changeWhileOpen(tenant, intent, () => ({}), observation)).catch(reportFault);
   }
 
-  function recordUnknown(tenant: Tenant, intent: Intent): Promise<Intent | null> {
+  function recordUnknown(tenant: Tenant, intent: Intent, result?: NotFound): Promise<Intent | null> {
     const decide = (current: Intent, now: Date): Writes => {
-      const marked = markUnknown(current, now, pace);
+      const marked = markUnknown(current, now, pace, result);
       return { records: [put(intents, marked.intent)], tasks: [resolveTask(current, marked.lookUpAt)] };
     };
     return committer
@@ -348,8 +358,20 @@ export function createIntents({
     return null;
   }
 
+  const earlier = createEarlierRequests({
+    ...{ committer, records, onFault },
+    movesMoney: (operation) => kindFor({ operation })?.movesMoney ?? false,
+    ...{ lookUp, complete, refuse, recordUnknown },
+  });
+
   return {
     run,
+    async find(tenant, operation, key) {
+      const intent = (await reload(tenant, { operation, key })) ?? null;
+      if (intent && intent.state !== 'refused') return intent;
+      await earlier.assertNotMissing(intent);
+      return null;
+    },
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
     unresolved: (tenant, limit, kinds) => selectUnresolved(database.sql, tenant, limit, kinds),
     unidentified: (tenant, kind) => selectUnidentified(database.sql, tenant, kind),
@@ -367,26 +389,4 @@ export function createIntents({
     tasks: { [RESOLVE]: (task) => resolve(task, task.key) },
     close: signal.close,
   };
-}
-
-/** Whether a failed request was certainly not done. */
-function isRefusal(error: unknown): boolean {
-  if (error instanceof UpstreamFault) return error.reached === 'no';
-  // The budget is stored in the database too: such a request was not sent.
-  if (error instanceof OutageError) return !error.mayBeDone;
-  return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
-}
-
-/** The error of a caller whose request has an unknown outcome. */
-function unknownOutcome<Input>(
-  operation: Operation<Input>,
-  intent: Intent,
-  replayed: boolean,
-): UpstreamError {
-  if (operation.safeToRepeat)
-    return new UpstreamError(
-      'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
-      { retryable: true, moneyMayHaveMoved: false },
-    );
-  return new InDoubtError(intent, operation.lookupReference(intent), replayed);
 }

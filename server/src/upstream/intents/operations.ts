@@ -1,8 +1,10 @@
 import type { Reader, State, Writes } from '../../commit/commit.ts';
-import { UpstreamError } from '../../kernel/errors.ts';
+import { OutageError, PaymentError, UpstreamError } from '../../kernel/errors.ts';
+import { describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { TaskHandler } from '../../work/queue.ts';
 import type { Observation } from '../mirror.ts';
+import { UpstreamFault } from '../upstream.ts';
 import type { Done, Intent, NotFound } from './transitions.ts';
 
 /** The background task that looks an intent up until its outcome is known. */
@@ -83,7 +85,9 @@ export class InDoubtError extends UpstreamError {
   readonly replayed: boolean;
   constructor(intent: Intent, lookupReference: string | null, replayed: boolean) {
     super(
-      'The payments service did not say whether it has done this. It may have: do not repeat it under another key',
+      intent.behindSince === null
+        ? 'The payments service did not say whether it has done this. It may have: do not repeat it under another key'
+        : `This may have been done before, and was not sent: ${describeBehind(intent.behindSince)}. Do not repeat it under another key: an operator settles it`,
       { retryable: false, moneyMayHaveMoved: true, lookupReference },
     );
     this.intent = intent;
@@ -99,10 +103,17 @@ export interface Intents {
    * up at once, and then in the background until the service knows it. A request that another instance is sending, and
    * that the service does not show whole, is waited for, 5 s at most. A refused key may be used again; so may, with the
    * same input, one that did nothing, once another lookup confirms that, unless its kind records that.
-   * @throws what `open` and `send` throw; IdempotencyError; UpstreamError where the outcome is not known:
+   * While the records lack something, a key that moves money and that they do not know is looked for before it is sent.
+   * @throws what `open` and `send` throw; IdempotencyError; UnavailableError (RECORDS_BEHIND: money without a key);
+   *   UpstreamError where the outcome is not known:
    *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` where it is safe to repeat
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<Done>;
+  /**
+   * Finds the intent of a key; null where there is none, or it was refused.
+   * @throws UnavailableError (RECORDS_BEHIND) where the records may lack it
+   */
+  find(tenant: Tenant, operation: string, key: string): Promise<Intent | null>;
   /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
   /** Selects those of the ids whose resource a request of this kind is known to have made. */
@@ -123,4 +134,26 @@ export interface Intents {
 
 export function isFound(result: LookupResult): result is Found {
   return typeof result !== 'string' && 'found' in result;
+}
+
+/** Whether a failed request was certainly not done. */
+export function isRefusal(error: unknown): boolean {
+  if (error instanceof UpstreamFault) return error.reached === 'no';
+  // The budget is stored in the database too: such a request was not sent.
+  if (error instanceof OutageError) return !error.mayBeDone;
+  return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
+}
+
+/** The error of a caller whose request has an unknown outcome. */
+export function unknownOutcome<Input>(
+  operation: Operation<Input>,
+  intent: Intent,
+  replayed: boolean,
+): UpstreamError {
+  if (operation.safeToRepeat)
+    return new UpstreamError(
+      'The payments service did not say whether it has done this. No money has moved: repeat it with the same key',
+      { retryable: true, moneyMayHaveMoved: false },
+    );
+  return new InDoubtError(intent, operation.lookupReference(intent), replayed);
 }

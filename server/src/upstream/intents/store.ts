@@ -183,6 +183,7 @@ async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[])
         looks: intent.lookups,
         looked_at: intent.lookedUpAt,
         finding: intent.finding,
+        behind_since: intent.behindSince,
         created_at: intent.createdAt,
       })),
     )
@@ -195,6 +196,7 @@ async function saveIntents(sql: Sql, tenant: Tenant, records: readonly Intent[])
         looks: row.ref('excluded.looks'),
         looked_at: row.ref('excluded.looked_at'),
         finding: row.ref('excluded.finding'),
+        behind_since: row.ref('excluded.behind_since'),
         created_at: row.ref('excluded.created_at'),
       })),
     )
@@ -212,6 +214,7 @@ interface IntentRow {
   looks: number;
   looked_at: Date | null;
   finding: string | null;
+  behind_since: Date | null;
   created_at: Date;
 }
 
@@ -227,6 +230,7 @@ function toIntent(row: IntentRow): Intent {
     lookups: row.looks,
     lookedUpAt: row.looked_at,
     finding: row.finding,
+    behindSince: row.behind_since,
     createdAt: row.created_at,
   };
 }

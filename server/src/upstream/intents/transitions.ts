@@ -1,5 +1,6 @@
 import { plusMs } from '../../kernel/clock.ts';
 import { IdempotencyError } from '../../kernel/errors.ts';
+import type { Behind } from '../../kernel/records.ts';
 
 /** The state of a request to the service that must not be made twice. It is stored before it is sent. */
 export interface Intent {
@@ -23,6 +24,11 @@ export interface Intent {
   lookedUpAt: Date | null;
   /** The result of the last lookup, in words for the operator who settles the intent by hand. */
   finding: string | null;
+  /**
+   * The instant since which it may have been made before it was recorded, for the records lack what came after that; null where it
+   * was not.
+   */
+  behindSince: Date | null;
   createdAt: Date;
 }
 
@@ -115,9 +121,18 @@ export function openIntent(
     denied,
     safeToRepeat,
     recordsAbsence,
+    behind,
     now,
     pace,
-  }: { denied: Intent | null; safeToRepeat: boolean; recordsAbsence: boolean; now: Date; pace: number },
+  }: {
+    denied: Intent | null;
+    safeToRepeat: boolean;
+    recordsAbsence: boolean;
+    /** The mark of the records, where the request moves money. */
+    behind: Behind | null;
+    now: Date;
+    pace: number;
+  },
 ): Opening {
   const lookUpAt = plusMs(now, SENDING_MS * pace);
   if (existing && existing.state !== 'refused') {
@@ -145,9 +160,15 @@ export function openIntent(
     lookups: 0,
     lookedUpAt: null,
     finding: null,
+    behindSince: behind && mayBeMissing(existing, behind) ? behind.since : null,
     createdAt: now,
   };
   return { intent, fresh: true, save: { intent, lookUpAt } };
+}
+
+/** Whether a key may have been used in what the records lack. An intent that is newer was looked for before it was sent. */
+export function mayBeMissing(existing: Intent | null, { until }: Behind): boolean {
+  return !existing || existing.createdAt < until || existing.behindSince !== null;
 }
 
 /** Whether an intent is of a request with these members. One of an earlier version has none in its summary. */
@@ -158,9 +179,15 @@ function hasKept({ summary }: Intent, kept: Readonly<Record<string, string | nul
 
 // ── Unknown outcomes ────────────────────────────────────────────────────────────────────────────
 
-export function markUnknown(current: Intent, now: Date, pace: number): { intent: Intent; lookUpAt: Date } {
+export function markUnknown(
+  current: Intent,
+  now: Date,
+  pace: number,
+  result?: NotFound,
+): { intent: Intent; lookUpAt: Date } {
+  const finding = result === undefined ? current.finding : describe(result);
   return {
-    intent: { ...current, state: 'in_doubt' },
+    intent: { ...current, state: 'in_doubt', finding },
     lookUpAt: plusMs(now, LOOKUP_PAUSES_MS[0]! * pace),
   };
 }

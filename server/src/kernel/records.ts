@@ -1,0 +1,54 @@
+import { z } from 'zod';
+import { parseInstant } from './instant.ts';
+
+/**
+ * Records that do not reach to the present, since the database went back: it was restored from a backup or a disk's snapshot, or
+ * a standby was promoted that lacked the last commits.
+ */
+export interface Behind {
+  /** The instant after which something may be missing. */
+  since: Date;
+  /** The instant at which the mark was set: what came after that is there. */
+  until: Date;
+  cause: BehindCause;
+}
+
+export const BEHIND_CAUSES = ['backup', 'timeline', 'operator'] as const;
+export type BehindCause = (typeof BEHIND_CAUSES)[number];
+
+export const BEHIND_IN_WORDS: Record<BehindCause, string> = {
+  backup: 'restored from a backup',
+  timeline: 'PostgreSQL has a new timeline: a standby was promoted, or it was restored',
+  operator: 'marked by hand',
+};
+
+/** The reason for which a request that is not known may have been made, for a caller. */
+export function describeBehind(since: Date): string {
+  return `this server was restored, and lacks what came after ${since.toISOString()}`;
+}
+
+export const restoredInput = z.strictObject({
+  since: z
+    .string()
+    .transform((text, context) => {
+      const since = parseInstant(text);
+      if (since === null)
+        context.addIssue({
+          code: 'custom',
+          message: 'must be an instant, such as 2026-11-29T12:00:00Z',
+          input: text,
+        });
+      return since ?? z.NEVER;
+    })
+    .optional(),
+  confirm: z.boolean().optional(),
+});
+
+/** The mark, for the operator of the server. */
+export interface RecordsAdministration {
+  /**
+   * Marks the records as behind since an instant, or ends that; without either it shows the mark. `ended`: the mark that was
+   * there. @throws ValidationError
+   */
+  restored(input: z.output<typeof restoredInput>): Promise<{ behind: Behind | null; ended: Behind | null }>;
+}

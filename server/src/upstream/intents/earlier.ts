@@ -1,0 +1,107 @@
+import { type Committer, put, type Writes } from '../../commit/commit.ts';
+import type { Records } from '../../db/records.ts';
+import { RateLimitError, UnavailableError } from '../../kernel/errors.ts';
+import { type Behind, describeBehind } from '../../kernel/records.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { toUpstreamError } from '../responses.ts';
+import { UpstreamFault } from '../upstream.ts';
+import { changeWhileOpen } from './commands.ts';
+import {
+  type Found,
+  isFound,
+  isRefusal,
+  type LookupResult,
+  type Operation,
+  unknownOutcome,
+} from './operations.ts';
+import { intents } from './store.ts';
+import {
+  type Intent,
+  isOpen,
+  isSameAttempt,
+  mayBeMissing,
+  type NotFound,
+  type Outcome,
+} from './transitions.ts';
+
+/**
+ * Creates the guard against requests that were made before, and that the records lack since they were restored: what moves money
+ * is looked for before it is sent. It stands on the coordinator's own steps.
+ */
+export function createEarlierRequests({
+  committer,
+  records,
+  onFault,
+  movesMoney,
+  lookUp,
+  complete,
+  refuse,
+  recordUnknown,
+}: {
+  committer: Committer;
+  records: Pick<Records, 'behind'>;
+  onFault: (fault: unknown) => void;
+  movesMoney: (operation: string) => boolean;
+  lookUp: (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
+  complete: (tenant: Tenant, intent: Intent, found: Found) => Promise<string | null>;
+  refuse: (tenant: Tenant, intent: Intent) => Promise<void>;
+  recordUnknown: (tenant: Tenant, intent: Intent, result: NotFound) => Promise<unknown>;
+}) {
+  return {
+    /**
+     * Reads what the records lack, for a request that moves money. `isNamed`: its caller has given a key.
+     * @throws UnavailableError where it has none: in doubt, nobody could name it again
+     */
+    async behind(operation: string, { isNamed }: { isNamed: boolean }): Promise<Behind | null> {
+      const behind = movesMoney(operation) ? await records.behind() : null;
+      if (behind && !isNamed)
+        throw new UnavailableError(
+          'RECORDS_BEHIND',
+          `Give an idempotencyKey: ${describeBehind(behind.since)}. Nothing was sent`,
+        );
+      return behind;
+    },
+
+    /**
+     * Looks for what a request has made before it was recorded; null where it has made nothing, and is sent now.
+     * @throws UpstreamError where that is not known; what its caller may repeat, where the service cannot be asked
+     */
+    async lookFor<Input>(
+      tenant: Tenant,
+      intent: Intent,
+      operation: Operation<Input>,
+    ): Promise<Outcome | null> {
+      let result: LookupResult = 'unclear';
+      try {
+        result = await lookUp(tenant, intent);
+        const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
+        if (resourceId !== null) return { resourceId, replayed: true };
+      } catch (error) {
+        if (isRefusal(error) && (error instanceof UpstreamFault || error instanceof RateLimitError)) {
+          await refuse(tenant, intent);
+          throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
+        }
+        if (!(error instanceof UpstreamFault)) onFault(error);
+      }
+      if (result === 'not_there') {
+        const decide = (known: Intent): Writes => ({
+          records: [put(intents, { ...known, behindSince: null })],
+        });
+        const current = await committer.change(changeWhileOpen(tenant, intent, decide));
+        return isOpen(current) && isSameAttempt(current, intent) ? null : 'changed';
+      }
+      await recordUnknown(tenant, intent, isFound(result) ? 'unclear' : result);
+      throw unknownOutcome(operation, intent, false);
+    },
+
+    /** @throws UnavailableError where the records may lack a request under this key; `intent` is all that they have of it */
+    async assertNotMissing(intent: Intent | null): Promise<void> {
+      const behind = await records.behind();
+      if (behind && mayBeMissing(intent, behind))
+        throw new UnavailableError(
+          'RECORDS_BEHIND',
+          `It is not known whether this was requested: ${describeBehind(behind.since)}. Request it with the same key, and no other`,
+        );
+    },
+  };
+}

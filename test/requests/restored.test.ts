@@ -1,0 +1,302 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createRecords } from '../../server/src/db/records.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import type { Requester } from '../../server/src/kernel/requester.ts';
+import { createDoubts } from '../../server/src/modes/doubts.ts';
+import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
+import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
+import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote/service.ts';
+import { describeOnDatabase } from '../support/database.ts';
+import { startFacade } from '../support/facade.ts';
+import { startPair } from '../support/pair.ts';
+import { lost, type Script, scriptedUpstream, unreachable } from '../support/scripted-upstream.ts';
+import { silent } from '../support/templates.ts';
+
+const MINUTE = 60_000;
+const SUBACCOUNT = `sacc_${'a'.repeat(32)}`;
+const REFUND = `ref_${'1'.repeat(24)}`;
+const PAYOUT = { method: 'pix', amountCents: 10_000, destination: 'ana@padaria.example' } as const;
+const MERCHANT: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
+
+describeOnDatabase('a facade whose records went back', (open) => {
+  /** The database was put back to ten minutes ago. The service has the payouts of `list`, and does what `script` says else. */
+  async function start({ list = [], script = () => undefined }: { list?: object[]; script?: Script } = {}) {
+    const database = await open();
+    const upstream = scriptedUpstream(async (request) => {
+      const own = await script(request);
+      if (own) return own;
+      if (request.path.startsWith('/v1/payouts?')) return { body: { payouts: list, total: list.length } };
+      if (request.path === '/v1/payouts') return { status: 201, body: shown('SAQ-9', {}) };
+      return undefined;
+    });
+    const facade = await startFacade({ database, upstream, families: ['refunds'] });
+    const { clock } = facade;
+    const shown = (
+      code: string,
+      { amount = 100, agoMinutes = 0, walletAddress = 'a***@padaria.example' },
+    ) => ({
+      id: code.at(-1)!.repeat(24),
+      ...{ code, amount, walletAddress, method: 'pix', status: 'pendente' },
+      requestedAt: plusMs(clock.now(), -agoMinutes * MINUTE).toISOString(),
+    });
+    const readWallet = () => Promise.reject(new Error('not asked for'));
+    const slices = [
+      createRemotePayouts({ ...facade, readWallet }),
+      createRemoteSubaccounts({ ...facade, readWallet }),
+      createRemoteRefunds({ ...facade, readWallet }),
+    ] as const;
+    for (const { requests } of slices) Object.assign(facade.requests, requests);
+    const [payouts, subaccounts, refunds] = slices;
+    const records = createRecords({ database, clock, log: silent });
+    await records.restored({ since: plusMs(clock.now(), -10 * MINUTE) });
+    const sent = () => upstream.requests.filter(({ method }) => method === 'POST').length;
+    return {
+      ...facade,
+      ...{ records, sent, shown, upstream, list },
+      doubts: createDoubts(facade),
+      payouts: payouts.serviceFor(MERCHANT),
+      subaccounts: subaccounts.serviceFor(MERCHANT),
+      refunds: refunds.serviceFor(MERCHANT),
+    };
+  }
+  const behind = { code: 'RECORDS_BEHIND', message: expect.stringContaining('this server was restored') };
+
+  test('a lookup by a key that is not known is an error until it is confirmed, and null then', async () => {
+    const { payouts, subaccounts, refunds, records, tenant } = await start({
+      script: ({ path }) =>
+        path.startsWith('/v1/refunds/') ? { status: 404, body: { error: 'Refund not found' } } : undefined,
+    });
+    const lookUps = [
+      () => payouts.findByKey(tenant, 'k1'),
+      () => subaccounts.findPayout(tenant, SUBACCOUNT, 'saq_idem_k1'),
+      () => subaccounts.findPayoutWithVersion(tenant, SUBACCOUNT, 'saq_idem_k1'),
+      () => refunds.find(tenant, 'ref_idem_k1'),
+    ];
+    for (const lookUp of lookUps) await expect(lookUp()).rejects.toMatchObject(behind);
+    await records.restored({ confirm: true });
+    for (const lookUp of lookUps) expect(await lookUp()).toBeNull();
+  });
+
+  test('a withdrawal that is like a newer one of the service is in doubt, and is not sent', async () => {
+    const { payouts, doubts, shown, list, sent, records, tenant } = await start();
+    list.push(shown('SAQ-1', { agoMinutes: 5 }), shown('SAQ-2', { agoMinutes: 5, amount: 99 }));
+    // Polled since the restore: what the mirror has met is not known from before.
+    await payouts.listPage(tenant, { limit: 50, offset: 0 });
+    const { payout } = await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
+    expect(payout).toMatchObject({ inDoubt: true, withdrawalId: null });
+    expect(sent()).toBe(0);
+    const [doubt] = (await doubts.listDoubts()).doubts;
+    expect(doubt).toMatchObject({ key: 'k1', finding: expect.stringContaining('SAQ-1 may be it') });
+    // A look-up of it, and a repeated request, neither send it nor give it up.
+    expect(await payouts.findByKey(tenant, 'k1')).toMatchObject({ inDoubt: true });
+    await records.restored({ confirm: true });
+    expect((await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' })).payout.inDoubt).toBe(true);
+    expect(sent()).toBe(0);
+    await doubts.settleDoubt({ id: doubt!.id, made: 'SAQ-1' });
+    expect(await payouts.findByKey(tenant, 'k1')).toMatchObject({ code: 'SAQ-1' });
+  });
+
+  test('a withdrawal is sent where no newer one fits that is nobody’s', async () => {
+    const { payouts, shown, list, sent, tenant } = await start();
+    list.push(
+      shown('SAQ-9', { agoMinutes: 0 }),
+      shown('SAQ-2', { agoMinutes: 5, amount: 99 }),
+      shown('SAQ-3', { agoMinutes: 5, walletAddress: 'b***@padaria.example' }),
+      shown('SAQ-4', { agoMinutes: 3 * 24 * 60 }),
+    );
+    // SAQ-9 is what the first request makes.
+    const other = list.shift();
+    await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
+    list.unshift(other!);
+    expect(await payouts.findByKey(tenant, 'k1')).toMatchObject({ code: 'SAQ-9' });
+    await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k2' });
+    expect(sent()).toBe(2);
+    await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
+    expect(sent()).toBe(2);
+  });
+
+  test.each<[string, Script]>([
+    ['fails', ({ method }) => (method === 'GET' ? lost() : undefined)],
+    ['is a page', ({ method }) => (method === 'GET' ? { body: '<html>' } : undefined)],
+    ['is not offered', ({ method }) => (method === 'GET' ? { status: 404, body: '<html>' } : undefined)],
+    [
+      'does not reach back',
+      ({ method }) => (method === 'GET' ? { body: { payouts: [], total: 400 } } : undefined),
+    ],
+  ])('a withdrawal is in doubt where the list %s', async (_, script) => {
+    const { payouts, sent, tenant } = await start({ script });
+    const { payout } = await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
+    expect(payout.inDoubt).toBe(true);
+    expect(sent()).toBe(0);
+  });
+
+  test('a withdrawal is refused where the service cannot be asked, and looked for again', async () => {
+    let isAway = true;
+    const { payouts, shown, list, sent, tenant } = await start({
+      script: () => (isAway ? unreachable() : undefined),
+    });
+    const request = () => payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
+    await expect(request()).rejects.toMatchObject({ retryable: true, moneyMayHaveMoved: false });
+    isAway = false;
+    list.push(shown('SAQ-1', { agoMinutes: 5 }));
+    expect((await request()).payout.inDoubt).toBe(true);
+    expect(sent()).toBe(0);
+  });
+
+  test('a key that was refused before the backup is looked for, too', async () => {
+    let refuses = true;
+    const { payouts, shown, list, sent, records, tenant, clock } = await start({
+      script: ({ method }) =>
+        method === 'POST' && refuses ? { status: 403, body: { error: 'Não' } } : undefined,
+    });
+    const request = () => payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
+    await expect(request()).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
+    // It was looked for before it was sent, so it is known.
+    expect(await payouts.findByKey(tenant, 'k1')).toBeNull();
+    clock.advance(MINUTE);
+    await records.restored({ since: plusMs(clock.now(), -1) });
+    refuses = false;
+    await expect(payouts.findByKey(tenant, 'k1')).rejects.toMatchObject(behind);
+    list.push(shown('SAQ-1', {}));
+    expect((await request()).payout.inDoubt).toBe(true);
+    expect(sent()).toBe(1);
+  });
+
+  test('a transfer is in doubt until the operator settles it', async () => {
+    const { subaccounts, doubts, sent, tenant, clock, work } = await start({
+      script: ({ method, path }) =>
+        path.includes('/statement')
+          ? { body: { entries: [], total: 0, limit: 100, offset: 0 } }
+          : method === 'POST'
+            ? { body: { refId: 'rep_2' } }
+            : undefined,
+    });
+    const transfer = (idempotencyKey: string) =>
+      subaccounts.transfer(tenant, { subaccountId: SUBACCOUNT, amountCents: 500, idempotencyKey });
+    for (const key of ['t1', 't2']) {
+      clock.advance(MINUTE);
+      await expect(transfer(key)).rejects.toMatchObject({
+        ...{ moneyMayHaveMoved: true, retryable: false },
+        message: expect.stringContaining('an operator settles it'),
+      });
+    }
+    work.start();
+    // Nothing is concluded from a statement that does not have it.
+    clock.advance(60 * MINUTE);
+    await work.settled();
+    const [first, second] = (await doubts.listDoubts()).doubts;
+    expect(first).toMatchObject({ key: 't1', operation: 'transferToSubaccount' });
+    expect(sent()).toBe(0);
+    await doubts.settleDoubt({ id: first!.id, made: 'rep_1' });
+    await doubts.settleDoubt({ id: second!.id, made: null });
+    expect(await transfer('t1')).toMatchObject({ replayed: true });
+    expect(sent()).toBe(0);
+    // The records are behind still, but this key is known.
+    expect(await transfer('t2')).toMatchObject({ replayed: false });
+    expect(sent()).toBe(1);
+  });
+
+  test('a payout of a subaccount, and a refund, are asked for by their keys first', async () => {
+    const made = {
+      ...{ payoutId: 'saq_idem_p1', withdrawalId: 'f'.repeat(24), code: 'TURBO-1', subaccountId: SUBACCOUNT },
+      ...{ status: 'completed', reversed: false, amountCents: 500, feeCents: 0, platformFeeCents: 0 },
+      ...{ netAmountCents: 500, pixKey: 'b***', createdAt: '2026-03-02T12:00:00.000Z', completedAt: null },
+    };
+    const refund = {
+      ...{ refundId: REFUND, paymentId: 'psa_1', amountCents: 500, status: 'completed' },
+      createdAt: '2026-03-02T12:00:00.000Z',
+    };
+    const { subaccounts, refunds, sent, upstream, tenant } = await start({
+      script({ method, path }) {
+        if (method === 'POST') return lost();
+        if (path.endsWith('saq_idem_p1')) return { body: made };
+        if (path.endsWith('ref_idem_r1')) return { body: refund };
+        return /payouts|refunds/.test(path)
+          ? { status: 404, body: { error: 'Payout not found' } }
+          : undefined;
+      },
+    });
+    const payOut = (idempotencyKey: string) =>
+      subaccounts.requestPayout(tenant, {
+        ...{ subaccountId: SUBACCOUNT, amountCents: 500, pixKey: 'bia@cliente.example', idempotencyKey },
+      });
+    expect(await payOut('p1')).toMatchObject({ replayed: true, payout: { code: 'TURBO-1' } });
+    const refundIt = (idempotencyKey: string) =>
+      refunds.request(tenant, { type: 'payment', id: 'psa_1' }, { amountCents: 500, idempotencyKey });
+    expect(await refundIt('r1')).toMatchObject({ replayed: true, refund: { refundId: REFUND } });
+    expect(sent()).toBe(0);
+    // The service has none of this key: it is sent, under the same one.
+    await payOut('p2');
+    expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toMatchObject({
+      idempotencyKey: 'p2',
+    });
+  });
+
+  test('money without a key is refused, and nothing is sent', async () => {
+    const { payouts, subaccounts, sent, records, tenant } = await start();
+    const message = expect.stringContaining('Give an idempotencyKey');
+    await expect(payouts.request(tenant, PAYOUT)).rejects.toMatchObject({ ...behind, message });
+    await expect(
+      subaccounts.transfer(tenant, { subaccountId: SUBACCOUNT, amountCents: 500 }),
+    ).rejects.toMatchObject({ ...behind, message });
+    expect(sent()).toBe(0);
+    await records.restored({ confirm: true });
+    await payouts.request(tenant, PAYOUT);
+    expect(sent()).toBe(1);
+  });
+});
+
+const MINT = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 }, externalId: "1042" }) {
+  ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
+const SELL = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
+  ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
+const START = `mutation ($attemptId: String!) { startCheckout(input: { attemptId: $attemptId }) {
+  __typename ... on UserError { code } } }`;
+
+describeOnDatabase('a facade that was started on records that went back', (open) => {
+  test('tokens of before take no payment, and readiness and a metric say why, until that is confirmed', async () => {
+    const pair = await startPair({ open: () => open() });
+    onTestFinished(() => pair.close());
+    const { facade, clock, keys } = pair;
+    const merchant = facade.client(keys.live);
+    const mint = async (mutation: string) => (await merchant.request(mutation)).createCheckoutToken.token;
+    const [old, other] = [await mint(MINT), await mint(SELL)];
+    clock.advance(MINUTE);
+    const records = createRecords({ database: facade.database, clock, log: silent });
+    const since = plusMs(clock.now(), -MINUTE);
+    await records.restored({ since });
+    clock.advance(MINUTE);
+    let attempts = 0;
+    const sell = async (token: string) => {
+      attempts += 1;
+      const { startCheckout } = await facade
+        .client(token)
+        .request(START, { attemptId: String(attempts).repeat(22) });
+      return startCheckout.code ?? startCheckout.__typename;
+    };
+    expect(await sell(old)).toBe('CHECKOUT_TOKEN_PAUSED');
+    expect(await sell(other)).toBe('CHECKOUT_TOKEN_PAUSED');
+    // A new token of the same order is the order's, which may be paid.
+    expect(await sell(await mint(MINT))).toBe('CHECKOUT_TOKEN_PAUSED');
+    expect(await sell(await mint(SELL))).toBe('StartCheckoutSuccess');
+    const { errors } = (await merchant.send('{ payout(idempotencyKey: "k1") { status } }')).body;
+    expect(errors).toMatchObject([{ extensions: { code: 'RECORDS_BEHIND' } }]);
+
+    const ready = await fetch(`${facade.url}/readyz`);
+    expect([ready.status, await ready.json()]).toMatchObject([
+      200,
+      { status: 'ready', records: { behindSince: since.toISOString(), cause: 'operator' } },
+    ]);
+    const behindSeconds = async () => {
+      const text = await (await fetch(`${facade.url}/metrics`)).text();
+      return Number(/^psa_records_behind_seconds (\S+)$/m.exec(text)![1]);
+    };
+    expect(await behindSeconds()).toBe(120);
+
+    await records.restored({ confirm: true });
+    expect(await sell(other)).toBe('StartCheckoutSuccess');
+    expect(await (await fetch(`${facade.url}/readyz`)).json()).not.toHaveProperty('records');
+    expect(await behindSeconds()).toBe(0);
+    expect(await merchant.request('{ payout(idempotencyKey: "k1") { status } }')).toEqual({ payout: null });
+  });
+});
