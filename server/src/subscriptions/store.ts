@@ -152,7 +152,10 @@ export interface CyclesPage extends Omit<ListRange, 'end'> {
   subscriptionId: string;
 }
 
-/** Lists the first or the last cycles of each of several subscriptions in one statement, newest first. */
+/**
+ * Lists the first or the last cycles of each of several subscriptions in one statement, newest first. The tenant stands outside: with
+ * it PostgreSQL would expect one cycle of each where it has no statistics, and sort all.
+ */
 export async function listCyclesOfEach(
   sql: Sql,
   pages: readonly CyclesPage[],
@@ -176,10 +179,10 @@ export async function listCyclesOfEach(
     )
     cross join lateral (
       select * from subscription_cycle
-      where account_id = wanted.account_id and environment = wanted.environment
-        and subscription_id = wanted.subscription_id and number < wanted.after and number > wanted.before
+      where subscription_id = wanted.subscription_id and number < wanted.after and number > wanted.before
       order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit ${sizeOfPage(raw`wanted.size`)}
     ) page
+    where page.account_id = wanted.account_id and page.environment = wanted.environment
     order by page.number desc`.execute(sql);
   const found = pages.map((): StoredCycle[] => []);
   for (const row of rows) found[row.nth]!.push(toCycle(row));
