@@ -59,3 +59,8 @@ export async function contentsOf(database: Database): Promise<Contents> {
   }
   return contents;
 }
+
+/** The contents that a backup and what it restores have in common: a restore marks what it fills. */
+export function withoutMark({ restored_records: _, ...contents }: Contents): Contents {
+  return contents;
+}
