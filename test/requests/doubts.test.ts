@@ -87,6 +87,14 @@ describeOnDatabase('what no lookup can settle', (open) => {
     );
   });
 
+  test('a doubt is settled by a payout whose key the service masks in another way', async () => {
+    const { list, shown, request, doubts, find } = await start();
+    list.push({ ...shown('SAQ-1', 100), walletAddress: '(oculto)****' });
+    const id = await request('one');
+    expect(await doubts.settleDoubt({ id, made: 'SAQ-1' })).toMatchObject({ made: 'SAQ-1' });
+    expect(await find(id)).toMatchObject({ code: 'SAQ-1' });
+  });
+
   test('a doubt is not settled by a payout whose whole destination is known to be another', async () => {
     const { list, shown, request, doubts, mine } = await start();
     // Its mask is that of the request's destination.

@@ -3,6 +3,7 @@ import { createRecords } from '../../server/src/db/records.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
 import { createDoubts } from '../../server/src/modes/doubts.ts';
+import { payoutIdOf } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
 import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
 import { createRemoteSubaccounts } from '../../server/src/subaccounts/remote/service.ts';
@@ -75,6 +76,32 @@ describeOnDatabase('a facade whose records went back', (open) => {
     for (const lookUp of lookUps) await expect(lookUp()).rejects.toMatchObject(behind);
     await records.restored({ confirm: true });
     for (const lookUp of lookUps) expect(await lookUp()).toBeNull();
+  });
+
+  test('a lookup by an id that the records lack is an error, and a repeated request has the id again', async () => {
+    const { payouts, subaccounts, records, tenant, database } = await start({
+      script: ({ method, path }) =>
+        method === 'POST'
+          ? lost()
+          : path.includes('saq_idem')
+            ? { status: 404, body: { error: 'Payout not found' } }
+            : undefined,
+    });
+    await records.restored({ confirm: true });
+    const request = async () =>
+      payoutIdOf((await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' })).payout);
+    const id = await request();
+    await database.sql.deleteFrom('upstream_intent').execute();
+    await database.sql.deleteFrom('observed').execute();
+    await records.restored({ since: new Date(0) });
+    for (const lookUp of [
+      () => payouts.findMany(tenant, [id]),
+      () => payouts.findWithVersion(tenant, id),
+      () => subaccounts.findPayouts(tenant, [`sqp_${'1'.repeat(32)}`]),
+    ])
+      await expect(lookUp()).rejects.toMatchObject(behind);
+    expect(await request()).toBe(id);
+    expect(await payouts.findMany(tenant, [id])).toMatchObject([{ inDoubt: true }]);
   });
 
   test('a withdrawal that is like a newer one of the service is in doubt, and is not sent', async () => {

@@ -20,7 +20,7 @@ test(`${STORIES} stories of a client that follows the guidance break no law`, {
     ...['a write: lose after', 'a write: take effect late', 'a write: nameless', 'a false webhook'],
     ...['a completed payout is reversed'],
     ...['the client sees a payout in doubt', 'never made', 'another key for an invoice', 'an update'],
-    'a request that arrives late',
+    ...['a request that arrives late', 'the database is restored'],
     ...['a request without an answer', 'a webhook repeated'],
   ];
   for (const each of runsAll() ? [...happened, ...happenedInMany] : happened)

@@ -3,7 +3,7 @@ import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { canBeSame } from '../payouts/destinations.ts';
+import { areDifferent } from '../payouts/destinations.ts';
 import { asPayout, identifiedAs, mirrorPayouts, neverMadeOf, payoutIn } from '../payouts/remote/mirror.ts';
 import type { Doubts, SettleDoubtInput, UnresolvedDoubt } from '../requests/model.ts';
 import { neverMadeOf as subaccountPayoutNeverMade } from '../subaccounts/remote/mirror.ts';
@@ -45,7 +45,7 @@ export function createDoubts({
           (payout.inputHash === undefined || payout.inputHash === intent.inputHash) &&
           payout.amountCents === requested.amountCents &&
           (payout.method === requested.method || payout.method === 'unknown') &&
-          canBeSame(payout, requested);
+          !areDifferent(payout, requested);
         if (!matches) throw invalid('is of another amount, method or destination');
         return { found: identifiedAs(payout.withdrawalId, requested), claims: payout.withdrawalId };
       }

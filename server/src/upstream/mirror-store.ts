@@ -305,7 +305,7 @@ export async function saveReferences(
 
 /**
  * Sets the time at which the service last showed these resources, unchanged, where it is later, or the known one is from
- * before the clock was set back. It needs no lock.
+ * before the clock was set back. It waits for no row: two with the same ones would wait for each other.
  */
 export async function touchMirrored(
   sql: Sql,
@@ -314,14 +314,20 @@ export async function touchMirrored(
   { ids, at, now }: { ids: readonly string[]; at: Date; now: Date },
 ): Promise<void> {
   if (ids.length === 0) return;
+  const older = ofTenant(sql, 'observed', tenant)
+    .select('id')
+    .where('resource', '=', resource)
+    .where('id', 'in', [...ids])
+    .where((row) => row.or([row('observed_at', '<', at), row('observed_at', '>', plusMs(now, AHEAD_MS))]))
+    .forNoKeyUpdate()
+    .skipLocked();
   await sql
     .updateTable('observed')
     .set({ observed_at: at })
     .where('account_id', '=', tenant.accountId)
     .where('environment', '=', tenant.environment)
     .where('resource', '=', resource)
-    .where('id', 'in', [...ids])
-    .where((row) => row.or([row('observed_at', '<', at), row('observed_at', '>', plusMs(now, AHEAD_MS))]))
+    .where('id', 'in', older)
     .execute();
 }
 

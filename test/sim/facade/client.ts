@@ -393,11 +393,24 @@ export function createClientOf({
         .catch((error: Error) => witness.onUnexpected(error.stack ?? error.message))
         .finally(() => busy.delete(acting));
     },
+    /** Reads the newest payouts, as an operator's dashboard does. */
+    list: (instance: Instance) => ask(instance, 'list', LIST, {}),
     /** The payout by its id, as an instance has it now; undefined where it does not answer. */
     async readById(instance: Instance, id: string): Promise<PayoutAnswer | null | undefined> {
       const isSubaccounts = Buffer.from(id, 'base64').toString().startsWith('SubaccountPayout:');
       const answer = await ask(instance, 'by id', isSubaccounts ? SUBACCOUNTS_BY_ID : BY_ID, { id });
       return answer?.data && answer.errors.length === 0 ? answer.data.answer : undefined;
+    },
+    /**
+     * The facade was restored. "Read the state again", for versions are given twice; what was in doubt: "Request it with the same
+     * key, and no other".
+     */
+    async readAgain() {
+      for (const attempt of [...attempts.values()].flat()) {
+        await unfollow(attempt);
+        if (attempt.payout?.inDoubt) Object.assign(attempt, { payout: null, id: null, isUncertain: true });
+        else if (attempt.payout) attempt.payout = { ...attempt.payout, version: 0 };
+      }
     },
     async close() {
       await Promise.all([...attempts.values()].flat().map(unfollow));

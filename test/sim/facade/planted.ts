@@ -6,6 +6,7 @@ import type { FacadeTamper } from './story.ts';
  * that the facade shows there what it would show with that fault inside.
  */
 export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
+  'a restored database has no mark': { forgetsMark: true },
   'a masked key identifies a payout': {
     wire: { unmask: (masked) => (masked.startsWith('a***') ? 'ana@padaria.example' : masked) },
   },

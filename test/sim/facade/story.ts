@@ -5,11 +5,14 @@ import { createManualClock } from '../../support/clock.ts';
 import type { Violation } from '../violation.ts';
 import { type AnswerTamper, createClientOf, type Invoice } from './client.ts';
 import { type Instance, startInstance } from './instance.ts';
+import { createRestore } from './restore.ts';
 import { createService, LTC, type ServiceHost, type TruePayout, type WireTamper } from './service.ts';
 import { createJudge } from './witness.ts';
 
 /** A fault as a facade could have it, put in at its two borders. */
 export interface FacadeTamper {
+  /** A restore sets no mark. */
+  readonly forgetsMark?: boolean;
   readonly wire?: WireTamper;
   readonly answers?: AnswerTamper;
 }
@@ -64,10 +67,15 @@ export async function playStory({
     broken.push({ law, what, step });
   };
 
+  // Drawn from numbers of its own, so that a seed without a restore is played as ever.
+  const fate = createRandom(seed ^ 0x5eed);
+  const restore = fate.below(2) === 0 ? createRestore({ databaseUrl, clock, steps, fate }) : null;
+
   const service = createService({
     clock,
     random,
     count,
+    knowsKeys: fate.below(2) === 0,
     onMade: (payout) => judge.onMade(payout),
     tamper: tamper.wire,
   });
@@ -142,6 +150,30 @@ export async function playStory({
     await settle();
   }
 
+  /** The operator puts the database back to its backup, and starts the facade once nothing of before can arrive any more. */
+  async function goBack(): Promise<void> {
+    count('the database is restored');
+    note('the database is restored');
+    while (instances.length > 0) kill(0);
+    await ended(closing.splice(0));
+    await client.readAgain();
+    await pass(16 * MINUTE);
+    await restore!.goBack({ marks: !tamper.forgetsMark });
+    await start();
+  }
+
+  /** The operator ends what is in doubt by the service's own books. */
+  async function operate(): Promise<void> {
+    if (!restore?.isBehind() || instances.length === 0) return;
+    await client.list(instances[0]!);
+    await settle();
+    await restore.settleDoubts((key) => {
+      if (service.mayStillMake(key)) return undefined;
+      return service.withKey(key)[0]?.code ?? null;
+    });
+    await settle();
+  }
+
   const urls = () => instances.map(({ url }) => url);
   const events: readonly [number, () => unknown][] = [
     [14, () => client.begin(random.pick(invoices))],
@@ -159,6 +191,8 @@ export async function playStory({
   try {
     while (step < steps && broken.length === 0) {
       step += 1;
+      if (restore?.savesAt === step) await restore.save();
+      if (restore?.goesBackAt === step) await goBack();
       let at = random.below(weight);
       const [, act] = events.find(([each]) => {
         at -= each;
@@ -208,6 +242,9 @@ export async function playStory({
       await goOn(2 * MINUTE);
     for (const invoice of invoices) client.begin(invoice, true);
     await pass(5 * SECOND);
+    // Requested once more, a key that the restored records lack is in doubt.
+    for (let round = 0; round < MOST_ROUNDS && restore?.isBehind() && hasDoubts(); round += 1)
+      await goOn(2 * MINUTE);
     if (broken.length > 0) return;
     for (const invoice of invoices)
       judge.checkEnd(invoice, client.outcomeOf(invoice), client.attemptsOf(invoice));
@@ -219,6 +256,7 @@ export async function playStory({
     for (let n = 0; n < PROGRESS_AT_ONCE; n += 1) service.progress();
     await service.deliver(urls(), true);
     await settle();
+    if (ms >= 2 * MINUTE) await operate();
     for (const invoice of invoices) client.begin(invoice, ms > MINUTE);
     await settle();
   }

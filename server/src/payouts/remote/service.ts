@@ -64,7 +64,7 @@ export function createRemotePayouts(
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<PayoutService> {
-  const { database, clock, reads } = dependencies;
+  const { database, clock, reads, intents } = dependencies;
   const endpoints = createEndpoints(clock);
   const mirror = mirrorPayouts(dependencies);
   const requests = createPayoutRequests({ ...dependencies, endpoints, mirror });
@@ -184,6 +184,9 @@ export function createRemotePayouts(
         // Known payouts are returned as they were last seen.
         if (!isInconclusive(error) || open.some((name) => !known.has(name))) throw error;
       }
+    const isMissing = (name: string) => name.startsWith('int_') && !found.has(name) && !known.has(name);
+    // These ids are given here: the service does not know them.
+    if (names.some(isMissing)) await intents.assertNotMissing();
     return references.map((reference) => {
       const before = known.get(reference);
       const payout = found.get(reference);

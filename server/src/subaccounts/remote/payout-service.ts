@@ -248,6 +248,8 @@ export function createRemotePayouts(
         // A payout may have become known just now, and its intent have ended.
         if (ids.some((id) => !found.has(id)))
           for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
+        // The ids are given here: the service does not know them.
+        if (ids.some((id) => !found.has(id))) await dependencies.intents.assertNotMissing();
         return ids.map((id) => found.get(id) ?? null);
       },
 

@@ -4,6 +4,7 @@ import type { Records } from '../../db/records.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { RateLimitError, UpstreamError } from '../../kernel/errors.ts';
 import { objectId } from '../../kernel/ids.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Observation } from '../mirror.ts';
 import { toUpstreamError } from '../responses.ts';
@@ -81,14 +82,17 @@ export function createIntents({
   async function run<Input>(tenant: Tenant, requested: Operation<Input>): Promise<Done> {
     // A generated key has the form that the document gives for idempotency keys.
     const operation = { ...requested, key: requested.key ?? `psa-${objectId()}` };
+    // The id follows from the key, so a request that is repeated after a restore has the id that its caller knows.
+    const { name, key } = operation;
+    const id = `int_${hashInput({ ...tenant, name, key }).slice(0, 24)}`;
     let denied: Intent | null = null;
     for (;;) {
-      const behind = await earlier.behind(operation.name, { isNamed: requested.key !== null });
+      const behind = await earlier.behind(name, { isNamed: requested.key !== null });
       const { intent, fresh }: Opening = await committer.change(
         opening(tenant, operation, {
-          id: `int_${objectId()}`,
+          id,
           denied,
-          recordsAbsence: recordsAbsence({ operation: operation.name }),
+          recordsAbsence: recordsAbsence({ operation: name }),
           behind,
           pace,
         }),
@@ -372,6 +376,7 @@ export function createIntents({
       await earlier.assertNotMissing(intent);
       return null;
     },
+    assertNotMissing: () => earlier.assertNotMissing(null),
     open: (tenant, kind) => selectOpenIntents(database.sql, tenant, kind),
     unresolved: (tenant, limit, kinds) => selectUnresolved(database.sql, tenant, limit, kinds),
     unidentified: (tenant, kind) => selectUnidentified(database.sql, tenant, kind),

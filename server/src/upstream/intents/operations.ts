@@ -114,6 +114,8 @@ export interface Intents {
    * @throws UnavailableError (RECORDS_BEHIND) where the records may lack it
    */
   find(tenant: Tenant, operation: string, key: string): Promise<Intent | null>;
+  /** @throws UnavailableError (RECORDS_BEHIND) where the records may lack the request whose id a caller gives */
+  assertNotMissing(): Promise<void>;
   /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
   /** Selects those of the ids whose resource a request of this kind is known to have made. */

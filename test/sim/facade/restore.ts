@@ -1,0 +1,91 @@
+import { createCommitter } from '../../../server/src/commit/commit.ts';
+import { checkBackup, restoreDatabase, saveDatabase } from '../../../server/src/db/backup.ts';
+import type { Database } from '../../../server/src/db/database.ts';
+import { announcement, STREAM_CHANNEL } from '../../../server/src/events/log-tailer.ts';
+import { PaymentError } from '../../../server/src/kernel/errors.ts';
+import { createDoubts } from '../../../server/src/modes/doubts.ts';
+import type { Random } from '../../faults/random.ts';
+import type { ManualClock } from '../../support/clock.ts';
+import { connectTo } from '../../support/database.ts';
+import { emptyTables } from '../../support/templates.ts';
+
+/** A backup at a random step of a story, and its restore at a later one. */
+export function createRestore({
+  databaseUrl,
+  clock,
+  steps,
+  fate,
+}: {
+  databaseUrl: string;
+  clock: ManualClock;
+  steps: number;
+  fate: Random;
+}) {
+  const savesAt = 1 + fate.below(Math.max(1, steps - 4));
+  const goesBackAt = savesAt + 1 + fate.below(Math.max(1, steps - savesAt));
+  let saved: string[] = [];
+  let isBehind = false;
+
+  async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
+    const database = await connectTo(databaseUrl, clock);
+    return work(database).finally(() => database.close());
+  }
+
+  async function* texts() {
+    yield* saved;
+  }
+
+  return {
+    savesAt,
+    goesBackAt,
+    isBehind: () => isBehind,
+
+    async save(): Promise<void> {
+      saved = [];
+      await withDatabase((database) =>
+        saveDatabase(database, {
+          takenAt: clock.now(),
+          async write(all) {
+            for await (const text of all) saved.push(text);
+          },
+        }),
+      );
+    },
+
+    /** `marks`: left false, the records do not show that they went back. */
+    async goBack({ marks }: { marks: boolean }): Promise<void> {
+      const header = await checkBackup(texts(), () => undefined);
+      await withDatabase(async (database) => {
+        await emptyTables(database.sql);
+        await restoreDatabase(database, { header, texts: texts() });
+        // The database has the machine's time, and the story has one of its own.
+        if (marks)
+          await database.sql.updateTable('restored_records').set({ behind_until: clock.now() }).execute();
+        else await database.sql.deleteFrom('restored_records').execute();
+      });
+      isBehind = true;
+    },
+
+    /** Settles each doubt by the name of what its key has made; null for nothing, undefined for not yet. */
+    async settleDoubts(madeBy: (key: string) => string | null | undefined): Promise<void> {
+      await withDatabase(async (database) => {
+        const notified: Promise<void>[] = [];
+        const committer = createCommitter({
+          database,
+          clock,
+          onCommit: (tenant) => notified.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
+        });
+        const { listDoubts, settleDoubt } = createDoubts({ database, committer, clock });
+        for (const { id, key } of (await listDoubts()).doubts) {
+          const made = madeBy(key);
+          if (made === undefined) continue;
+          // A payout of a subaccount settles by itself, and one that no list has shown yet is settled later.
+          await settleDoubt({ id, made }).catch((error: unknown) => {
+            if (!(error instanceof PaymentError)) throw error;
+          });
+        }
+        await Promise.all(notified);
+      });
+    },
+  };
+}
