@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import { checkBackup, restoreDatabase, saveDatabase } from '../../server/src/db/backup.ts';
-import type { Database } from '../../server/src/db/database.ts';
+import { type Database, ReadOnlyDatabase } from '../../server/src/db/database.ts';
 import { migrate } from '../../server/src/db/migrate.ts';
 import { createRecords } from '../../server/src/db/records.ts';
 import { createSystemClock, plusMs } from '../../server/src/kernel/clock.ts';
@@ -103,6 +103,12 @@ describeOnDatabase('the timeline of PostgreSQL', (_, engine) => {
         .set({ timeline: timeline! - 1 })
         .execute();
       const mark = { since: clock.now(), until: clock.now(), cause: 'timeline' };
+      // Where it takes no writes yet, the mark is not lost.
+      const readOnly = {
+        ...database,
+        transaction: () => Promise.reject(new ReadOnlyDatabase('cannot write')),
+      };
+      expect(await recordsOf(readOnly, clock).behind()).toEqual(mark);
       expect(await behind()).toEqual(mark);
       clock.advance(MINUTE);
       expect(await recordsOf(database, clock).behind()).toEqual(mark);

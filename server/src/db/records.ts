@@ -7,7 +7,7 @@ import {
   type BehindCause,
   type RecordsAdministration,
 } from '../kernel/records.ts';
-import type { Database, Sql } from './database.ts';
+import { type Database, ReadOnlyDatabase, type Sql } from './database.ts';
 import type { Log } from './log.ts';
 import { firstPartOf } from './migrate.ts';
 
@@ -72,15 +72,17 @@ export function createRecords({
     if (timeline === null || timeline === mark?.timeline || timeline === mark?.markedTimeline)
       return mark?.behind ?? null;
     if (mark?.timeline == null) {
-      await saveTimeline(sql, timeline);
+      await whereWritable(saveTimeline(sql, timeline), undefined);
       return mark?.behind ?? null;
     }
     const now = clock.now();
-    return database.transaction(async (db) => {
-      await saveMark(db, { since: (await selectLastCommit(db)) ?? now, until: now, cause: 'timeline' });
+    const found: Behind = { since: (await selectLastCommit(sql)) ?? now, until: now, cause: 'timeline' };
+    const saving = database.transaction(async (db) => {
+      await saveMark(db, found);
       await db.updateTable('restored_records').set({ marked_timeline: timeline }).execute();
       return (await selectMark(db))!.behind;
     });
+    return whereWritable(saving, found);
   }
 
   async function behind(): Promise<Behind | null> {
@@ -188,4 +190,12 @@ async function selectLastCommit(sql: Sql): Promise<Date | null> {
       (select max(created_at) from account)
     ) as last`.execute(sql);
   return rows[0]!.last;
+}
+
+/** The outcome of a write, or `otherwise` where the database takes none at the moment: a server on it answers queries. */
+async function whereWritable<Result>(writing: Promise<Result>, otherwise: Result): Promise<Result> {
+  return writing.catch((error: unknown) => {
+    if (error instanceof ReadOnlyDatabase) return otherwise;
+    throw error;
+  });
 }
