@@ -5,7 +5,7 @@ import { TOTALS } from '../support/totals.ts';
 
 // Rows of accounts in every list.
 
-export const ROWS = 6_000;
+export const ROWS = 3_000;
 export const RARE = 90;
 export const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
 export const SUBSCRIPTION = `psa_sub_${'0'.repeat(31)}1`;

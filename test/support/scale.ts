@@ -75,7 +75,7 @@ const SIZES = {
   /** Random subscriptions, compared in the same way. */
   SUBSCRIPTION_DOCUMENTS: [20, 600, 5_000, 20_000],
   /** Rows of each list, whose pages are all read. */
-  LIST_ROWS: [6_000, 12_000, 12_000, 1_000_000],
+  LIST_ROWS: [3_000, 12_000, 12_000, 1_000_000],
   /** Requests that are never sent to their end. */
   HALF_OPEN: [10, 60, 200, 1_000],
   /** Requests of a well-behaved client beside the half-open ones. */

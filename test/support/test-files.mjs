@@ -111,11 +111,9 @@ export const ONE_OF_EACH = [
   // Each fault and attack, in its smallest size.
   'attacks/graphql.test.ts',
   'attacks/slow.test.ts',
-  'attacks/sockets.test.ts',
   'faults/boundaries.test.ts',
   'faults/cut.test.ts',
   'faults/facade.test.ts',
-  'faults/kill.test.ts',
   'faults/stop.test.ts',
   'http/listen.test.ts',
   // PGlite, and the program as an operator starts it.
