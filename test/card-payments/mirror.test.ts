@@ -88,7 +88,9 @@ describe('what is known of a payment, held against what is said', () => {
           if (!seen) continue;
           const { payment: now, changed } = seen;
           expect(changed === null).toBe(
-            payment?.status === now.status && payment.otherPaidCents === now.otherPaidCents,
+            payment?.status === now.status &&
+              payment.otherPaidCents === now.otherPaidCents &&
+              payment.unresolved === now.unresolved,
           );
           if (each.status === 'paid' && now.status === 'paid' && payment && payment.status !== 'paid')
             expect(each.amountCents ?? now.amountCents).toBe(now.amountCents);
@@ -112,6 +114,96 @@ describe('what is known of a payment, held against what is said', () => {
       }),
       { numRuns: generated(500) },
     );
+  });
+
+  const answer = (minutes: number, knownAt: number | null) =>
+    ({
+      by: 'service',
+      at: plusMs(NOW, minutes * 60_000),
+      knownAt: knownAt === null ? null : plusMs(NOW, knownAt * 60_000),
+    }) as const;
+
+  test.each([
+    ['failed', 'paid'],
+    ['failed', 'expired'],
+    ['failed', 'pending'],
+    ['refunded', 'paid'],
+    ['paid', 'failed'],
+    ['expired', 'pending'],
+  ] as const)(
+    'A newer answer of the service corrects a payment from %s to %s, and nothing older does',
+    (from, to) => {
+      const ends = { paidAt: NOW, refundedAt: NOW, failureReason: 'no funds', canceledAt: NOW };
+      const before = mergeUpstreamCardPayment(
+        known(),
+        claim({ status: from, ...ends }),
+        NOW,
+        answer(0, null),
+      );
+      const payment = before!.payment;
+      expect(payment.status).toBe(from);
+      const again = claim({ status: to, paidAt: plusMs(NOW, 1) });
+      const corrected = mergeUpstreamCardPayment(payment, again, NOW, answer(1, 0))!;
+      expect(corrected).toMatchObject({
+        payment: { status: to, version: payment.version + 1, refundedAt: null, failureReason: null },
+        changed: { from },
+      });
+      expect(corrected.payment.paidAt).toEqual(to === 'paid' ? plusMs(NOW, 1) : null);
+      if (from !== 'expired') expect(corrected.payment.canceledAt).toBeUndefined();
+      const older = mergeUpstreamCardPayment(payment, again, NOW, answer(0, 1))?.payment ?? payment;
+      expect(older.status).toBe(from);
+      const event = mergeUpstreamCardPayment(payment, again, NOW)?.payment ?? payment;
+      expect(event.status).toBe(from);
+    },
+  );
+
+  test('What is paid is open again only by an answer that cannot be behind the payment', () => {
+    for (const source of [answer(0, null), undefined]) {
+      const { payment } = mergeUpstreamCardPayment(known(), claim({ status: 'paid' }), NOW, source)!;
+      const open = claim({ status: 'pending' });
+      expect(mergeUpstreamCardPayment(payment, open, NOW, answer(1, 0))).toBeNull();
+      expect(mergeUpstreamCardPayment(payment, open, NOW, answer(2, 0))).toMatchObject({
+        payment: { status: 'pending', paidAt: null },
+        changed: { from: 'paid' },
+      });
+    }
+  });
+
+  test('A payment that only a webhook calls paid is unresolved where the service denies it, until it says so itself', () => {
+    const claimed = mergeUpstreamCardPayment(known(), claim({ status: 'paid' }), NOW)!.payment;
+    expect(claimed).toMatchObject({ status: 'paid', claimedAt: NOW });
+    expect(claimed.unresolved).toBeUndefined();
+    const confirmed = mergeUpstreamCardPayment(claimed, claim({ status: 'paid' }), NOW, answer(1, 0))!;
+    // A confirmation is no update.
+    expect(confirmed).toMatchObject({ payment: { status: 'paid', version: claimed.version }, changed: null });
+    expect(confirmed.payment.claimedAt).toBeUndefined();
+    for (const status of ['pending', 'failed', 'expired'] as const) {
+      const denied = mergeUpstreamCardPayment(claimed, claim({ status }), NOW, answer(3, 0))!;
+      expect(denied).toMatchObject({ payment: { status, unresolved: true }, changed: { from: 'paid' } });
+      const paid = mergeUpstreamCardPayment(denied.payment, claim({ status: 'paid' }), NOW, answer(4, 3))!;
+      expect(paid.payment.status).toBe('paid');
+      expect(paid.payment.unresolved).toBeUndefined();
+    }
+    // An end that the service has said is not undone by a webhook, and is in question from there on.
+    const failed = mergeUpstreamCardPayment(known(), claim({ status: 'failed' }), NOW, answer(0, null))!;
+    expect(mergeUpstreamCardPayment(failed.payment, claim({ status: 'paid' }), NOW)).toMatchObject({
+      payment: { status: 'failed', unresolved: true },
+      changed: { from: 'failed' },
+    });
+  });
+
+  test('A webhook that says paid and no amount leaves a payment PENDING and unresolved', () => {
+    const bare = claim({ status: 'paid', amountCents: null, paidAt: NOW });
+    const seen = mergeUpstreamCardPayment(known(), bare, NOW)!;
+    expect(seen).toMatchObject({
+      payment: { status: 'pending', unresolved: true, paidAt: null },
+      changed: { from: 'pending' },
+    });
+    expect(mergeUpstreamCardPayment(seen.payment, bare, NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(seen.payment, bare, NOW, answer(1, 0))!.payment).toMatchObject({
+      status: 'paid',
+      paidAt: NOW,
+    });
   });
 
   test('A payment is paid late after it has expired, or where it was confirmed after its expiry', () => {

@@ -464,6 +464,65 @@ describe('a checkout token in front of the service', () => {
     expect(next.orderCode).not.toBe(only!.orderCode);
   });
 
+  test('A token whose payment failed is looked up once more, and starts no other where that is paid or open after all', async () => {
+    const { payer, tenant, kept, clock, webhook, script } = await start();
+    const given = token({ externalId: `1042-${objectId()}` });
+    const service = payer(given.id);
+    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const { orderCode } = first;
+    const claim = { orderCode, amount: 49.9 };
+    await webhook({ event: 'card_payment.failed', status: 'failed', ...claim });
+    expect(await service.find(tenant, orderCode)).toMatchObject({ status: 'failed' });
+    clock.advance(3_000);
+    // The service still shows it open: its page may take the next card.
+    await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject({
+      code: 'CHECKOUT_TOKEN_USED',
+    });
+    script.on('GET', `${PATH}/`, timeout);
+    clock.advance(11_000);
+    await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: true,
+    });
+    script.on('GET', `${PATH}/`, () => ok(kept.get(orderCode)));
+    kept.get(orderCode)!.status = 'paid';
+    clock.advance(11_000);
+    await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject({
+      code: 'ORDER_PAID',
+    });
+    expect(kept.size).toBe(1);
+    expect(await service.find(tenant, orderCode)).toMatchObject({ status: 'paid' });
+  });
+
+  test('An order is open again where the service corrects its only paid payment', async () => {
+    const { person, tenant, kept, clock, webhook } = await start();
+    const externalId = `7-${objectId()}`;
+    const [paid, open] = [
+      (await person.create(tenant, { valueCents: 80, externalId })).payment,
+      (await person.create(tenant, { valueCents: 80, externalId })).payment,
+    ];
+    await webhook({ orderCode: paid.orderCode, status: 'paid', amount: 0.8 });
+    expect(await person.find(tenant, open.orderCode)).toMatchObject({ orderStatus: 'paid' });
+    kept.get(paid.orderCode)!.status = 'failed';
+    clock.advance(3 * MINUTE);
+    expect(await person.find(tenant, paid.orderCode)).toMatchObject({ status: 'failed', unresolved: true });
+    const again = await person.find(tenant, open.orderCode);
+    expect(again).toMatchObject({ status: 'pending' });
+    expect(again!.orderStatus ?? null).toBeNull();
+    expect(await person.create(tenant, { valueCents: 80, externalId })).toMatchObject({ replayed: false });
+  });
+
+  test('A token is free again where the service itself says that its payment has failed', async () => {
+    const { payer, tenant, kept, clock } = await start();
+    const given = token();
+    const service = payer(given.id);
+    const first = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    kept.get(first.orderCode)!.status = 'failed';
+    clock.advance(11_000);
+    const next = await service.startCheckout(tenant, given, { attemptId: OTHER });
+    expect(next.orderCode).not.toBe(first.orderCode);
+  });
+
   test('A second device is looked up for before it joins, and joins nothing while the first request is under way', async () => {
     const { payer, tenant, script, kept } = await start();
     const given = token();
@@ -631,13 +690,19 @@ describe('a card payment, looked up', () => {
       });
   });
 
-  test('A final payment is not looked up again', async () => {
-    const { person, tenant, create, script, clock } = await start();
-    const { orderCode } = create(820, 'refunded');
-    await person.find(tenant, orderCode);
+  test('A payment that has failed is looked up again, for the service may say later that it was paid', async () => {
+    const { person, tenant, create, kept, events, clock, facade } = await start();
+    const { orderCode } = create(820, 'failed');
+    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'failed' });
+    kept.get(orderCode)!.status = 'paid';
     clock.advance(MINUTE);
-    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'refunded' });
-    expect(script.requests).toHaveLength(1);
+    expect(await person.find(tenant, orderCode)).toMatchObject({ status: 'paid', failureReason: null });
+    expect(await events()).toEqual([
+      ['card_payment.failed', null, orderCode],
+      ['card_payment.paid', 'failed', orderCode],
+    ]);
+    const correction = { resource: 'card_payment', id: orderCode, from: 'failed', to: 'paid' };
+    expect(facade.corrections).toEqual([correction]);
   });
 
   test.each([

@@ -113,7 +113,7 @@ test('The amount of a dispute grows, and a late answer with a smaller one change
   ]);
 });
 
-test('A status goes forward alone, by webhooks and answers in any order, and each change is announced once', async () => {
+test('A status goes forward by webhooks in any order, and back by newer answers alone, and each change is announced once', async () => {
   const row: Record<string, unknown> = {
     disputeId: 'dsp_1',
     status: 'open',
@@ -132,11 +132,16 @@ test('A status goes forward alone, by webhooks and answers in any order, and eac
   clock.advance(MINUTE);
   expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'forgiven' });
   await webhook(event);
+  // A newer answer of the service corrects even an end.
+  row.status = 'won';
+  clock.advance(MINUTE);
+  expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'won' });
   expect(await events()).toEqual([
     ['dispute.open', null],
     ['dispute.lost', 'open'],
     ['dispute.unknown', 'lost'],
     ['dispute.forgiven', 'unknown'],
+    ['dispute.won', 'forgiven'],
   ]);
 });
 

@@ -5,6 +5,7 @@ import { txidOf } from '../../server/src/pix/model.ts';
 import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { type Pair, type Service, startPair, startService } from '../support/pair.ts';
+import { readMetrics } from '../support/scrape.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -46,6 +47,16 @@ describe('a facade of a service with PIX payments', () => {
     ({ accountId: accountIds.service, environment: 'live' }) as const;
   const create = async (pair: Pair, input: Partial<CreatePaymentInput> = {}): Promise<string> =>
     (await service.app.payments.create(tenantOf(pair), { valueCents: 4990, ...input })).payment.paymentId;
+  const faultsOf = ({ facade }: Pair) => facade.faults.map((fault) => String((fault as { err: Error }).err));
+  const published = async ({ facade }: Pair, paymentId: string) =>
+    (
+      await facade.database.sql
+        .selectFrom('event')
+        .select('kind')
+        .where('resource_id', '=', paymentId)
+        .orderBy('version')
+        .execute()
+    ).map(({ kind }) => kind);
   const live = ({ facade, keys }: Pair) => facade.client(keys.live);
 
   async function pay(pair: Pair, paymentId: string): Promise<void> {
@@ -196,11 +207,48 @@ describe('a facade of a service with PIX payments', () => {
     expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({ status: 'PENDING' });
     // As of a card payment: the service never confirms what the webhook has said.
     expect(await deliver(pair, { ...claim, note: 'again' })).toBe(200);
+    const doubt = `query ($paymentId: String!) { payment(paymentId: $paymentId) { status final unresolved } }`;
+    expect((await live(pair).request(doubt, { paymentId })).payment).toMatchObject({ status: 'PAID' });
     await pair.pass(10 * MINUTE);
-    expect(pair.facade.faults).toEqual([
-      expect.objectContaining({
-        err: new Error(`A webhook said of payment ${paymentId} that it is paid; the service does not`),
-      }),
+    expect(faultsOf(pair)).toEqual([
+      `Error: The payments service has corrected payment ${paymentId} from paid to pending`,
+      `Error: A webhook said of payment ${paymentId} that it was paid; the service does not`,
+    ]);
+    expect((await live(pair).request(doubt, { paymentId })).payment).toEqual({
+      status: 'PENDING',
+      final: false,
+      unresolved: true,
+    });
+  });
+
+  test('A payment that a webhook has called failed is paid as soon as the service says so, and the correction is published, logged and counted', async () => {
+    const pair = await start();
+    const paymentId = await create(pair);
+    const find = async () =>
+      (
+        await live(pair).request(
+          `query ($paymentId: String!) { payment(paymentId: $paymentId) { status final unresolved } }`,
+          { paymentId },
+        )
+      ).payment;
+    expect(await find()).toMatchObject({ status: 'PENDING' });
+    await pair.pass(1);
+    const failed = { event: 'payment.failed', paymentId, amountCents: 4990, status: 'failed' };
+    expect(await deliver(pair, failed)).toBe(200);
+    expect(await find()).toEqual({ status: 'FAILED', final: false, unresolved: false });
+    await pay(pair, paymentId);
+    await pair.pass(5 * SECOND);
+    expect(await find()).toEqual({ status: 'PAID', final: false, unresolved: false });
+    expect(faultsOf(pair)).toEqual([
+      `Error: The payments service has corrected payment ${paymentId} from failed to paid`,
+    ]);
+    const metrics = readMetrics(await (await fetch(`${pair.facade.url}/metrics`)).text());
+    expect(metrics.value('psa_upstream_corrections_total', { resource: 'payment' })).toBe(1);
+    expect(await published(pair, paymentId)).toEqual([
+      'payment.pending',
+      'payment.failed',
+      'payment.failed',
+      'payment.paid',
     ]);
   });
 

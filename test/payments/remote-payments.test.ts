@@ -115,7 +115,7 @@ describe('a PIX payment, looked up', () => {
     expect(script.requests).toEqual([]);
   });
 
-  test('A final payment is not looked up again, and one of a word that is not known is', async () => {
+  test('A final payment of several is not looked up again, and one of a word that is not known is', async () => {
     const { merchant, tenant, create, script, clock, kept } = await start();
     const [refunded, odd] = [create({ status: 'refunded' }), create({ status: 'em análise' })];
     await merchant.findMany(tenant, [refunded, odd]);
@@ -124,6 +124,9 @@ describe('a PIX payment, looked up', () => {
     const found = await merchant.findMany(tenant, [refunded, odd]);
     expect(found.map((each) => each?.status)).toEqual(['refunded', 'paid']);
     expect(script.requests).toHaveLength(3);
+    // Alone it is: the service may correct it.
+    expect(await merchant.find(tenant, refunded)).toMatchObject({ status: 'refunded' });
+    expect(script.requests).toHaveLength(4);
   });
 
   test.each([

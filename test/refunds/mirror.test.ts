@@ -19,7 +19,7 @@ const merged = (known: RefundSnapshot | null, status: UpstreamRefund['status']) 
   mergeUpstreamRefund(known, { ...CLAIM, status }, NOW);
 
 test.each(['completed', 'failed'] as const)(
-  'A refund that is %s stays so, whatever the service says later',
+  'A refund that is %s stays so, whatever a webhook says later',
   (status) => {
     const { payment } = merged(null, status)!;
     expect(payment).toMatchObject({ status, version: 1 });
@@ -27,6 +27,22 @@ test.each(['completed', 'failed'] as const)(
       expect(merged(payment, later)).toBeNull();
   },
 );
+
+test('A newer answer of the service corrects the end of a refund, and one that is open only once it cannot be late', () => {
+  const { payment } = merged(null, 'failed')!;
+  const answer = (status: UpstreamRefund['status'], ms: number) => {
+    const at = new Date(NOW.getTime() + ms);
+    const claim = { ...CLAIM, status, completedAt: status === 'completed' ? at : null };
+    return mergeUpstreamRefund(payment, claim, at, { by: 'service', at, knownAt: NOW });
+  };
+  expect(answer('completed', 1)).toMatchObject({
+    payment: { status: 'completed', version: 2, failedAt: null, failureReason: null },
+    changed: { from: 'failed' },
+  });
+  expect(answer('completed', -1)).toBeNull();
+  expect(answer('processing', 119_999)).toBeNull();
+  expect(answer('processing', 120_000)).toMatchObject({ payment: { status: 'processing' } });
+});
 
 test('A failed refund has the instant that the service shows, as soon as it shows one', () => {
   const processing = merged(null, 'processing')!.payment;

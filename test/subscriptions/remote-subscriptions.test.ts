@@ -144,9 +144,11 @@ describe('a subscription of another service', () => {
     expect(await lookUp({ nextDueAt: null })).toBeNull();
   });
 
-  test('A final one is not looked up again, and one whose service is away is shown as it was', async () => {
-    const { merchant, tenant, create, script, clock } = await start();
-    const [ended, open] = [create({ status: 'canceled', cancelReason: 'payer' }), create()];
+  test('One whose service is away is shown as it was, and a newer answer corrects an end', async () => {
+    const { merchant, tenant, create, kept, script, clock, facade } = await start();
+    const failed = { ...PAID, status: 'failed', paymentId: null, paidAt: null };
+    const ended = create({ status: 'canceled', cancelReason: 'payer', cycles: [failed] });
+    const open = create();
     await merchant.findMany(tenant, [ended, open]);
     clock.advance(MINUTE);
     script.on('GET', `${PATH}/`, () => timeout());
@@ -154,7 +156,18 @@ describe('a subscription of another service', () => {
       { status: 'canceled', cancelReason: 'payer' },
       { status: 'active' },
     ]);
-    expect(script.requests.filter(({ path }) => path.endsWith(ended))).toHaveLength(1);
+    script.on('GET', `${PATH}/`, ({ path }) => ok(kept.get(path.slice(PATH.length + 1))));
+    kept.set(ended, { ...kept.get(ended), status: 'active', cycles: [PAID] });
+    clock.advance(MINUTE / 2);
+    expect(await merchant.find(tenant, ended)).toMatchObject({ status: 'canceled' });
+    // By now such an answer cannot be older than the cancellation.
+    clock.advance(MINUTE);
+    expect(await merchant.find(tenant, ended)).toMatchObject({ status: 'active', cancelReason: null });
+    const { items } = await merchant.cycles(tenant, ended, { end: 'first', limit: 1 });
+    expect(items[0]).toMatchObject({ status: 'paid', paymentId: PAID.paymentId });
+    expect(facade.corrections).toEqual([
+      { resource: 'subscription', id: ended, from: 'canceled', to: 'active' },
+    ]);
   });
 
   test('Webhooks move it forward and never back, and its list is the mirror', async () => {

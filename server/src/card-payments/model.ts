@@ -17,7 +17,7 @@ import type { Cents } from '../kernel/money.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
-import type { PaymentStatus } from '../receiving/model.ts';
+import type { Doubt, PaymentStatus } from '../receiving/model.ts';
 
 /**
  * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
@@ -54,7 +54,7 @@ export function isAnyOrderCode(text: string): boolean {
  * A card payment (the document's section 2.3) with its later states, as far as they are known: in front of another
  * service, from what that service has shown. All instants are in UTC.
  */
-export interface CardPayment {
+export interface CardPayment extends Doubt {
   orderCode: string;
   /**
    * A number that grows by one with each change of the status, or of that of its order: of two answers the larger is the newer. Refunds of a part
@@ -284,7 +284,15 @@ export function cardsNotConfigured(message: string | null = null): UnavailableEr
 
 // ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
 
-const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'releasedAt', 'refundedAt', 'canceledAt'] as const;
+const INSTANTS = [
+  'createdAt',
+  'expiresAt',
+  'paidAt',
+  'releasedAt',
+  'refundedAt',
+  'canceledAt',
+  'claimedAt',
+] as const;
 
 /** Reads a snapshot back from JSON, where instants are text. */
 export function cardPaymentFromJson(json: unknown): CardPayment {

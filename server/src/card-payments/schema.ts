@@ -38,7 +38,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { refundableCents } from '../receiving/model.ts';
-import { returnedFields } from '../receiving/schema.ts';
+import { returnedFields, unresolvedField } from '../receiving/schema.ts';
 import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
 import { type CardPayment, type CardPaymentStatus, createCardPaymentInput, isFinal } from './model.ts';
 import { assertNotPaused } from './tokens/model.ts';
@@ -178,6 +178,7 @@ builder.node(CardPaymentRef, {
       resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
     }),
     ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
+    ...unresolvedField(t),
     declineReason: t.string({
       nullable: true,
       description:
@@ -187,8 +188,8 @@ builder.node(CardPaymentRef, {
     }),
     final: t.boolean({
       description:
-        'Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID payment may be refunded; an EXPIRED one may be paid late, or have its money returned.',
-      resolve: ({ status }) => isFinal(status),
+        'Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID payment may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.',
+      resolve: ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
     }),
     version: t.exposeInt('version', {
       description:

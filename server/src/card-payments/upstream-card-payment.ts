@@ -1,5 +1,13 @@
 import { isUnchanged } from '../kernel/objects.ts';
-import { type MergedPayment, mergeDetails, type UpstreamDetails } from '../receiving/upstream-payment.ts';
+import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
+import {
+  announcedDoubt,
+  isCorrection,
+  type MergedPayment,
+  mergeDetails,
+  type UpstreamDetails,
+  withoutDoubt,
+} from '../receiving/upstream-payment.ts';
 import { type CardPayment, canFollow, isFinal } from './model.ts';
 
 /** A payment as the service shows it in a response or a webhook, or as it was requested. Null: not shown. */
@@ -16,12 +24,15 @@ export function mergeUpstreamCardPayment(
   known: CardPayment | null,
   claim: UpstreamCardPayment,
   now: Date,
+  source: UpstreamSource = eventAt(now),
 ): MergedPayment<CardPayment> | null {
   if (!known && claim.amountCents === null) return null;
-  const details = mergeDetails(known, claim, { canFollow, isFinal }, now);
+  const details = mergeDetails(known, claim, { canFollow, isFinal }, now, source);
   const { status } = details;
+  const isCorrected =
+    known !== null && known.status !== 'unknown' && isCorrection(known.status, status, { canFollow });
   const canceledAt =
-    known?.canceledAt ??
+    (isCorrected ? null : known?.canceledAt) ??
     (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
   const payment: CardPayment = {
     orderCode: claim.orderCode,
@@ -33,7 +44,7 @@ export function mergeUpstreamCardPayment(
   };
   if (known && isUnchanged(known, payment)) return null;
   if (!known) return { payment, changed: { from: null } };
-  const isStep = !isUnchanged(withAmounts(known), withAmounts(payment));
+  const isStep = !isUnchanged(withAmounts(withoutDoubt(known)), withAmounts(withoutDoubt(payment)));
   return {
     payment: isStep ? { ...payment, version: known.version + 1 } : payment,
     changed: isUnchanged(announcedMembers(known), announcedMembers(payment)) ? null : { from: known.status },
@@ -52,5 +63,5 @@ function withAmounts(payment: CardPayment) {
 /** The members whose changes subscribers get. */
 function announcedMembers(payment: CardPayment) {
   const { status, otherPaidCents, refundedCents, refundingCents } = withAmounts(payment);
-  return { status, otherPaidCents, refundedCents, refundingCents };
+  return { status, otherPaidCents, refundedCents, refundingCents, ...announcedDoubt(payment) };
 }

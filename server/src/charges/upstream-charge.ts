@@ -1,3 +1,4 @@
+import type { UpstreamSource } from '../kernel/upstream-source.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
 import type { MergedPayment } from '../receiving/upstream-payment.ts';
 import type { Charge, ChargeSplit } from './model.ts';
@@ -13,8 +14,10 @@ export function mergeUpstreamCharge(
   known: Charge | null,
   claim: UpstreamCharge,
   now: Date,
+  source?: UpstreamSource,
 ): MergedPayment<Charge> | null {
   return mergeUpstreamPix(known, claim, now, {
+    source,
     ownOf: ({ externalId }) => ({
       chargeId: claim.chargeId,
       externalId: externalId ?? null,

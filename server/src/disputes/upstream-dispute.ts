@@ -1,4 +1,5 @@
 import { isUnchanged } from '../kernel/objects.ts';
+import { eventAt, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { canFollow, type Dispute, type DisputeStatus, isFinal } from './model.ts';
 
 /** A dispute as another service shows it in a response or a webhook. Null: not shown. */
@@ -16,11 +17,13 @@ export interface UpstreamDispute {
 
 /**
  * Merges what the service shows into what is known; null where nothing changes, or where the dispute is unknown and too little
- * of it is shown. A status never goes back, and evidence never gets less.
+ * of it is shown. Evidence never gets less, and a status goes back by a newer answer of the service itself alone.
  */
 export function mergeUpstreamDispute(
   known: Dispute | null,
   claim: UpstreamDispute,
+  now: Date,
+  source: UpstreamSource = eventAt(now),
 ): { payment: Dispute; changed: { from: Dispute['status'] | null } | null } | null {
   // It grows where a refund fails that held some of it, and never shrinks: a smaller one is late.
   const amountCents = Math.max(known?.amountCents ?? 0, claim.amountCents ?? 0);
@@ -29,7 +32,7 @@ export function mergeUpstreamDispute(
     known?.status === 'unknown'
       ? (known.lastStatus ?? null)
       : ((known?.status ?? null) as DisputeStatus | null);
-  const status = statusAfter(known, before, claim.status);
+  const status = statusAfter(known, before, claim.status, source);
   const isDecided = status === 'won' || status === 'lost' || status === 'forgiven';
   // A lost dispute that is forgiven keeps the instant of its decision.
   const decidedAt = status === known?.status || status === 'forgiven' ? (known?.closedAt ?? null) : null;
@@ -59,9 +62,12 @@ function statusAfter(
   known: Dispute | null,
   before: DisputeStatus | null,
   claimed: UpstreamDispute['status'],
+  source: UpstreamSource,
 ): Dispute['status'] {
   if (claimed === null) return known?.status ?? 'unknown';
   if (before === null || claimed === before) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
-  return canFollow(before, claimed) ? claimed : known!.status;
+  // An answer of before the known status may arrive late.
+  const isOlder = canFollow(claimed, before);
+  return canFollow(before, claimed) || prevails(source, { isOlder, isPaid: true }) ? claimed : known!.status;
 }

@@ -1,6 +1,12 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
 import { UPSTREAM_PRIORITIES, type Upstream, type UpstreamPriority } from '../upstream/upstream.ts';
 
+/** The resources whose status a newer answer of the service corrects. */
+const CORRECTED = [
+  ...['payout', 'subaccount_payout', 'card_payment', 'payment', 'charge'],
+  ...['refund', 'dispute', 'subscription'],
+];
+
 /** Callbacks of the upstream client and its reads. */
 export interface UpstreamMetrics {
   readonly registry: Registry;
@@ -64,8 +70,8 @@ export function createUpstreamMetrics(): UpstreamMetrics {
     labelNames: ['resource'],
     registers,
   });
-  // An alert sees the first correction only as an increase, from 0. No other resource is corrected.
-  for (const resource of ['payout', 'subaccount_payout']) corrections.inc({ resource }, 0);
+  // An alert sees the first correction only as an increase, from 0.
+  for (const resource of CORRECTED) corrections.inc({ resource }, 0);
 
   return {
     registry,

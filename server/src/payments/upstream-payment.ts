@@ -1,4 +1,5 @@
 import type { OrderStatus } from '../kernel/orders.ts';
+import type { UpstreamSource } from '../kernel/upstream-source.ts';
 import { mergeUpstreamLtc, type UpstreamLtcRequest } from '../ltc/upstream-request.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
 import type { MergedPayment } from '../receiving/upstream-payment.ts';
@@ -20,8 +21,10 @@ export function mergeUpstreamPayment(
   known: Payment | null,
   claim: UpstreamPayment,
   now: Date,
+  source?: UpstreamSource,
 ): MergedPayment<Payment> | null {
   return mergeUpstreamPix(known, claim, now, {
+    source,
     ownOf: ({ externalId }) => ({
       paymentId: claim.paymentId,
       externalId: externalId ?? null,

@@ -9,6 +9,7 @@ import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
+import { unresolvedField } from '../receiving/schema.ts';
 import { isFinal, isPayable, type PixReads, type PixResource, type ReturnedCredit, txidOf } from './model.ts';
 
 export const PaymentStatusEnum = builder.enumType('PaymentStatus', {
@@ -129,6 +130,7 @@ export function pixFields<R extends PixResource>(
   return {
     status: t.field({ type: PaymentStatusEnum, resolve: ({ status }) => status }),
     amountCents: t.expose('amountCents', { type: 'Cents' }),
+    ...unresolvedField(t),
     otherPaidCents: t.field({
       type: 'Cents',
       nullable: true,
@@ -211,8 +213,8 @@ export function pixFields<R extends PixResource>(
       resolve: ({ failureReason }, _, context) => seen(failureReason, context),
     }),
     final: t.boolean({
-      description: `Whether the status is final, as REFUNDED and FAILED are: no later status can follow. A PAID ${name} may be refunded; an EXPIRED one may be paid late, or have its money returned.`,
-      resolve: ({ status }) => isFinal(status),
+      description: `Whether the status is final, as REFUNDED and FAILED are: no later status follows. A PAID ${name} may be refunded; an EXPIRED one may be paid late, or have its money returned. False while only a webhook reports the end; a newer answer of the upstream service corrects any status.`,
+      resolve: ({ status, claimedAt }) => isFinal(status) && claimedAt === undefined,
     }),
     version: t.exposeInt('version', {
       description: `A number that grows with each change of this ${name}: of two answers the larger is the newer.`,

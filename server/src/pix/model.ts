@@ -8,7 +8,7 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
-import type { DeliveredContent, PaymentStatus, ReturnCause } from '../receiving/model.ts';
+import type { DeliveredContent, Doubt, PaymentStatus, ReturnCause } from '../receiving/model.ts';
 
 // What all resources share that a PIX code pays: a payment, a charge.
 
@@ -40,7 +40,7 @@ export interface ReturnedCredit {
 }
 
 /** A resource that a PIX code pays, as far as it is known. All instants are in UTC. */
-export interface PixResource {
+export interface PixResource extends Doubt {
   /** A number that grows by one with each change: of two answers the larger is the newer. */
   version: number;
   /** `unknown` stands for a word of the service that the document does not have. */
@@ -325,7 +325,7 @@ export function assertIdForm(path: string, hasForm: boolean, form: string): void
 
 // ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
 
-const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt', 'canceledAt'] as const;
+const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt', 'canceledAt', 'claimedAt'] as const;
 
 /** Reads a snapshot back from JSON, where instants are text. */
 export function pixResourceFromJson<R extends PixResource>(json: unknown): R {

@@ -1,12 +1,16 @@
 import { parseBrCode } from '../kernel/br-code.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
+import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
 import {
+  announcedDoubt,
+  isCorrection,
   type MergedPayment,
   mergeDetails,
   type PaymentDetails,
   type UpstreamDetails,
   wasPaidBy,
+  withoutDoubt,
 } from '../receiving/upstream-payment.ts';
 import { canFollow, isFinal, isPayable, type PixResource, type ReturnedCredit } from './model.ts';
 
@@ -33,14 +37,23 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
   {
     ownOf,
     announcedOf = () => ({}),
-  }: { ownOf: (details: PaymentDetails) => Own; announcedOf?: (resource: R) => object },
+    source = eventAt(now),
+  }: {
+    ownOf: (details: PaymentDetails) => Own;
+    announcedOf?: (resource: R) => object;
+    source?: UpstreamSource | undefined;
+  },
 ): MergedPayment<R> | null {
   if (!known && claim.amountCents === null) return null;
   // What a family has not, as an address of its shop, is null in what the service shows.
-  const details = mergeDetails(known as unknown as PaymentDetails | null, claim, { canFollow, isFinal }, now);
+  const before = known as unknown as PaymentDetails | null;
+  const details = mergeDetails(before, claim, { canFollow, isFinal }, now, source);
   const { amountCents, status } = details;
+  const isCorrected =
+    known !== null && known.status !== 'unknown' && isCorrection(known.status, status, { canFollow });
+  const kept = isCorrected ? null : known;
   const canceledAt =
-    known?.canceledAt ?? (status === 'expired' || status === 'failed' ? claim.canceledAt : null);
+    kept?.canceledAt ?? (status === 'expired' || status === 'failed' ? claim.canceledAt : null);
   const merged: PixResource = {
     version: known?.version ?? 1,
     ...details,
@@ -48,7 +61,7 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
     feeCents: known?.feeCents ?? feeOf(claim, amountCents),
     brCode: known?.brCode ?? codeOf(claim, amountCents),
     txid: known?.txid ?? claim.txid ?? null,
-    endToEndId: known?.endToEndId ?? (wasPaidBy(status) ? (claim.endToEndId ?? null) : null),
+    endToEndId: kept?.endToEndId ?? (wasPaidBy(status) ? (claim.endToEndId ?? null) : null),
     ...refundIdsIn(known, claim, details),
     returnedCredits: claim.returnedCredits ?? known?.returnedCredits ?? [],
   };
@@ -56,8 +69,9 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
   if (!known) return { payment, changed: { from: null } };
   if (isUnchanged(known, payment)) return null;
   const announced = (each: R) => ({ ...announcedMembers(each), ...announcedOf(each) });
+  const isStep = !isUnchanged(withoutDoubt(known), withoutDoubt(payment));
   return {
-    payment: { ...payment, version: known.version + 1 },
+    payment: isStep ? { ...payment, version: known.version + 1 } : payment,
     changed: isUnchanged(announced(known), announced(payment)) ? null : { from: known.status },
   };
 }
@@ -94,6 +108,7 @@ function announcedMembers(resource: PixResource) {
     returnedCredits,
     refundedCents: refundedCents ?? 0,
     refundingCents: refundingCents ?? 0,
+    ...announcedDoubt(resource),
     brCode: isPayable(resource) ? resource.brCode : null,
   };
 }

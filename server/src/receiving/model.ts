@@ -374,3 +374,11 @@ export interface ContentOfPayments {
     ids: readonly string[],
   ): Promise<(readonly DeliveredContent[] | null)[]>;
 }
+
+/** The part of a payment's status that webhooks alone have said. */
+export interface Doubt {
+  /** The instant since which only a webhook says that it has ended, or was paid. Omitted where the service itself has said it. */
+  claimedAt?: Date;
+  /** Set where a webhook says that it was paid, and the service does not, or says no amount. */
+  unresolved?: true;
+}

@@ -1,6 +1,20 @@
 import type { Context } from '../graphql/context.ts';
 import type { Types } from '../graphql/mutations.ts';
-import type { Returned } from './model.ts';
+import type { Doubt, Returned } from './model.ts';
+
+/** The field of whatever a payer pays: whether a webhook and the service contradict each other about it. */
+export function unresolvedField<Shape extends Doubt>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<Types, Doubt>;
+  return {
+    unresolved: t.boolean({
+      description:
+        'Whether a signed webhook has said that this was paid, and the upstream service does not say so. Release nothing, and let nobody pay again: ask the service. False once the service has said that it was paid, and without an upstream service.',
+      resolve: ({ unresolved = false }) => unresolved,
+    }),
+  };
+}
 
 /** The fields of a payment that belongs to an order: what became of its money where another payment was kept. */
 export function returnedFields<Shape extends { status: string } & Partial<Returned>>(

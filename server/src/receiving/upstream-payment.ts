@@ -2,7 +2,8 @@ import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../checkout/mode
 import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
-import type { PaymentStatus } from './model.ts';
+import { prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
+import type { Doubt, PaymentStatus } from './model.ts';
 
 // What another service shows of a payment, whichever method pays it, merged into what is known of it.
 
@@ -34,7 +35,7 @@ export interface UpstreamDetails {
 }
 
 /** The members of a payment that are merged in the same way for each method. */
-export interface PaymentDetails {
+export interface PaymentDetails extends Doubt {
   status: PaymentStatus | 'unknown';
   lastStatus?: PaymentStatus | null;
   amountCents: Cents;
@@ -76,24 +77,28 @@ export interface Transitions {
 
 /**
  * Merges what the service shows into what is known; one of the two names the amount. Known values stay: the claim fills in
- * what is missing and moves the status forward as the transitions allow, over statuses that were not observed, and never
- * back. A word that the document does not have becomes `unknown`, and the last known status is remembered. A claim that
- * the payment is paid with another amount moves nothing: the other amount is stored and shown until a claim with the
- * payment's own amount arrives.
+ * what is missing and moves the status forward as the transitions allow, over statuses that were not observed. Only a newer
+ * answer of the service itself moves it otherwise, also from an end: what belonged to that goes with it. A word that the
+ * document does not have becomes `unknown`, and the last known status is remembered. A claim that the payment is paid with
+ * another amount moves nothing: the other amount is stored and shown until a claim with the payment's own amount arrives.
+ * Nor does a webhook that says that it is paid, and no amount: it stays `unresolved` until the service answers.
  */
 export function mergeDetails(
   known: PaymentDetails | null,
   claim: UpstreamDetails,
   transitions: Transitions,
   now: Date,
+  source: UpstreamSource,
 ): PaymentDetails {
   const before = known && (known.status === 'unknown' ? (known.lastStatus ?? null) : known.status);
   const otherPaidCents = otherPaidAfter(known, claim);
-  const isMoved = otherPaidCents === null || claim.status !== 'paid';
-  const status = statusAfter(known?.status ?? null, before, isMoved ? claim.status : null, transitions);
+  const isBare = source.by === 'event' && known !== null && claim.amountCents === null;
+  const isMoved = claim.status !== 'paid' || (otherPaidCents === null && (!isBare || wasPaidBy(before)));
+  const status = statusAfter(known, before, isMoved ? claim.status : null, { ...transitions, source });
+  const isCorrected = isCorrection(before, status, transitions);
   const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
   // A subscriber must see when it was paid, so this is stored as soon as it is known.
-  const paidAt = known?.paidAt ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
+  const paidAt = (isCorrected ? null : known?.paidAt) ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
   const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
   const language = known?.language ?? claim.language;
   return {
@@ -124,14 +129,66 @@ export function mergeDetails(
         }),
     paidAt,
     paidLate:
-      known?.paidLate ||
+      (!isCorrected && known?.paidLate) ||
       ((isMoved ? claim.paidLate : null) ??
         (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
-    refundedAt: known?.refundedAt ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
-    ...refundsAfter(known, claim),
-    failureReason: known?.failureReason ?? (status === 'failed' ? (claim.failureReason ?? null) : null),
-    ...returnAfter(known, claim, status),
+    refundedAt:
+      (isCorrected ? null : known?.refundedAt) ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
+    ...refundsAfter(isCorrected ? null : known, {
+      ...claim,
+      amountCents: known?.amountCents ?? claim.amountCents,
+    }),
+    failureReason:
+      (isCorrected ? null : known?.failureReason) ??
+      (status === 'failed' ? (claim.failureReason ?? null) : null),
+    ...returnAfter(isCorrected ? null : known, claim, status),
+    ...doubtAfter(known, { ...claim, isMoved, isOther: otherPaidCents !== null }, status, source),
   };
+}
+
+/** A payment without the instant of a webhook's claim: nobody is notified once the service has confirmed it. */
+export function withoutDoubt<P extends Doubt>(payment: P): Omit<P, 'claimedAt'> {
+  const { claimedAt: _, ...rest } = payment;
+  return rest;
+}
+
+/** The doubts that subscribers are notified about. */
+export function announcedDoubt({ unresolved }: Doubt): Pick<Doubt, 'unresolved'> {
+  return unresolved ? { unresolved } : {};
+}
+
+/** The doubts that are left of a payment's status after a claim. */
+function doubtAfter(
+  known: PaymentDetails | null,
+  claim: UpstreamDetails & { isMoved: boolean; isOther: boolean },
+  status: PaymentDetails['status'],
+  { by, at }: UpstreamSource,
+): Doubt {
+  const hasEnded = status !== 'pending' && status !== 'unknown';
+  const since = known?.status === status ? known.claimedAt : by === 'event' ? at : undefined;
+  const isSaid = by === 'service' && claim.status === status && claim.isMoved;
+  const isDenied = known !== null && wasPaidBy(known.status) && known.claimedAt !== undefined;
+  const isClaimed = by === 'event' && claim.status === 'paid' && !claim.isOther;
+  const isUnresolved = !wasPaidBy(status) && (known?.unresolved || isDenied || isClaimed);
+  return {
+    ...(hasEnded && since && !isSaid && { claimedAt: since }),
+    ...(isUnresolved && { unresolved: true as const }),
+  };
+}
+
+/** Builds the rule for which of two statuses is an end that the other one corrects. */
+export function isEndBefore(canFollow: Transitions['canFollow']) {
+  return (status: PaymentDetails['status'], to: PaymentDetails['status']): boolean =>
+    status !== 'pending' && status !== 'unknown' && isCorrection(status, to, { canFollow });
+}
+
+/** Whether a status contradicts the known one, so that what belonged to that has not happened. */
+export function isCorrection<Status extends string>(
+  before: Status | null,
+  status: Status | 'unknown',
+  { canFollow }: { canFollow(from: Status, to: Status): boolean },
+): boolean {
+  return before !== null && status !== 'unknown' && status !== before && !canFollow(before, status);
 }
 
 /** The fate of a payment that was not kept, left out where the service does not show it. */
@@ -155,7 +212,7 @@ export function confirmsStatus(
 }
 
 /** Whether a payment of this status was paid. */
-export function wasPaidBy(status: PaymentStatus | 'unknown'): boolean {
+export function wasPaidBy(status: PaymentStatus | 'unknown' | null): boolean {
   return status === 'paid' || status === 'refunded';
 }
 
@@ -191,15 +248,19 @@ function refundsAfter(
 }
 
 function statusAfter(
-  known: PaymentDetails['status'] | null,
+  known: PaymentDetails | null,
   before: PaymentStatus | null,
   claimed: UpstreamDetails['status'],
-  { canFollow, isFinal }: Transitions,
+  { canFollow, isFinal, source }: Transitions & { source: UpstreamSource },
 ): PaymentDetails['status'] {
-  if (claimed === null) return known ?? 'unknown';
+  if (claimed === null) return known?.status ?? 'unknown';
   if (before === null) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
-  return claimed === before || canFollow(before, claimed) ? claimed : known!;
+  if (claimed === before || canFollow(before, claimed)) return claimed;
+  const claimedAt = known?.claimedAt;
+  const isPaid = wasPaidBy(before);
+  const isOlder = claimed === 'pending' || (isPaid && (claimed === 'expired' || claimedAt !== undefined));
+  return prevails(source, { isOlder, isPaid, claimedAt }) ? claimed : known!.status;
 }
 
 function beginOf(expiresAt: Date | null | undefined): Date | null {

@@ -1,5 +1,6 @@
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
+import { eventAt, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
 import {
   isFinal,
   type Refund,
@@ -48,18 +49,22 @@ export function contradictionOf(
 
 /**
  * Merges what the service shows into what is known; null where nothing changes, or where the refund is unknown and too little of it
- * is shown. One that has ended stays so.
+ * is shown. One that has ended stays so, unless a newer answer of the service itself says otherwise.
  */
 export function mergeUpstreamRefund(
   known: RefundSnapshot | null,
   claim: UpstreamRefund,
   now: Date,
+  source: UpstreamSource = eventAt(now),
 ): { payment: RefundSnapshot; changed: { from: Refund['status'] | null } | null } | null {
   const resource = known?.resource ?? claim.resource;
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (!resource || amountCents === null) return null;
-  const status =
-    known && isFinal(known.status) ? known.status : (claim.status ?? known?.status ?? 'processing');
+  const hasEnded = known !== null && isFinal(known.status);
+  const isOlder = claim.status !== null && !isFinal(claim.status);
+  const isStep = !hasEnded || prevails(source, { isOlder, isPaid: true });
+  const status = (isStep ? claim.status : null) ?? known?.status ?? 'processing';
+  const kept = hasEnded && known.status !== status ? null : known;
   const refund: RefundSnapshot = {
     refundId: claim.refundId,
     version: known?.version ?? 1,
@@ -67,11 +72,11 @@ export function mergeUpstreamRefund(
     resource,
     amountCents,
     reason: known?.reason ?? claim.reason,
-    endToEndId: known?.endToEndId ?? claim.endToEndId,
-    failureReason: known?.failureReason ?? (status === 'failed' ? claim.failureReason : null),
+    endToEndId: kept?.endToEndId ?? claim.endToEndId,
+    failureReason: kept?.failureReason ?? (status === 'failed' ? claim.failureReason : null),
     createdAt: known?.createdAt ?? claim.createdAt ?? now,
-    completedAt: known?.completedAt ?? (status === 'completed' ? claim.completedAt : null),
-    failedAt: known?.failedAt ?? (status === 'failed' ? claim.failedAt : null),
+    completedAt: kept?.completedAt ?? (status === 'completed' ? claim.completedAt : null),
+    failedAt: kept?.failedAt ?? (status === 'failed' ? claim.failedAt : null),
     metadata: null,
     callbackUrl: null,
   };

@@ -3,6 +3,7 @@ import { parseBrCode } from '../kernel/br-code.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
+import { eventAt, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
 import {
   canFollow,
   isAuthorisable,
@@ -42,19 +43,21 @@ const KEPT_CYCLES = 100;
 
 /**
  * Merges what the service shows into what is known; null where nothing changes, or where the subscription is unknown and its
- * amount is not shown. Known values stay, and a status moves forward alone. `changed` has the status before, where subscribers
- * get an update.
+ * amount is not shown. Known values stay, and a status goes back by a newer answer of the service itself alone. `changed` has the
+ * status before, where subscribers get an update.
  */
 export function mergeUpstreamSubscription(
   known: SubscriptionSnapshot | null,
   claim: UpstreamSubscription,
+  now: Date,
+  source: UpstreamSource = eventAt(now),
 ): { payment: SubscriptionSnapshot; changed: { from: Subscription['status'] | null } | null } | null {
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
-  const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, amountCents);
+  const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, { amountCents, source });
   const isLate = claim.isWebhook && claim.cycles.some((cycle) => hasEndedSince(cycle, known?.cycles ?? []));
   const isStatusOld = isLate && !isFinal(claim.status ?? 'unknown');
-  const status = statusAfter(known, isStatusOld ? null : claim.status);
+  const status = statusAfter(known, isStatusOld ? null : claim.status, source);
   const canceled = status === 'canceled';
   const language = known?.language ?? claim.language;
   const subscription: SubscriptionSnapshot = {
@@ -113,12 +116,16 @@ function lastStatusOf(known: Subscription | null): SubscriptionStatus | null {
 function statusAfter(
   known: Subscription | null,
   claimed: Subscription['status'] | null,
+  source: UpstreamSource,
 ): Subscription['status'] {
   const before = lastStatusOf(known);
   if (claimed === null) return known?.status ?? 'unknown';
   if (before === null) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
-  return claimed === before || canFollow(before, claimed) ? claimed : known!.status;
+  if (claimed === before || canFollow(before, claimed)) return claimed;
+  // An answer of before the known status may arrive late.
+  const isOlder = canFollow(claimed, before);
+  return prevails(source, { isOlder, isPaid: true }) ? claimed : known!.status;
 }
 
 function nextDueAfter(
@@ -138,13 +145,13 @@ function hasEndedSince(shown: UpstreamCycle, known: readonly SubscriptionCycle[]
 function mergeCycles(
   known: readonly SubscriptionCycle[],
   shown: readonly UpstreamCycle[],
-  amountCents: Cents,
+  terms: { amountCents: Cents; source: UpstreamSource },
 ) {
   const cycles = new Map(known.map((cycle) => [cycle.number, cycle]));
   let changedCycle: SubscriptionCycle | null = null;
   for (const claim of shown) {
     const before = cycles.get(claim.number) ?? null;
-    const merged = mergeCycle(before, claim, amountCents);
+    const merged = mergeCycle(before, claim, terms);
     if (before && isUnchanged(before, merged)) continue;
     cycles.set(claim.number, merged);
     if (!changedCycle || merged.number > changedCycle.number) changedCycle = merged;
@@ -160,11 +167,13 @@ function isOver(status: SubscriptionCycle['status'] | null): boolean {
 function mergeCycle(
   known: SubscriptionCycle | null,
   claim: UpstreamCycle,
-  amountCents: Cents,
+  { amountCents, source }: { amountCents: Cents; source: UpstreamSource },
 ): SubscriptionCycle {
   // An older claim takes nothing back: what has ended stays so, and attempts are not unmade.
   const isStepBack = !isOver(claim.status) && (claim.attempts ?? 0) < (known?.attempts ?? 0);
-  const isOlder = known !== null && (isOver(known.status) || isStepBack);
+  const isCorrection =
+    known !== null && isOver(known.status) && isOver(claim.status) && prevails(source, { isOlder: false });
+  const isOlder = known !== null && !isCorrection && (isOver(known.status) || isStepBack);
   const status = isOlder ? known!.status : (claim.status ?? known?.status ?? 'unknown');
   const isPaid = status === 'paid';
   return {

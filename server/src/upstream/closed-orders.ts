@@ -57,7 +57,8 @@ export function orderOf(row: Pick<MirroredRow, 'resource' | 'snapshot'> | null):
 
 /**
  * The payment with the status of its order, as far as the mirror knows it: an unpaid one of a closed order shows that. `writes`
- * shows it on the other unpaid payments of the order, each with an update. The service does not know the order.
+ * shows it on the other unpaid payments of the order, each with an update; so it does where a correction leaves none of them
+ * paid. The service does not know the order.
  */
 export function showOrder<P extends { version: number; status: string }>(
   state: State,
@@ -72,12 +73,16 @@ export function showOrder<P extends { version: number; status: string }>(
   const others = before.filter((each) => !isSame(each, row));
   const status = statusOf([...others.map(paymentOf), payment]);
   const isMarked = lacks(payment, status);
+  const isOpenAgain = status === null && statusOf(before.map(paymentOf)) !== null;
+  const marked = others.filter((each) =>
+    isOpenAgain ? paymentOf(each).orderStatus != null : lacks(paymentOf(each), status),
+  );
   return {
     payment: isMarked ? { ...payment, orderStatus: status } : payment,
     isMarked,
     writes: [
       isKnown ? {} : { records: [put(orders, { ...order, payments: [...order.payments, row as Ordered] })] },
-      ...others.filter((each) => lacks(paymentOf(each), status)).map((each) => markedWrites(each, status)),
+      ...marked.map((each) => markedWrites(each, status)),
     ].reduce<Writes>(joined, {}),
   };
 }

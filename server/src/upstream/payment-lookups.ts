@@ -14,7 +14,15 @@ import {
 import type { MirroredPayments, PaymentFamily } from './payment-mirror.ts';
 import type { Poll } from './poller.ts';
 import type { Read, ReadOptions } from './reads.ts';
-import { isInconclusive, isSuccess, refusalOf, unreadable, withUpstreamErrors } from './responses.ts';
+import {
+  cannotAsk,
+  isInconclusive,
+  isSuccess,
+  refusalOf,
+  saysNotFound,
+  unreadable,
+  withUpstreamErrors,
+} from './responses.ts';
 import type { RequestOptions } from './upstream.ts';
 
 /** The life of a cached response: for merchants, and for payers, of whom there may be thousands. */
@@ -29,7 +37,7 @@ const IDLE_MS = 30_000;
 
 /** The lookups of single payments of one family: at the service, or from the mirror where it cannot be reached. */
 export interface PaymentLookups<P> {
-  /** Looks up a known payment. @throws RateLimitError, UpstreamFault, PaymentError */
+  /** Looks up a known payment; an older answer does not do. @throws RateLimitError, UpstreamFault, PaymentError */
   lookUp(
     tenant: Tenant,
     known: MirroredRow,
@@ -136,7 +144,9 @@ export function createPaymentLookups<
     // Not found, or no id of this service: a payment that was once seen has not ceased to exist.
     if (read.status !== 404 && read.status !== 400) throw refusalOf(read);
     if (!known) await onNotFound?.(tenant, requestOptions);
-    return known;
+    const denial =
+      known && saysNotFound(read) && isWebhooksAlone(known) ? family.openClaimOf?.(id) : undefined;
+    return denial ? mirror.record(tenant, known, denial, read.at) : known;
   }
 
   /** Finds a payment at the service, or its last known state where the service cannot be reached. */
@@ -145,8 +155,9 @@ export function createPaymentLookups<
     id: string,
     known: MirroredRow | null,
     requester: Requester,
+    { asksEnded }: { asksEnded: boolean },
   ): Promise<P | null> {
-    if (known?.final) return paymentOf(known);
+    if (known?.final && !asksEnded) return paymentOf(known);
     const requestOptions = requestOptionsFor(requester);
     try {
       const read = await ask(tenant, id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
@@ -165,11 +176,16 @@ export function createPaymentLookups<
     const possible = [...new Set(ids)].filter(isId);
     const records = await selectMirrored(sql, tenant, resource, possible);
     const known = new Map(records.map((each) => [each.id, each]));
+    // The service may correct what has ended. It is asked where one is looked up: of a list each would cost a request.
+    const asksEnded = possible.length === 1;
     const found = new Map(
       await Promise.all(
         possible.map(
           async (id) =>
-            [id, await withUpstreamErrors(findOne(tenant, id, known.get(id) ?? null, requester))] as const,
+            [
+              id,
+              await withUpstreamErrors(findOne(tenant, id, known.get(id) ?? null, requester, { asksEnded })),
+            ] as const,
         ),
       ),
     );
@@ -179,6 +195,8 @@ export function createPaymentLookups<
   return {
     async lookUp(tenant, known, { requestOptions, requester }) {
       const read = await ask(tenant, known.id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
+      // An older answer, in the place of one, is what is known.
+      if (read.stale) throw cannotAsk();
       return take(tenant, known.id, known, { read, requestOptions });
     },
 
@@ -239,4 +257,9 @@ export function createPaymentLookups<
       }
     },
   };
+}
+
+/** Whether only a webhook says that a payment was paid. */
+function isWebhooksAlone({ status, snapshot }: MirroredRow): boolean {
+  return status === 'paid' && (snapshot as { claimedAt?: unknown }).claimedAt !== undefined;
 }

@@ -1,10 +1,11 @@
 import { joined, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { NewEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
-import { mirrored, type Observation, writesOfMirrored } from './mirror.ts';
-import { isNewer, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
+import { type Correction, mirrored, type Observation, writesOfMirrored } from './mirror.ts';
+import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 
 /** The payments of one family in the mirror: their names and rules. `P`: a payment, `C`: what the service shows of one. */
 export interface PaymentFamily<
@@ -13,15 +14,20 @@ export interface PaymentFamily<
 > {
   resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'refund' | 'subscription';
   idOf(claim: C): string;
-  /** Merges a claim; null where nothing changes. `changed`: the status before, where subscribers get an update. */
+  /** Merges a claim of a source; null where nothing changes. `changed`: the status before, where subscribers get an update. */
   merge(
     known: P | null,
     claim: C,
     now: Date,
+    source: UpstreamSource,
   ): { payment: P; changed: { from: P['status'] | null } | null } | null;
   /** Whether a claim confirms the known status. */
   confirmsStatus(claim: C, status: string): boolean;
   isFinal(status: P['status']): boolean;
+  /** Whether a status is known as that of an end, from which `to` does not follow. Left out: where it is final. */
+  isEnd?(status: P['status'], to: P['status']): boolean;
+  /** The claim that a payment is open, for which the service's answer that it has no such payment counts. */
+  openClaimOf?(id: string): C;
   fromJson(snapshot: unknown): P;
   /** The members by which lists filter. */
   listedBy(payment: P): Pick<MirroredRow, 'parent' | 'createdAt'>;
@@ -46,7 +52,8 @@ export function mirrorPayments<
     committer,
     clock,
     pollNow,
-  }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow'>,
+    onCorrection,
+  }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
   family: PaymentFamily<P, C>,
 ): MirroredPayments<C> {
   const { resource, confirmsStatus } = family;
@@ -57,7 +64,8 @@ export function mirrorPayments<
     if (!known) return 'change';
     // One of the same millisecond may be newer: its content decides.
     if (isNewer(known, at, clock.now())) return 'none';
-    if (family.merge(family.fromJson(known.snapshot), claim, at)) return 'change';
+    const source = sourceOf(known, at, clock.now());
+    if (family.merge(family.fromJson(known.snapshot), claim, at, source)) return 'change';
     // An older state confirms nothing, and the same instant nothing more.
     const confirmsNothing =
       !confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime();
@@ -65,17 +73,23 @@ export function mirrorPayments<
   }
 
   async function change(tenant: Tenant, claim: C, at: Date): Promise<MirroredRow | null> {
-    const { now, moved } = await committer.change<{ now: MirroredRow | null; moved: boolean }>({
+    const { now, moved, correction } = await committer.change<{
+      now: MirroredRow | null;
+      moved: boolean;
+      correction?: Correction | null;
+    }>({
       tenant,
       read: (reader) => read(reader, claim),
       decide(state) {
         const before = state.get(mirrored[resource], family.idOf(claim));
         // While the answer was on its way, a webhook or another request has shown a newer state.
         if (before && isNewer(before, at, state.now)) return { outcome: { now: before, moved: false } };
-        const { record, writes } = decide(state, claim, at);
-        return { outcome: { now: record, moved: (writes.events?.length ?? 0) > 0 }, writes };
+        const { record, writes, correction: corrected } = decide(state, claim, at);
+        const hasMoved = (writes.events?.length ?? 0) > 0;
+        return { outcome: { now: record, moved: hasMoved, correction: corrected }, writes };
       },
     });
+    if (correction) onCorrection(correction);
     if (moved) pollNow(tenant, 'wallet');
     return now;
   }
@@ -108,23 +122,43 @@ export function mirrorPayments<
   };
 }
 
-/**
- * The observations of a family. `at` is the time of a claim; null: the time of its recording.
- */
+/** The source of what the service itself said at `at`, with the time at which it last confirmed what is known. */
+function sourceOf(known: MirroredRow | null, at: Date, now: Date): UpstreamSource {
+  return { by: 'service', at, knownAt: knownSince(known, now) };
+}
+
+/** The observations of a family. `at` is the time of an answer of the service; null: a webhook says it. */
 export function observationsOf<
   P extends { version: number; status: string },
   C extends { status: string | null },
->({ resource, idOf, merge, confirmsStatus, isFinal, fromJson, listedBy, eventOf }: PaymentFamily<P, C>) {
+>({
+  resource,
+  idOf,
+  merge,
+  confirmsStatus,
+  isFinal,
+  isEnd = isFinal,
+  fromJson,
+  listedBy,
+  eventOf,
+}: PaymentFamily<P, C>) {
   async function read(reader: Reader, claim: C): Promise<void> {
     const row = await reader.load(mirrored[resource], idOf(claim));
     await readOrder(reader, orderOf(row) ?? orderOf({ resource, snapshot: claim }));
   }
 
-  function decide(state: State, claim: C, at: Date): { record: MirroredRow | null; writes: Writes } {
+  function decide(
+    state: State,
+    claim: C,
+    answeredAt: Date | null,
+  ): { record: MirroredRow | null; writes: Writes; correction: Correction | null } {
     const id = idOf(claim);
+    const at = answeredAt ?? state.now;
     const before = state.get(mirrored[resource], id);
-    const merged = merge(before && fromJson(before.snapshot), claim, state.now);
-    if (!merged) return { record: before, writes: {} };
+    const known = before && fromJson(before.snapshot);
+    const source = answeredAt ? sourceOf(before, answeredAt, state.now) : eventAt(state.now);
+    const merged = merge(known, claim, state.now, source);
+    if (!merged) return { record: before, writes: {}, correction: null };
     const { payment: own, changed } = merged;
     const { payment, isMarked, writes } = showOrder(state, own, { resource, id });
     // A change that subscribers get has a version of its own.
@@ -142,9 +176,15 @@ export function observationsOf<
           ? before.observedAt
           : at,
     };
-    const from = changed ? changed.from : before && fromJson(before.snapshot).status;
+    const from = changed ? changed.from : (known?.status ?? null);
+    const isCorrection =
+      known !== null && known.status !== payment.status && isEnd(known.status, payment.status);
     const event = changed || isMarked ? eventOf({ ...payment, version }, from) : null;
-    return { record, writes: joined(writesOfMirrored({ event, ...record }), writes) };
+    return {
+      record,
+      writes: joined(writesOfMirrored({ event, ...record }), writes),
+      correction: isCorrection ? { resource, id, from: known.status, to: payment.status } : null,
+    };
   }
 
   return {
@@ -152,10 +192,15 @@ export function observationsOf<
     decide,
     observationOf: (claim: C, at: Date | null): Observation => ({
       read: (reader) => read(reader, claim),
-      decide: (state) => ({
-        resourceId: idOf(claim),
-        writes: decide(state, claim, at ?? state.now).writes,
-      }),
+      decide(state) {
+        const { record, writes, correction } = decide(state, claim, at);
+        return {
+          resourceId: idOf(claim),
+          writes,
+          contradicts: claim.status !== null && record !== null && claim.status !== record.status,
+          ...(correction && { correction }),
+        };
+      },
     }),
   };
 }

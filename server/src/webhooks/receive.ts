@@ -224,11 +224,13 @@ export function createReceiver({
           if (!(error instanceof PaymentError)) throw error;
         }
         const [row] = await selectMirrored(database.sql, task, resource, [id]);
-        if (!row || (row.observedAt >= requestedAt && !isAhead(row.observedAt, requestedAt))) return;
+        if (!row) return;
+        const { unresolved = false } = row.snapshot as { unresolved?: boolean };
+        const isConfirmed = row.observedAt >= requestedAt && !isAhead(row.observedAt, requestedAt);
+        if (isConfirmed && !unresolved) return;
         if (task.attempts < MAX_LOOKUPS) throw new RetryLater('The service still says something older');
-        onFault(
-          new Error(`A webhook said of ${resource} ${id} that it is ${row.status}; the service does not`),
-        );
+        const claimed = unresolved ? 'was paid' : `is ${row.status}`;
+        onFault(new Error(`A webhook said of ${resource} ${id} that it ${claimed}; the service does not`));
       },
     },
   };

@@ -27,12 +27,14 @@ import {
   assertConclusive,
   invalidInput,
   isInconclusive,
+  isRetryable,
   isSuccess,
   messageOf,
   refusalOf,
+  toUpstreamError,
   unreadable,
 } from '../../upstream/responses.ts';
-import type { RequestOptions } from '../../upstream/upstream.ts';
+import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
 import { assertNotSandbox, type CardPayment, type CardPaymentService, cardsNotConfigured } from '../model.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
@@ -97,7 +99,7 @@ export function createCardPaymentRequests({
   /** Looks a payment up at the service. @throws RateLimitError, UpstreamFault, PaymentError */
   lookUp: (tenant: Tenant, known: MirroredRow, by: LookedUpBy) => Promise<unknown>;
 }): CardPaymentRequests {
-  const tokenUse = createTokenUse({ sql, committer, refresh: refreshIfPending });
+  const tokenUse = createTokenUse({ sql, committer, refresh: refreshUnpaid });
 
   /** Sends the request. What the service refuses, it has not done. */
   async function send(
@@ -168,7 +170,7 @@ export function createCardPaymentRequests({
     const begun = before !== undefined && before.state !== 'refused';
     const by = { requestOptions, requester };
     const { grant } = token;
-    if (begun && before.resourceId) await refreshIfPending(tenant, before.resourceId, by);
+    if (begun && before.resourceId) await refreshUnpaid(tenant, before.resourceId, by);
     if (!begun && !grant.reusable) {
       const joined = await tokenUse.join(tenant, { name, grant, attemptId, input, by });
       if (joined) return joined;
@@ -186,12 +188,16 @@ export function createCardPaymentRequests({
 
   /**
    * Looks up the last payment before another is started: a service need not report by webhook that one has expired or
-   * failed. A repeated request, too, must not lead to a page on which nobody can pay any more.
+   * failed, or that one which had failed is paid after all. A repeated request, too, must not lead to a page on which nobody
+   * can pay any more.
    */
-  async function refreshIfPending(tenant: Tenant, orderCode: string, by: LookedUpBy): Promise<void> {
+  async function refreshUnpaid(tenant: Tenant, orderCode: string, by: LookedUpBy): Promise<void> {
     const known = await mirror.find(tenant, orderCode);
-    if (!known || (known.status !== 'pending' && known.status !== 'unknown')) return;
+    if (!known || known.status === 'paid' || known.status === 'refunded') return;
     await lookUp(tenant, known, by).catch((error: unknown) => {
+      // One that has failed may be paid by now, so that another is not started before the service can be asked.
+      const mayBePaid = known.status === 'failed' && isRetryable(error);
+      if (mayBePaid) throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
       // Without a conclusive answer, the known state decides.
       if (!isInconclusive(error)) throw error;
     });

@@ -1,7 +1,7 @@
-import { confirmsStatus } from '../../receiving/upstream-payment.ts';
+import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
 import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import { type MirroredPayments, observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
-import { type CardPayment, cardPaymentFromJson, isFinal } from '../model.ts';
+import { type CardPayment, canFollow, cardPaymentFromJson, isFinal } from '../model.ts';
 import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
 
 /** The mirror of the service's card payments. */
@@ -13,6 +13,8 @@ export const cardPaymentFamily: PaymentFamily<CardPayment, UpstreamCardPayment> 
   merge: mergeUpstreamCardPayment,
   confirmsStatus,
   isFinal,
+  isEnd: isEndBefore(canFollow),
+  openClaimOf: (orderCode) => ({ orderCode, status: 'pending', amountCents: null }),
   fromJson: cardPaymentFromJson,
   listedBy: () => ({ parent: null }),
   eventOf: (payment, from) => ({

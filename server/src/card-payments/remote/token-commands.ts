@@ -142,6 +142,10 @@ function lastPayment(state: State, name: string): CardPayment | null {
 
 /** @throws UnavailableError */
 function assertLastIsOver(state: State, name: string, { resourceId, createdAt }: Intent): void {
-  if (resourceId) assertTokenFree(lastPayment(state, name));
-  else if (state.now < plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS)) throw tokenUsed();
+  if (resourceId) {
+    const last = lastPayment(state, name);
+    assertTokenFree(last);
+    // A webhook alone says that it has failed, or that it was paid: it may be paid on its page yet.
+    if (last?.unresolved || (last?.status === 'failed' && last.claimedAt)) throw tokenUsed();
+  } else if (state.now < plusMs(createdAt, SENDING_MS + CHECKOUT_SESSION_MS)) throw tokenUsed();
 }

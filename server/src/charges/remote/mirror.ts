@@ -1,5 +1,5 @@
-import { isFinal, pixResourceFromJson } from '../../pix/model.ts';
-import { confirmsStatus } from '../../receiving/upstream-payment.ts';
+import { canFollow, isFinal, pixResourceFromJson } from '../../pix/model.ts';
+import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
 import { observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
 import { type Charge, chargeBeganAt, kindOfCharge } from '../model.ts';
 import { mergeUpstreamCharge, type UpstreamCharge } from '../upstream-charge.ts';
@@ -10,6 +10,8 @@ export const chargeFamily: PaymentFamily<Charge, UpstreamCharge> = {
   merge: mergeUpstreamCharge,
   confirmsStatus,
   isFinal,
+  isEnd: isEndBefore(canFollow),
+  openClaimOf: (chargeId) => ({ chargeId, status: 'pending', amountCents: null }),
   fromJson: pixResourceFromJson<Charge>,
   listedBy: (charge) => ({ parent: kindOfCharge(charge.chargeId), createdAt: chargeBeganAt(charge) }),
   eventOf: (charge, from) => ({

@@ -1,5 +1,5 @@
-import { isFinal } from '../../pix/model.ts';
-import { confirmsStatus } from '../../receiving/upstream-payment.ts';
+import { canFollow, isFinal } from '../../pix/model.ts';
+import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
 import { observationsOf, type PaymentFamily } from '../../upstream/payment-mirror.ts';
 import { type Payment, paymentBeganAt, paymentFromJson } from '../model.ts';
 import { mergeUpstreamPayment, type UpstreamPayment } from '../upstream-payment.ts';
@@ -10,6 +10,8 @@ export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
   merge: mergeUpstreamPayment,
   confirmsStatus,
   isFinal,
+  isEnd: isEndBefore(canFollow),
+  openClaimOf: (paymentId) => ({ paymentId, status: 'pending', amountCents: null }),
   fromJson: paymentFromJson,
   listedBy: (payment) => ({ parent: payment.method, createdAt: paymentBeganAt(payment) }),
   eventOf: (payment, from) => ({
