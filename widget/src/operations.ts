@@ -29,7 +29,7 @@ export interface CardPayment {
   paidLate: boolean;
   refundedAt: string | null;
   failureReason: string | null;
-  /** Whether another payment has paid the order while this one was open or had expired, so that nobody can pay this one. */
+  /** Whether another payment has paid the order while this one was open, had expired or was returned, so that nobody can pay this one. */
   orderPaid: boolean;
   /** Whether that payment was refunded in full since. */
   orderRefunded: boolean;
@@ -63,7 +63,7 @@ export interface Payment {
   pix: PixCode | null;
   /** Money that came and is sent back: twice, another amount, or for an order that is paid. */
   returnedCredits: ReturnedCredit[];
-  /** Whether another payment has paid the order while this one was open or had expired, so that nobody can pay this one. */
+  /** Whether another payment has paid the order while this one was open, had expired or was returned, so that nobody can pay this one. */
   orderPaid: boolean;
   /** Whether that payment was refunded in full since. */
   orderRefunded: boolean;
