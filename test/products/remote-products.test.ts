@@ -119,7 +119,7 @@ describe('a product at the service', () => {
 
   test.each([
     [400, { code: 'VALIDATION', fields: [{ path: 'productId', message: 'Invalid product ID format' }] }],
-    [405, { code: 'UPSTREAM_UNAVAILABLE', retryable: false }],
+    [405, { code: 'UPSTREAM_UNAVAILABLE', retryable: true }],
   ])('Status %i means that no product was deleted', async (status, error) => {
     const { products, tenant, script } = await start();
     script.on('DELETE', PATH, () => refused(status, 'Invalid product ID format'));

@@ -145,7 +145,6 @@ describeOnDatabase('a facade whose records went back', (open) => {
   test.each<[string, Script]>([
     ['fails', ({ method }) => (method === 'GET' ? lost() : undefined)],
     ['is a page', ({ method }) => (method === 'GET' ? { body: '<html>' } : undefined)],
-    ['is not offered', ({ method }) => (method === 'GET' ? { status: 404, body: '<html>' } : undefined)],
     [
       'does not reach back',
       ({ method }) => (method === 'GET' ? { body: { payouts: [], total: 400 } } : undefined),
@@ -157,10 +156,13 @@ describeOnDatabase('a facade whose records went back', (open) => {
     expect(sent()).toBe(0);
   });
 
-  test('a withdrawal is refused where the service cannot be asked, and looked for again', async () => {
+  test.each([
+    ['cannot be reached', unreachable()],
+    ['is behind the page of a proxy', { status: 404, body: '<html>' }],
+  ])('a withdrawal is refused where the service %s, and looked for again', async (_, said) => {
     let isAway = true;
     const { payouts, shown, list, sent, tenant } = await start({
-      script: () => (isAway ? unreachable() : undefined),
+      script: () => (isAway ? said : undefined),
     });
     const request = () => payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
     await expect(request()).rejects.toMatchObject({ retryable: true, moneyMayHaveMoved: false });

@@ -50,11 +50,36 @@ describe('an endpoint', () => {
     [GET, 404],
     [GET, 400],
     [LIST, 401],
+    [LIST, 403],
     [LIST, 200],
   ])('an endpoint that answers exists, whatever it answers (%#)', async (endpoint, status) => {
-    const { endpoints, answering } = start();
-    expect(await endpoints.ask('live', endpoint, answering(status))).toMatchObject({ status });
+    const { endpoints } = start();
+    const answer = { status, body: { error: 'no' } };
+    expect(await endpoints.ask('live', endpoint, async () => answer)).toEqual(answer);
     expect(endpoints.isMissing('live', endpoint)).toBe(false);
+  });
+
+  test.each([
+    ['GET /v1/wallet', 404],
+    ['GET /v1/wallet', 405],
+    ['GET /v1/payouts', NOT_IMPLEMENTED],
+    ['POST /v1/payouts', 404],
+    ['POST /v1/subaccounts/{id}/payout', 405],
+    ['DELETE /v1/products/{id}', 404],
+    ['GET /v1/things', 403],
+    ['GET /v1/things/{id}', 404],
+    ['GET /v1/things/{id}', 400],
+  ])('the page of a proxy is no answer, and the next call is sent: %s (%#)', async (name, said) => {
+    const { endpoints, answering, asked } = start();
+    const endpoint = { name, inWords: 'this' };
+    for (let time = 1; time <= 2; time += 1) {
+      await expect(endpoints.ask('live', endpoint, answering(said))).rejects.toMatchObject({
+        kind: 'unreachable',
+        reached: 'no',
+      });
+      expect(asked()).toBe(time);
+      expect(endpoints.isMissing('live', endpoint)).toBe(false);
+    }
   });
 
   test.each([404, 405, NOT_IMPLEMENTED])(

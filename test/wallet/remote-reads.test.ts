@@ -207,8 +207,8 @@ describeOnDatabase('the wallet in front of another service', (open) => {
   });
 
   test.each([
-    [{ status: 404 }, UpstreamError, 'has no endpoint for the wallet'],
-    [new UpstreamFault('server_error', 'maybe', '501'), UpstreamError, 'has no endpoint for the wallet'],
+    [{ status: 404 }, UpstreamError, 'cannot be reached'],
+    [new UpstreamFault('server_error', 'maybe', '501'), UpstreamError, 'cannot be reached'],
     [{ status: 403, body: { error: 'Not for you' } }, PermissionError, 'Not for you'],
     [{ status: 418, body: { error: 'no'.repeat(999) } }, UpstreamError, /status 418: (no){250}$/],
   ])('A refusal of the wallet carries the service’s message (%#)', async (said, kind, message) => {

@@ -7,7 +7,7 @@ import type { Budget } from './budget/budget.ts';
 import { endpointOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
 import { isNotImplemented } from './responses.ts';
-import { createTransport, type WireAnswer } from './transport.ts';
+import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
 import {
   type RequestOptions,
   type Upstream,
@@ -179,6 +179,7 @@ export function createUpstream({
     return {
       authorization: `Bearer ${keys[environment]}`,
       accept: 'application/json',
+      'accept-encoding': ACCEPT_ENCODING,
       'user-agent': 'PSA/1',
       ...(body === undefined ? {} : { 'content-type': 'application/json' }),
       ...(parent === null ? {} : { traceparent: parent }),

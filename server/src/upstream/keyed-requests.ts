@@ -3,11 +3,19 @@ import { UpstreamError } from '../kernel/errors.ts';
 import { readRecord } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
+import { endpointOf, sourceOf } from './endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from './intents/operations.ts';
 import { intents as intentRecords } from './intents/store.ts';
 import { type Done, type Intent, intentKey } from './intents/transitions.ts';
 import type { Observation } from './mirror.ts';
-import { assertConclusive, isNotImplemented, isSuccess, noEndpoint, unreadable } from './responses.ts';
+import {
+  assertConclusive,
+  isNotImplemented,
+  isSuccess,
+  noEndpoint,
+  notReached,
+  unreadable,
+} from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
 /** Requests of one kind, as the service takes them: under an idempotency key, so that the same key gives one resource. */
@@ -51,11 +59,12 @@ export function createKeyedRequests<Wanted, Claim>(
     const { environment } = tenant;
     const wanted = intent.summary as Wanted;
     const at = clock.now();
+    const path = request.pathOf(wanted);
     const answer = await upstream
       .send({
         environment,
         method: 'POST',
-        path: request.pathOf(wanted),
+        path,
         // A request without a key has one here: sent again, it gives what the first has made.
         body: { ...withoutNulls(body), idempotencyKey: intent.key },
         requestOptions: { priority: 'money' },
@@ -66,6 +75,7 @@ export function createKeyedRequests<Wanted, Claim>(
       .finally(() => reads.forget(environment));
     assertConclusive(answer);
     if (answer.status === 405) throw noEndpoint(inWords);
+    if (sourceOf(endpointOf({ method: 'POST', path }), answer) !== 'service') throw notReached(answer.status);
     if (!isSuccess(answer)) throw await request.refusalOf(answer, wanted, tenant);
     if (!readRecord(answer.body)) throw unreadable();
     const claim = request.read(answer.body);

@@ -17,6 +17,7 @@ import type { Read, ReadOptions } from './reads.ts';
 import {
   cannotAsk,
   isInconclusive,
+  isPageFault,
   isSuccess,
   refusalOf,
   saysNotFound,
@@ -165,6 +166,8 @@ export function createPaymentLookups<
       requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
       return now && paymentOf(now);
     } catch (error) {
+      // The page may be that of a service without this family.
+      if (!known && isPageFault(error)) await onNotFound?.(tenant, requestOptions);
       if (!known || !isInconclusive(error)) throw error;
       requester.onRead(known.observedAt, true);
       return paymentOf(known);

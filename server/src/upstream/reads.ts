@@ -2,7 +2,8 @@ import { type Clock, isAhead } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { isSuccess } from './responses.ts';
+import { endpointOf, sourceOf } from './endpoint-availability.ts';
+import { isSuccess, messageOf, unreadable } from './responses.ts';
 import {
   type RequestOptions,
   UPSTREAM_PRIORITIES,
@@ -33,8 +34,8 @@ export interface ReadOptions {
 export interface Reads {
   /**
    * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for `maxAgeMs`.
-   * Where the budget is spent or the service fails, the last known answer is returned with `stale: true`, if there is
-   * one and it is no refusal. Answers are shared: they must not be changed.
+   * Where the budget is spent, the service fails or a proxy answers for it, the last known answer is returned with
+   * `stale: true`, if there is one and it is no refusal. Answers are shared: they must not be changed.
    * @throws RateLimitError, UpstreamFault
    */
   get(environment: Environment, path: `/v1/${string}`, options: ReadOptions): Promise<Read>;
@@ -121,8 +122,10 @@ export function createReads({
     const answer = upstream
       .get({ environment, path, requestOptions })
       .then(({ status, body }) => {
+        if (!isAnswer({ status, body })) throw unreadable(String(status));
         const read = { status, body, at, writes, jsonLength: jsonLengthOf(body) };
-        cacheAnswer(key, read);
+        // A page says nothing about what is known, nor about the next request.
+        if (!isPage(path, read)) cacheAnswer(key, read);
         return read;
       })
       .finally(() => {
@@ -148,7 +151,10 @@ export function createReads({
         const shared = !isOwnRequest && underWay?.writes === writes ? underWay : null;
         try {
           const { answer } = shared ?? startFlight(key, environment, path, requestOptions, writes);
-          return toRead(await answer, shared ? 'shared' : 'upstream');
+          const read = await answer;
+          const lastKnown = isPage(path, read) ? cache.get(key) : null;
+          if (lastKnown && isSuccess(lastKnown)) return toRead(lastKnown, 'stale');
+          return toRead(read, shared ? 'shared' : 'upstream');
         } catch (error) {
           const hadNoSlot = error instanceof RateLimitError;
           // The shared request had no slot; one of a more important class may get one.
@@ -164,6 +170,17 @@ export function createReads({
       writeCounts.set(environment, (writeCounts.get(environment) ?? 0) + 1);
     },
   };
+}
+
+/** Whether the answer to a read shows a resource or refuses it: a redirect does neither, nor does a success without JSON. */
+function isAnswer({ status, body }: Pick<Read, 'status' | 'body'>): boolean {
+  return isSuccess({ status }) ? body !== null : status >= 400;
+}
+
+/** Whether an answer is the page of a proxy. */
+function isPage(path: string, read: Pick<Read, 'status' | 'body'>): boolean {
+  const source = sourceOf(endpointOf({ method: 'GET', path }), read);
+  return source === 'proxy' || (source === 'missing' && messageOf(read.body) === null);
 }
 
 /** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep to be written */

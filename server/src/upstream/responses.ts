@@ -48,14 +48,17 @@ const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
   ...[421, 422, 423, 424, 425, 426, 428, 429, 431, 451],
 ]);
 
+const NO_CONTENT = 204;
+
 /**
  * Asserts that an answer settles a request which must not be made twice: a success without an error message and without
- * `success: false`, or a certain refusal.
+ * `success: false`, which is empty only where its status says so, or a certain refusal.
  * @throws UpstreamFault
  */
 export function assertConclusive({ status, body }: Refusal): void {
   const isDenied = messageOf(body) !== null || readRecord(body)?.success === false;
-  const isCertain = isSuccess({ status }) ? !isDenied : CERTAIN_REFUSALS.has(status);
+  const isCut = body === null && status !== NO_CONTENT;
+  const isCertain = isSuccess({ status }) ? !isDenied && !isCut : CERTAIN_REFUSALS.has(status);
   if (!isCertain) throw unreadable(String(status));
 }
 
@@ -71,8 +74,9 @@ export function refusalOf(
   if (status === 401)
     return new UpstreamError('The payments service does not accept the key of this server', REFUSED);
   const message = messageOf(body, { secret });
+  // A page without the service's message is that of a proxy.
   if (status === 403)
-    return new PermissionError(message ?? 'The payments service does not permit this', permissions);
+    return message === null ? toUpstreamError(notReached(status)) : new PermissionError(message, permissions);
   return new UpstreamError(
     `The payments service refused with status ${status}${message ? `: ${message}` : ''}`,
     REFUSED,
@@ -178,6 +182,15 @@ const RETRYABLE = { retryable: true, moneyMayHaveMoved: false };
 
 export function isNotImplemented(error: unknown): boolean {
   return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
+}
+
+/** The fault of an answer that a proxy has given in place of the service, which certainly has done nothing. */
+export function notReached(status: number): UpstreamFault {
+  return new UpstreamFault('unreachable', 'no', String(status));
+}
+
+export function isPageFault(error: unknown): boolean {
+  return error instanceof UpstreamFault && error.kind === 'unreachable' && error.detail === '404';
 }
 
 /** The fault of an answer that shows neither success nor refusal; `detail` is for the log. */

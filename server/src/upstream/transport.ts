@@ -1,3 +1,5 @@
+import { promisify } from 'node:util';
+import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Pool } from 'undici';
 import type { Clock } from '../kernel/clock.ts';
 import { UpstreamFault, type UpstreamFaultKind } from './upstream.ts';
@@ -31,6 +33,14 @@ export interface Transport {
 /** The number of connections; further requests wait for one, within their deadline. */
 const CONNECTIONS = 64;
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
+/** The codings that an answer may have, asked for or not; without the header a proxy may use any. */
+const DECODERS = {
+  gzip: promisify(gunzip),
+  'x-gzip': promisify(gunzip),
+  deflate: promisify(inflate),
+  br: promisify(brotliDecompress),
+};
+export const ACCEPT_ENCODING = 'gzip, br';
 /**
  * The time for which an idle connection is kept open: shorter than the 5 seconds of a server on Node, so that this side
  * closes first. Where the server names its time, the library uses that. Before it writes to an idle connection, the
@@ -122,7 +132,32 @@ export function createTransport({
     });
   }
 
-  return { exchange, close: () => pool.close() };
+  return {
+    exchange: (request) => exchange(request).then(decode),
+    close: () => pool.close(),
+  };
+}
+
+/** Decodes the body of an answer; that of a refusal may stay as it came. @throws UpstreamFault where a success cannot be read */
+async function decode(answer: WireAnswer): Promise<WireAnswer> {
+  // The last coding was applied last.
+  const codings = (answer.headers['content-encoding'] ?? '')
+    .toLowerCase()
+    .split(/\s*,\s*/)
+    .reverse();
+  let { body } = answer;
+  try {
+    for (const coding of codings) {
+      if (coding === '' || coding === 'identity' || body.length === 0) continue;
+      if (!Object.hasOwn(DECODERS, coding)) throw new Error(`no decoder for ${coding}`);
+      const decoder = DECODERS[coding as keyof typeof DECODERS];
+      body = await decoder(body, { maxOutputLength: ANSWER_MAX_BYTES });
+    }
+    return { ...answer, body };
+  } catch {
+    if (answer.status >= 300) return answer;
+    throw new UpstreamFault('unreadable', 'maybe', 'not decodable');
+  }
 }
 
 /** The code of an error, for the log; its message would name the address. */

@@ -2,6 +2,7 @@ import { type PaymentError, UnavailableError } from '../../kernel/errors.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
 import {
+  assertConclusive,
   invalidInput,
   isSuccess,
   messageOf,
@@ -36,7 +37,12 @@ export function createRemoteSandbox({
       } as const;
       // No money is real here, so a retry does no harm.
       const answer = await withUpstreamErrors(
-        endpoints.ask(environment, POST, () => upstream.send(request)),
+        endpoints
+          .ask(environment, POST, () => upstream.send(request))
+          .then((given) => {
+            assertConclusive(given);
+            return given;
+          }),
       ).finally(() => {
         reads.forget(environment);
         pollNow(tenant, 'wallet');

@@ -120,10 +120,13 @@ export async function toRefusal(
   answer: UpstreamAnswer,
   {
     secret = '',
+    hasKey,
     permissions,
     toShortfall,
   }: {
     secret?: string;
+    /** Whether its caller has given an idempotency key: no 409 is about one that this server has made. */
+    hasKey: boolean;
     permissions: readonly string[];
     /**
      * Builds the error where the money does not suffice, with the service's message; null where it does, or where the figures
@@ -134,7 +137,7 @@ export async function toRefusal(
 ): Promise<PaymentError> {
   const message = messageOf(answer.body, { secret });
   if (answer.status === 404) return new NotFoundError('Subaccount not found');
-  if (answer.status === 409) return keyUsed(message);
+  if (answer.status === 409 && hasKey) return keyUsed(message);
   if (!isInputRefused(answer)) return refusalOf(answer, { permissions, secret });
   const code = errorCodeOf(answer);
   if (code !== undefined && code !== 'INSUFFICIENT_FUNDS') return invalid(message);

@@ -77,7 +77,8 @@ export function createPayoutRequests({
       amountCents,
       pixKey,
       externalId = null,
-    }: Omit<RequestPayoutInput, 'idempotencyKey' | 'pixKeyType'>,
+      idempotencyKey,
+    }: Omit<RequestPayoutInput, 'pixKeyType'>,
     { key }: Intent,
   ): Promise<{ made: Observation; held: boolean }> {
     const body = { amountCents, pixKey, idempotencyKey: key };
@@ -86,6 +87,7 @@ export function createPayoutRequests({
     if (!isSuccess(answer))
       throw await toRefusal(answer, {
         secret: pixKey,
+        hasKey: idempotencyKey != null,
         permissions: MAY_WITHDRAW,
         async toShortfall(message, { isCertain }) {
           const balanceCents = await readBalance(tenant, subaccountId);
@@ -169,7 +171,11 @@ export function createPayoutRequests({
             }),
             kept: { externalId, pixKeyType },
             async send(intent) {
-              const { made, held } = await sendPayout(tenant, { ...input, externalId }, intent);
+              const { made, held } = await sendPayout(
+                tenant,
+                { ...input, externalId, idempotencyKey },
+                intent,
+              );
               isHeld = held;
               return made;
             },

@@ -62,7 +62,7 @@ export function createTransferRequests({
 }): TransferRequests {
   async function sendTransfer(
     tenant: Tenant,
-    { subaccountId, amountCents }: Omit<TransferInput, 'idempotencyKey'>,
+    { subaccountId, amountCents, idempotencyKey }: TransferInput,
     { id, key }: Intent,
   ): Promise<{ made: Observation; entry: StatementEntry | null }> {
     const body = { amountCents, idempotencyKey: key };
@@ -74,6 +74,7 @@ export function createTransferRequests({
       return { made: madeOf(refId ?? id), entry };
     }
     throw await toRefusal(answer, {
+      hasKey: idempotencyKey != null,
       permissions: MAY_MANAGE,
       async toShortfall(message, { isCertain }) {
         const { withdrawableCents, balanceCents, disputeBlockedCents, subaccountsBalanceCents } =
@@ -173,7 +174,7 @@ export function createTransferRequests({
           key: idempotencyKey ?? null,
           summary: summaryOf,
           async send(intent) {
-            const { made, entry } = await sendTransfer(tenant, input, intent);
+            const { made, entry } = await sendTransfer(tenant, { ...input, idempotencyKey }, intent);
             answeredEntry = entry;
             return made;
           },

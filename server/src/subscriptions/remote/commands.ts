@@ -8,6 +8,7 @@ import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import {
+  assertConclusive,
   isSuccess,
   refusalOf,
   refusalOfCreation,
@@ -68,6 +69,7 @@ export function createSubscriptionRequests({
     const answer = await endpoints
       .ask(environment, DELETE, () => upstream.send({ ...request, method: 'DELETE' }))
       .finally(() => reads.forget(environment));
+    if (!isSuccess(answer)) assertConclusive(answer);
     if (answer.status === 404) throw new NotFoundError('Subscription not found');
     if (!isSuccess(answer)) throw refusalOf(answer);
     // Without a body, as with 204, the service has to be asked what the subscription is now.
