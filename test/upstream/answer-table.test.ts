@@ -45,7 +45,7 @@ const entry = (refId: string, amountCents: number) => ({
   createdAt: AT,
 });
 
-/** What the service answers when nothing is between: by method and the form of the path. */
+/** The answers of the service when nothing is between: by method and path. */
 const GOOD: Record<string, unknown> = {
   'GET /v1/wallet': {
     balance: 100,
