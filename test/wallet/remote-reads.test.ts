@@ -81,13 +81,38 @@ describe('a wallet that a service shows', () => {
       withdrawableCents: null,
       ...unknown,
     });
-    for (const wrong of [{}, 'much', -1, null, 1e300, true])
+    for (const wrong of [{}, 'much', null, 1e300, -1e300, true])
       expect(readWallet({ ...BODY, pendingRelease: wrong, cryptoBalanceLtc: wrong }, 'live')).toEqual({
         ...WALLET,
         pendingReleaseCents: null,
         cryptoBalanceLitoshi: null,
       });
-    expect(readWallet({ ...BODY, balance: -3 }, 'live')).toMatchObject({ balanceCents: null });
+  });
+
+  test('A service’s wallet of a merchant in debt has figures below 0', () => {
+    const debt = { balance: -5, disputeBlocked: 10, withdrawable: -15, pendingRelease: -0.01 };
+    const read = {
+      balanceCents: -500,
+      disputeBlockedCents: 1_000,
+      withdrawableCents: -1_500,
+      pendingReleaseCents: -1,
+      subaccountsBalanceCents: null,
+    };
+    expect(readWallet(debt, 'live')).toMatchObject(read);
+    const inCents = { balanceCents: -500, withdrawableCents: -1_500, pendingReleaseCents: '-1' };
+    expect(readWallet({ disputeBlocked: '10', ...inCents }, 'live')).toMatchObject(read);
+    // The subaccounts own what is missing.
+    expect(readWallet({ ...debt, withdrawable: -40 }, 'live')).toMatchObject({
+      subaccountsBalanceCents: 2_500,
+    });
+    for (const ltc of [-0.5, '-0.5', '-0.50000000'])
+      expect(readWallet({ ...debt, cryptoBalanceLtc: ltc }, 'live')).toMatchObject({
+        cryptoBalanceLitoshi: -50_000_000,
+      });
+    for (const name of ['subaccountsBalance', 'receivableCents', 'assignableCents'])
+      expect(readWallet({ ...debt, [name]: -2 }, 'live')).toMatchObject({
+        [name.replace(/(Cents)?$/, 'Cents')]: name.endsWith('Cents') ? -2 : -200,
+      });
   });
 
   test('A sandbox wallet has no disputes and no LTC, whether or not they are shown', () => {
@@ -152,6 +177,17 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     upstream.script = () => ({ body: { ...BODY, pendingRelease: {} } });
     expect(await service.read(tenant)).toEqual({ ...WALLET, pendingReleaseCents: null });
     expect(seen).toEqual([{ at, stale: true }]);
+  });
+
+  test.each([
+    [{ balance: 10, balanceCents: -500 }, { balanceCents: -500 }],
+    [{ withdrawable: -15, withdrawableCents: 0 }, { withdrawableCents: -1_500 }],
+    [{ pendingRelease: 1, pendingReleaseCents: 1 }, { pendingReleaseCents: 1 }],
+  ])('The wallet is stale where two members contradict each other: %j', async (members, read) => {
+    const { service, upstream, seen, tenant, clock } = await start();
+    upstream.script = () => ({ body: { ...BODY, ...members } });
+    expect(await service.read(tenant)).toMatchObject(read);
+    expect(seen).toEqual([{ at: clock.now(), stale: true }]);
   });
 
   test('A change of the wallet is announced, and nothing else', async () => {

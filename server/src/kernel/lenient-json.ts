@@ -117,14 +117,24 @@ export function readCents(value: unknown): Cents | null {
   return isCents(cents) ? cents : null;
 }
 
-/** Reads an amount of LTC, in litoshi: decimal text, which is exact, or a number. */
+/** Reads an amount of LTC, in litoshi: decimal text, which is exact, or a number. Null below 0. */
 export function readLitoshi(value: unknown): number | null {
-  const [, whole, decimals = ''] = /^(\d{1,8})(?:\.(\d{1,8}))?$/.exec(String(readText(value) ?? '')) ?? [];
+  const litoshi = readBalanceLitoshi(value);
+  return litoshi !== null && litoshi >= 0 ? litoshi : null;
+}
+
+/** Reads a balance of LTC, in litoshi, which may be below 0. */
+export function readBalanceLitoshi(value: unknown): number | null {
+  const [, sign, whole, decimals = ''] =
+    /^(-?)(\d{1,8})(?:\.(\d{1,8}))?$/.exec(String(readText(value) ?? '')) ?? [];
   const ltc = readNumber(value);
   const rounded = ltc === null ? null : Math.round(ltc * LITOSHI_PER_LTC);
   const litoshi =
-    whole === undefined ? rounded : Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0'));
-  return litoshi !== null && Number.isSafeInteger(litoshi) && litoshi >= 0 ? litoshi : null;
+    whole === undefined
+      ? rounded
+      : (sign === '' ? 1 : -1) * (Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0')));
+  // Not −0.
+  return litoshi !== null && Number.isSafeInteger(litoshi) ? litoshi + 0 : null;
 }
 
 /** Reads `…Cents` where it is an amount, else the member without that ending, in reais (2.1.1, 2.1.2); below 0 too. */
@@ -132,7 +142,8 @@ export function readAmount(record: JsonRecord, name: string): number | null {
   const inCents = readNumber(record[`${name}Cents`]);
   if (Number.isSafeInteger(inCents)) return inCents;
   const reais = readNumber(record[name]);
-  const cents = reais === null ? null : Math.round(reais * 100);
+  // Not −0.
+  const cents = reais === null ? null : Math.round(reais * 100) + 0;
   return Number.isSafeInteger(cents) ? cents : null;
 }
 

@@ -30,8 +30,9 @@ export const DUST_LITOSHI = 5_460;
 
 /** Formats an amount of LTC exactly, with all eight decimals. */
 export function ltcText(litoshi: number): string {
-  const decimals = String(litoshi % LITOSHI_PER_LTC).padStart(8, '0');
-  return `${Math.floor(litoshi / LITOSHI_PER_LTC)}.${decimals}`;
+  const size = Math.abs(litoshi);
+  const decimals = String(size % LITOSHI_PER_LTC).padStart(8, '0');
+  return `${litoshi < 0 ? '-' : ''}${Math.floor(size / LITOSHI_PER_LTC)}.${decimals}`;
 }
 
 // ── At the wire (the document's 2.1) ────────────────────────────────────────────────────────────

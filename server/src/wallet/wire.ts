@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readCents, readLitoshi, readReais, readRecord } from '../kernel/lenient-json.ts';
+import { type JsonRecord, readAmount, readBalanceLitoshi, readRecord } from '../kernel/lenient-json.ts';
 import { cents, centsAsReais, LITOSHI_PER_LTC } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import type { OwnWallet, Wallet } from './model.ts';
@@ -56,33 +56,55 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
 
 /**
  * Reads a service's wallet by the names of the document, or by the names here where it has none. A figure that is missing or
- * unreadable is null; only the document's own formula derives one. Returns null where the JSON is no wallet.
+ * unreadable is null; only the document's own formula derives one. It has no floor: a merchant in debt has figures below 0.
+ * Returns null where the JSON is no wallet.
  */
 export function readWallet(json: unknown, environment: Environment): Wallet | null {
   const record = readRecord(json);
   if (!record) return null;
-  const withdrawableCents = readCents(record.withdrawableCents) ?? readReais(record.withdrawable);
-  const balanceCents = readReais(record.balance) ?? readCents(record.balanceCents);
+  const withdrawableCents = readFigure(record, 'withdrawable');
+  const balanceCents = readFigure(record, 'balance');
   if (balanceCents === null && withdrawableCents === null) return null;
   const wallet = {
     environment,
     balanceCents,
-    disputeBlockedCents: readReais(record.disputeBlocked) ?? zeroInSandbox('disputeBlocked'),
+    disputeBlockedCents: readFigure(record, 'disputeBlocked') ?? zeroInSandbox('disputeBlocked'),
     withdrawableCents,
-    pendingReleaseCents: readReais(record.pendingRelease) ?? readCents(record.pendingReleaseCents),
-    receivableCents: readCents(record.receivableCents),
-    cryptoBalanceLitoshi: readLitoshi(record.cryptoBalanceLtc) ?? zeroInSandbox('cryptoBalanceLtc'),
+    pendingReleaseCents: readFigure(record, 'pendingRelease'),
+    receivableCents: readFigure(record, 'receivable'),
+    cryptoBalanceLitoshi: readBalanceLitoshi(record.cryptoBalanceLtc) ?? zeroInSandbox('cryptoBalanceLtc'),
   };
   const subaccountsBalanceCents =
-    'subaccountsBalance' in record ? readReais(record.subaccountsBalance) : deriveSubaccountsBalance(wallet);
+    'subaccountsBalance' in record
+      ? readFigure(record, 'subaccountsBalance')
+      : deriveSubaccountsBalance(wallet);
   const derived = subaccountsBalanceCents === null ? null : withdrawableCents;
-  const assignableCents = 'assignableCents' in record ? readCents(record.assignableCents) : derived;
+  const assignableCents = 'assignableCents' in record ? readFigure(record, 'assignable') : derived;
   return { ...wallet, subaccountsBalanceCents, assignableCents };
 
   /** A figure that is always 0 in the sandbox (2.4), and may be missing. */
   function zeroInSandbox(name: 'disputeBlocked' | 'cryptoBalanceLtc'): 0 | null {
     return environment === 'sandbox' && !(name in record!) ? 0 : null;
   }
+}
+
+/** Reads a figure, which a wallet may have in reais and in cents; the lower one where they contradict each other. */
+function readFigure(record: JsonRecord, name: string): number | null {
+  const readings = readingsOf(record, name);
+  return readings.length === 0 ? null : Math.min(...readings);
+}
+
+function readingsOf(record: JsonRecord, name: string): number[] {
+  const members = [name, `${name}Cents`].filter((member) => Object.hasOwn(record, member));
+  return members.flatMap((member) => readAmount({ [member]: record[member] }, name) ?? []);
+}
+
+/** Whether a wallet says of one figure two things, in reais and in cents: neither is known to be right. */
+export function contradictsItself(json: unknown): boolean {
+  const record = readRecord(json) ?? {};
+  return ['balance', 'withdrawable', 'pendingRelease', 'disputeBlocked', 'subaccountsBalance'].some(
+    (name) => new Set(readingsOf(record, name)).size > 1,
+  );
 }
 
 /** Whether every figure was read that the document names and does not allow to be null. */
@@ -95,7 +117,7 @@ export function isComplete(wallet: Wallet): wallet is OwnWallet {
 
 /**
  * Derives the sum of the subaccounts, which own what is neither blocked nor withdrawable. Where that is nothing, the sum may
- * be 0 or unknown. So it is where nothing can be withdrawn: that figure is never below 0, whatever is blocked.
+ * be 0 or unknown. So it is where nothing can be withdrawn: a service may show 0 for what is below, whatever is blocked.
  */
 function deriveSubaccountsBalance({
   balanceCents,

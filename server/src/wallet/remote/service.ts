@@ -28,7 +28,7 @@ import {
 } from '../../upstream/responses.ts';
 import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
 import { isSameWallet, type Wallet, type WalletService } from '../model.ts';
-import { isComplete, readWallet } from '../wire.ts';
+import { contradictsItself, isComplete, readWallet } from '../wire.ts';
 
 export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceFor' | 'poll' | 'refresh'> {
   /** Reads the wallet from the service, without the cache. @throws RateLimitError, UpstreamError, PermissionError */
@@ -139,7 +139,7 @@ export function createRemoteWallet({
       },
     );
     if (!(answer instanceof Error) && !answer.stale) {
-      requester.onRead(answer.at, !isComplete(answer.wallet));
+      requester.onRead(answer.at, !isComplete(answer.wallet) || contradictsItself(answer.body));
       return answer.wallet;
     }
     // Another instance may have read the wallet later than this one.
