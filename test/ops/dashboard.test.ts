@@ -54,7 +54,7 @@ async function everything(): Promise<Scraped> {
     () => new Date(0),
   );
   upstream.watch({
-    state: () => ({ circuit: 'closed', since: new Date(0), lastAnswerAt: null }),
+    state: () => ({ circuit: 'closed', since: new Date(0), lastAnswerAt: null, refusedKeys: [] }),
     budget: () => ({
       limit: 120,
       windowMs: 60_000,

@@ -19,6 +19,7 @@ const STATE: UpstreamState = {
   circuit: 'open',
   since: new Date('2026-03-02T12:00:00.000Z'),
   lastAnswerAt: new Date('2026-03-02T11:59:00.000Z'),
+  refusedKeys: [],
 };
 const BUDGET: BudgetState = {
   limit: 120,
@@ -243,6 +244,13 @@ test('/readyz says how the upstream stands, and an open circuit does not make it
     status: 'ready',
     upstream: { circuit: 'open', lastAnswerAt: '2026-03-02T11:59:00.000Z' },
   });
+});
+
+test('/readyz names the environments whose key the service refuses', async () => {
+  const upstream = () => ({ ...STATE, refusedKeys: ['live' as const] });
+  const url = await serve(createHealthRoutes({ isReady: async () => true, upstream }));
+  const answer = await fetch(`${url}/readyz`);
+  expect(await answer.json()).toMatchObject({ status: 'ready', upstream: { refusedKeys: ['live'] } });
 });
 
 test('/readyz is answered in time by a database that says nothing, and shares the write that it tries', async () => {

@@ -18,7 +18,7 @@ type When = 'before' | 'after';
 export type Fault =
   | { kind: 'pass' }
   /** A proxy in between answers with this status. */
-  | { kind: 'status'; status: 404 | 429 | 500 | 502 | 503; when: When; retryAfterSeconds?: number }
+  | { kind: 'status'; status: 401 | 404 | 429 | 500 | 502 | 503; when: When; retryAfterSeconds?: number }
   /** The connection is reset. */
   | { kind: 'reset'; when: When }
   /** The request is never answered, and the connection stays open. */

@@ -300,6 +300,47 @@ describe('a service and a facade in front of it', () => {
       });
     });
 
+    test('A payer reads no words of the service: not how many requests it takes, nor that it refuses the key', async () => {
+      const pair = await start({ requestsPerMinute: 4 });
+      const { facade } = pair;
+      const refusable = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) {
+        ... on UserError { code message } ... on RateLimitError { limit retryAfterSeconds } } }`;
+      const page = facade.client(await checkoutToken(pair));
+      const tryToPay = async (attemptId: string) =>
+        (await ask(pair, page.send(refusable, { input: { attemptId } }))).body;
+      const merchantAsks = async () =>
+        (await ask(pair, facade.live.send('{ products(first: 1) { edges { node { id } } } }'))).body;
+      pair.proxy.plan = () => ({ kind: 'status', status: 401, when: 'before' });
+      const refused = await tryToPay('e'.repeat(22));
+      expect(refused.data.startCheckout).toEqual({
+        code: 'UPSTREAM_UNAVAILABLE',
+        message: 'This cannot be done now',
+      });
+      expect(refused.extensions.upstream).not.toHaveProperty('keyRefused');
+      const answered = await merchantAsks();
+      expect(answered.errors[0].message).toBe('The payments service does not accept the key of this server');
+      expect(answered.extensions.upstream).toMatchObject({ keyRefused: true });
+      expect((await readyOf(facade.url)).body.upstream.refusedKeys).toEqual(['live']);
+
+      pair.proxy.plan = () => PASS;
+      await pair.pass(61 * SECOND);
+      const again = await merchantAsks();
+      expect(again.errors).toBeUndefined();
+      expect(again.extensions.upstream).not.toHaveProperty('keyRefused');
+      for (let requests = 0; requests < 8; requests++) {
+        const { errors } = await merchantAsks();
+        if (errors)
+          expect(errors[0].message).toBe('Rate limit exceeded: 4 requests a minute to the payments service');
+        pair.clock.advance(SECOND);
+      }
+      expect((await tryToPay('f'.repeat(22))).data.startCheckout).toEqual({
+        code: 'RATE_LIMITED',
+        message: 'Rate limit exceeded: payments at this moment',
+        limit: 'payments at this moment',
+        retryAfterSeconds: expect.any(Number),
+      });
+    });
+
     test('No response, log line, metric or error contains the service’s keys or its address', async () => {
       const pair = await start();
       const { facade, proxy, keys } = pair;

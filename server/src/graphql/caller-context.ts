@@ -82,7 +82,7 @@ export function createContextFactory({
   subscriptionLimits: SubscriptionLimits;
   publicUrl: string;
   /** The state of the service behind a facade; each response then says how old its data is. */
-  upstream?: (() => { circuit: string }) | undefined;
+  upstream?: (() => { circuit: string; refusedKeys: readonly string[] }) | undefined;
   onRootField: OnRootField;
   /** Counts a subscriber until the returned function is called, with the error that ended the subscription, if any. */
   onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
@@ -192,7 +192,11 @@ export function createContextFactory({
         extensions() {
           if (!upstream || !freshness) return null;
           const { fields, ...whole } = freshness.state();
-          return { upstream: { ...whole, circuit: upstream().circuit, fields } };
+          const { circuit, refusedKeys } = upstream();
+          // Only the merchant can configure another key.
+          const isKeyRefused =
+            caller !== null && !isPayer(caller) && refusedKeys.includes(caller.tenant.environment);
+          return { upstream: { ...whole, circuit, ...(isKeyRefused && { keyRefused: true }), fields } };
         },
       };
     },

@@ -31,6 +31,7 @@ import type {
 import type { Subscription, SubscriptionService } from '../subscriptions/model.ts';
 import type { WalletService } from '../wallet/model.ts';
 import type { WebhookAttempt, WebhookDelivery, WebhookService } from '../webhooks/model.ts';
+import { withWordsFor } from './payer-errors.ts';
 
 /** The port that the GraphQL layer calls; the embedded services and the facade implement it. */
 export interface PaymentsService {
@@ -259,7 +260,7 @@ for (const [name, read] of Object.entries(READ) as [string, ReadFor<Loader<unkno
     }) {
       this.created ??= {};
       this.created[name] ??= new DataLoader(async (keys) =>
-        read(this.servicesOfBatch(name, keys), callerOf(this).tenant, keys),
+        withWordsFor(this.caller, () => read(this.servicesOfBatch(name, keys), callerOf(this).tenant, keys)),
       );
       return this.created[name];
     },

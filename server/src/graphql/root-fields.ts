@@ -6,6 +6,7 @@ import { type Context, callerOf, clearLoaders } from './context.ts';
 import { NO_INFO, takesInfo } from './execution.ts';
 import { replaceError } from './failures.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
+import { withWordsFor } from './payer-errors.ts';
 import { isSemanticNonNull, semanticNonNullExtensions } from './semantic-non-null.ts';
 
 export const ROOT_FIELDS = 'rootFields' as const;
@@ -80,9 +81,11 @@ function withAdmission<Types extends SchemaTypes>(
       if (!admission) return begin(parent, args, context, info);
       return admission.then(() => begin(parent, args, context, info));
     };
+    const runForCaller = () => withWordsFor((context as Context).caller, run);
     // An operation over a WebSocket has no span around it.
-    if (isTracing()) return withSpanOrTrace(traceName, attributes, () => reportOutcome(run, faultOf, report));
-    return reportOutcome(run, faultOf, report);
+    if (isTracing())
+      return withSpanOrTrace(traceName, attributes, () => reportOutcome(runForCaller, faultOf, report));
+    return reportOutcome(runForCaller, faultOf, report);
   };
   // A compiled query builds the info only for a resolver that declares it.
   const needsInfo = kind !== 'query' || takesInfo(resolve);

@@ -72,10 +72,13 @@ export class RateLimitError extends PaymentError {
   readonly retryAfterSeconds: number;
   /** The limit in words, e.g. `1200 root fields a minute`. */
   readonly limit: string;
-  constructor(limit: string, retryAfterSeconds: number) {
+  /** Whether the service behind a facade has the limit: what it counts is the merchant's matter, and no payer's. */
+  readonly isOfService: boolean;
+  constructor(limit: string, retryAfterSeconds: number, { isOfService = false } = {}) {
     super(`Rate limit exceeded: ${limit}`);
     this.limit = limit;
     this.retryAfterSeconds = retryAfterSeconds;
+    this.isOfService = isOfService;
   }
 }
 

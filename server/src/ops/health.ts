@@ -23,7 +23,7 @@ export function createHealthRoutes({
   /** Whether the records reach to the present; an instance whose records do not is ready all the same. */
   records?: Pick<Records, 'behind' | 'lastKnown'>;
   /** The state of the service behind the facade; left out in embedded mode. */
-  upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt'>) | undefined;
+  upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt' | 'refusedKeys'>) | undefined;
   /** Replaces READY_WITHIN_MS in a test. */
   readyWithinMs?: number;
 }): Route[] {
@@ -67,7 +67,12 @@ export function createHealthRoutes({
           status: ready ? 'ready' : 'not ready',
           ...(reason !== null && { cause: reason }),
           ...(behind && { records: { behindSince: behind.since, cause: behind.cause } }),
-          ...(state && { upstream: { circuit: state.circuit, lastAnswerAt: state.lastAnswerAt } }),
+          ...(state && {
+            upstream: {
+              ...{ circuit: state.circuit, lastAnswerAt: state.lastAnswerAt },
+              ...(state.refusedKeys.length > 0 && { refusedKeys: state.refusedKeys }),
+            },
+          }),
         });
       },
     },

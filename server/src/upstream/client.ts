@@ -5,8 +5,8 @@ import { traceparent, withSpan } from '../kernel/traces.ts';
 import { createBreaker } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { endpointOf } from './endpoint-availability.ts';
-import { readExhaustion, readRefusal, secondsOf } from './rate-limits.ts';
-import { isNotImplemented } from './responses.ts';
+import { readExhaustion, readRefusal, secondsOf, serviceLimit } from './rate-limits.ts';
+import { isNotImplemented, isSuccess } from './responses.ts';
 import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
 import {
   type RequestOptions,
@@ -87,6 +87,8 @@ export function createUpstream({
   const inFlight = new Set<Promise<unknown>>();
   const pauses = new Set<() => void>();
   let lastAnswerAt: Date | null = null;
+  /** The environments whose key the last answer has refused. */
+  const refusedKeys = new Set<Environment>();
   let closed = false;
   let closing: Promise<void> | null = null;
 
@@ -162,6 +164,8 @@ export function createUpstream({
         });
       settle(true);
       lastAnswerAt = clock.now();
+      if (answer.status === 401) refusedKeys.add(request.environment);
+      else if (isSuccess(answer)) refusedKeys.delete(request.environment);
       report(answer.status === 429 ? 'rate_limited' : 'answered');
       return answer;
     } catch (error) {
@@ -201,11 +205,11 @@ export function createUpstream({
       }
       const refusal = readRefusal(answer.headers, { now: clock.now(), windowMs });
       if (refusal.scope === 'operation')
-        throw new RateLimitError('a limit of the payments service on this operation', secondsOf(refusal.ms));
+        throw serviceLimit('a limit of the payments service on this operation', secondsOf(refusal.ms));
       // A refused request was certainly not processed: it is sent again with another slot, when the block is over.
       await budget.block(refusal.ms).catch((error) => {
         onFault(error);
-        throw new RateLimitError('requests to the payments service', secondsOf(refusal.ms));
+        throw serviceLimit('requests to the payments service', secondsOf(refusal.ms));
       });
     }
   }
@@ -266,7 +270,7 @@ export function createUpstream({
         if (closed) throw lastFault;
       }
     },
-    state: () => ({ ...breaker.state(), lastAnswerAt }),
+    state: () => ({ ...breaker.state(), lastAnswerAt, refusedKeys: [...refusedKeys] }),
     budget: () => budget.state(),
     close() {
       closing ??= close();

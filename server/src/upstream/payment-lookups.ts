@@ -1,5 +1,4 @@
 import { isAhead, plusMs } from '../kernel/clock.ts';
-import { RateLimitError } from '../kernel/errors.ts';
 import type { Requester } from '../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
@@ -13,6 +12,7 @@ import {
 } from './mirror-store.ts';
 import type { MirroredPayments, PaymentFamily } from './payment-mirror.ts';
 import type { Poll } from './poller.ts';
+import { serviceLimit } from './rate-limits.ts';
 import type { Read, ReadOptions } from './reads.ts';
 import {
   cannotAsk,
@@ -255,7 +255,7 @@ export function createPaymentLookups<
       if (!isPossible(tenant.environment)) return;
       for (const id of ids.filter(isId)) {
         const read = await ask(tenant, id, { requestOptions, maxAgeMs: 0, isOwnRequest: true });
-        if (read.stale) throw new RateLimitError('requests to the payments service', LATER_MS / 1_000);
+        if (read.stale) throw serviceLimit('requests to the payments service', LATER_MS / 1_000);
         await take(tenant, id, await mirror.find(tenant, id), { read, requestOptions });
       }
     },

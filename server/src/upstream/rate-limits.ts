@@ -1,3 +1,10 @@
+import { RateLimitError } from '../kernel/errors.ts';
+
+/** The error of a request that the service's budget, or the service itself, has not let through. */
+export function serviceLimit(limit: string, retryAfterSeconds: number): RateLimitError {
+  return new RateLimitError(limit, retryAfterSeconds, { isOfService: true });
+}
+
 /** A 429. `window`: the window is used up, so all requests wait; `operation`: a limit of this operation alone. */
 export interface Refusal {
   readonly scope: 'window' | 'operation';

@@ -91,6 +91,8 @@ export interface UpstreamState {
   readonly since: Date;
   /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
+  /** The environments whose configured key the service has refused, with 401, and taken no more since. */
+  readonly refusedKeys: readonly Environment[];
 }
 
 /** The service over HTTP, within its budget. */

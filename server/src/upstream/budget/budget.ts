@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeWork, type Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
-import { RateLimitError } from '../../kernel/errors.ts';
+import { serviceLimit } from '../rate-limits.ts';
 import {
   type BudgetState,
   type RequestOptions,
@@ -192,8 +192,7 @@ export function createBudget({
         const slot = slotOf(index);
         if (closed) slot.end('not_sent');
         else waiter.resolve(slot);
-      } else
-        waiter.reject(new RateLimitError(limitName, Math.max(1, Math.ceil(decision.retryAfterMs / 1_000))));
+      } else waiter.reject(serviceLimit(limitName, Math.max(1, Math.ceil(decision.retryAfterMs / 1_000))));
     });
     queue = queue.filter((waiter) => !decided.has(waiter));
     if (Number.isFinite(wakeMs)) cancelWake = clock.schedule(plusMs(clock.now(), wakeMs), wake);
