@@ -166,6 +166,49 @@ describe('a card payment, created at the service', () => {
     expect(script.requests).toHaveLength(1);
   });
 
+  const RIGHT = {
+    orderCode: 'PEDIDO7',
+    status: 'pending',
+    amountCents: 4990,
+    currency: 'BRL',
+    metadata: '{"a":1}',
+  };
+  test.each([
+    ['1 cent', { amountCents: 1 }, 'another amount, or none'],
+    ['no amount', { amountCents: undefined }, 'another amount, or none'],
+    ['dollars', { currency: 'USD' }, 'another currency'],
+    ['the metadata of another order', { metadata: '{"a":2}' }, 'another metadata'],
+    ['a payment that was paid before', { status: 'paid' }, 'a payment that was paid before'],
+    ['the code of a known payment', { orderCode: 'PEDIDO-KNOWN' }, 'what belongs to another request'],
+    ['the code of another request', { orderCode: 'PEDIDO-MADE' }, 'what belongs to another request'],
+  ])('An answer with %s sells nothing, is logged, and its key may be used again', async (_, other, why) => {
+    const { person, payer, tenant, script, facade, events, webhook } = await start();
+    await webhook({ orderCode: 'PEDIDO-KNOWN', status: 'paid', amount: 49.9 });
+    const given = {
+      id: `tok_${objectId()}`,
+      grant: { amount: { kind: 'fixed', cents: 4990 }, reusable: false },
+    } as const;
+    script.on('POST', PATH, () => ok({ ...RIGHT, orderCode: 'PEDIDO-MADE', metadata: null }));
+    await payer(given.id).startCheckout(tenant, given, { attemptId: ATTEMPT });
+    const before = await events();
+    script.on('POST', PATH, () => ok({ ...RIGHT, ...other }));
+    const input = { valueCents: 4990, metadata: '{"a":1}', idempotencyKey: 'k1' };
+    await expect(person.create(tenant, input)).rejects.toMatchObject({
+      code: 'UPSTREAM_UNAVAILABLE',
+      retryable: false,
+      moneyMayHaveMoved: false,
+    });
+    expect(await events()).toEqual(before);
+    expect(facade.faults.splice(0).map(String)).toEqual([
+      `Error: The payments service was asked for creating card payments, and has answered with ${why}`,
+    ]);
+    script.on('POST', PATH, () => ok(RIGHT));
+    expect((await person.create(tenant, input)).payment).toMatchObject({
+      orderCode: 'PEDIDO7',
+      amountCents: 4990,
+    });
+  });
+
   test('A card payment is refused in sandbox without a request', async () => {
     const { person, script, tenant } = await start();
     const sandbox = { ...tenant, environment: 'sandbox' as const };
@@ -280,7 +323,9 @@ describe('a creation whose answer was lost', () => {
     });
     const [intent] = await facade.intents.open(tenant, 'createCardPayment');
     const found = await cards.requests.createCardPayment!.lookUp(tenant, intent!);
-    expect(found).toEqual(pages ? expect.objectContaining({ claims: made[0]!.orderCode }) : 'unclear');
+    expect(found).toEqual(
+      pages ? { found: expect.objectContaining({ resourceId: made[0]!.orderCode }) } : 'unclear',
+    );
     expect(script.requestLines).toHaveLength(looks);
   });
 
@@ -540,7 +585,7 @@ describe('a checkout token in front of the service', () => {
     script.on('POST', PATH, async () => {
       sent.resolve();
       await answer.promise;
-      return ok({ orderCode: `P${objectId()}` });
+      return ok({ orderCode: `P${objectId()}`, amountCents: 4990 });
     });
     const slow = token();
     const begun = payer(slow.id).startCheckout(tenant, slow, { attemptId: ATTEMPT });
@@ -583,7 +628,7 @@ describe('a checkout token in front of the service', () => {
     await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject(
       UNANSWERED,
     );
-    answer = () => ok({ orderCode: `P${objectId()}` });
+    answer = () => ok({ orderCode: `P${objectId()}`, amountCents: 4990 });
     await expect(service.startCheckout(tenant, given, { attemptId: ATTEMPT })).rejects.toMatchObject({
       code: 'CHECKOUT_TOKEN_USED',
     });
@@ -593,7 +638,7 @@ describe('a checkout token in front of the service', () => {
     const again = payer(lost.id);
     await expect(again.startCheckout(tenant, lost, { attemptId: OTHER })).rejects.toMatchObject(UNANSWERED);
     clock.advance(31 * MINUTE);
-    answer = () => ok({ orderCode: `P${objectId()}` });
+    answer = () => ok({ orderCode: `P${objectId()}`, amountCents: 4990 });
     expect((await again.startCheckout(tenant, lost, { attemptId: ATTEMPT })).status).toBe('pending');
   });
 

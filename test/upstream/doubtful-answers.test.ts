@@ -238,3 +238,168 @@ describe('a change that may not have been made', () => {
     });
   });
 });
+
+describe('an answer to a creation that is not of the request', () => {
+  const SUBACCOUNT = `sacc_${'a'.repeat(32)}`;
+  const faultsOf = (facade: TestFacade) =>
+    facade.faults.splice(0).map((fault) => String(fault).replace(/.*has answered with /, ''));
+  const PIX = { method: 'pix', amountCents: 2_222, destination: 'ana@example.com' } as const;
+  const MADE = { id: HEX.slice(0, 24), amount: 22.22, method: 'pix', status: 'concluido' };
+
+  async function startPayouts() {
+    const started = await start();
+    const remote = createRemotePayouts({ ...started.facade, readWallet });
+    Object.assign(started.facade.requests, remote.requests);
+    started.script.on('GET', '/v1/payouts', () => refused(405, 'no list'));
+    const answer = (body: object) => started.script.on('POST', '/v1/payouts', () => ok(body));
+    return { ...started, remote, answer, port: remote.serviceFor(requesterOf()) };
+  }
+
+  test.each([
+    ['amount', { amount: 9_999.99 }],
+    ['method', { method: 'ltc' }],
+    ['destination', { walletAddress: 'bia@example.com' }],
+    ['destination', { walletAddress: 'b**@example.com' }],
+    ['currency', { currency: 'USD' }],
+  ])('A withdrawal that is answered with another %s is in doubt, and logged', async (name, other) => {
+    const { facade, tenant, port, answer } = await startPayouts();
+    answer({ ...MADE, ...other });
+    const { payout } = await port.request(tenant, { ...PIX, idempotencyKey: 'k1' });
+    expect(payout).toMatchObject({ inDoubt: true, status: 'processing', amountCents: 2_222, method: 'pix' });
+    expect(faultsOf(facade)).toEqual([`another ${name}`]);
+    expect((await port.request(tenant, { ...PIX, idempotencyKey: 'k1' })).payout.inDoubt).toBe(true);
+  });
+
+  test('A withdrawal that is answered as it was requested, however little that says, is believed', async () => {
+    const { facade, tenant, port, answer } = await startPayouts();
+    const answers = [
+      MADE,
+      { id: '1'.repeat(24) },
+      { ...MADE, id: '2'.repeat(24), walletAddress: 'a**@example.com', currency: 'BRL' },
+    ];
+    for (const [index, body] of answers.entries()) {
+      answer(body);
+      const { payout } = await port.request(tenant, { ...PIX, idempotencyKey: `k${index}` });
+      expect(payout).toMatchObject({ withdrawalId: body.id });
+      expect(payout.inDoubt).toBeFalsy();
+    }
+    expect(faultsOf(facade)).toEqual([]);
+  });
+
+  test('A withdrawal that is answered with the id of another is in doubt', async () => {
+    const { facade, tenant, port, answer, remote } = await startPayouts();
+    answer(MADE);
+    await port.request(tenant, { ...PIX, idempotencyKey: 'k1' });
+    expect((await port.request(tenant, { ...PIX, idempotencyKey: 'k2' })).payout.inDoubt).toBe(true);
+    // One of another system, which a webhook has named, with and without a key.
+    const known = {
+      withdrawalId: 'f'.repeat(24),
+      code: 'SAQ-7',
+      amount: 10,
+      method: 'pix',
+      walletAddress: 'eva@example.com',
+    };
+    const { observation } = remote.readWebhook({
+      event: 'withdrawal.requested',
+      status: 'pendente',
+      ...known,
+    })!;
+    await facade.committer.change({
+      tenant,
+      read: observation.read,
+      decide: (state) => ({ outcome: null, writes: observation.decide(state).writes }),
+    });
+    answer({ ...MADE, id: known.withdrawalId });
+    for (const idempotencyKey of ['k3', null])
+      expect((await port.request(tenant, { ...PIX, idempotencyKey })).payout.inDoubt).toBe(true);
+    const eva = { ...PIX, amountCents: 1_000, destination: 'eva@example.com' };
+    answer({ id: known.withdrawalId });
+    expect((await port.request(tenant, { ...eva, idempotencyKey: null })).payout.inDoubt).toBe(true);
+    // A service that knows keys gives the payout that the key has made before.
+    expect((await port.request(tenant, { ...eva, idempotencyKey: 'k4' })).payout).toMatchObject({
+      withdrawalId: known.withdrawalId,
+    });
+    expect(faultsOf(facade)).toEqual(Array(4).fill('what belongs to another request'));
+  });
+
+  async function startSubaccounts() {
+    const started = await start();
+    const remote = createRemoteSubaccounts({ ...started.facade, readWallet });
+    Object.assign(started.facade.requests, remote.requests);
+    started.script.on('GET', '/v1/subaccounts/', () => refused(404, 'Payout not found'));
+    const answer = (body: object) => started.script.on('POST', '/v1/subaccounts', () => ok(body));
+    return { ...started, answer, port: remote.serviceFor(requesterOf()) };
+  }
+
+  test('A transfer that is answered with another amount, subaccount or currency, or with the entry of another, is in doubt', async () => {
+    const { facade, tenant, port, answer } = await startSubaccounts();
+    const entry = {
+      refId: 'rep_1',
+      amountCents: 500,
+      kind: 'transfer_in',
+      createdAt: facade.clock.now().toISOString(),
+    };
+    const transfer = (idempotencyKey: string) =>
+      port.transfer(tenant, { subaccountId: SUBACCOUNT, amountCents: 500, idempotencyKey });
+    answer({ entry });
+    expect(await transfer('k0')).toMatchObject({ entry: { refId: 'rep_1' } });
+    const others = [{ amountCents: 1 }, { subaccountId: `sacc_${'b'.repeat(32)}` }, { currency: 'USD' }, {}];
+    for (const [index, other] of others.entries()) {
+      answer({ entry: { ...entry, ...other } });
+      await expect(transfer(`k${index + 1}`)).rejects.toMatchObject({ moneyMayHaveMoved: true });
+    }
+    expect(faultsOf(facade)).toEqual([
+      'another amount',
+      'another subaccount',
+      'another currency',
+      'what belongs to another request',
+    ]);
+  });
+
+  test('A payout of a subaccount that is answered with another amount, or with the payout of another key, is in doubt', async () => {
+    const { facade, tenant, port, script, answer } = await startSubaccounts();
+    const withdrawal = { id: HEX.slice(0, 24), amountCents: 5_000 };
+    const input = { subaccountId: SUBACCOUNT, amountCents: 5_000, pixKey: 'ana@example.com' };
+    answer({ withdrawal, code: 'TURBO-1' });
+    script.on('GET', '/v1/subaccounts/', timeout);
+    const request = async (idempotencyKey: string) =>
+      (await port.requestPayout(tenant, { ...input, idempotencyKey })).payout;
+    expect((await request('k1')).inDoubt).toBeFalsy();
+    expect(await request('k2')).toMatchObject({ inDoubt: true, amountCents: 5_000 });
+    answer({ withdrawal: { id: 'f'.repeat(24), amountCents: 1 }, code: 'TURBO-2' });
+    expect(await request('k3')).toMatchObject({ inDoubt: true, amountCents: 5_000 });
+    expect(faultsOf(facade)).toEqual(['what belongs to another request', 'another amount']);
+  });
+
+  test('A subaccount and a product are not created by an answer about another', async () => {
+    const { facade, script, tenant, port, answer } = await startSubaccounts();
+    answer({ id: SUBACCOUNT, name: 'Bia', externalId: null });
+    const refusal = { code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false };
+    await expect(port.create(tenant, { name: 'Ana' })).rejects.toMatchObject(refusal);
+    answer({ id: SUBACCOUNT, name: 'Ana', externalId: '7' });
+    await expect(port.create(tenant, { name: 'Ana', externalId: '8' })).rejects.toMatchObject(refusal);
+    const products = createRemoteProducts(facade).serviceFor(requesterOf());
+    script.on('POST', '/v1/products', () => ok({ id: HEX.slice(0, 24), name: 'Caneca', priceCents: 1 }));
+    await expect(products.create(tenant, { name: 'Caneca', priceCents: 4_990 })).rejects.toMatchObject(
+      refusal,
+    );
+    expect(faultsOf(facade)).toEqual(['another name', 'another externalId', 'another price']);
+  });
+
+  test('A refund that is answered with that of another request is in doubt', async () => {
+    const { script, facade, tenant } = await start();
+    const slice = createRemoteRefunds({ ...facade, readWallet });
+    Object.assign(facade.requests, slice.requests);
+    const port = slice.serviceFor(requesterOf());
+    const resource = { type: 'payment', id: `psa_${HEX}` } as const;
+    script.on('POST', '/v1/payments/', () =>
+      ok({ refundId: `ref_${HEX.slice(8)}`, status: 'processing', amountCents: 990, paymentId: resource.id }),
+    );
+    script.on('GET', '/v1/refunds/', () => refused(404, 'Refund not found'));
+    const refund = (idempotencyKey: string) =>
+      port.request(tenant, resource, { amountCents: 990, idempotencyKey });
+    await refund('k1');
+    await expect(refund('k2')).rejects.toMatchObject({ moneyMayHaveMoved: true });
+    expect(faultsOf(facade)).toEqual(['what belongs to another request']);
+  });
+});

@@ -138,6 +138,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       return service.answer(intent.key, intent);
     },
     lookupReference: (intent) => `look_${intent.key}`,
+    inWords: 'moving',
     ...rest,
   });
 
@@ -1018,18 +1019,43 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       expect(await intents.claimed(tenant, 'move', ['made-a', 'made-b'])).toEqual(new Set(['made-a']));
       expect(await intents.claimed(tenant, 'other', ['made-a'])).toEqual(new Set());
       service.answer = () => Promise.reject(TIMEOUT);
-      service.look = async () => ({ found: seen('a'), claims: 'made-a' });
+      service.look = async () => ({ found: { ...seen('a'), resourceId: 'made-a' } });
       expect(await failure(intents.run(tenant, operation(service, { key: 'b' })))).toMatchObject({
         moneyMayHaveMoved: true,
       });
       expect(await states(facade)).toEqual(['done', 'in_doubt']);
     });
 
+    test('of two requests that are answered with one resource the second is in doubt, and one that is safe to repeat is an error', async () => {
+      const facade = await start();
+      const { tenant, intents, service } = facade;
+      service.answer = async () => ({ ...seen('a'), resourceId: 'made-a' });
+      service.look = async () => 'not_there';
+      await intents.run(tenant, operation(service, { key: 'a' }));
+      expect(await failure(intents.run(tenant, operation(service, { key: 'b' })))).toMatchObject({
+        code: 'UPSTREAM_UNAVAILABLE',
+        moneyMayHaveMoved: true,
+      });
+      expect(await states(facade)).toEqual(['done', 'in_doubt']);
+      const sale = operation(service, { key: 'c', safeToRepeat: true });
+      expect(await failure(intents.run(tenant, sale))).toMatchObject({
+        code: 'UPSTREAM_UNAVAILABLE',
+        retryable: false,
+        moneyMayHaveMoved: false,
+      });
+      expect(await states(facade)).toEqual(['done', 'in_doubt', 'refused']);
+      expect(facade.faults.splice(0).map(String)).toEqual(
+        Array(2).fill(
+          'Error: The payments service was asked for moving, and has answered with what belongs to another request',
+        ),
+      );
+    });
+
     test('of two lost requests that are looked up together one is found', async () => {
       const facade = await start();
       const { tenant, intents, service } = facade;
       service.answer = () => Promise.reject(TIMEOUT);
-      service.look = async () => ({ found: seen('x'), claims: 'made-x' });
+      service.look = async () => ({ found: { ...seen('x'), resourceId: 'made-x' } });
       const runs = ['a', 'b'].map((key) =>
         intents.run(tenant, operation(service, { key, name: `move:${objectId()}` })).catch(() => null),
       );

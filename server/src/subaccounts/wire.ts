@@ -211,11 +211,13 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
  */
 export function readRequestedPayout(
   body: unknown,
-): { withdrawalId: string | null; code: string | null } | null {
+): { withdrawalId: string | null; code: string | null; amountCents: number | null } | null {
   const json = readRecord(body);
   const withdrawal = readRecord(json?.withdrawal);
   const code = readText(json?.code);
-  return withdrawal || code !== null ? { withdrawalId: readText(withdrawal?.id), code } : null;
+  if (!withdrawal && code === null) return null;
+  const amountCents = readAmount(withdrawal ?? {}, 'amount') ?? readAmount(json ?? {}, 'amount');
+  return { withdrawalId: readText(withdrawal?.id), code, amountCents };
 }
 
 /** Reads a payout's event: the whole payout where the event has it, else its code, and its subaccount if it is named. */

@@ -1,13 +1,14 @@
+import { commonContradiction } from '../kernel/contradictions.ts';
 import type { PaymentError } from '../kernel/errors.ts';
-import { UpstreamError } from '../kernel/errors.ts';
 import { readRecord } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { disbelieved, faultOf } from './creations.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { endpointOf, sourceOf } from './endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from './intents/operations.ts';
 import { intents as intentRecords } from './intents/store.ts';
 import { type Done, type Intent, intentKey } from './intents/transitions.ts';
-import type { Observation } from './mirror.ts';
+import type { Made, Observation } from './mirror.ts';
 import {
   assertConclusive,
   isNotImplemented,
@@ -28,7 +29,10 @@ export interface KeyedRequest<Wanted, Claim> {
   read: (body: unknown) => Claim | null;
   /** The reason for which an answer is not of the request; null where it is. */
   contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
-  observationOf: (claim: Claim, wanted: Wanted, at: Date) => Observation;
+  /** The observation of an answer. `made`: what is known of the resource's age. */
+  observationOf: (claim: Claim, wanted: Wanted, at: Date, made: Made) => Observation;
+  /** Whether each request makes a resource of its own; false where it changes one. Left out, it does. */
+  isCreation?: boolean;
   refusalOf: (answer: UpstreamAnswer, wanted: Wanted, tenant: Tenant) => PaymentError | Promise<PaymentError>;
   /** Set where the request moves money. Without it, a resource whose answer was lost has no effect, for nobody has its code. */
   money?: {
@@ -55,7 +59,11 @@ export function createKeyedRequests<Wanted, Claim>(
 ) {
   const { kind, inWords, money } = request;
 
-  async function send(tenant: Tenant, intent: Intent, body: object): Promise<Observation> {
+  async function send(
+    tenant: Tenant,
+    intent: Intent,
+    { body, hasKey }: { body: object; hasKey: boolean },
+  ): Promise<Observation> {
     const { environment } = tenant;
     const wanted = intent.summary as Wanted;
     const at = clock.now();
@@ -79,16 +87,14 @@ export function createKeyedRequests<Wanted, Claim>(
     if (!isSuccess(answer)) throw await request.refusalOf(answer, wanted, tenant);
     if (!readRecord(answer.body)) throw unreadable();
     const claim = request.read(answer.body);
-    const contradiction = claim ? request.contradictionOf(claim, wanted) : 'no such resource';
-    if (claim && contradiction === null) return request.observationOf(claim, wanted, at);
-    onFault(
-      new Error(`The payments service was asked for ${inWords}, and has answered with ${contradiction}`),
-    );
-    if (money) throw unreadable();
-    throw new UpstreamError(
-      `The answer of the payments service is not what was requested: it has ${contradiction}`,
-      { retryable: false, moneyMayHaveMoved: false },
-    );
+    const contradiction = claim
+      ? (request.contradictionOf(claim, wanted) ?? commonContradiction(answer.body, sentMembers(body)))
+      : 'no such resource';
+    // The same key gives the same resource, also one that was seen before.
+    if (claim && contradiction === null)
+      return request.observationOf(claim, wanted, at, hasKey ? 'once' : 'now');
+    onFault(faultOf(contradiction!, inWords));
+    throw disbelieved(contradiction!, { movesMoney: money !== undefined });
   }
 
   return {
@@ -112,7 +118,8 @@ export function createKeyedRequests<Wanted, Claim>(
         name: kind,
         ...rest,
         summary: () => wanted,
-        send: (intent) => send(tenant, intent, body),
+        send: (intent) => send(tenant, intent, { body, hasKey: rest.key !== null }),
+        inWords,
         safeToRepeat: !money,
         lookupReference: (intent) => money?.lookupReference(intent) ?? null,
       }),
@@ -121,11 +128,21 @@ export function createKeyedRequests<Wanted, Claim>(
       [kind]: money
         ? { lookUp: money.lookUp, movesMoney: true }
         : {
+            makes: request.isCreation === false ? [] : [kind],
             lookUp: async (_, { createdAt }) =>
               clock.ms() - createdAt.getTime() < GIVEN_UP_AFTER_MS ? 'unclear' : 'not_there',
             givenUpAfterMs: GIVEN_UP_AFTER_MS,
           },
     } satisfies Record<string, RequestKind> as Readonly<Record<string, RequestKind>>,
+  };
+}
+
+/** The members of a request that its answer may repeat. */
+function sentMembers(body: object) {
+  const { externalId, metadata } = body as { externalId?: string | null; metadata?: string | null };
+  return {
+    ...('externalId' in body && { externalId: externalId ?? null }),
+    ...('metadata' in body && { metadata: metadata ?? null }),
   };
 }
 

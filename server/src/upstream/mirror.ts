@@ -15,17 +15,24 @@ import {
  * pure and returns the program's own id of the resource; it writes nothing where nothing is new.
  */
 export interface Observation {
+  /** The program's own id of the resource, where it does not depend on what is known. */
+  readonly resourceId?: string;
   read(reader: Reader): Promise<unknown>;
   /**
+   * `isOthers`: it is the answer to a creation, and names what was made before, or by another request.
    * `contradicts`: it differs from the mirror and does not prevail. `correction`: it prevails over a known end.
    */
   decide(state: State): {
     resourceId: string;
     writes: Writes;
+    isOthers?: boolean;
     contradicts?: boolean;
     correction?: Correction;
   };
 }
+
+/** The age of the resource in an answer to a creation: made now, or once, by the same key. */
+export type Made = 'now' | 'once';
 
 /** A correction of a resource's end: its status was known as `from`, and the service has shown it as `to`. */
 export interface Correction {

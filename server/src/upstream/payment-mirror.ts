@@ -4,7 +4,7 @@ import type { Tenant } from '../kernel/tenant.ts';
 import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
-import { type Correction, mirrored, type Observation, writesOfMirrored } from './mirror.ts';
+import { type Correction, type Made, mirrored, type Observation, writesOfMirrored } from './mirror.ts';
 import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 
 /** The payments of one family in the mirror: their names and rules. `P`: a payment, `C`: what the service shows of one. */
@@ -122,6 +122,14 @@ export function mirrorPayments<
   };
 }
 
+/** Whether a resource that is known has the amount of a claim. */
+function isSameAmount({ snapshot }: MirroredRow, claim: object): boolean {
+  const [known, shown] = [snapshot, claim].map(
+    (each) => (each as { amountCents?: number | null }).amountCents,
+  );
+  return known == null || shown == null || known === shown;
+}
+
 /** The source of what the service itself said at `at`, with the time at which it last confirmed what is known. */
 function sourceOf(known: MirroredRow | null, at: Date, now: Date): UpstreamSource {
   return { by: 'service', at, knownAt: knownSince(known, now) };
@@ -190,9 +198,15 @@ export function observationsOf<
   return {
     read,
     decide,
-    observationOf: (claim: C, at: Date | null): Observation => ({
+    /** `made`: it is the answer to a creation. */
+    observationOf: (claim: C, at: Date | null, made?: Made): Observation => ({
+      resourceId: idOf(claim),
       read: (reader) => read(reader, claim),
       decide(state) {
+        const before = state.get(mirrored[resource], idOf(claim));
+        const isOthers =
+          before !== null && (made === 'now' || (made === 'once' && !isSameAmount(before, claim)));
+        if (isOthers) return { resourceId: idOf(claim), writes: {}, isOthers };
         const { record, writes, correction } = decide(state, claim, at);
         return {
           resourceId: idOf(claim),

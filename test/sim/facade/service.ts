@@ -97,6 +97,7 @@ type Plan =
   | 'limit'
   | 'malformed'
   | 'nameless'
+  | 'answer with another'
   | 'refuse';
 
 const WRITES: readonly [Plan, number][] = [
@@ -110,6 +111,7 @@ const WRITES: readonly [Plan, number][] = [
   ['limit', 4],
   ['malformed', 4],
   ['nameless', 3],
+  ['answer with another', 5],
   ['refuse', 4],
 ];
 const READS: readonly [Plan, number][] = [
@@ -399,10 +401,32 @@ export function createService({
     else if (plan === 'malformed')
       answer(response, 201, random.pick(['{"id":', '<html>', '{"error":"x"}', '[]']));
     else if (plan === 'nameless') answer(response, 202, { ok: true });
+    else if (plan === 'answer with another') answer(response, 201, wrongAnswer(payout!));
     else if (plan === 'refuse') answer(response, random.pick([403, 400, 422]), { error: 'Recusado' });
     else if (plan === 'answer late')
       hold(instance, response, (3 + random.below(40)) * SECOND, () => done(payout!));
     else done(payout!);
+  }
+
+  /** The answer to a request with something else: another amount, another method or destination, or a whole payout that was made before. */
+  function wrongAnswer(payout: TruePayout): object {
+    const before = payouts.filter(
+      ({ kind, amountCents }) => kind === payout.kind && amountCents !== payout.amountCents,
+    );
+    const other = before.length > 0 && chance(2) ? random.pick(before) : null;
+    if (payout.kind === 'subaccount') {
+      const { id, code, amountCents } = other ?? { ...payout, amountCents: payout.amountCents + 1 };
+      return { withdrawal: { id, amountCents }, code };
+    }
+    if (other) return listed(other);
+    return {
+      ...listed(payout),
+      ...random.pick([
+        { amount: payout.amountCents / 10 },
+        { method: payout.method === 'ltc' ? 'pix' : 'ltc' },
+        { walletAddress: 'zelia@padaria.example' },
+      ]),
+    };
   }
 
   function takeWithdrawal(body: Record<string, unknown>, key: string | null): TruePayout {

@@ -300,7 +300,7 @@ const MOST_TURNS = 200_000;
 
 /** The log names these for an operator; they are what the service did, or a kill. */
 const EXPECTED_FAULTS =
-  /this instance was killed|A webhook said of|has been unknown since|The payments service has corrected|a limit of the payments|database is closed|UpstreamFault/i;
+  /this instance was killed|A webhook said of|has answered with|has been unknown since|The payments service has corrected|a limit of the payments|database is closed|UpstreamFault/i;
 
 function drawInvoices(random: Random): Invoice[] {
   return Array.from({ length: 2 + random.below(3) }, (_, number): Invoice => {

@@ -14,6 +14,7 @@ import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { checkOrder } from '../../upstream/closed-orders.ts';
+import { disbelieved, faultOf } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from '../../upstream/intents/operations.ts';
@@ -40,6 +41,7 @@ import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
 import {
   beganAt,
+  contradictionOf,
   createdClaim,
   documentedOf,
   isLike,
@@ -84,6 +86,7 @@ export function createCardPaymentRequests({
   findProduct,
   privateAddresses,
   lookUp,
+  onFault,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredCardPayments;
@@ -117,7 +120,10 @@ export function createCardPaymentRequests({
     if (!isSuccess(answer)) throw refusalOfCreation(answer, wanted);
     const claim = cardPaymentFromWire(answer.body);
     if (!claim) throw unreadable();
-    return observationOf(createdClaim(claim, wanted, at), at);
+    const contradiction = contradictionOf(claim, wanted, answer.body);
+    if (contradiction === null) return observationOf(createdClaim(claim, wanted, at), at, 'now');
+    onFault(faultOf(contradiction, POST.inWords));
+    throw disbelieved(contradiction, { movesMoney: false });
   }
 
   /**
@@ -138,6 +144,7 @@ export function createCardPaymentRequests({
       summary: () => wanted,
       send: (intent) => send(tenant, intent, requestOptions),
       safeToRepeat: true,
+      inWords: POST.inWords,
       lookupReference: () => null,
     };
   }
@@ -250,7 +257,6 @@ export function createCardPaymentRequests({
     const [{ said: _, ...claim }] = items;
     return {
       found: observationOf(createdClaim(claim, wanted, begunAt), at),
-      claims: claim.orderCode,
     };
   }
 
@@ -270,7 +276,11 @@ export function createCardPaymentRequests({
     });
   }
 
-  const kind: RequestKind = { lookUp: lookUpOutcome, givenUpAfterMs: CHECKOUT_SESSION_MS };
+  const kind: RequestKind = {
+    lookUp: lookUpOutcome,
+    givenUpAfterMs: CHECKOUT_SESSION_MS,
+    makes: [CREATE, START],
+  };
   return {
     async create(tenant, { idempotencyKey, ...input }) {
       assertNotSandbox(tenant.environment);

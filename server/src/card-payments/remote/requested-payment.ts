@@ -1,5 +1,6 @@
 import { CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from '../../checkout/model.ts';
 import { plusMs } from '../../kernel/clock.ts';
+import { commonContradiction } from '../../kernel/contradictions.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { CardPayment } from '../model.ts';
 import type { UpstreamCardPayment } from '../upstream-card-payment.ts';
@@ -57,6 +58,20 @@ export function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Dat
     amountCents: claim.amountCents ?? valueCents,
     createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
   };
+}
+
+/**
+ * The reason for which an answer is not of the request; null where it is. It names the amount (the document's 2.3), and a payment whose
+ * page nobody has seen is not paid.
+ */
+export function contradictionOf(
+  { amountCents, status }: UpstreamCardPayment,
+  wanted: Wanted,
+  body: unknown,
+): string | null {
+  if (amountCents !== wanted.valueCents) return 'another amount, or none';
+  if (status === 'paid' || status === 'refunded') return 'a payment that was paid before';
+  return commonContradiction(body, { metadata: wanted.metadata });
 }
 
 /** Whether an item of the list agrees with the request in everything that the list contains. */

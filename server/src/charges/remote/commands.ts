@@ -36,7 +36,7 @@ export function createChargeRequests({
     pathOf: () => '/v1/charges',
     read: chargeFromWire,
     contradictionOf: contradictionOfCharge,
-    observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
+    observationOf: (claim, wanted, at, made) => observationOf(createdClaim(claim, wanted, at), at, made),
     refusalOf: (answer, { splits }) =>
       refusalOfCreation(answer, {
         fields: FIELDS,

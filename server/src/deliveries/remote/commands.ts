@@ -55,6 +55,7 @@ export function createDeliveryRequests({
     contradictionOf: contradictionOfDelivery,
     // Deliveries are read from the service: none is mirrored.
     observationOf: ({ deliveryId }) => ({
+      resourceId: deliveryId,
       read: async () => undefined,
       decide: () => ({ resourceId: deliveryId, writes: {} }),
     }),

@@ -35,6 +35,7 @@ export function createDisputeRequests({
     read: disputeFromWire,
     contradictionOf: contradictionOfEvidence,
     observationOf: (claim, _, at) => observationOf(claim, at),
+    isCreation: false,
     refusalOf: refusalOfEvidence,
   });
 

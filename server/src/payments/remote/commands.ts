@@ -62,7 +62,7 @@ export function createPaymentRequests({
     pathOf: () => '/v1/payments',
     read: paymentFromWire,
     contradictionOf: contradictionOfPayment,
-    observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
+    observationOf: (claim, wanted, at, made) => observationOf(createdClaim(claim, wanted, at), at, made),
     refusalOf: (answer, { method, productId }) =>
       refusalOfCreation(answer, {
         fields: FIELDS,

@@ -1,6 +1,7 @@
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { disbelieved, faultOf, OF_ANOTHER } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
@@ -35,6 +36,7 @@ import {
   type RequestPayoutInput,
   variantOf,
 } from '../model.ts';
+import type { UpstreamPayout } from '../upstream-payout.ts';
 import { readPayout, readPayoutList } from '../wire.ts';
 import {
   asPayout,
@@ -45,7 +47,15 @@ import {
   observationOf,
   payoutIn,
 } from './mirror.ts';
-import { canBeMadeBy, dateOf, idOf, namesOf, type Summary, withSummary } from './requested-payout.ts';
+import {
+  canBeMadeBy,
+  contradictionOf,
+  dateOf,
+  idOf,
+  namesOf,
+  type Summary,
+  withSummary,
+} from './requested-payout.ts';
 
 /** The requests for payouts to the service, and the lookups of those whose outcome is unknown. */
 export interface PayoutRequests {
@@ -80,6 +90,7 @@ export function createPayoutRequests({
   endpoints,
   mirror,
   readWallet,
+  onFault,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredPayouts;
@@ -109,6 +120,7 @@ export function createPayoutRequests({
         kept: { externalId, pixKeyType },
         send: ({ id }) =>
           send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
+        inWords: POST.inWords,
         lookupReference: () => null,
       });
       const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
@@ -159,6 +171,13 @@ export function createPayoutRequests({
       const made = readPayout(answer.body);
       // The service has made a payout, and its list will show which one.
       if (!made) throw unreadable();
+      const contradiction =
+        contradictionOf(made, { method, amountCents, destination }, answer.body) ??
+        (await isOfAnother(tenant, made, { summary, hasKey: idempotencyKey !== null }));
+      if (contradiction !== null) {
+        onFault(faultOf(contradiction, POST.inWords));
+        throw disbelieved(contradiction, { movesMoney: true });
+      }
       return observationOf({ ...withSummary(made, summary), status: made.status ?? 'pending' }, at, {
         madeBy,
       });
@@ -168,6 +187,22 @@ export function createPayoutRequests({
     if (answer.status === 400 || answer.status === 422)
       throw await toRefusal(tenant, { method, amountCents }, answer, message);
     throw refusalOf(answer, { secret: destination });
+  }
+
+  /**
+   * Finds whether an answer names a payout that is known, and that the request cannot have made: another one, or one of before the
+   * request, unless the service knows the caller's key. Null where it does not.
+   */
+  async function isOfAnother(
+    tenant: Tenant,
+    { withdrawalId }: UpstreamPayout,
+    { summary, hasKey }: { summary: Summary; hasKey: boolean },
+  ): Promise<string | null> {
+    const known = (await mirror.findNamed(tenant, [withdrawalId])).get(withdrawalId);
+    if (!known) return null;
+    const before = { ids: [withdrawalId], place: summary.knownUpTo };
+    const isOlder = !hasKey && (await selectKnownUpTo(database.sql, tenant, 'payout', before)).size > 0;
+    return isOlder || !canBeMadeBy(payoutIn(known), summary) ? OF_ANOTHER : null;
   }
 
   /**
@@ -341,7 +376,7 @@ export function createPayoutRequests({
     if (recognition.kind === 'unclear') return { unclear: reasonOf(recognition) };
     const [{ withdrawalId }] = recognition.items;
     pollNow(tenant, 'wallet');
-    return { found: identifiedAs(withdrawalId!, asPayout(intent)), claims: withdrawalId! };
+    return { found: identifiedAs(withdrawalId!, asPayout(intent)) };
   }
 
   return {

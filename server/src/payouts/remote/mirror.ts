@@ -139,6 +139,7 @@ export function observationOf(
 ): Observation {
   const { withdrawalId } = upstream;
   return {
+    resourceId: withdrawalId,
     read: (reader) =>
       Promise.all([
         reader.load(mirrored.payout, withdrawalId),
@@ -175,6 +176,7 @@ export function identifiedAs(
   }: { requestId: string } & Pick<Payout, 'externalId' | 'destinationKind'>,
 ): Observation {
   return {
+    resourceId: withdrawalId,
     read: (reader) =>
       Promise.all([reader.load(mirrored.payout, withdrawalId), reader.load(mirrored.payout, requestId)]),
     decide(state: State) {

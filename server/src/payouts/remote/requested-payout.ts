@@ -1,8 +1,9 @@
+import { commonContradiction, otherPart } from '../../kernel/contradictions.ts';
 import type { PixKeyKind } from '../../kernel/pix-key.ts';
 import { areDifferent } from '../destinations.ts';
 import type { DestinationVariant } from '../methods/method.ts';
 import { methodOf, type PayoutMethod } from '../methods/registry.ts';
-import type { Payout } from '../model.ts';
+import type { Payout, RequestPayoutInput } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
 
 /** The stored traits of a request, by which its payout is distinguished from others. */
@@ -47,6 +48,31 @@ export function withSummary(
     destinationKind: destinationKind ?? made.destinationKind,
   };
 }
+
+/** The reason for which an answer is not of the request, as far as it shows its payout; null where it may be. */
+export function contradictionOf(
+  made: UpstreamPayout,
+  { method, amountCents, destination }: Pick<RequestPayoutInput, 'method' | 'amountCents' | 'destination'>,
+  body: unknown,
+): string | null {
+  const isOther =
+    made.destination !== null &&
+    areDifferent({ method, destination: made.destination }, { method, destination });
+  return (
+    otherPart(
+      ['amount', made.amountCents, amountCents],
+      ['method', made.method === 'unknown' ? null : made.method, method],
+    ) ??
+    (isOther ? 'another destination' : null) ??
+    commonContradiction(body, {}, CURRENCIES[method] ?? ['BRL'])
+  );
+}
+
+/** The currencies in which a service may show a payout: that of its amount, and that of what leaves. */
+const CURRENCIES: Partial<Record<PayoutMethod, readonly string[]>> = {
+  ltc: ['BRL', 'LTC'],
+  usd: ['BRL', 'USD', 'USDT'],
+};
 
 /** Whether a request can have made a payout: nothing of it contradicts the summary. */
 export function canBeMadeBy(payout: Payout, { method, amountCents, destination }: Summary): boolean {

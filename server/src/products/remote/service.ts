@@ -1,8 +1,10 @@
+import { otherPart } from '../../kernel/contradictions.ts';
 import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../kernel/errors.ts';
 import { readRecord } from '../../kernel/lenient-json.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import { disbelieved, faultOf } from '../../upstream/creations.ts';
 import {
   type RemoteSlice,
   requestOptionsFor,
@@ -55,6 +57,7 @@ export function createRemoteProducts({
   clock,
   upstream,
   reads,
+  onFault,
 }: UpstreamDependencies): Pick<RemoteSlice<ProductService>, 'serviceFor'> {
   const endpoints = createEndpoints(clock);
   /** Whether the service has ever found a product by its id: from then on a 404 is about the product. */
@@ -159,6 +162,14 @@ export function createRemoteProducts({
         if (!isSuccess(answer)) throw refusalOfCreation(answer);
         const product = productFromWire(answer.body);
         if (!product) throw possiblyCreated(unreadable());
+        const contradiction = otherPart(
+          ['name', product.name, name],
+          ['price', product.priceCents, priceCents],
+        );
+        if (contradiction !== null) {
+          onFault(faultOf(contradiction, POST.inWords));
+          throw disbelieved(contradiction, { movesMoney: false });
+        }
         return {
           ...product,
           name: product.name ?? name,

@@ -97,7 +97,8 @@ export function createRefundRequests({
     pathOf: ({ resource: { type, id } }) => `/v1/${PATHS[type]}/${encodeURIComponent(id)}/refunds`,
     read: refundFromWire,
     contradictionOf,
-    observationOf: (claim, { reason }, at) => observationOf({ ...claim, reason: claim.reason ?? reason }, at),
+    observationOf: (claim, { reason }, at, made) =>
+      observationOf({ ...claim, reason: claim.reason ?? reason }, at, made),
     refusalOf: refusalOfRefund,
     money: { lookUp, lookupReference: ({ key }) => referenceOfKey(key) },
   });

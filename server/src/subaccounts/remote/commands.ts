@@ -1,6 +1,8 @@
+import { otherPart } from '../../kernel/contradictions.ts';
 import { NotFoundError, type PaymentError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
 import type { PixKeyKind } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { disbelieved, faultOf } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
@@ -80,7 +82,7 @@ export function summaryOf({ subaccountId, amountCents }: Summary): Summary {
 const POST = { name: 'POST /v1/subaccounts', inWords: 'creating subaccounts' };
 
 /** Builds the function that creates a subaccount at the service, which throws a PaymentError. */
-export function createSubaccountWith({ post }: Sender) {
+export function createSubaccountWith({ post }: Sender, { onFault }: Pick<UpstreamDependencies, 'onFault'>) {
   return async (
     tenant: Tenant,
     input: CreateSubaccountInput,
@@ -103,6 +105,16 @@ export function createSubaccountWith({ post }: Sender) {
       const subaccount = readSubaccount(answer.body);
       if (!subaccount)
         throw new UpstreamError(unreadable().message, { retryable: false, moneyMayHaveMoved: false });
+      // By its number a subaccount of before is returned, under the name that it has.
+      const externalId = input.externalId ?? null;
+      const contradiction = otherPart(
+        ['externalId', subaccount.externalId, externalId],
+        ['name', externalId === null ? subaccount.name : null, input.name],
+      );
+      if (contradiction !== null) {
+        onFault(faultOf(contradiction, POST.inWords));
+        throw disbelieved(contradiction, { movesMoney: false });
+      }
       return { subaccount, replayed: answer.status === 200 };
     }
     if (answer.status === 409)

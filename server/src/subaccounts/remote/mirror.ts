@@ -185,7 +185,18 @@ export function rangeFilterOf(
  */
 export function observationOf(
   shown: UpstreamPayout,
-  { reference, at, by = 'service' }: { reference: string | null; at: Date; by?: UpstreamSource['by'] },
+  {
+    reference,
+    at,
+    by = 'service',
+    madeBy,
+  }: {
+    reference: string | null;
+    at: Date;
+    by?: UpstreamSource['by'];
+    /** The reference of the request that has made it, where that is answered. */
+    madeBy?: string;
+  },
 ): Observation {
   // A reference in the form of a refId leads only to the payout with this refId.
   const upstream =
@@ -201,6 +212,8 @@ export function observationOf(
       const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
       const knownAt = knownSince(before, state.now);
       const named = before && payoutIn(before);
+      const isOthers = madeBy !== undefined && [upstream, named].some((each) => isMadeByOther(each, madeBy));
+      if (isOthers) return { resourceId: id, writes: {}, isOthers };
       const request = named && requestBeside(state, names, named);
       const known = request ? identified(named, payoutIn(request)) : named;
       const merged = mergeUpstreamPayout(known, upstream, id, { by, at, knownAt });
@@ -223,6 +236,12 @@ export function observationOf(
       };
     },
   };
+}
+
+/** Whether a payout has the reference of another request. */
+function isMadeByOther(payout: Pick<UpstreamPayout, 'payoutId'> | null, reference: string): boolean {
+  const payoutId = payout?.payoutId ?? null;
+  return payoutId !== reference && (payoutId?.startsWith(IDEM) ?? false);
 }
 
 /**

@@ -1,6 +1,8 @@
+import { commonContradiction, otherPart } from '../../kernel/contradictions.ts';
 import { InsufficientFundsError, UpstreamError } from '../../kernel/errors.ts';
 import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { disbelieved, faultOf } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
@@ -62,6 +64,7 @@ export function createPayoutRequests({
   sender: { post, withInvalidation },
   findMirrored,
   readBalance,
+  onFault,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   sender: Sender;
@@ -105,10 +108,19 @@ export function createPayoutRequests({
     // The service has accepted the request: no later fault changes that.
     const at = clock.now();
     const requested = readRequestedPayout(answer.body);
+    const contradiction =
+      otherPart(['amount', requested?.amountCents ?? null, amountCents]) ??
+      commonContradiction(answer.body, {});
+    if (contradiction !== null) {
+      onFault(faultOf(contradiction, POST_PAYOUT.inWords));
+      throw disbelieved(contradiction, { movesMoney: true });
+    }
     const names = [IDEM + key, requested?.withdrawalId, requested?.code].filter((name) => name != null);
     const requestOptions: RequestOptions = { priority: 'money', waitMs: 2_000 };
     const summary = { subaccountId, amountCents, externalId, destinationKind: kindOfPixKey(pixKey) };
-    const found = await lookUpPayout(tenant, summary, names, requestOptions).catch(() => 'unclear' as const);
+    const found = await lookUpPayout(tenant, { ...summary, madeBy: IDEM + key }, names, requestOptions).catch(
+      () => 'unclear' as const,
+    );
     const held = answer.status === 202;
     if (isFound(found)) return { made: found.found, held };
     // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means that it was
@@ -119,13 +131,19 @@ export function createPayoutRequests({
         moneyMayHaveMoved: true,
       });
     const shown = justRequested({ ...requested, ...summary, pixKey: maskPixKey(pixKey), at });
-    return { made: observationOf(shown, { reference: IDEM + key, at }), held };
+    return { made: observationOf(shown, { reference: IDEM + key, at, madeBy: IDEM + key }), held };
   }
 
   /** Looks a payout up by the first of these names that leads to it. */
   async function lookUpPayout(
     { environment }: Tenant,
-    { subaccountId, amountCents, externalId = null, destinationKind = null }: Summary,
+    {
+      subaccountId,
+      amountCents,
+      externalId = null,
+      destinationKind = null,
+      madeBy,
+    }: Summary & { madeBy: string },
     names: readonly string[],
     requestOptions: RequestOptions,
   ): Promise<LookupResult> {
@@ -143,7 +161,7 @@ export function createPayoutRequests({
         return {
           found: observationOf(
             { ...shown, externalId, destinationKind: destinationKind ?? shown.destinationKind },
-            { reference, at },
+            { reference, at, madeBy },
           ),
           provisional: isJustRequested(shown),
         };
@@ -179,6 +197,7 @@ export function createPayoutRequests({
               isHeld = held;
               return made;
             },
+            inWords: POST_PAYOUT.inWords,
             lookupReference: ({ key }) => IDEM + key,
           }),
         );
@@ -203,7 +222,9 @@ export function createPayoutRequests({
     kinds: {
       [PAYOUT]: {
         lookUp: (tenant, { key, summary }) =>
-          lookUpPayout(tenant, summary as Summary, [IDEM + key], { priority: 'query' }),
+          lookUpPayout(tenant, { ...(summary as Summary), madeBy: IDEM + key }, [IDEM + key], {
+            priority: 'query',
+          }),
         movesMoney: true,
         idOf: (intent) => asPayout(intent).id,
         inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),

@@ -50,7 +50,7 @@ export function createRemoteSubaccounts(
   const { clock, reads } = dependencies;
   const endpoints = createEndpoints(clock);
   const sender = createSender({ ...dependencies, endpoints });
-  const createSubaccount = createSubaccountWith(sender);
+  const createSubaccount = createSubaccountWith(sender, dependencies);
   const transfers = createTransferRequests({ ...dependencies, endpoints, sender });
   const payouts = createRemotePayouts({
     ...dependencies,

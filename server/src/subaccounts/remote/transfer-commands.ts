@@ -1,7 +1,9 @@
+import { commonContradiction, otherPart } from '../../kernel/contradictions.ts';
 import { InsufficientFundsError } from '../../kernel/errors.ts';
-import { readPage } from '../../kernel/lenient-json.ts';
+import { readAmount, readPage, readRecords, readText } from '../../kernel/lenient-json.ts';
 import { describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { disbelieved, faultOf } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import type { OutcomeLookup, RequestKind } from '../../upstream/intents/operations.ts';
@@ -54,6 +56,7 @@ export function createTransferRequests({
   endpoints,
   sender: { post, withInvalidation },
   readWallet,
+  onFault,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   sender: Sender;
@@ -69,6 +72,11 @@ export function createTransferRequests({
     const answer = await post(tenant, POST_TRANSFER, `/v1/subaccounts/${subaccountId}/transfers`, body);
     assertConclusive(answer);
     if (isSuccess(answer)) {
+      const contradiction = contradictionOfTransfer(answer.body, { subaccountId, amountCents });
+      if (contradiction !== null) {
+        onFault(faultOf(contradiction, POST_TRANSFER.inWords));
+        throw disbelieved(contradiction, { movesMoney: true });
+      }
       const refId = readTransferReference(answer.body);
       const entry = refId === null ? null : readStatementEntry(subaccountId, answer.body);
       return { made: madeOf(refId ?? id), entry };
@@ -138,7 +146,7 @@ export function createTransferRequests({
     if (kind === 'none' && statement.items.some(isLookalike)) return 'unclear';
     if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
     const [{ refId }] = items;
-    return { found: madeOf(refId), claims: refId };
+    return { found: madeOf(refId) };
   };
 
   /** Reads a statement back to `from`; null where it cannot be read. */
@@ -178,6 +186,7 @@ export function createTransferRequests({
             answeredEntry = entry;
             return made;
           },
+          inWords: POST_TRANSFER.inWords,
           lookupReference: () => null,
         }),
       );
@@ -188,6 +197,21 @@ export function createTransferRequests({
   };
 }
 
+/** The reason for which an answer is not of the transfer, as far as it shows it; null where it may be. */
+function contradictionOfTransfer(
+  body: unknown,
+  { subaccountId, amountCents }: Pick<TransferInput, 'subaccountId' | 'amountCents'>,
+): string | null {
+  const record = readRecords(body).find((each) => readAmount(each, 'amount') !== null);
+  if (!record) return null;
+  const named = readText(record.subaccountId);
+  if (named !== null && !isSameId(named, subaccountId)) return 'another subaccount';
+  return (
+    otherPart(['amount', Math.abs(readAmount(record, 'amount')!), amountCents]) ??
+    commonContradiction(body, {})
+  );
+}
+
 function isSameTransfer(left: unknown, right: unknown): boolean {
   const [one, other] = [left as Summary, right as Summary];
   return isSameId(one.subaccountId, other.subaccountId) && one.amountCents === other.amountCents;
@@ -195,5 +219,5 @@ function isSameTransfer(left: unknown, right: unknown): boolean {
 
 /** The observation of a resource that is not mirrored: it writes nothing, and only its id is recorded. */
 export function madeOf(resourceId: string): Observation {
-  return { read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
+  return { resourceId, read: async () => undefined, decide: () => ({ resourceId, writes: {} }) };
 }

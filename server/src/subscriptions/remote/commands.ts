@@ -53,7 +53,7 @@ export function createSubscriptionRequests({
     pathOf: () => '/v1/subscriptions',
     read: subscriptionFromWire,
     contradictionOf,
-    observationOf: (claim, wanted, at) => observationOf(createdClaim(claim, wanted, at), at),
+    observationOf: (claim, wanted, at, made) => observationOf(createdClaim(claim, wanted, at), at, made),
     refusalOf: (answer) =>
       refusalOfCreation(answer, { fields: FIELDS, conflict: (message) => notConfigured('PIX', message) }),
   });

@@ -99,30 +99,33 @@ export function changeWhileOpen(
 
 /**
  * The command that records the resource of a request and ends its intent as done, even one that was given up. Its outcome
- * is the resource's id; null where another request has made that resource. Run again, it records only newer state.
+ * is the resource's id; null where another request has made that resource, one of these kinds. Run again, it records only newer state.
  */
 export function completion(
   tenant: Tenant,
   intent: Intent,
-  { found, claims: resource }: Pick<Found, 'found' | 'claims'>,
+  { found }: Pick<Found, 'found'>,
+  makes: readonly string[] = [kindOf(intent)],
 ): Command<string | null> {
-  const claim = resource === undefined ? null : intentKey(kindOf(intent), resource);
+  const { resourceId: known } = found;
+  const keys = known === undefined ? [] : makes.map((kind) => intentKey(kind, known));
   return {
     tenant,
     read: (reader) =>
       Promise.all([
         reader.load(intents, keyOf(intent)),
-        claim === null ? null : reader.load(claims, claim),
+        ...keys.map((key) => reader.load(claims, key)),
         found.read(reader),
       ]),
     decide(state) {
       const current = state.need(intents, keyOf(intent));
-      const claimed = claim === null ? null : state.get(claims, claim);
-      if (claimed && claimed.intentId !== current.id) return { outcome: null };
-      const { resourceId, writes } = found.decide(state);
+      const claimed = keys.map((key) => state.get(claims, key));
+      if (claimed.some((claim) => claim && claim.intentId !== current.id)) return { outcome: null };
+      const { resourceId, writes, isOthers = false } = found.decide(state);
       // Another lookup has ended the intent. Where it found another resource, this one looks alike and is of another request.
       if (current.state === 'done')
         return { outcome: current.resourceId!, writes: resourceId === current.resourceId ? writes : {} };
+      if (isOthers) return { outcome: null };
       const newClaim = { key: intentKey(kindOf(intent), resourceId), intentId: current.id };
       return {
         outcome: resourceId,

@@ -6,6 +6,7 @@ import { RateLimitError, UpstreamError } from '../../kernel/errors.ts';
 import { objectId } from '../../kernel/ids.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { disbelieved, faultOf, OF_ANOTHER } from '../creations.ts';
 import type { Observation } from '../mirror.ts';
 import { toUpstreamError } from '../responses.ts';
 import { UpstreamFault } from '../upstream.ts';
@@ -148,15 +149,23 @@ export function createIntents({
       if (outcome === 'not_done') throw unknownOutcome(operation, inDoubt, false);
       return outcome === 'changed' ? outcome : { ...outcome, replayed: false };
     }
+    let resourceId: string | null;
     try {
-      const resourceId = await complete(tenant, intent, { found: observation });
-      return { resourceId: resourceId!, replayed: false };
+      resourceId = await complete(tenant, intent, { found: observation });
     } catch (fault) {
       // The service has done the request; the background task will find its resource.
       onFault(fault);
       await recordUnknown(tenant, intent);
       throw unknownOutcome(operation, inDoubt, false);
     }
+    if (resourceId !== null) return { resourceId, replayed: false };
+    onFault(faultOf(OF_ANOTHER, operation.inWords));
+    if (operation.safeToRepeat) {
+      await refuse(tenant, intent).catch(onFault);
+      throw disbelieved(OF_ANOTHER, { movesMoney: false });
+    }
+    await recordUnknown(tenant, intent);
+    throw unknownOutcome(operation, inDoubt, false);
   }
 
   /** Looks an unknown outcome up at once; sending the request again might do it twice. */
@@ -319,7 +328,9 @@ export function createIntents({
 
   /** Records a found resource and the intent's end together; null where another request has made that resource. */
   function complete(tenant: Tenant, intent: Intent, found: Found): Promise<string | null> {
-    return committer.change(completion(tenant, intent, found)).finally(() => signal.notifySettled(intent));
+    return committer
+      .change(completion(tenant, intent, found, kindFor(intent)?.makes))
+      .finally(() => signal.notifySettled(intent));
   }
 
   /** Frees the key of a request that was not done; one that was shown in doubt is recorded as never done instead. */

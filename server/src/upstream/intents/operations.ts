@@ -13,11 +13,6 @@ export const RESOLVE = 'upstream.resolve';
 /** The resource that a lookup has found. */
 export interface Found {
   found: Observation;
-  /**
-   * The id of a resource that was recognised by its traits, where the service has no key for it: one request of a kind
-   * at most can have made it.
-   */
-  claims?: string;
   /** Whether the service will say more of the resource in its answer to the request itself. */
   provisional?: boolean;
 }
@@ -52,6 +47,8 @@ export interface Operation<Input> {
   safeToRepeat?: boolean;
   /** The reference by which a caller can look up an unknown outcome, in its error; null where there is none. */
   lookupReference: (intent: Intent) => string | null;
+  /** The purpose of the request, as the log names it: `creating charges`. */
+  inWords: string;
 }
 
 /** Asks the service for the outcome of an intent, without sending it again. @throws RateLimitError, UpstreamFault */
@@ -60,6 +57,11 @@ export type OutcomeLookup = (tenant: Tenant, intent: Intent) => Promise<LookupRe
 /** A kind of operation, as every instance knows it: one instance settles what another has sent. */
 export interface RequestKind {
   lookUp: OutcomeLookup;
+  /**
+   * The kinds whose requests make resources of the same ids as these, this one included: one request of them at most has made a
+   * resource. Left out, this one alone; empty where they make none.
+   */
+  makes?: readonly string[];
   /** Whether the requests move money. One whose outcome stays unknown is then reported to the operator. */
   movesMoney?: boolean;
   /** The age at which `lookUp` gives a request up: a lookup is made then. */
