@@ -28,7 +28,7 @@ describe('a card payment that may not be created', () => {
     ['callbackUrl', { valueCents: 80, callbackUrl: 'https://169.254.169.254/' }],
     ['successUrl', { valueCents: 80, successUrl: 'javascript:alert(1)' }],
     ['customer.email', { valueCents: 80, customer: { email: 'x' } }],
-    ['idempotencyKey', { valueCents: 80, idempotencyKey: 'a b' }],
+    ['idempotencyKey', { valueCents: 80, idempotencyKey: 'a b ' }],
   ])('A card payment is refused by the name of its %s, and changes nothing', async (field, input) => {
     const head = (await app.live.request('{ updatesCursor }')).updatesCursor;
     const { createCardPayment: refused } = await app.live.request(CREATE, { input });

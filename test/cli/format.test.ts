@@ -38,3 +38,25 @@ psa_1    acc_1    expired  paid elsewhere  49.90  0.08149068  1.08149068  2026-1
   );
   expect(formatResult('ltc.list', { payments: [], next: null })).toBe('None waits.\n');
 });
+
+test('The settlement of a doubt repeats what the list of doubts has named', () => {
+  const doubt = {
+    id: 'int_1',
+    accountId: 'acc_1',
+    environment: 'live',
+    operation: 'requestPayout',
+    key: 'pedido 7/2026',
+    amountCents: 5_000,
+    requestedAt: '2026-03-02T12:00:00.000Z',
+    lookups: 3,
+    finding: 'SAQ-5 may be it',
+  };
+  const request =
+    'requestPayout of 50.00 under the key pedido 7/2026, of acc_1 live, at 2026-03-02 12:00:00Z';
+  expect(formatResult('doubts.settle', { doubt, made: null })).toBe(
+    `int_1 has made nothing: ${request}. Its last lookup has found: SAQ-5 may be it.\n`,
+  );
+  expect(formatResult('doubts.settle', { doubt: { ...doubt, finding: null }, made: 'SAQ-5' })).toBe(
+    `int_1 has made SAQ-5: ${request}.\n`,
+  );
+});

@@ -227,7 +227,7 @@ describe('creating a payment by PIX', () => {
       [{ external_id: '1042' }, 'external_id: is unknown; externalId may be meant'],
       [{ splits: [] }, 'splits: is unknown; known are'],
       [{ currency: 'BRL' }, 'currency: is unknown; known are'],
-      [{ idempotencyKey: 'two words' }, 'idempotencyKey: must be 1 to 128 of'],
+      [{ idempotencyKey: 'two lines\n' }, 'idempotencyKey: must be 1 to 128 of'],
     ] as const) {
       const { status, body } = await shop.post('/payments', { valueCents: 100, ...given });
       expect([given, status, body]).toEqual([given, 400, { error: expect.stringContaining(error) }]);

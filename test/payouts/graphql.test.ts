@@ -166,7 +166,7 @@ describe('requestPayout', () => {
     ['destination', { destination: '\ud83e' }],
     ['destination', { method: 'LTC' }],
     ['destination', { method: 'USDT', destination: LTC }],
-    ['idempotencyKey', { idempotencyKey: 'a b' }],
+    ['idempotencyKey', { idempotencyKey: ' a b' }],
   ])('requestPayout is refused with ValidationError by the name of its %s: %j', async (field, input) => {
     const one = await merchant();
     expect(await request(one, input)).toMatchObject({

@@ -58,7 +58,7 @@ describe('a request for a payout', () => {
     ...[undefined, null, '', 5, 'x', '12345678900', DESTINATIONS.ltc, 'with \u0000', '\ud83e'].map(
       (value): [string, unknown] => ['destination', value],
     ),
-    ...['', ' ', 'a b', 'é', 'x'.repeat(129), 5, '\u0000'].map((value): [string, unknown] => [
+    ...['', ' ', 'a b ', 'é', 'x'.repeat(129), 5, '\u0000'].map((value): [string, unknown] => [
       'idempotencyKey',
       value,
     ]),

@@ -278,7 +278,7 @@ describe('payouts of subaccounts', () => {
     [{ amountCents: 0 }, { __typename: 'ValidationError', fields: [{ path: 'input.amountCents' }] }],
     [{ pixKey: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.pixKey' }] }],
     [
-      { idempotencyKey: 'a b' },
+      { idempotencyKey: 'a b ' },
       { __typename: 'ValidationError', fields: [{ path: 'input.idempotencyKey' }] },
     ],
     [{ subaccountId: 'x' }, { __typename: 'ValidationError', fields: [{ path: 'input.subaccountId' }] }],

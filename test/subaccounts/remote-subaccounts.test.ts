@@ -328,6 +328,33 @@ describe('a payout of a subaccount', () => {
     expect(asked('POST') - posts).toBe(1);
   });
 
+  test.each([
+    'pedido 7/2026',
+    '50%',
+    'a%2Fb',
+    'a+b',
+    '#1',
+    'quem?',
+    'a\\b',
+    '"a"',
+    '..',
+    `~ ${'x'.repeat(125)}!`,
+  ])('a payout whose answer is lost is found by any key: %s', async (idempotencyKey) => {
+    const facade = await start();
+    const { subaccounts, tenant } = facade;
+    const id = await open();
+    proxy.plan = inTurn([LOST]);
+    const posts = asked('POST');
+    const { payout } = await request(facade, id, { idempotencyKey });
+    const payoutId = `saq_idem_${idempotencyKey}`;
+    expect(payout).toMatchObject({ payoutId, status: 'processing' });
+    expect(payout.code).not.toBeNull();
+    expect(await request(facade, id, { idempotencyKey })).toMatchObject({ replayed: true });
+    expect(asked('POST') - posts).toBe(1);
+    expect((await subaccounts.findPayout(tenant, id, payoutId))!.id).toBe(payout.id);
+    expect(await service.subaccounts.findPayout(merchant, id, payoutId)).toMatchObject({ payoutId });
+  });
+
   test('a payout in doubt is shown as one under way, and followed until it is known', async () => {
     const facade = await start();
     const { subaccounts, tenant, remote } = facade;

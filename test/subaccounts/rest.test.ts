@@ -182,7 +182,7 @@ describe('POST /v1/subaccounts/{id}/payout', () => {
     [{ pixKey: 'a\u0000@b.example' }, 'pixKey'],
     [{ pixKey: 5 }, 'pixKey'],
     [{ idempotencyKey: '' }, 'idempotencyKey'],
-    [{ idempotencyKey: 'a b' }, 'idempotencyKey'],
+    [{ idempotencyKey: 'a b ' }, 'idempotencyKey'],
     [{ idempotencyKey: 'k'.repeat(129) }, 'idempotencyKey'],
   ])('a payout with %j is refused, naming the field, and debits nothing', async (wrong, field) => {
     const id = await open(10_000);

@@ -161,7 +161,7 @@ describe('a subscription over GraphQL', () => {
     [{ metadata: 'no' }, 'input.metadata'],
     [{ successUrl: 'javascript:alert(1)' }, 'input.successUrl'],
     [{ description: 'x'.repeat(201) }, 'input.description'],
-    [{ idempotencyKey: '!' }, 'input.idempotencyKey'],
+    [{ idempotencyKey: ' !' }, 'input.idempotencyKey'],
   ])('The bad input %j is refused by the name of its field', async (input, path) => {
     expect(await create(await merchant(), input)).toMatchObject({
       __typename: 'ValidationError',

@@ -59,7 +59,7 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
       });
     case 'doubts.settle': {
       const { doubt, made } = result as { doubt: Json<UnresolvedDoubt>; made: string | null };
-      return made === null ? `${doubt.id} has made nothing.\n` : `${doubt.id} has made ${made}.\n`;
+      return `${doubt.id} has made ${made ?? 'nothing'}: ${inWords(doubt)}\n`;
     }
     case 'accounts.list':
       return formatAccounts((result as { accounts: Json<Account>[] }).accounts);
@@ -228,4 +228,12 @@ function formatTable<Row>(
 /** Replaces control characters: a name is a merchant's text, and must not move the terminal's cursor. */
 function oneLine(text: string): string {
   return text.replace(/\p{C}/gu, '?');
+}
+
+/** A request as `doubts list` has named it, with what its last lookup has found. */
+function inWords(doubt: Json<UnresolvedDoubt>): string {
+  const { accountId, environment, operation, key, amountCents, requestedAt, finding } = doubt;
+  const amount = amountCents === null ? '' : ` of ${formatReais(amountCents)}`;
+  const request = `${operation}${amount} under the key ${key}, of ${accountId} ${environment}, at ${formatInstant(requestedAt)}`;
+  return finding === null ? `${request}.` : `${request}. Its last lookup has found: ${finding}.`;
 }

@@ -223,7 +223,7 @@ const CreateDeliveryInputRef = builder.inputType('CreateDeliveryInput', {
     }),
     idempotencyKey: t.string({
       description:
-        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same delivery.',
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same delivery.',
     }),
     productId: t.string({
       required: true,

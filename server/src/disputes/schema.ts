@@ -306,7 +306,8 @@ const SubmitDisputeEvidenceInput = builder.inputType('SubmitDisputeEvidenceInput
       description: `The documents of the submission; at most ${MAX_DOCUMENTS}.`,
     }),
     idempotencyKey: t.string({
-      description: 'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input submit once.',
+      description:
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input submit once.',
     }),
   }),
 });

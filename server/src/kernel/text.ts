@@ -98,10 +98,13 @@ export function answeredWord<const Word extends string>(words: readonly Word[]) 
   return z.string().meta({ enum: [...words] }) as unknown as z.ZodType<Word, Word>;
 }
 
+/** The form of an idempotency key, in words. */
+export const IDEMPOTENCY_KEY_FORM = '1 to 128 of the printable ASCII characters, without a space at an end';
+
 /** An idempotency key. It names one request for good, within its account, environment and operation. */
 export const idempotencyKeyText = z
   .string()
-  .regex(/^[A-Za-z0-9_\-.:]{1,128}$/, 'must be 1 to 128 of A-Z a-z 0-9 _ - . :');
+  .regex(/^[!-~](?:[ -~]{0,126}[!-~])?$/, `must be ${IDEMPOTENCY_KEY_FORM}`);
 
 /** Serialized JSON (the document's 2.1.4), stored and returned byte for byte. */
 export function metadataText({ max }: { max: number }) {

@@ -270,7 +270,7 @@ const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
     }),
     idempotencyKey: t.string({
       description:
-        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same payment.',
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same payment.',
     }),
   }),
 });

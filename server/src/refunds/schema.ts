@@ -264,7 +264,7 @@ function detailsOf(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>)
     reason: t.string({ description: 'The reason for the refund, at most 140 characters.' }),
     idempotencyKey: t.string({
       description:
-        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same refund.',
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same refund.',
     }),
   };
 }

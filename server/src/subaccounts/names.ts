@@ -21,7 +21,7 @@ const REFERENCES: readonly [RegExp, ReferenceKind][] = [
   [/^[0-9a-f]{24}$/, 'withdrawalId'],
   [/^TURBO-[0-9A-Z]{1,64}$/, 'turboCode'],
   [/^SUB-[0-9A-Z]{1,64}$/, 'subCode'],
-  [/^saq_(?:[0-9a-f]{32}|idem_[A-Za-z0-9_\-.:]{1,128})$/, 'payoutId'],
+  [/^saq_(?:[0-9a-f]{32}|idem_[!-~](?:[ -~]{0,126}[!-~])?)$/, 'payoutId'],
 ];
 
 /** The kind of a reference; null where it has none of the forms. */
@@ -79,7 +79,10 @@ export const payoutReferenceText = z.string().refine((text) => referenceKind(tex
 /** The form of a payout's reference that another service may have issued. */
 export const anyPayoutReference = z
   .string()
-  .regex(/^(?!\.{1,2}$)[\x21-\x7e]{1,200}$/, 'must be 1 to 200 printable characters without spaces');
+  .regex(
+    /^(?!\.{1,2}$)[!-~](?:[ -~]{0,198}[!-~])?$/,
+    'must be 1 to 200 printable ASCII characters, without a space at an end',
+  );
 
 /** Asserts that names have a form that this service issues. @throws ValidationError, with `path` before the field */
 export function assertOwnNames({ subaccountId, reference }: NamesOfPayout, path = ''): void {

@@ -228,7 +228,7 @@ const CreateSubaccountInput = builder.inputType('CreateSubaccountInput', {
 });
 
 export const IDEMPOTENCY_KEY =
-  'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input have one effect, and the same answer.';
+  'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input have one effect, and the same answer.';
 
 const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput', {
   validate: { schema: transferInput },

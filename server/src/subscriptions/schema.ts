@@ -283,7 +283,7 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
     }),
     idempotencyKey: t.string({
       description:
-        'A key for retries, 1 to 128 of A-Z a-z 0-9 _ - . : ; the same key and input give the same subscription.',
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same subscription.',
     }),
   }),
 });

@@ -109,7 +109,7 @@ export function createRefundRequests({
    */
   async function ask({ environment }: Tenant, key: string, requestOptions: RequestOptions) {
     const at = clock.now();
-    const path = `/v1/refunds/${referenceOfKey(key)}` as const;
+    const path = `/v1/refunds/${encodeURIComponent(referenceOfKey(key))}` as const;
     const answer = await endpoints.ask(environment, endpoint, () =>
       upstream.get({ environment, path, requestOptions }),
     );
