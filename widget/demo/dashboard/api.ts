@@ -1,5 +1,6 @@
 // The dashboard's GraphQL client over HTTP and WebSocket, with a token that is renewed before it expires.
 import { type Client, createClient } from 'graphql-ws';
+import type { UpstreamAges } from './service-contact.ts';
 
 interface Config {
   endpoint: string;
@@ -79,6 +80,13 @@ function toRefusedError([error]: readonly ResponseError[], status: number): Refu
   return new RefusedError(error?.message ?? `GraphQL: ${status}`, error?.extensions?.code ?? null);
 }
 
+/** The root fields that failed, and may be read at another time. */
+function failedIn(errors: readonly ResponseError[]): string[] {
+  return errors
+    .filter(({ path, extensions }) => path?.length === 1 && extensions?.code !== NOT_OFFERED)
+    .map(({ path }) => String(path?.[0]));
+}
+
 async function load(path: string, request?: RequestInit): Promise<object> {
   const response = await fetch(path, request);
   if (!response.ok) throw new Error(`${path}: ${response.status}`);
@@ -87,6 +95,8 @@ async function load(path: string, request?: RequestInit): Promise<object> {
 
 /** The share of a token's lifetime after which it is renewed. */
 const RENEW_AT = 0.8;
+/** The time after which a server that does not answer is asked again. */
+const TIMEOUT_MS = 30_000;
 const PAUSES_MS = [500, 1_000, 2_000, 5_000, 10_000];
 
 export function openApi(
@@ -94,6 +104,8 @@ export function openApi(
   onClosed: () => void,
   /** Called with each new token, before the previous one expires. */
   onCredentials: (credentials: Credentials) => void,
+  /** Called with the ages of each answer of a facade, and the root fields that failed in it. */
+  onAges: (ages: UpstreamAges, failed: readonly string[]) => void,
 ): DashboardApi {
   let config: Promise<Config> | null = null;
   /** The endpoint of the newest configuration. */
@@ -176,11 +188,15 @@ export function openApi(
         authorization: `Bearer ${token}`,
       },
       body: JSON.stringify({ query, variables }),
+      signal: AbortSignal.timeout(TIMEOUT_MS),
     });
-    const { data, errors = [] } = (await response.json()) as {
+    const answer = (await response.json()) as {
       data?: object | null;
       errors?: ResponseError[];
+      extensions?: { upstream?: UpstreamAges };
     };
+    const { data, errors = [], extensions } = answer;
+    if (extensions?.upstream) onAges(extensions.upstream, failedIn(errors));
     if (errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED')) config = null;
     return { data, errors, status: response.status };
   }

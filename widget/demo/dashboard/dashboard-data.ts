@@ -6,7 +6,6 @@ import { type Credentials, type DashboardApi, openApi, type PartialResult, Refus
 import { Catalogue } from './catalogue.ts';
 import { startOfYesterday } from './chart-hours.ts';
 import { type Disputed, disputedOf } from './disputed.ts';
-import { EarliestTimer } from './earliest-timer.ts';
 import { createLists, listsOfDay, reachedMs, type WholeSums, wholeSums } from './lists.ts';
 import { mergeRead } from './loaded-list.ts';
 import {
@@ -26,21 +25,21 @@ import {
   type SubaccountPayout,
   type Subscription,
   type Wallet,
-  WEBHOOK_DELIVERIES,
   type WebhookDelivery,
 } from './operations.ts';
 import { type Part, readOffered } from './parts.ts';
+import { Poll } from './poll.ts';
+import { ServiceContact } from './service-contact.ts';
 import { followUpdates } from './updates.ts';
 
 export type ConnectionState = 'connecting' | 'live' | 'reconnecting' | 'offline';
 
-/** Webhook deliveries have no subscription: they are polled after an event that causes them, and at intervals. */
-const DELIVERIES_AFTER_MS = 1_200;
-const DELIVERIES_EVERY_MS = 20_000;
-const DELIVERIES_PENDING_MS = 5_000;
 const RESYNC_MS = 3_000;
 /** After this time the parts that could not be read are read again. */
 const MISSING_AFTER_MS = 10_000;
+
+/** The interval at which lists that are stale are read again, behind a facade of whose requests they take. */
+const LISTS_EVERY_MS = 60_000;
 
 export const MORE_FAILED = 'Não foi possível carregar mais agora.';
 
@@ -53,6 +52,8 @@ export class DashboardData implements ReactiveController {
   wallet: Wallet | null = null;
   /** The parts that could not be read. The page shows the others. */
   readonly missing: Set<Part> = new Set();
+  /** The ages of the data in front of another service. */
+  readonly contact = new ServiceContact();
   /** Passed to `<psa-payouts>`, which reads by itself. */
   credentials: Credentials | null = null;
   /** The lists whose older pages can be loaded. */
@@ -91,7 +92,11 @@ export class DashboardData implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   #api: DashboardApi | null = null;
   #timers = new Set<ReturnType<typeof setTimeout>>();
-  readonly #deliveriesTimer = new EarliestTimer(() => void this.#loadDeliveries());
+  readonly #poll = new Poll(
+    this,
+    () => this.#api,
+    () => this.#afterPoll(),
+  );
   /** Whether the pages of the day were read, as far as there are not too many. */
   #isDayRead = false;
   /** The instant from which on the payouts of subaccounts are loaded, in milliseconds. */
@@ -99,6 +104,8 @@ export class DashboardData implements ReactiveController {
   /** A socket is open and acknowledged. */
   #socketOpen = false;
   #wasLive = false;
+  /** The last reading of lists that were stale. */
+  #listsReadAt = Number.NEGATIVE_INFINITY;
 
   constructor(host: ReactiveControllerHost) {
     this.#host = host;
@@ -160,6 +167,9 @@ export class DashboardData implements ReactiveController {
         this.credentials = credentials;
         this.#host.requestUpdate();
       },
+      (ages, failed) => {
+        if (api === this.#api) this.contact.note(ages, failed, this.now());
+      },
     );
     this.#api = api;
     void this.#start(api);
@@ -168,7 +178,7 @@ export class DashboardData implements ReactiveController {
   #close(): void {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
-    this.#deliveriesTimer.clear();
+    this.#poll.stop();
     const api = this.#api;
     this.#api = null;
     api?.close();
@@ -184,7 +194,7 @@ export class DashboardData implements ReactiveController {
       this.#host.requestUpdate();
       this.#subscribe(api, updatesCursor);
       await Promise.all([this.#loadDay(), this.catalogue.load()]);
-      this.#scheduleNextDeliveries();
+      this.#poll.scheduleNext();
       this.#scheduleMissing(api);
     } catch {
       if (api !== this.#api) return;
@@ -270,7 +280,7 @@ export class DashboardData implements ReactiveController {
       onLost: () => {
         if (api === this.#api) this.#resync();
       },
-      onWebhooks: () => this.#deliveriesTimer.set(DELIVERIES_AFTER_MS),
+      onWebhooks: () => this.#poll.afterEvent(),
       onNewSubaccount: () => void this.#loadSubaccountNames(),
     });
   }
@@ -318,31 +328,17 @@ export class DashboardData implements ReactiveController {
     }
   }
 
-  // ── Webhooks ──────────────────────────────────────────────────────────────────────────────────
-
-  async #loadDeliveries(): Promise<void> {
-    try {
-      if (!document.hidden) {
-        const { webhookDeliveries } = await this.#request<{
-          webhookDeliveries: { nodes: WebhookDelivery[] };
-        }>(WEBHOOK_DELIVERIES);
-        this.deliveries = webhookDeliveries.nodes;
-        this.missing.delete('webhookDeliveries');
-        this.moreFailed = false;
-        this.#host.requestUpdate();
-        if (this.catalogue.isDue(this)) await this.catalogue.load();
-        this.#host.requestUpdate();
-      }
-    } catch {
-      // The next poll tries again.
+  /** Reads what is due beside each poll, and what was stale once the service answers again. */
+  async #afterPoll(): Promise<void> {
+    this.#host.requestUpdate();
+    const api = this.#api;
+    const isDue = performance.now() - this.#listsReadAt >= LISTS_EVERY_MS;
+    if (api && isDue && this.contact.isReached && this.contact.hasStaleLists) {
+      this.#listsReadAt = performance.now();
+      await this.#readParts(api, { afresh: false });
     }
-    this.#scheduleNextDeliveries();
-  }
-
-  #scheduleNextDeliveries(): void {
-    if (!this.#api) return;
-    const waiting = this.deliveries.some(({ status }) => status === 'PENDING');
-    this.#deliveriesTimer.set(waiting ? DELIVERIES_PENDING_MS : DELIVERIES_EVERY_MS);
+    if (this.catalogue.isDue(this)) await this.catalogue.load();
+    this.#host.requestUpdate();
   }
 
   // ── The connection ────────────────────────────────────────────────────────────────────────────
@@ -383,7 +379,7 @@ export class DashboardData implements ReactiveController {
   readonly #onVisible = () => {
     if (document.hidden) return;
     this.#api?.reconnectNow();
-    if (this.phase === 'ready') this.#deliveriesTimer.set(0);
+    if (this.phase === 'ready') this.#poll.now();
   };
 
   #request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data> {

@@ -12,16 +12,15 @@ import './dispute-dialog.ts';
 import './live-table.ts';
 import './payment-dialog.ts';
 import {
-  CONNECTION_LABELS,
   DELIVERY_LABELS,
   DISPUTE_LABELS,
   filterOptions,
-  PART_LABELS,
   PAYMENT_LABELS,
   STOCK_LABELS,
   SUBACCOUNT_PAYOUT_LABELS,
   SUBSCRIPTION_LABELS,
 } from './labels.ts';
+import { notices, stateOf } from './notices.ts';
 import type { Dispute, Wallet } from './operations.ts';
 import type { Part } from './parts.ts';
 import type { Operable, PaymentDialog } from './payment-dialog.ts';
@@ -70,41 +69,18 @@ export class DashboardApp extends LitElement {
   }
 
   protected override render(): TemplateResult {
-    const { phase, connection, announcement, moreFailed } = this.#data;
+    const { phase, announcement, moreFailed } = this.#data;
+    const state = stateOf(this.#data);
     return html`
       <div class="page-header">
         <h1>Painel</h1>
-        <p class="connection" data-connection=${connection} role="status">${CONNECTION_LABELS[connection]}</p>
+        <p class="connection" data-connection=${state.name} role="status">${state.label}</p>
       </div>
-      ${this.#renderNetworkNotice()}
-      ${this.#renderMissing()}
+      ${notices(this.#data)}
       ${moreFailed ? html`<p class="network-notice">${MORE_FAILED}</p>` : nothing}
       <p class="sr-only" aria-live="polite" data-announcement>${announcement.text}</p>
       ${phase === 'failed' ? this.#renderFailure() : this.#renderContent()}
     `;
-  }
-
-  #renderNetworkNotice(): TemplateResult | typeof nothing {
-    const { phase, connection } = this.#data;
-    if (phase !== 'ready' || connection === 'live' || connection === 'connecting') return nothing;
-    return html`
-      <p class="network-notice">
-        ${
-          connection === 'offline'
-            ? 'Você está sem rede. Os números são os últimos recebidos; nada se perde, o painel alcança quando ela voltar.'
-            : 'Conexão perdida. Reconectando; o que mudar enquanto isso chega em seguida.'
-        }
-      </p>
-    `;
-  }
-
-  #renderMissing(): TemplateResult | typeof nothing {
-    const { phase, missing } = this.#data;
-    if (phase !== 'ready' || missing.size === 0) return nothing;
-    const parts = [...missing].map((part) => PART_LABELS[part]).join(', ');
-    return html`<p class="network-notice" role="status" data-missing>
-      Não foi possível ler agora: ${parts}. O resto está em dia, e o painel tenta de novo sozinho.
-    </p>`;
   }
 
   /** The text of an empty list, which says nothing of one that could not be read. */

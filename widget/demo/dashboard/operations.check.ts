@@ -35,6 +35,7 @@ import {
   type SubaccountNames,
   type SubaccountPayout,
   type Subscription,
+  WALLET_AND_DELIVERIES,
   WALLET_UPDATES,
   type Wallet,
   WEBHOOK_DELIVERIES,
@@ -51,6 +52,7 @@ const start = graphql(START);
 const morePayouts = graphql(MORE_PAYOUTS);
 const moreCardPayments = graphql(MORE_CARD_PAYMENTS);
 const deliveries = graphql(WEBHOOK_DELIVERIES);
+const polled = graphql(WALLET_AND_DELIVERIES);
 const contents = graphql(PRODUCT_CONTENTS);
 const store = graphql(STORE_PRODUCTS);
 const names = graphql(SUBACCOUNT_NAMES);
@@ -78,6 +80,7 @@ export type Checks = [
   Fits<Present<ResultOf<typeof morePayouts>>['payouts'], Page<Payout>>,
   Fits<Present<ResultOf<typeof moreCardPayments>>['cardPayments'], Page<CardPayment>>,
   Fits<Present<ResultOf<typeof deliveries>>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
+  Fits<Present<ResultOf<typeof polled>>['wallet'], Wallet>,
   Fits<Present<ResultOf<typeof contents>>['deliveries'], Page<ProductContent>>,
   Fits<Present<ResultOf<typeof store>>['storeProducts'], Page<StoreProduct>>,
   Fits<Present<ResultOf<typeof names>>, SubaccountNames>,

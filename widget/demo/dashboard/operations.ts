@@ -275,6 +275,9 @@ export const SUBSCRIPTIONS =
   `query Subscriptions($after:String){subscriptions(first:50,after:$after){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
   `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
+/** The wallet beside them, for the age of its answer. */
+export const WALLET_AND_DELIVERIES =
+  `query WalletAndDeliveries{wallet{${WALLET}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
 export const SUBACCOUNT_NAMES =
   'query SubaccountNames{subaccounts(first:20){nodes{subaccountId name}}}' as const;
 
