@@ -141,6 +141,23 @@ describe('a request', () => {
     expect(upstream.state()).toMatchObject({ circuit: 'closed', lastAnswerAt: clock.now() });
   });
 
+  test('an answer that echoes the key names it to nobody, and a payer’s write reads no words of a refusal', async () => {
+    const echoed = Buffer.from(`authorization: Bearer ${KEY}`).toString('base64');
+    const { upstream } = await start((response) =>
+      json(response, 403, {
+        error: `Invalid x_${KEY} or ${echoed}`,
+        failureReason: encodeURIComponent(`${KEY} `),
+      }),
+    );
+    const { body } = await upstream.send(PAYOUT);
+    expect(JSON.stringify(body)).not.toMatch(/secret|a_secret|merchant|c2VjcmV0/);
+    expect(body).toMatchObject({ error: expect.stringMatching(/^Invalid .*… or .*…/) });
+    const requestOptions = { priority: 'payer', subject: 't' } as const;
+    expect((await upstream.send({ ...PAYOUT, requestOptions })).body).toMatchObject({
+      error: 'The payments service refuses this',
+    });
+  });
+
   test('a request is sent below the path of the URL, on a connection that is kept alive', async () => {
     const ports = new Set<number>();
     const service = await startReceiver((response) => {

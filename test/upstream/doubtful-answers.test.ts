@@ -239,6 +239,21 @@ describe('a change that may not have been made', () => {
   });
 });
 
+test('A payer reads a refusal in words of this server, and a merchant in those of the service', async () => {
+  const { script, facade, tenant } = await start();
+  script.on('GET', '/v1/payments/', () => refused(403, 'A chave da loja Varanda venceu'));
+  const payments = createRemotePayments({
+    ...facade,
+    callbackUrl: null,
+    findProduct: async () => null,
+    privateAddresses: false,
+  });
+  const find = (priority: Requester['priority']) =>
+    payments.serviceFor({ ...requesterOf(), priority }).find(tenant, `psa_${HEX}`);
+  await expect(find('merchant')).rejects.toThrow('A chave da loja Varanda venceu');
+  await expect(find('payer')).rejects.toThrow(/^The payments service refuses this$/);
+});
+
 describe('an answer to a creation that is not of the request', () => {
   const SUBACCOUNT = `sacc_${'a'.repeat(32)}`;
   const faultsOf = (facade: TestFacade) =>

@@ -18,6 +18,7 @@ import {
   writesOfMirrored,
 } from '../../server/src/upstream/mirror.ts';
 import type { MirroredResource } from '../../server/src/upstream/mirror-store.ts';
+import { createRedaction } from '../../server/src/upstream/secrets.ts';
 import type { WebhookClaim } from '../../server/src/upstream/webhook-claim.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import { createReceiver } from '../../server/src/webhooks/receive.ts';
@@ -92,6 +93,7 @@ export async function startReceiving({
     committer,
     clock,
     secrets: { live: secrets, sandbox: sandboxSecrets },
+    redaction: createRedaction([]),
     publicUrl,
     tenantOf: (environment) => (configured.includes(environment) ? tenantOf(environment) : null),
     claimReaders: [readCardClaim, readPaymentClaim, readPayoutClaim, readCodeClaim],

@@ -35,6 +35,7 @@ import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createPoller, type Poller } from '../upstream/poller.ts';
 import { createReads } from '../upstream/reads.ts';
+import { createRedaction } from '../upstream/secrets.ts';
 import { createRemoteWallet } from '../wallet/remote/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createReceiver, RECEIVE_PATH } from '../webhooks/receive.ts';
@@ -87,7 +88,14 @@ export async function createRemoteRuntime({
     onFault,
   });
   const upstreamMetrics = createUpstreamMetrics();
+  const { keys, webhookSecrets } = upstreamConfig;
+  const redaction = createRedaction([
+    ...Object.values(keys),
+    ...webhookSecrets.live,
+    ...webhookSecrets.sandbox,
+  ]);
   const upstream = createUpstream({
+    redaction,
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
@@ -196,7 +204,8 @@ export async function createRemoteRuntime({
     database,
     committer,
     clock,
-    secrets: upstreamConfig.webhookSecrets,
+    secrets: webhookSecrets,
+    redaction,
     publicUrl,
     tenantOf: (environment) =>
       upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),

@@ -28,7 +28,7 @@ const DESTINATION_PATTERNS = [
 
 /** Patterns of secrets in the text of an error, and their masks: a library's message may repeat a value. */
 const SECRET_PATTERNS: readonly TextPattern[] = [
-  [/\b(ps_[a-z]+_|whsec_)[\w+/=-]+/g, '$1…'],
+  [/(ps_[a-z]+_|whsec_)[\w+/=-]+/g, '$1…'],
   [/\b(Bearer|Basic) +[\w.~+/=-]+/gi, '$1 …'],
   [/:\/\/[^\s/:@"]*:[^\s/@"]+@/g, '://…@'],
   ...DESTINATION_PATTERNS,

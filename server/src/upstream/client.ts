@@ -7,6 +7,7 @@ import type { Budget } from './budget/budget.ts';
 import { endpointOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf, serviceLimit } from './rate-limits.ts';
 import { isNotImplemented, isSuccess } from './responses.ts';
+import { createRedaction, type Redaction, withoutWords } from './secrets.ts';
 import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
 import {
   type RequestOptions,
@@ -54,6 +55,7 @@ export function createUpstream({
   budget,
   clock,
   timeouts: { connectMs = CONNECT_MS, readMs = READ_MS, writeMs = WRITE_MS } = {},
+  redaction = createRedaction(Object.values(keys)),
   random = Math.random,
   onOutcome,
   onTurn,
@@ -67,6 +69,8 @@ export function createUpstream({
   budget: Budget;
   clock: Clock;
   timeouts?: Partial<UpstreamTimeouts>;
+  /** Removes the secrets from all that the service says. */
+  redaction?: Redaction;
   random?: () => number;
   /** Counts each request and its outcome; `seconds` from when it was sent, null where it never was. */
   onOutcome?: (
@@ -160,7 +164,7 @@ export function createUpstream({
         })
         .then((whole) => {
           slot.end('answered');
-          return readAnswer(whole);
+          return readAnswer(whole, redaction);
         });
       settle(true);
       lastAnswerAt = clock.now();
@@ -225,7 +229,10 @@ export function createUpstream({
     if (!keys[request.environment])
       throw new Error(`There is no key of the payments service for ${request.environment}`);
     if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
-    return track(sendRetrying429(request));
+    const answer = await track(sendRetrying429(request));
+    // A read may be shared with a merchant: its payers' part is kept apart where it is handed out.
+    const isOfPayer = request.requestOptions.priority === 'payer' && request.method !== 'GET';
+    return isOfPayer ? { ...answer, body: withoutWords(answer.body) } : answer;
   }
 
   function pause(ms: number): Promise<void> {
@@ -280,15 +287,16 @@ export function createUpstream({
 }
 
 /** Reads an answer. @throws UpstreamFault (a 5xx; a success that is not JSON) */
-function readAnswer({ status, headers, body }: WireAnswer): UpstreamAnswer {
+function readAnswer({ status, headers, body }: WireAnswer, redaction: Redaction): UpstreamAnswer {
   if (status >= 500) throw new UpstreamFault('server_error', 'maybe', String(status));
-  return { status, headers, body: body.length === 0 ? null : readJson(status, body) };
+  return { status, headers, body: body.length === 0 ? null : readJson(status, body, redaction) };
 }
 
 /** Parses a body. A refusal's status suffices (the document's section 7), so a proxy's page in its place is no fault. */
-function readJson(status: number, body: Buffer): unknown {
+function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
   try {
-    return JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(body));
+    const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
+    return redaction.json(JSON.parse(text), text);
   } catch {
     if (status >= 300) return null;
     throw new UpstreamFault('unreadable', 'maybe', 'not JSON');

@@ -4,6 +4,7 @@ import { createLRUCache } from '../kernel/lru-cache.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { endpointOf, sourceOf } from './endpoint-availability.ts';
 import { isSuccess, messageOf, unreadable } from './responses.ts';
+import { withoutWords } from './secrets.ts';
 import {
   type RequestOptions,
   UPSTREAM_PRIORITIES,
@@ -141,7 +142,9 @@ export function createReads({
       const key = `${environment} ${path}`;
       const toRead = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
-        return { status, body, at, stale: source === 'stale' };
+        // A payer reads no words of the service; those of its answers are a merchant's.
+        const read = requestOptions.priority === 'payer' && status >= 300 ? withoutWords(body) : body;
+        return { status, body: read, at, stale: source === 'stale' };
       };
       for (;;) {
         const writes = writeCounts.get(environment) ?? 0;

@@ -29,7 +29,7 @@ export function messageOf(body: unknown, { secret = '' }: { secret?: string } = 
   const message = readRecord(body)?.error;
   if (typeof message !== 'string') return null;
   const redacted = secret === '' ? message : message.replaceAll(secret, '…');
-  return readText(redacted.replace(/\bps_(?:live|test)_\S*|https?:\/\/\S*/gi, '…'));
+  return readText(redacted.replace(/(?:ps_(?:live|test)_|whsec_)\S*|https?:\/\/\S*/gi, '…'));
 }
 
 /**

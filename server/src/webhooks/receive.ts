@@ -10,11 +10,13 @@ import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
 import { isBadAnswer, isRetryable, MissingEndpointError } from '../upstream/responses.ts';
+import type { Redaction } from '../upstream/secrets.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { RetryLater, type TaskHandler } from '../work/queue.ts';
 import { received, receivedBodies, relayedDeliveries } from './collections.ts';
 import { statusEvents } from './events.ts';
 import { isWebhookId } from './model.ts';
+import { parsePayload } from './payload.ts';
 import { isSignedWith } from './signing.ts';
 import type { NewDelivery } from './store.ts';
 
@@ -58,6 +60,7 @@ export function createReceiver({
   committer,
   clock,
   secrets: configured,
+  redaction,
   publicUrl,
   tenantOf,
   claimReaders,
@@ -71,6 +74,8 @@ export function createReceiver({
   clock: Clock;
   /** Any of an environment's verifies its webhooks; with none, they are refused. */
   secrets: Readonly<Record<Environment, readonly string[]>>;
+  /** Removes the configured secrets from all that an event says; what is relayed keeps its bytes. */
+  redaction: Redaction;
   /** The URL of this server: a webhook is not relayed back to it. */
   publicUrl: string;
   /** Returns null where the configuration has no key for the environment: its webhooks are ignored. */
@@ -132,7 +137,9 @@ export function createReceiver({
     const bodyHash = createHash('sha256').update(bytes).digest('hex');
     const id = headerOf(request, 'x-webhook-id') ?? '';
     const webhookId = isWebhookId(id) ? id : bodyHash;
-    const payload = parsePayload(body);
+    const parsed = parsePayload(body);
+    if (typeof parsed === 'string') throw new HttpError(400, parsed);
+    const payload = redaction.json(parsed, body) as Message['payload'];
     const environment = environmentOf(payload);
     if (!isSigned[environment])
       refuseSignature(`one of ${environment} is signed with a secret of the other environment`);
@@ -237,25 +244,6 @@ export function createReceiver({
 }
 
 // ── Reading a payload ───────────────────────────────────────────────────────────────────────────
-
-/**
- * Parses a payload. A character in its texts that Postgres cannot store is replaced, so that no event is lost for it; the
- * relayed body keeps it.
- * @throws HttpError 400
- */
-function parsePayload(body: string): Readonly<Record<string, unknown>> {
-  let payload: unknown;
-  try {
-    payload = JSON.parse(body, (_, value: unknown) =>
-      typeof value === 'string' ? value.replaceAll('\u0000', '\ufffd').toWellFormed() : value,
-    );
-  } catch {
-    throw new HttpError(400, 'The body is not JSON');
-  }
-  if (typeof payload !== 'object' || payload === null || Array.isArray(payload))
-    throw new HttpError(400, 'The body must be a JSON object');
-  return payload as Record<string, unknown>;
-}
 
 /** The environment of an event: sandbox events have names of their own, or a `sandbox` member (section 6.1). */
 function environmentOf(payload: Message['payload']): Environment {

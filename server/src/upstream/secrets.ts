@@ -1,0 +1,178 @@
+import { readRecord } from '../kernel/lenient-json.ts';
+
+// The words of the service, without what nobody may read: a service may echo a request, with its key, in an error.
+
+/** Removes the configured secrets from texts, by their value. */
+export interface Redaction {
+  /** Removes them from a text, in whichever encoding they are. */
+  text(text: string): string;
+  /** Removes them from each text of a body that was parsed from `source`, the names of its members too. */
+  json(value: unknown, source: string): unknown;
+}
+
+/** The beginnings of keys and secrets that tell nothing. */
+const PUBLIC_PREFIX = /^(?:ps_(?:live|test)_|whsec_)/;
+/** The shortest part of a secret that is removed, in bytes. */
+const MIN_PART = 12;
+const MASK = '…';
+
+export function createRedaction(secrets: readonly string[]): Redaction {
+  const needles = new Map<string, { text: string; at: number; min: number }[]>();
+  for (const form of new Set(secrets.flatMap(formsOf))) addNeedles(needles, form);
+  const alternatives = [...needles.keys()].map((part) => part.replace(/[^a-z0-9]/g, '\\$&'));
+  if (alternatives.length === 0) return { text: (text) => text, json: (value) => value };
+  const parts = [...needles.keys()];
+  const pattern = new RegExp(`(?=(${alternatives.join('|')}))`, 'g');
+
+  /** The places of a normal text that are within a part of a secret. */
+  function hits(normal: string): { from: number; to: number }[] {
+    return [...normal.matchAll(pattern)].flatMap(({ index, 1: part }) =>
+      needles.get(part!)!.flatMap(({ text, at, min }) => {
+        let [from, to] = [index, index + part!.length];
+        while (from > 0 && at - (index - from) > 0 && normal[from - 1] === text[at - (index - from) - 1])
+          from -= 1;
+        while (to < normal.length && normal[to] === text[at + (to - index)]) to += 1;
+        return to - from >= min ? [{ from, to }] : [];
+      }),
+    );
+  }
+
+  /** Masks the words of a text that hold a part of a secret, as a view of the text shows it. */
+  function masked(text: string, { chars, placeOf, endOf }: View): string {
+    const found = hits(normalize(chars));
+    if (found.length === 0) return text;
+    const isMasked = new Uint8Array(text.length);
+    for (const { from, to } of found) isMasked.fill(1, placeOf(from), endOf(to));
+    return [...isMasked.keys()]
+      .map((at) => (!isMasked[at] ? text[at] : isMasked[at - 1] ? '' : MASK))
+      .join('');
+  }
+
+  function redact(text: string): string {
+    let rest = masked(text, { chars: text, placeOf: (at) => at, endOf: (at) => at });
+    // What is encoded once more, or broken by spaces, is read as it would be decoded.
+    if (HAS_ESCAPE.test(rest)) rest = masked(rest, decodedOf(rest));
+    if (/[\s:]/.test(rest)) rest = masked(rest, withoutSpaces(rest));
+    return rest;
+  }
+
+  function json(value: unknown, depth = 0): unknown {
+    if (typeof value === 'string') return value.length < SHORTEST ? value : redact(value);
+    if (typeof value !== 'object' || value === null || depth > MAX_NESTING) return value;
+    if (Array.isArray(value)) return value.map((each) => json(each, depth + 1));
+    return Object.fromEntries(
+      Object.entries(value).map(([name, each]) => [json(name) as string, json(each, depth + 1)]),
+    );
+  }
+
+  /** Whether a text may hold a part of a secret: nearly none does, and a search for each part is quick. */
+  function mayHold(source: string): boolean {
+    if (HAS_ESCAPE.test(source)) return true;
+    const normal = normalize(source);
+    return parts.some((part) => normal.includes(part));
+  }
+
+  return { text: redact, json: (value, source) => (mayHold(source) ? json(value) : value) };
+}
+
+const SHORTEST = 4;
+const MAX_NESTING = 64;
+
+/** The text of a secret that has to be removed: itself, and the bytes that a webhook secret stands for. */
+function formsOf(secret: string): string[] {
+  const own = secret.replace(PUBLIC_PREFIX, '');
+  if (own.length < SHORTEST) return [];
+  const bytes = secret.startsWith('whsec_') ? Buffer.from(own, 'base64') : null;
+  return bytes && bytes.length >= MIN_PART ? [own, bytes.toString('latin1')] : [own];
+}
+
+/** The encodings of a text, each as a normal text: as it is, hex, and base64 wherever in a longer text it stands. */
+function encodingsOf(form: string): { text: string; min: number }[] {
+  const bytes = /^[\x20-\x7e]*$/.test(form) ? Buffer.from(form) : Buffer.from(form, 'latin1');
+  const size = Math.min(MIN_PART, bytes.length);
+  return [
+    { text: form, min: size },
+    { text: bytes.toString('hex'), min: size * 2 },
+    ...[0, 1, 2].map((before) => {
+      const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
+      // The first and the last characters depend on what stands beside it.
+      const text = whole.replace(/=+$/, '').slice(Math.ceil((before * 4) / 3), -1);
+      return { text, min: Math.min(text.length, Math.ceil((size * 4) / 3) - 2) };
+    }),
+  ].map(({ text, min }) => ({ text: normalize(text), min }));
+}
+
+/** Adds the parts of a text by which it is found: each stretch of its least length contains one of them. */
+function addNeedles(needles: Map<string, { text: string; at: number; min: number }[]>, form: string): void {
+  for (const { text, min } of encodingsOf(form)) {
+    const size = Math.max(1, Math.floor((min + 1) / 2));
+    for (let at = 0; at + size <= text.length; at += size) {
+      const part = text.slice(at, at + size);
+      needles.set(part, [...(needles.get(part) ?? []), { text, at, min }]);
+    }
+  }
+}
+
+/** The form in which texts are compared: without case, and with one alphabet of base64. */
+function normalize(text: string): string {
+  return text
+    .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
+    .replaceAll('-', '+')
+    .replaceAll('_', '/');
+}
+
+/** A reading of a text: its characters, and the place of each in the text. */
+interface View {
+  chars: string;
+  placeOf(at: number): number;
+  /** The place in the text behind the character before one. */
+  endOf(at: number): number;
+}
+
+function withoutSpaces(text: string): View {
+  const places = [...text.matchAll(/[^\s:]/g)].map(({ index }) => index);
+  return {
+    chars: places.map((at) => text[at]).join(''),
+    placeOf: (at) => places[at]!,
+    endOf: (at) => places[at - 1]! + 1,
+  };
+}
+
+const HAS_ESCAPE = /%[0-9a-f]{2}|\\[ux]|&#/i;
+
+const ESCAPE =
+  /%(?:25)*([0-9a-f]{2})|\\+u00([0-9a-f]{2})|\\+x([0-9a-f]{2})|&#x0*([0-9a-f]{2});?|&#0*(\d{2,3});?/gi;
+
+/** A text without its escapes: of URLs, of JSON, of JavaScript and of HTML, also where each is escaped again. */
+function decodedOf(text: string): View {
+  let chars = '';
+  const places: number[] = [];
+  let at = 0;
+  for (const match of text.matchAll(ESCAPE)) {
+    const [whole, ...codes] = match;
+    for (; at < match.index; at += 1) {
+      chars += text[at];
+      places.push(at);
+    }
+    const hex = codes.slice(0, 4).find((code) => code !== undefined);
+    chars += String.fromCharCode(hex === undefined ? Number(codes[4]) : Number.parseInt(hex, 16));
+    places.push(at);
+    at += whole!.length;
+  }
+  for (; at < text.length; at += 1) {
+    chars += text[at];
+    places.push(at);
+  }
+  return { chars, placeOf: (each) => places[each]!, endOf: (each) => places[each] ?? text.length };
+}
+
+// ── Payers ──────────────────────────────────────────────────────────────────────────────────────
+
+/** The words that a payer reads in the place of the service's: those may name anything. */
+const FOR_PAYERS = 'The payments service refuses this';
+
+/** The body of an answer as a payer may read of it: a refusal says that it is one, and nothing in the service's own words. */
+export function withoutWords(body: unknown): unknown {
+  const record = readRecord(body);
+  return typeof record?.error === 'string' ? { ...record, error: FOR_PAYERS } : body;
+}
