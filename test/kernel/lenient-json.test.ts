@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import { cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
-import { readPage, readWord } from '../../server/src/kernel/lenient-json.ts';
+import { readId, readPage, readWord } from '../../server/src/kernel/lenient-json.ts';
 import { readPayout } from '../../server/src/payouts/wire.ts';
 import { readSubaccountPayout } from '../../server/src/subaccounts/wire.ts';
 
@@ -68,4 +68,12 @@ test('An answer without an array is no page', () => {
 
 test('An answer with two lists of unknown names is no page', () => {
   expect(readPage({ filtros: [{ nome: 'a' }], saques: [{ id: 1 }] }, 'payouts')).toBeNull();
+});
+
+test.each(['', ' a', 'a ', 'a\n', 'a\u0000', 'ç', 'x'.repeat(201), 5, null, {}])('%j is no id', (value) => {
+  expect(readId(value)).toBeNull();
+});
+
+test.each(['a', '0', 'saq_idem_pedido 7/2026', '~'.repeat(200)])('%j is an id', (text) => {
+  expect(readId(text)).toBe(text);
 });

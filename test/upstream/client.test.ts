@@ -651,3 +651,30 @@ describe('closing', () => {
     expect(await read).toMatchObject({ kind: 'server_error' });
   });
 });
+
+describe('a list that ignores what was asked for', () => {
+  const rows = (from: number, to: number) =>
+    Array.from({ length: to - from }, (_, index) => ({ id: `r${from + index}` }));
+
+  test.each([
+    ['ignores limit and offset', { rows: rows(0, 20_000), total: 20_000 }, 20_000],
+    ['ignores limit alone', { rows: rows(200, 20_000), total: 20_000 }, 20_000],
+    ['gives its own length as the total', { rows: rows(0, 900), total: 900, limit: 900 }, 900],
+    ['has no total', { rows: rows(0, 900) }, 900],
+    ['is bare', rows(0, 900), 900],
+  ])('of a list that %s the page is taken', async (_, body, total) => {
+    const { upstream } = await start((response) => json(response, 200, body));
+    const path = '/v1/payouts?limit=100&offset=200' as const;
+    const answer = await upstream.get({ ...WALLET, path });
+    expect(Object.values(answer.body as object)).toContainEqual(rows(200, 300));
+    expect(answer.body).toMatchObject({ total });
+  });
+
+  test('what is no longer than asked for stays as it is, and so does a resource', async () => {
+    const body = { rows: rows(0, 100), total: 900, etiquetas: ['a'] };
+    const { upstream } = await start((response) => json(response, 200, body));
+    const get = async (path: `/v1/${string}`) => (await upstream.get({ ...WALLET, path })).body;
+    expect(await get('/v1/payouts?limit=100&offset=0')).toEqual(body);
+    expect(await get('/v1/payouts/1')).toEqual(body);
+  });
+});

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type JsonRecord, readCents, readRecord, readRecords, readText } from '../kernel/lenient-json.ts';
+import { type JsonRecord, readCents, readId, readRecord, readRecords } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { pixToWire, pixWebhook, pixWebhooks, pixWireShape, readPixMembers } from '../pix/wire.ts';
@@ -147,7 +147,7 @@ function ownMembersOf(record: Identified) {
 
 function splitFromWire(value: unknown): ChargeSplit[] {
   const record = readRecord(value);
-  const [subaccountId, amountCents] = [readText(record?.subaccountId), readCents(record?.amountCents)];
+  const [subaccountId, amountCents] = [readId(record?.subaccountId), readCents(record?.amountCents)];
   if (!record || subaccountId === null || amountCents === null) return [];
   const basisPoints = ['number', 'string'].includes(typeof record.percent)
     ? basisPointsOf(String(record.percent))

@@ -85,6 +85,14 @@ export function readText(value: unknown): string | null {
   return value.slice(0, LONGEST_TEXT).toWellFormed().replaceAll('\u0000', '');
 }
 
+/**
+ * Reads an id that another service has given, unchanged: 1 to 200 of the printable ASCII characters, without a space at an end. Any
+ * other text is none: cut or changed it would name something else.
+ */
+export function readId(value: unknown): string | null {
+  return typeof value === 'string' && /^[!-~](?:[ -~]{0,198}[!-~])?$/.test(value) ? value : null;
+}
+
 /** Reads a word of a small set, such as a status, in lower case and without accents: `Concluído` is `concluido`. */
 export function readWord(value: unknown): string | null {
   if (typeof value !== 'string' || value === '' || value.length > LONGEST_WORD) return null;

@@ -6,6 +6,7 @@ import {
   isObjectId,
   type JsonRecord,
   readCents,
+  readId,
   readInstant,
   readInstants,
   readLitoshi,
@@ -258,7 +259,7 @@ function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): Up
   const method = readText(record.method) ?? values.find((value) => readMethod(value) !== null);
   return {
     withdrawalId,
-    code: readText(record.code) ?? readText(findMember(record, (text) => text.startsWith('SAQ-'))),
+    code: readId(record.code) ?? readId(findMember(record, (text) => text.startsWith('SAQ-'))),
     method: method === undefined ? null : (readMethod(method) ?? 'unknown'),
     status: status === undefined ? null : withReturn(readStatus(status) ?? 'unknown', record.returnedAt),
     amountCents: readReais(record.amount),
@@ -281,7 +282,7 @@ function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): Up
 }
 
 function idIn(record: JsonRecord): string | null {
-  return readText(record.withdrawalId) ?? readText(record.id) ?? findMember(record, isObjectId, ['_id']);
+  return readId(record.withdrawalId) ?? readId(record.id) ?? findMember(record, isObjectId, ['_id']);
 }
 
 function readStatus(value: unknown): PayoutStatus | null {
@@ -325,7 +326,7 @@ const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
 export function readPayoutEvent(json: unknown): UpstreamPayout | null {
   const record = readRecord(json);
   const name = EVENT_NAME.exec(readText(record?.event) ?? '')?.[1];
-  const withdrawalId = readText(record?.withdrawalId);
+  const withdrawalId = readId(record?.withdrawalId);
   if (!record || name === undefined || withdrawalId === null) return null;
   const payout = payoutIn(record)!;
   const agrees = STATUS_OF_EVENT[name] === undefined || STATUS_OF_EVENT[name] === payout.status;

@@ -6,9 +6,9 @@ import {
   isEndToEndId,
   type JsonRecord,
   readCents,
+  readId,
   readInstant,
   readRecord,
-  readText,
 } from '../kernel/lenient-json.ts';
 import { cents } from '../kernel/money.ts';
 import type { Environment } from '../kernel/tenant.ts';
@@ -179,7 +179,7 @@ export function readPixMembers(record: JsonRecord) {
 /** The ids of all refunds; null where one has none. */
 function refundIdsIn(refunds: unknown): string[] | null {
   if (!Array.isArray(refunds)) return null;
-  const ids = refunds.flatMap((each) => readText(readRecord(each)?.refundId) ?? []);
+  const ids = refunds.flatMap((each) => readId(readRecord(each)?.refundId) ?? []);
   return ids.length === refunds.length ? ids : null;
 }
 
@@ -201,7 +201,7 @@ function codeIn(record: JsonRecord): string | null {
 function returnedCreditFromWire(value: unknown): ReturnedCredit[] {
   const record = readRecord(value);
   const [amountCents, receivedAt] = [readCents(record?.amountCents), readInstant(record?.receivedAt)];
-  const endToEndId = readText(record?.endToEndId);
+  const endToEndId = readId(record?.endToEndId);
   if (!record || amountCents === null || !receivedAt || endToEndId === null) return [];
   const cause = RETURN_CAUSES.find((each) => each === record.cause) ?? 'unknown';
   return [{ endToEndId, amountCents, cause, receivedAt, returnedAt: readInstant(record.returnedAt) }];

@@ -5,6 +5,7 @@ import {
   type JsonRecord,
   readAmount,
   readCents,
+  readId,
   readInstant,
   readRecord,
   readRecords,
@@ -179,9 +180,9 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
   const createdAt = readInstant(json?.createdAt);
   if (!json || subaccountId === undefined || amountCents === null || !createdAt) return null;
   return {
-    payoutId: readText(json.payoutId),
-    withdrawalId: readText(json.withdrawalId),
-    code: readText(json.code),
+    payoutId: readId(json.payoutId),
+    withdrawalId: readId(json.withdrawalId),
+    code: readId(json.code),
     subaccountId,
     status: statusOf(json.status),
     reversed: json.reversed === true,
@@ -190,7 +191,7 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
     platformFeeCents: readCents(json.platformFeeCents),
     netAmountCents: readCents(json.netAmountCents),
     pixKey: readText(json.pixKey),
-    endToEndId: readText(json.endToEndId),
+    endToEndId: readId(json.endToEndId),
     recipientName: readText(json.recipientName),
     recipientBankName: readText(json.recipientBankName),
     failureReason: readText(json.failureReason),
@@ -214,10 +215,10 @@ export function readRequestedPayout(
 ): { withdrawalId: string | null; code: string | null; amountCents: number | null } | null {
   const json = readRecord(body);
   const withdrawal = readRecord(json?.withdrawal);
-  const code = readText(json?.code);
+  const code = readId(json?.code);
   if (!withdrawal && code === null) return null;
   const amountCents = readAmount(withdrawal ?? {}, 'amount') ?? readAmount(json ?? {}, 'amount');
-  return { withdrawalId: readText(withdrawal?.id), code, amountCents };
+  return { withdrawalId: readId(withdrawal?.id), code, amountCents };
 }
 
 /** Reads a payout's event: the whole payout where the event has it, else its code, and its subaccount if it is named. */
@@ -228,7 +229,7 @@ export function readSubaccountPayoutEvent(
   if (json?.event !== EVENT) return null;
   const payout = readSubaccountPayout(payload);
   if (payout) return { payout };
-  const code = readText(json.code);
+  const code = readId(json.code);
   return code === null ? null : { code, subaccountId: findMember(json, isSubaccountId) };
 }
 
@@ -278,7 +279,7 @@ export function readStatementEntry(subaccountId: string, body: unknown): Stateme
   const json = readRecord(body);
   if (!json) return null;
   const refId =
-    readText(json.refId) ?? findMember(json, (text) => /^(saq_|rep_|SUB-|psplit_|ref_)/.test(text));
+    readId(json.refId) ?? readId(findMember(json, (text) => /^(saq_|rep_|SUB-|psplit_|ref_)/.test(text)));
   const named = kindSaidBy(json) ?? 'unknown';
   const amount = readAmount(json, 'amount');
   const createdAt = createdAtIn(json);
@@ -303,7 +304,7 @@ function isDebit(kind: StatementEntryKind): boolean {
 /** Reads the `refId` of a transfer's entry, by its name or by our own form; null where there is none. */
 export function readTransferReference(body: unknown): string | null {
   for (const json of readRecords(body)) {
-    const refId = readText(json.refId) ?? findMember(json, (text) => text.startsWith('rep_'));
+    const refId = readId(json.refId) ?? readId(findMember(json, (text) => text.startsWith('rep_')));
     if (refId !== null) return refId;
   }
   return null;

@@ -2,6 +2,7 @@ import { parseBrCode } from '../kernel/br-code.ts';
 import {
   type JsonRecord,
   readCents,
+  readId,
   readInstant,
   readNumber,
   readRecord,
@@ -90,7 +91,7 @@ function readCycle(value: unknown): UpstreamCycle[] {
       attempts: readCount(record.attempts, 0),
       dueAt: readInstant(record.dueAt),
       nextAttemptAt: readInstant(record.nextAttemptAt),
-      paymentId: readText(record.paymentId),
+      paymentId: readId(record.paymentId),
       paidAt: readInstant(record.paidAt),
       failureReason: readLong(record.failureReason),
     },

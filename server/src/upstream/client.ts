@@ -6,6 +6,7 @@ import { createBreaker } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
 import { endpointOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf, serviceLimit } from './rate-limits.ts';
+import { requestedPage } from './requested-page.ts';
 import { isNotImplemented, isSuccess } from './responses.ts';
 import { createRedaction, type Redaction, withoutWords } from './secrets.ts';
 import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
@@ -264,7 +265,13 @@ export function createUpstream({
       for (let attempt = 0; ; attempt += 1) {
         const waitMs = Math.max(0, waitUntilMs - clock.ms());
         try {
-          return await send({ method: 'GET', requestOptions: { ...requestOptions, waitMs }, ...request });
+          const answer = await send({
+            method: 'GET',
+            requestOptions: { ...requestOptions, waitMs },
+            ...request,
+          });
+          if (!isSuccess(answer)) return answer;
+          return { ...answer, body: requestedPage(request.path, answer.body) };
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
           // Of a retry that could not be sent, the fault before it is reported.

@@ -1,0 +1,27 @@
+import { readCents, readRecord } from '../kernel/lenient-json.ts';
+
+/**
+ * Cuts the answer to a page down to the `limit` and `offset` of its path. A service that ignores them sends its whole list: thousands
+ * of rows, and each would be merged, cached and shown.
+ */
+export function requestedPage(path: string, body: unknown): unknown {
+  const query = new URLSearchParams(path.split('?')[1]);
+  const [limit, offset] = [Number(query.get('limit')), Number(query.get('offset'))];
+  const isLong = (value: unknown): value is unknown[] => Array.isArray(value) && value.length > limit;
+  if (!query.has('limit') || typeof body !== 'object' || body === null) return body;
+  if (isLong(body)) return { data: body.slice(offset, offset + limit), total: body.length };
+  const record = readRecord(body) ?? {};
+  if (!Object.values(record).some(isLong)) return body;
+  const total = readCents(record.total);
+  // A list that lacks as many as were to be skipped has skipped them.
+  const startOf = (list: unknown[]) => (total !== null && list.length === total - offset ? 0 : offset);
+  const cut = Object.entries(record).map(([name, value]) =>
+    isLong(value) ? [name, value.slice(startOf(value), startOf(value) + limit)] : [name, value],
+  );
+  const longest = Math.max(
+    ...Object.values(record)
+      .filter(isLong)
+      .map(({ length }) => length),
+  );
+  return { ...Object.fromEntries(cut), total: total ?? longest };
+}
