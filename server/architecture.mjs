@@ -34,6 +34,9 @@ const PIX = 'pix/{credit,decisions,refunding,upstream-resource}.ts';
 /** The decisions about payments by LTC: pure too. */
 const LTC = 'ltc/{decisions,upstream-request}.ts';
 
+/** The starts of payments by tokens in front of another service, which all methods share. */
+const TOKEN_STARTS = 'checkout/remote/token-commands.ts';
+
 /** The accounts of the ledger, and the amounts that may be taken from them: pure. */
 const LEDGER = 'ledger/{postings,funds}.ts';
 
@@ -117,10 +120,21 @@ export const ARCHITECTURE = [
   {
     files: ['{payments,charges}/remote/service.ts'],
     own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands}.ts'],
-    others: ['kernel/**', MODELS, 'pix/remote/service.ts', 'upstream/**'],
+    others: ['kernel/**', MODELS, TOKEN_STARTS, 'pix/remote/service.ts', 'upstream/**'],
   },
 
-  // What starts by a checkout token starts in one way, whichever method pays it.
+  // A token starts its payments in one way, whichever method pays it: in front of another service, and in this one.
+  {
+    files: ['{payments,card-payments}/remote/commands.ts'],
+    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands}.ts'],
+    others: ['kernel/**', MODELS, TOKEN_STARTS, 'upstream/**', 'commit/**'],
+  },
+  {
+    files: ['card-payments/remote/service.ts'],
+    own: [...RULES, ...REMOTE_RULES, '*wire.ts', 'remote/*{mirror,commands}.ts'],
+    others: ['kernel/**', MODELS, RECEIVING, TOKEN_STARTS, 'upstream/**'],
+  },
+
   {
     files: ['card-payments/service.ts'],
     own: [...RULES, '**/*{store,collections}.ts'],

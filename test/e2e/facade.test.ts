@@ -197,6 +197,31 @@ describe('in front of the service', () => {
   });
 });
 
+// The starts are tested without a browser too.
+if (runsAll())
+  describe('a shop whose operator has named payments', () => {
+    const shop = openShop(() => startFacadeFixture({ families: 'payments' }));
+
+    it('a payer buys by PIX through the facade, and takes no card while the code is open', async () => {
+      const visitor = await shop.visit();
+      const product = productOf(visitor.page, 'rede');
+      // A payer who pays by itself after three seconds.
+      await product.element.evaluate((element: HTMLElement & { customer: object }) => {
+        element.customer = { email: 'paga@psa.example' };
+      });
+      await product.pixButton.click();
+      await product.code.waitFor();
+      expect(await product.code.inputValue()).toContain('br.gov.bcb.pix');
+      await product.payButton.click();
+      await product.says('Pagamento confirmado');
+      const paid = await visitor.waitForEvent('psa-paid');
+      expect(paid.detail).toMatchObject({
+        method: 'pix',
+        payment: { __typename: 'Payment', status: 'PAID' },
+      });
+    });
+  });
+
 // Refused webhooks are tested without a browser too.
 if (runsAll())
   describe('a shop that refuses every webhook', () => {

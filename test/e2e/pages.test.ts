@@ -78,7 +78,7 @@ it('the shop sells in a browser that stores nothing', async () => {
   const { payButton, pixButton, code } = productOf(page, 'caneca');
   // Waits until the button can be pressed, and does not press it.
   await payButton.click({ trial: true });
-  // A facade takes no PIX.
+  // Nobody has named the family of this facade's service.
   if (inject('backend') === 'facade') return;
   await pixButton.click();
   await code.waitFor();

@@ -11,6 +11,7 @@ import { readAfter } from '../support/events.ts';
 import { embedded } from '../support/port-fixture.ts';
 import { recordStatements } from '../support/statements.ts';
 import { describePort } from './port.ts';
+import { describePixStarts } from './starts-port.ts';
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
@@ -23,6 +24,7 @@ describeOnDatabase('PIX payments', (open) => {
     database = await open();
   });
   describePort(embedded(() => database));
+  describePixStarts(embedded(() => database));
 
   test('A payment is created with a code, paid once, and its money is in the balance at once', async () => {
     const core = await startCore({ database });

@@ -293,6 +293,106 @@ describe('a facade of a service with PIX payments', () => {
     expect(pair.proxy.arrivals).toHaveLength(asked);
   });
 
+  describe('with a token, where the operator has named payments', () => {
+    const environment = { PSA_UPSTREAM_FAMILIES: 'payments' };
+    const ATTEMPT = 'tentativa-000000000000001';
+    const OTHER = 'tentativa-000000000000009';
+    const CODE = '... on UserError { code }';
+    const START = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) { ${CODE}
+      ... on StartPixCheckoutSuccess { paymentToken payment { paymentId status pix { copyPaste } } }
+      ... on UpstreamError { retryable moneyMayHaveMoved } } }`;
+    const START_CARD = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $input) { ${CODE}
+      ... on StartCheckoutSuccess { cardPayment { orderCode } } } }`;
+
+    async function mint(pair: Pair, input: object = {}) {
+      const { createCheckoutToken } = await live(pair).request(
+        'mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken(input: $input) { ... on CheckoutTokenSuccess { token } } }',
+        { input: { amount: { fixedCents: 4990 }, methods: ['PIX', 'CARD'], ...input } },
+      );
+      const page = pair.facade.client(createCheckoutToken.token);
+      return {
+        page,
+        byPix: async (attemptId = ATTEMPT) =>
+          (await page.request(START, { input: { attemptId } })).startPixCheckout,
+        byCard: async (attemptId = ATTEMPT) =>
+          (await page.request(START_CARD, { input: { attemptId } })).startCheckout,
+      };
+    }
+
+    test('A page starts a payment by PIX with its code and follows it to PAID, and the order takes no other', async () => {
+      const pair = await start({ environment });
+      const { page, byPix, byCard } = await mint(pair, { externalId: 'pedido-7', metadata: '{"a":1}' });
+      const { viewer } = await page.request('{ viewer { checkoutMethods } }');
+      expect(viewer.checkoutMethods.sort()).toEqual(['CARD', 'PIX']);
+      const { payment, paymentToken } = await byPix();
+      expect(payment).toMatchObject({ status: 'PENDING', pix: { copyPaste: expect.any(String) } });
+      const { paymentId } = payment;
+      expect(await service.app.payments.find(tenantOf(pair), paymentId)).toMatchObject({
+        ...{ amountCents: 4990, externalId: 'pedido-7', metadata: '{"a":1}' },
+      });
+      const stream = pair.facade.client(paymentToken).ws(FOLLOW, { paymentId });
+      expect((await stream.next()).value.data.paymentUpdates.payment.status).toBe('PENDING');
+      await pay(pair, paymentId);
+      expect((await stream.next()).value.data.paymentUpdates.payment.status).toBe('PAID');
+      await stream.close();
+      for (const started of [await byPix(OTHER), await byCard(OTHER), await byCard()])
+        expect(started).toEqual({ code: 'ORDER_PAID' });
+      expect(pair.facade.faults).toEqual([]);
+    });
+
+    test('A start whose answer was lost is sent again with its key, by the same page and by a second device', async () => {
+      let lost = 1;
+      const pair = await start({
+        environment,
+        plan: ({ method, path }) =>
+          method === 'POST' && path === '/v1/payments' && lost-- > 0
+            ? { kind: 'status', status: 502, when: 'after' }
+            : PASS,
+      });
+      const count = async () => service.app.payments.count(tenantOf(pair), {});
+      for (const next of [ATTEMPT, OTHER]) {
+        lost = 1;
+        const { byPix } = await mint(pair);
+        const before = await count();
+        expect(await byPix()).toEqual({
+          ...{ code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false },
+        });
+        const { payment } = await byPix(next);
+        expect(await service.app.payments.find(tenantOf(pair), payment.paymentId)).not.toBeNull();
+        expect((await byPix()).payment.paymentId).toBe(payment.paymentId);
+        expect(await count()).toBe(before + 1);
+      }
+      // Nobody has the code, so the payer may take a card instead, and then gets no code.
+      lost = 1;
+      const { byPix, byCard } = await mint(pair);
+      await byPix();
+      expect(await byCard()).toMatchObject({ cardPayment: { orderCode: expect.any(String) } });
+      expect(await byPix()).toEqual({ code: 'CHECKOUT_TOKEN_USED' });
+    });
+
+    test.each([{ reusable: false }, { reusable: true }])(
+      'An attempt has one open payment, by card or by PIX, until that has expired: $reusable',
+      async ({ reusable }) => {
+        const pair = await start({ environment });
+        for (const [first, second] of [
+          ['byPix', 'byCard'],
+          ['byCard', 'byPix'],
+        ] as const) {
+          const page = await mint(pair, { reusable });
+          const started = await page[first]();
+          expect(await page[second]()).toEqual({ code: 'CHECKOUT_TOKEN_USED' });
+          // The page counts its attempts, and is given the open payment again.
+          const again = await page[first](`${ATTEMPT}.2`);
+          expect(again.payment?.paymentId ?? again.cardPayment.orderCode).toBe(
+            started.payment?.paymentId ?? started.cardPayment.orderCode,
+          );
+          await pair.pass(30 * MINUTE);
+          expect(Object.keys(await page[second](`${ATTEMPT}.3`))).not.toContain('code');
+        }
+      },
+    );
+  });
+
   test('A service without payments says so at the top, and its other reads go on', async () => {
     const pair = await start({
       plan: ({ path }) =>

@@ -72,8 +72,14 @@ export interface ServiceSide extends Pick<PaymentsService, 'payouts' | 'subaccou
 /** Opens a merchant, which is closed at the end of the test. */
 export type StartPortFixture = (account?: Partial<AccountSettings>) => Promise<PortFixture>;
 
-/** Runs a port's tests against a facade over real HTTP, in front of a service with real webhooks. */
-export function describeRemote(tests: (start: StartPortFixture) => void): void {
+/**
+ * Runs a port's tests against a facade over real HTTP, in front of a service with real webhooks. `families`: those that its
+ * operator has named.
+ */
+export function describeRemote(
+  tests: (start: StartPortFixture) => void,
+  { families = '' }: { families?: string } = {},
+): void {
   describe('in front of a service', () => {
     let started: Promise<Service> | undefined;
     afterAll(async () => {
@@ -88,6 +94,7 @@ export function describeRemote(tests: (start: StartPortFixture) => void): void {
         account,
         requestsPerMinute: 100_000,
         open: (clock) => connectTo(databaseUrl, clock),
+        environment: { PSA_UPSTREAM_FAMILIES: families },
       });
       onTestFinished(async () => {
         await pair.close();

@@ -159,8 +159,16 @@ export async function createRemoteRuntime({
       products.serviceFor(requester).find(tenant, id),
     privateAddresses,
   };
-  const cardPayments = createRemoteCardPayments({ ...dependencies, ...receiving });
-  const payments = createRemotePayments({ ...dependencies, ...receiving });
+  const cardPayments: ReturnType<typeof createRemoteCardPayments> = createRemoteCardPayments({
+    ...dependencies,
+    ...receiving,
+    refreshOther: (...started) => payments.refreshUnpaid(...started),
+  });
+  const payments = createRemotePayments({
+    ...dependencies,
+    ...receiving,
+    refreshOther: cardPayments.refreshUnpaid,
+  });
   const charges = createRemoteCharges(dependencies);
   const disputes = createRemoteDisputes(dependencies);
   const subscriptions = createRemoteSubscriptions(dependencies);
@@ -255,7 +263,11 @@ export async function createRemoteRuntime({
       mint: createTokenMint({ database, clock }),
       prepare: prepareToken,
     }),
-    { records, mintedAt: (tokenId) => selectMintedAt(database.sql, tokenId) },
+    {
+      families: dependencies.families,
+      records,
+      mintedAt: (tokenId) => selectMintedAt(database.sql, tokenId),
+    },
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor = createServicesFor({
@@ -296,7 +308,7 @@ export async function createRemoteRuntime({
           checkoutTokens,
           clock,
           publicUrl,
-          methods: ['card'],
+          methods: dependencies.families.has('payments') ? ['card', 'pix'] : ['card'],
           operations: null,
         }),
       ];

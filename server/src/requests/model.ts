@@ -8,6 +8,7 @@ export const REQUEST_OPERATIONS = [
   'transferToSubaccount',
   'createCardPayment',
   'startCheckout',
+  'startPixCheckout',
   'createPayment',
   'createCharge',
   'createSubscription',

@@ -105,6 +105,7 @@ const READ: Readonly<Record<RequestOperation, readonly Right[]>> = {
   transferToSubaccount: ['subaccounts.read'],
   createCardPayment: ['card_payments.read'],
   startCheckout: ['card_payments.read'],
+  startPixCheckout: ['payments.read'],
   createPayment: ['payments.read'],
   createCharge: ['payments.read'],
   createSubscription: ['subscriptions.read'],

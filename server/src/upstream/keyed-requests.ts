@@ -17,7 +17,7 @@ import {
   notReached,
   unreadable,
 } from './responses.ts';
-import type { UpstreamAnswer } from './upstream.ts';
+import type { RequestOptions, UpstreamAnswer } from './upstream.ts';
 
 /** Requests of one kind, as the service takes them: under an idempotency key, so that the same key gives one resource. */
 export interface KeyedRequest<Wanted, Claim> {
@@ -31,9 +31,11 @@ export interface KeyedRequest<Wanted, Claim> {
   contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
   /** The observation of an answer. `made`: what is known of the resource's age. */
   observationOf: (claim: Claim, wanted: Wanted, at: Date, made: Made) => Observation;
-  /** Whether each request makes a resource of its own; false where it changes one. Left out, it does. */
-  isCreation?: boolean;
+  /** The kinds that make resources of the same ids; empty where a request changes one. Left out, this kind alone. */
+  makes?: readonly string[];
   refusalOf: (answer: UpstreamAnswer, wanted: Wanted, tenant: Tenant) => PaymentError | Promise<PaymentError>;
+  /** The key at the service; left out where it is the caller's. */
+  keyOf?: (intent: Intent) => string;
   /** Set where the request moves money. Without it, a resource whose answer was lost has no effect, for nobody has its code. */
   money?: {
     /** Asks the service for the outcome, without sending the request again. */
@@ -62,7 +64,7 @@ export function createKeyedRequests<Wanted, Claim>(
   async function send(
     tenant: Tenant,
     intent: Intent,
-    { body, hasKey }: { body: object; hasKey: boolean },
+    { body, requestOptions, hasKey }: { body: object; requestOptions: RequestOptions; hasKey: boolean },
   ): Promise<Observation> {
     const { environment } = tenant;
     const wanted = intent.summary as Wanted;
@@ -74,8 +76,8 @@ export function createKeyedRequests<Wanted, Claim>(
         method: 'POST',
         path,
         // A request without a key has one here: sent again, it gives what the first has made.
-        body: { ...withoutNulls(body), idempotencyKey: intent.key },
-        requestOptions: { priority: 'money' },
+        body: { ...withoutNulls(body), idempotencyKey: request.keyOf?.(intent) ?? intent.key },
+        requestOptions,
       })
       .catch((error: unknown) => {
         throw isNotImplemented(error) ? noEndpoint(inWords) : error;
@@ -111,14 +113,21 @@ export function createKeyedRequests<Wanted, Claim>(
       {
         wanted,
         body,
+        requestOptions = { priority: 'money' },
         ...rest
-      }: Pick<Operation<Input>, 'key' | 'input' | 'open'> & { wanted: Wanted; body: object },
+      }: Pick<Operation<Input>, 'key' | 'input' | 'open'> &
+        // Behind the kind and a colon a name may have a scope of its keys.
+        Partial<Pick<Operation<Input>, 'name'>> & {
+          wanted: Wanted;
+          body: object;
+          requestOptions?: RequestOptions;
+        },
     ): Promise<Done> =>
       intents.run<Input>(tenant, {
         name: kind,
         ...rest,
         summary: () => wanted,
-        send: (intent) => send(tenant, intent, { body, hasKey: rest.key !== null }),
+        send: (intent) => send(tenant, intent, { body, requestOptions, hasKey: rest.key !== null }),
         inWords,
         safeToRepeat: !money,
         lookupReference: (intent) => money?.lookupReference(intent) ?? null,
@@ -128,7 +137,7 @@ export function createKeyedRequests<Wanted, Claim>(
       [kind]: money
         ? { lookUp: money.lookUp, movesMoney: true }
         : {
-            makes: request.isCreation === false ? [] : [kind],
+            makes: request.makes ?? [kind],
             lookUp: async (_, { createdAt }) =>
               clock.ms() - createdAt.getTime() < GIVEN_UP_AFTER_MS ? 'unclear' : 'not_there',
             givenUpAfterMs: GIVEN_UP_AFTER_MS,

@@ -3,13 +3,15 @@ import {
   assertOrderOpen,
   CHECKOUT_SESSION_MS,
   type CheckoutGrant,
-  checkoutAmount,
-  customerOf,
-  grantAtStart,
-  orderTokenOf,
   type SoldProduct,
   type StartCheckoutInput,
 } from '../../checkout/model.ts';
+import {
+  createTokenStarts,
+  kindOfStart,
+  type RefreshUnpaid,
+  tokenOfStart,
+} from '../../checkout/remote/token-commands.ts';
 import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -18,24 +20,20 @@ import { disbelieved, faultOf } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
 import type { LookupResult, Operation, RequestKind } from '../../upstream/intents/operations.ts';
-import { intents as intentRecords } from '../../upstream/intents/store.ts';
 import type { Intent } from '../../upstream/intents/transitions.ts';
 import type { Observation } from '../../upstream/mirror.ts';
-import { type MirroredRow, selectMirrored } from '../../upstream/mirror-store.ts';
+import { selectMirrored } from '../../upstream/mirror-store.ts';
 import { readPagesUntil } from '../../upstream/read-until.ts';
 import { earliestOf, recognise, type TimeWindow } from '../../upstream/recognise.ts';
 import {
   assertConclusive,
   invalidInput,
-  isInconclusive,
-  isRetryable,
   isSuccess,
   messageOf,
   refusalOf,
-  toUpstreamError,
   unreadable,
 } from '../../upstream/responses.ts';
-import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
+import type { RequestOptions } from '../../upstream/upstream.ts';
 import { assertNotSandbox, type CardPayment, type CardPaymentService, cardsNotConfigured } from '../model.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../wire.ts';
 import { type MirroredCardPayments, observationOf, paymentOf } from './mirror.ts';
@@ -49,7 +47,6 @@ import {
   traitsOf,
   type Wanted,
 } from './requested-payment.ts';
-import { createTokenUse, type LookedUpBy, reserveToken } from './token-commands.ts';
 
 /** Requests for card payments to the service, and the reconciliation of unknown outcomes. */
 export interface CardPaymentRequests {
@@ -64,7 +61,7 @@ export interface CardPaymentRequests {
 }
 
 const CREATE = 'createCardPayment';
-const START = 'startCheckout';
+const START = kindOfStart('card');
 
 const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
 const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
@@ -85,8 +82,9 @@ export function createCardPaymentRequests({
   callbackUrl,
   findProduct,
   privateAddresses,
-  lookUp,
   onFault,
+  refreshUnpaid,
+  refreshOther,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredCardPayments;
@@ -99,10 +97,19 @@ export function createCardPaymentRequests({
   findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
-  /** Looks a payment up at the service. @throws RateLimitError, UpstreamFault, PaymentError */
-  lookUp: (tenant: Tenant, known: MirroredRow, by: LookedUpBy) => Promise<unknown>;
+  refreshUnpaid: RefreshUnpaid;
+  /** Looks up a payment by PIX that a token has started; left out where none is known. */
+  refreshOther?: RefreshUnpaid;
 }): CardPaymentRequests {
-  const tokenUse = createTokenUse({ sql, committer, refresh: refreshUnpaid });
+  const startPayment = createTokenStarts<Wanted>(
+    { database: { sql }, committer },
+    {
+      ...{ method: 'card', refreshUnpaid, refreshOther, findProduct },
+      toWanted: ({ amount: _, productId: __, ...sale }) => toWanted(sale),
+      run: async (tenant, { requestOptions, ...start }) =>
+        (await run(tenant, operation(tenant, requestOptions, start))).known,
+    },
+  );
 
   /** Sends the request. What the service refuses, it has not done. */
   async function send(
@@ -157,57 +164,7 @@ export function createCardPaymentRequests({
       throw behindChange(error);
     });
     if (!known) throw new Error(`card payment ${resourceId} was created and is not known`);
-    return { payment: paymentOf(known), replayed };
-  }
-
-  async function startCheckout(
-    tenant: Tenant,
-    token: { id: string; grant: CheckoutGrant },
-    { attemptId, ...input }: StartCheckoutInput,
-    requester: Requester,
-  ): Promise<CardPayment> {
-    assertNotSandbox(tenant.environment);
-    const tokenId = orderTokenOf(token);
-    const requestOptions: RequestOptions = { priority: 'payer', subject: tokenId };
-    const name = `${START}:${tokenId}`;
-    const [before] = await intentRecords.load(sql, tenant, [
-      intentRecords.keyOf({ operation: name, key: attemptId } as Intent),
-    ]);
-    // A request that has begun stays as it was, whatever has happened to the product.
-    const begun = before !== undefined && before.state !== 'refused';
-    const by = { requestOptions, requester };
-    const { grant } = token;
-    if (begun && before.resourceId) await refreshUnpaid(tenant, before.resourceId, by);
-    if (!begun && !grant.reusable) {
-      const joined = await tokenUse.join(tenant, { name, grant, attemptId, input, by });
-      if (joined) return joined;
-    }
-    const wanted = begun
-      ? (before.summary as Wanted)
-      : await wantedOf(tenant, grant, input, requester, findProduct);
-    const open = grant.reusable ? {} : { open: reserveToken(name, grant.externalId ?? null) };
-    const { payment } = await run(
-      tenant,
-      operation(tenant, requestOptions, { name, key: attemptId, input, wanted, ...open }),
-    );
-    return payment;
-  }
-
-  /**
-   * Looks up the last payment before another is started: a service need not report by webhook that one has expired or
-   * failed, or that one which had failed is paid after all. A repeated request, too, must not lead to a page on which nobody
-   * can pay any more.
-   */
-  async function refreshUnpaid(tenant: Tenant, orderCode: string, by: LookedUpBy): Promise<void> {
-    const known = await mirror.find(tenant, orderCode);
-    if (!known || known.status === 'paid' || known.status === 'refunded') return;
-    await lookUp(tenant, known, by).catch((error: unknown) => {
-      // One that has failed may be paid by now, so that another is not started before the service can be asked.
-      const mayBePaid = known.status === 'failed' && isRetryable(error);
-      if (mayBePaid) throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
-      // Without a conclusive answer, the known state decides.
-      if (!isInconclusive(error)) throw error;
-    });
+    return { known, replayed };
   }
 
   // ── An unknown outcome ──
@@ -286,7 +243,7 @@ export function createCardPaymentRequests({
       assertNotSandbox(tenant.environment);
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const wanted = toWanted(input);
-      return run(
+      const { known, replayed } = await run(
         tenant,
         operation(
           tenant,
@@ -297,31 +254,17 @@ export function createCardPaymentRequests({
           },
         ),
       );
+      return { payment: paymentOf(known), replayed };
     },
-    startCheckout,
+    async startCheckout(tenant, token, input, requester) {
+      assertNotSandbox(tenant.environment);
+      return paymentOf(await startPayment(tenant, token, input, requester));
+    },
     kinds: { [CREATE]: kind, [START]: kind },
   };
 }
 
 // ── The request ─────────────────────────────────────────────────────────────────────────────────
-
-/** @throws ValidationError, NotFoundError, UpstreamError */
-async function wantedOf(
-  tenant: Tenant,
-  grant: CheckoutGrant,
-  { valueCents, customer }: Omit<StartCheckoutInput, 'attemptId'>,
-  requester: Requester,
-  findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>,
-): Promise<Wanted> {
-  const { amount } = grant;
-  const product = amount.kind === 'product' ? await findProduct(tenant, amount.productId, requester) : null;
-  const known = grantAtStart(grant, product);
-  return toWanted({
-    ...known,
-    valueCents: checkoutAmount(known, valueCents),
-    customer: customerOf(customer) ?? known.customer,
-  });
-}
 
 /** The body of the request, without absent values (the document's 4.2). */
 function bodyOf(wanted: Wanted): object {
@@ -343,8 +286,8 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
 }
 
 /** Options of a lookup. A payer can cause as many lookups of a start as it likes, so they count as the payer's. */
-function lookupOptions({ operation }: Intent): RequestOptions {
-  const tokenId = operation.startsWith(`${START}:`) ? operation.slice(START.length + 1) : null;
+function lookupOptions(intent: Intent): RequestOptions {
+  const tokenId = tokenOfStart(intent);
   return tokenId === null ? { priority: 'query' } : { priority: 'payer', subject: tokenId };
 }
 

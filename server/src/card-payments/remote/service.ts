@@ -1,4 +1,5 @@
 import type { SoldProduct } from '../../checkout/model.ts';
+import { createRefreshUnpaid, type RefreshUnpaid } from '../../checkout/remote/token-commands.ts';
 import { createCoalescedReads } from '../../kernel/coalesce.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
@@ -28,8 +29,10 @@ export function createRemoteCardPayments(
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     /** Local development: webhooks may go to this machine. */
     privateAddresses: boolean;
+    /** Looks up a payment by PIX that a token has started; left out where none is known. */
+    refreshOther?: RefreshUnpaid;
   },
-): RemoteSlice<CardPaymentService> {
+): RemoteSlice<CardPaymentService> & { refreshUnpaid: RefreshUnpaid } {
   const { sql } = facade.database;
   const endpoints = createEndpoints(facade.clock);
   const mirror = mirrorPayments(facade, cardPaymentFamily);
@@ -48,7 +51,8 @@ export function createRemoteCardPayments(
     readClaim: cardPaymentFromWire,
   });
   const { findMany } = lookups;
-  const requests = createCardPaymentRequests({ ...facade, endpoints, mirror, lookUp: lookups.lookUp });
+  const refreshUnpaid = createRefreshUnpaid({ find: mirror.find, lookUp: lookups.lookUp });
+  const requests = createCardPaymentRequests({ ...facade, endpoints, mirror, refreshUnpaid });
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirroredRange>>>();
 
   return {
@@ -81,6 +85,7 @@ export function createRemoteCardPayments(
       assertFilter: (filter) => void rangeOf(filter),
     }),
 
+    refreshUnpaid,
     poll: lookups.poll,
     refresh: lookups.refresh,
 

@@ -1,15 +1,17 @@
 import { methodsOf } from '../../checkout/model.ts';
 import type { Behind } from '../../kernel/records.ts';
-import { notOffered } from '../../upstream/responses.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { assertTaken } from '../../upstream/families.ts';
 import { type CheckoutTokenService, grantOf } from '../tokens/model.ts';
 
-/** Checkout tokens in front of another service, where no PIX payment can be started. */
+/** Checkout tokens in front of another service, where PIX payments start if the operator has named their family. */
 export function createRemoteCheckoutTokens(
   service: CheckoutTokenService,
   {
+    families,
     records,
     mintedAt,
-  }: {
+  }: Pick<UpstreamDependencies, 'families'> & {
     records: { behind(): Promise<Behind | null> };
     /** Reads when a token was minted; null where there is none. */
     mintedAt: (tokenId: string) => Promise<Date | null>;
@@ -18,7 +20,7 @@ export function createRemoteCheckoutTokens(
   return {
     ...service,
     async create(tenant, keyId, input) {
-      if (methodsOf(grantOf(input)).includes('pix')) throw notOffered('Paying by PIX');
+      if (methodsOf(grantOf(input)).includes('pix')) assertTaken({ families }, 'payments', 'Paying by PIX');
       return service.create(tenant, keyId, input);
     },
     /** A token of before a restore may have sold already, in what the records lack: it takes no payments until that is known. */

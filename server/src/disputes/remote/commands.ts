@@ -35,7 +35,7 @@ export function createDisputeRequests({
     read: disputeFromWire,
     contradictionOf: contradictionOfEvidence,
     observationOf: (claim, _, at) => observationOf(claim, at),
-    isCreation: false,
+    makes: [],
     refusalOf: refusalOfEvidence,
   });
 

@@ -1,5 +1,16 @@
-import type { SoldProduct } from '../../checkout/model.ts';
-import { assertCallbackUrl, assertOrderOpen } from '../../checkout/model.ts';
+import {
+  assertCallbackUrl,
+  assertOrderOpen,
+  type CheckoutGrant,
+  type SoldProduct,
+  type StartCheckoutInput,
+} from '../../checkout/model.ts';
+import {
+  createTokenStarts,
+  kindOfStart,
+  type RefreshUnpaid,
+  type RequestedStart,
+} from '../../checkout/remote/token-commands.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -8,7 +19,8 @@ import { checkOrder } from '../../upstream/closed-orders.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { assertTaken } from '../../upstream/families.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
-import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
+import { createKeyedRequests, type KeyedRequest } from '../../upstream/keyed-requests.ts';
+import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import type { MirroredPayments } from '../../upstream/payment-mirror.ts';
 import { refusalOfCreation } from '../../upstream/responses.ts';
 import { assertInEnvironment } from '../methods.ts';
@@ -24,6 +36,8 @@ import {
   type WantedPayment,
 } from './requested-payment.ts';
 
+const CREATE = 'createPayment';
+const START = kindOfStart('pix');
 const WHAT = 'Creating PIX payments';
 const FIELDS = Object.keys(createPaymentInput.shape);
 
@@ -35,6 +49,8 @@ export interface PaymentRequestDependencies {
   findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
+  /** Looks up a card payment that a token has started; left out where none is known. */
+  refreshOther?: RefreshUnpaid;
 }
 
 /** Requests for payments to the service. */
@@ -45,20 +61,35 @@ export interface PaymentRequests {
     input: CreatePaymentInput,
     requester: Requester,
   ): Promise<{ payment: Payment; replayed: boolean }>;
+  /** @throws UnavailableError (NOT_OFFERED), and as `PaymentService.startCheckout` */
+  startCheckout(
+    tenant: Tenant,
+    token: { id: string; grant: CheckoutGrant },
+    input: StartCheckoutInput,
+    requester: Requester,
+  ): Promise<Payment>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
+
+/** A start by a token: the payment, and the input, with which another device repeats a start whose answer was lost. */
+type WantedStart = WantedPayment & { started: Omit<StartCheckoutInput, 'attemptId'> };
 
 export function createPaymentRequests({
   mirror,
   callbackUrl,
   findProduct,
   privateAddresses,
+  refreshUnpaid,
+  refreshOther,
   ...facade
 }: UpstreamDependencies &
-  PaymentRequestDependencies & { mirror: MirroredPayments<UpstreamPayment> }): PaymentRequests {
-  const requests = createKeyedRequests<WantedPayment, UpstreamPayment>(facade, {
-    kind: 'createPayment',
+  PaymentRequestDependencies & {
+    mirror: MirroredPayments<UpstreamPayment>;
+    refreshUnpaid: RefreshUnpaid;
+  }): PaymentRequests {
+  const spec: Omit<KeyedRequest<WantedPayment, UpstreamPayment>, 'kind'> = {
     inWords: 'creating PIX payments',
+    makes: [CREATE, START],
     pathOf: () => '/v1/payments',
     read: paymentFromWire,
     contradictionOf: contradictionOfPayment,
@@ -69,7 +100,43 @@ export function createPaymentRequests({
         missing: productId === null ? null : 'Product',
         conflict: (message) => notConfigured(method.toUpperCase(), message),
       }),
+  };
+  const requests = createKeyedRequests(facade, { ...spec, kind: CREATE });
+  const starts = createKeyedRequests<WantedStart, UpstreamPayment>(facade, {
+    ...spec,
+    kind: START,
+    observationOf: (claim, { started: _, ...wanted }, at, made) =>
+      spec.observationOf(claim, wanted, at, made),
+    // An attempt id belongs to its token; the id of its request follows from both.
+    keyOf: ({ id }) => id,
   });
+  const startPayment = createTokenStarts<WantedStart>(facade, {
+    ...{ method: 'pix', refreshUnpaid, refreshOther, findProduct, run: runStart },
+    toWanted: ({ amount: _, valueCents, ...sale }, started) => ({
+      ...toWanted({ ...sale, method: 'pix' }, valueCents),
+      started,
+    }),
+    repeat: ({ started }) => started,
+  });
+
+  async function runStart(
+    tenant: Tenant,
+    { wanted, ...start }: RequestedStart<WantedStart>,
+  ): Promise<MirroredRow> {
+    const { started: _, ...payment } = wanted;
+    const { resourceId } = await starts
+      .run(tenant, { ...start, wanted, body: bodyOf(payment, callbackUrl) })
+      .finally(() => facade.pollNow(tenant, 'payment'));
+    return find(tenant, resourceId);
+  }
+
+  async function find(tenant: Tenant, paymentId: string): Promise<MirroredRow> {
+    const known = await mirror.find(tenant, paymentId).catch((error: unknown) => {
+      throw behindChange(error);
+    });
+    if (!known) throw new Error(`payment ${paymentId} was created and is not known`);
+    return known;
+  }
 
   /** @throws NotFoundError, UpstreamError */
   async function amountOf(
@@ -99,12 +166,12 @@ export function createPaymentRequests({
           open: checkOrder(wanted.externalId, assertOrderOpen),
         })
         .finally(() => facade.pollNow(tenant, 'payment'));
-      const known = await mirror.find(tenant, resourceId).catch((error: unknown) => {
-        throw behindChange(error);
-      });
-      if (!known) throw new Error(`payment ${resourceId} was created and is not known`);
-      return { payment: paymentFromJson(known.snapshot), replayed };
+      return { payment: paymentFromJson((await find(tenant, resourceId)).snapshot), replayed };
     },
-    kinds: requests.kinds,
+    async startCheckout(tenant, token, input, requester) {
+      assertTaken(facade, 'payments', 'Paying by PIX');
+      return paymentFromJson((await startPayment(tenant, token, input, requester)).snapshot);
+    },
+    kinds: { ...requests.kinds, ...starts.kinds },
   };
 }

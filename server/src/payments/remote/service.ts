@@ -1,3 +1,4 @@
+import { createRefreshUnpaid, type RefreshUnpaid } from '../../checkout/remote/token-commands.ts';
 import { createRemotePixReads } from '../../pix/remote/service.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
@@ -11,11 +12,11 @@ import { observationOf, paymentFamily } from './mirror.ts';
 
 /**
  * Payments in front of another service. The document shows no operation in a form that a payment could be created by, so they
- * are created where the operator has named the family. No token starts one: the service would not know its order.
+ * are created where the operator has named the family, with an API key or by a token.
  */
 export function createRemotePayments(
   facade: UpstreamDependencies & PaymentRequestDependencies,
-): RemoteSlice<PaymentService> {
+): RemoteSlice<PaymentService> & { refreshUnpaid: RefreshUnpaid } {
   const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentMethod, PaymentFilter>(
     facade,
     {
@@ -31,21 +32,22 @@ export function createRemotePayments(
       readClaim: paymentFromWire,
     },
   );
-  const requests = createPaymentRequests({ ...facade, mirror: mirrorPayments(facade, paymentFamily) });
+  const mirror = mirrorPayments(facade, paymentFamily);
+  const refreshUnpaid = createRefreshUnpaid({ find: mirror.find, lookUp: lookups.lookUp });
+  const requests = createPaymentRequests({ ...facade, mirror, refreshUnpaid });
 
   return {
     serviceFor: (requester) => ({
       ...readsFor(requester),
       create: (tenant, input) => requests.create(tenant, input, requester),
-      startCheckout: async () => {
-        throw notOffered('Paying by PIX');
-      },
+      startCheckout: (tenant, token, input) => requests.startCheckout(tenant, token, input, requester),
       // The document shows no operation that ends a pending payment before its time.
       cancel: async () => {
         throw notOffered('Canceling a payment');
       },
     }),
 
+    refreshUnpaid,
     poll: lookups.poll,
     refresh: lookups.refresh,
 

@@ -16,6 +16,8 @@ export const intents: Collection<Intent> = {
 export interface LastIntent {
   operation: string;
   intent: Intent;
+  /** The ids of all resources that the operation has made, the newest first. */
+  made: readonly string[];
 }
 
 /** The last intents as a group of commands sees them. They are not saved: they are derived from the intents. */
@@ -57,13 +59,15 @@ async function selectLastIntents(
 ): Promise<LastIntent[]> {
   const rows = await ofTenant(sql, 'upstream_intent', tenant)
     .selectAll()
-    .distinctOn('operation')
     .where('operation', 'in', operations)
     .where('state', 'in', ['sending', 'in_doubt', 'done'])
-    .orderBy('operation')
     .orderBy('created_at', 'desc')
     .execute();
-  return rows.map((row) => ({ operation: row.operation, intent: toIntent(row) }));
+  return [...Map.groupBy(rows, ({ operation }) => operation)].map(([operation, [last, ...earlier]]) => ({
+    operation,
+    intent: toIntent(last!),
+    made: [last!, ...earlier].flatMap(({ resource_id }) => resource_id ?? []),
+  }));
 }
 
 /** The intents of one kind whose outcome is not known yet, the oldest first. */
