@@ -75,7 +75,7 @@ interface Token {
   grant: CheckoutGrant;
 }
 
-/** What a token lets a payer pay, at the time of its start. */
+/** The sale of a token at the time of its start. */
 export type StartedSale = CheckoutGrant & {
   amount: KnownAmount;
   valueCents: number;
@@ -132,7 +132,7 @@ export function createTokenStarts<Wanted>(
     toWanted: (sale: StartedSale, input: Input) => Wanted;
     /** Requests the payment once for its key. */
     run: (tenant: Tenant, start: RequestedStart<Wanted>) => Promise<MirroredRow>;
-    /** Left out where the service has no key for a start: its input, of which the last start is repeated after its answer was lost. */
+    /** Reads the input of a start whose answer was lost, to repeat it. Omitted where the service has no key for a start. */
     repeat?: (wanted: Wanted) => Input;
   },
 ) {
@@ -252,7 +252,7 @@ export type RequestedStart<Wanted> = Pick<Operation<Input>, 'name' | 'input' | '
 
 // ── The payments that a token has started ────────────────────────────────────────────────────────
 
-/** The uses of a token by its methods, of which one payment is open at a time. */
+/** The uses of a token by its methods: one payment is open at a time. */
 interface Use {
   method: CheckoutMethod;
   /** The name of the operation. */
@@ -260,7 +260,7 @@ interface Use {
   /** That of the other method. */
   other: string;
   externalId: string | null;
-  /** False of a reusable token for cards alone: each attempt id of its page starts a payment. */
+  /** Whether one payment is open at a time. Each attempt id of a reusable token for cards alone starts one. */
   isKept: boolean;
 }
 
