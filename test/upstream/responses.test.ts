@@ -3,6 +3,7 @@ import {
   invalidInput,
   isKeyConflict,
   isRefusedWith,
+  messageOf,
   noEndpoint,
   refusalOf,
   toUpstreamError,
@@ -57,3 +58,11 @@ test('A read that found no endpoint is not offered; a refusal and an outage stay
     await expect(failing(error)).rejects.toBe(error);
   expect(await withNotOffered('Reading disputes', Promise.resolve(7))).toBe(7);
 });
+
+test.each(['ana@example.com', 'ana%40example.com', 'YW5hQGV4YW1wbGUuY29t'])(
+  'A refusal that echoes the destination of a payout does not name it: %s',
+  (echoed) => {
+    const body = { error: `A chave ${echoed} não existe` };
+    expect(messageOf(body, { secret: 'ana@example.com' })).toMatch(/^A chave …\S? não existe$/);
+  },
+);

@@ -10,6 +10,7 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { readRecord, readText } from '../kernel/lenient-json.ts';
+import { createRedaction } from './secrets.ts';
 import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 
 // The meaning of the service's answers, and the errors of callers where there is none: the same in every slice.
@@ -28,7 +29,7 @@ export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
 export function messageOf(body: unknown, { secret = '' }: { secret?: string } = {}): string | null {
   const message = readRecord(body)?.error;
   if (typeof message !== 'string') return null;
-  const redacted = secret === '' ? message : message.replaceAll(secret, '…');
+  const redacted = createRedaction([secret]).text(message);
   return readText(redacted.replace(/(?:ps_(?:live|test)_|whsec_)\S*|https?:\/\/\S*/gi, '…'));
 }
 
