@@ -240,6 +240,7 @@ describe('the environment', () => {
     ['PSA_UPSTREAM_WEBHOOK_SECRET', 'whsec_HIDDEN'],
     ['PSA_UPSTREAM_LIMIT', '60'],
     ['PSA_UPSTREAM_FAMILIES', 'payments'],
+    ['PSA_UPSTREAM_ACCEPT_KEY', 'key_0123456789abcdef01234567'],
   ])(
     'An environment with %s=%s is refused in one line that names the variable, and never shows its value',
     (name, value) => {
@@ -268,6 +269,7 @@ describe('in front of a service', () => {
     expect(upstream).toEqual({
       url: 'https://api.example',
       keys: { live },
+      acceptedKeys: [],
       webhookSecrets: { live: [], sandbox: [] },
       families: [],
       requestsPerMinute: 120,
@@ -299,6 +301,7 @@ describe('in front of a service', () => {
     const { upstream, dataDir, demo } = readConfig({
       ...remote,
       PSA_UPSTREAM_TEST_KEY: sandbox,
+      PSA_UPSTREAM_ACCEPT_KEY: ' key_0123456789abcdef01234567',
       PSA_UPSTREAM_WEBHOOK_SECRET: ' whsec_old= , new secret ',
       PSA_UPSTREAM_FAMILIES: ' payments , store,refunds',
       PSA_UPSTREAM_LIMIT: '60',
@@ -308,6 +311,7 @@ describe('in front of a service', () => {
     expect(upstream).toEqual({
       url: 'https://api.example',
       keys: { live, sandbox },
+      acceptedKeys: ['key_0123456789abcdef01234567'],
       webhookSecrets: { live: ['whsec_old=', 'new secret'], sandbox: ['whsec_old=', 'new secret'] },
       families: ['payments', 'store', 'refunds'],
       requestsPerMinute: 60,
@@ -359,6 +363,7 @@ describe('in front of a service', () => {
     ['PSA_UPSTREAM_LIMIT', '100001'],
     ['PSA_UPSTREAM_LIMIT', 'HIDDEN'],
     ['PSA_UPSTREAM_FAMILIES', 'HIDDEN'],
+    ['PSA_UPSTREAM_ACCEPT_KEY', 'ps_live_HIDDEN'],
     ['PSA_UPSTREAM_FAMILIES', 'payments,HIDDEN'],
     ['PSA_UPSTREAM_FAMILIES', 'payments,'],
     ['PSA_UPSTREAM_FAMILIES', 'Payments'],

@@ -34,8 +34,18 @@ interface Keys {
   sandbox?: string;
 }
 
+/** The id of a key, by which the operator takes it for one of the same account. */
+const idOf = (key: string) => `key_${hashSecret(key).slice(0, 24)}`;
+
 /** A start in front of the service with these keys, as far as access is concerned. */
-async function start(database: Database, keys: Keys, url = SERVICE) {
+async function start(
+  database: Database,
+  keys: Keys,
+  {
+    url = SERVICE,
+    acceptedKeys = Object.values(keys).map(idOf),
+  }: { url?: string; acceptedKeys?: string[] } = {},
+) {
   const clock = createManualClock();
   const notified: Promise<void>[] = [];
   const committer = createCommitter({
@@ -47,7 +57,7 @@ async function start(database: Database, keys: Keys, url = SERVICE) {
     database,
     committer,
     clock,
-    upstream: { url, keys },
+    upstream: { url, keys, acceptedKeys },
   });
   await Promise.all(notified);
   return {
@@ -148,6 +158,25 @@ describeOnDatabase('in front of a service', (open) => {
     await refused(corrected, OTHER);
   });
 
+  test('A key that may be of another account is refused, and ends nothing, until the operator accepts it', async () => {
+    const database = await open();
+    const before = await start(database, { live: LIVE });
+    for (const acceptedKeys of [[], [idOf(LIVE)]])
+      await expect(start(database, { live: OTHER, sandbox: SANDBOX }, { acceptedKeys })).rejects.toThrow(
+        new ModeError(
+          `PSA_UPSTREAM_LIVE_KEY is not the key that this database has known: with the key of another account, choose another PSA_DATA_DIR or DATABASE_URL; with a new key of the same account, set PSA_UPSTREAM_ACCEPT_KEY=${idOf(OTHER)}`,
+        ),
+      );
+    await before.access.authenticate(`Bearer ${LIVE}`);
+    expect(await database.sql.selectFrom('api_key').select('id').execute()).toEqual([{ id: idOf(LIVE) }]);
+    // The first key of an environment has none to be compared with.
+    await start(database, { live: LIVE, sandbox: SANDBOX }, { acceptedKeys: [] });
+    await start(database, { live: OTHER, sandbox: SANDBOX }, { acceptedKeys: [idOf(OTHER)] });
+    // The one before and the one that was accepted are known from now on.
+    await start(database, { live: LIVE }, { acceptedKeys: [] });
+    await start(database, { live: OTHER }, { acceptedKeys: [] });
+  });
+
   test('A key that is no longer configured closes its connections on another instance', async () => {
     const database = await open();
     const before = await start(database, { live: LIVE });
@@ -202,13 +231,13 @@ describeOnDatabase('in front of a service', (open) => {
     await expect(embedded(theirs)).rejects.toThrow(
       /^The database is of a server in front of https:\/\/api.example: set PSA_UPSTREAM_URL/,
     );
-    await expect(start(theirs, { live: LIVE }, 'https://other.example')).rejects.toThrow(
+    await expect(start(theirs, { live: LIVE }, { url: 'https://other.example' })).rejects.toThrow(
       /api.example, and PSA_UPSTREAM_URL names https:\/\/other.example: [^\n]*PSA_DATA_DIR or DATABASE_URL$/,
     );
     await expect(embedded(theirs)).rejects.toBeInstanceOf(ModeError);
     // Nothing has changed; another path of the same service is the same service.
     await embedded(ours);
-    await start(theirs, { live: LIVE }, 'https://api.example');
+    await start(theirs, { live: LIVE }, { url: 'https://api.example' });
   });
 });
 

@@ -9,6 +9,7 @@ import type { Environment } from '../kernel/tenant.ts';
 import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
+import { ModeError } from './mode.ts';
 import { DEFAULT_SETTINGS, KEY_PREFIX } from './model.ts';
 import { prepareDatabase } from './service.ts';
 import {
@@ -128,7 +129,7 @@ export async function findManagedAccount(sql: Sql, accountId: string | undefined
  * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: binds it to one merchant at
  * one service, and makes its keys exactly the configured ones. A key that is no longer configured is revoked, which ends
  * its tokens and everything that they hold open on any instance; `committer` announces it. No key is generated.
- * @throws ModeError where the database is of another mode or service
+ * @throws ModeError where the database is of another mode or service, or may be of another account
  */
 export async function bootstrapRemote({
   database,
@@ -139,7 +140,12 @@ export async function bootstrapRemote({
   database: Database;
   committer: Committer;
   clock: Clock;
-  upstream: { url: string; keys: { live?: string; sandbox?: string } };
+  upstream: {
+    url: string;
+    keys: { live?: string; sandbox?: string };
+    /** The ids of keys that the operator takes for new ones of the same account. */
+    acceptedKeys?: readonly string[];
+  };
 }): Promise<{ cursorKey: Uint8Array; accountId: string }> {
   const { unconfigured, ...started } = await database.transaction(async (sql) => {
     const cursorKey = await prepareDatabase(sql, {
@@ -154,10 +160,12 @@ export async function bootstrapRemote({
       );
     const accountId = await oldestAccount(sql);
     const configured = new Set<string>();
+    const before = await listApiKeys(sql, { accountId, revokedToo: true });
     for (const environment of ['live', 'sandbox'] as const) {
       const key = upstream.keys[environment];
       if (key === undefined) continue;
       const row = configuredKey(key, { accountId, environment, createdAt: clock.now() });
+      assertSameAccount(row, before, upstream.acceptedKeys ?? []);
       await insertOrRestoreApiKey(sql, row, hashSecret(key));
       configured.add(row.id);
     }
@@ -182,6 +190,24 @@ export async function bootstrapRemote({
       },
     });
   return started;
+}
+
+/**
+ * Refuses a key that may be of another account, which would see what is this one's: this database has had others, as their hashes
+ * show, and the operator has not said that it is a new one of the same account.
+ * @throws ModeError
+ */
+function assertSameAccount(
+  { id, environment, name }: ApiKey,
+  before: readonly ApiKey[],
+  accepted: readonly string[],
+): void {
+  const ofEnvironment = before.filter((key) => key.environment === environment);
+  if (ofEnvironment.length === 0 || ofEnvironment.some((key) => key.id === id) || accepted.includes(id))
+    return;
+  throw new ModeError(
+    `${name} is not the key that this database has known: with the key of another account, choose another PSA_DATA_DIR or DATABASE_URL; with a new key of the same account, set PSA_UPSTREAM_ACCEPT_KEY=${id}`,
+  );
 }
 
 /** The account's name in the operator's lists. Payers see the name that the service shows them. */

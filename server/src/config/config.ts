@@ -11,6 +11,8 @@ export interface UpstreamConfig {
   url: string;
   /** The merchant's keys at the service, one of them at least; they are this server's own keys too. */
   keys: { live?: string; sandbox?: string };
+  /** The ids of keys that the operator takes for new ones of the same account, though the database does not know them. */
+  acceptedKeys: readonly string[];
   /** Several during a rotation. Without any, every webhook of the environment is refused. */
   webhookSecrets: Readonly<Record<TenantEnvironment, readonly string[]>>;
   /** The families whose requests it takes in the form of this project's own service. */
@@ -159,6 +161,7 @@ function findModeMistakes(data: Environment): string[] {
 const UPSTREAM_ONLY = [
   'PSA_UPSTREAM_LIVE_KEY',
   'PSA_UPSTREAM_TEST_KEY',
+  'PSA_UPSTREAM_ACCEPT_KEY',
   'PSA_UPSTREAM_WEBHOOK_SECRET',
   'PSA_UPSTREAM_TEST_WEBHOOK_SECRET',
   'PSA_UPSTREAM_FAMILIES',
@@ -174,6 +177,7 @@ function toUpstreamConfig(data: Environment): UpstreamConfig | null {
       ...(data.PSA_UPSTREAM_LIVE_KEY !== undefined && { live: data.PSA_UPSTREAM_LIVE_KEY }),
       ...(data.PSA_UPSTREAM_TEST_KEY !== undefined && { sandbox: data.PSA_UPSTREAM_TEST_KEY }),
     },
+    acceptedKeys: data.PSA_UPSTREAM_ACCEPT_KEY ?? [],
     webhookSecrets: {
       live: data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],
       sandbox: data.PSA_UPSTREAM_TEST_WEBHOOK_SECRET ?? data.PSA_UPSTREAM_WEBHOOK_SECRET ?? [],

@@ -74,6 +74,15 @@ const secrets = z
   )
   .register(formats, { format: 'secrets, separated by commas' });
 
+const keyIds = z
+  .string()
+  .transform((text) => text.split(',').map((each) => each.trim()))
+  .refine(
+    (all) => all.every((each) => /^key_[0-9a-f]{24}$/.test(each)),
+    'must be ids separated by commas, each key_ and 24 hex digits, as the refused start has named them',
+  )
+  .register(formats, { format: 'key_…, separated by commas' });
+
 const families = z
   .string()
   .transform((text) => text.split(',').map((each) => each.trim()))
@@ -250,6 +259,12 @@ export const environment = z.object({
   PSA_UPSTREAM_TEST_KEY: upstreamKey(KEY_PREFIX.sandbox).optional().register(documentation, {
     group: 'Remote mode',
     meaning: 'its test key; one of the two is enough',
+  }),
+  PSA_UPSTREAM_ACCEPT_KEY: keyIds.optional().register(documentation, {
+    group: 'Remote mode',
+    meaning:
+      'the ids of new keys of the same account, as the refused start names them: the key of another account would show what is this account’s',
+    unset: 'a database that has had a key takes no other',
   }),
   PSA_UPSTREAM_WEBHOOK_SECRET: secrets.optional().register(documentation, {
     group: 'Remote mode',
