@@ -39,7 +39,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
   });
   Object.assign(facade.requests, cards.requests);
   const saw: { at: Date; stale: boolean }[] = [];
-  const requester = (rank: Requester['priority'], subject: string | null = null) =>
+  const requester = (rank: Requester['priority'], subject: Requester['subject'] = null) =>
     cards.serviceFor({ priority: rank, subject, onRead: (at, stale) => saw.push({ at, stale }) });
   const kept = new Map<string, Record<string, unknown>>();
   function create(valueCents: number, status = 'pending') {
@@ -80,7 +80,7 @@ async function start({ product = null }: { product?: SoldProduct | null } = {}) 
     tenant: facade.tenant,
     clock: facade.clock,
     person: requester('merchant'),
-    payer: (token: string) => requester('payer', token),
+    payer: (token: string) => requester('payer', { token, network: 'n1' }),
     webhook: async (payload: object) => tell(cards.readWebhook(payload)!.observation),
     events: async () =>
       (
@@ -481,7 +481,10 @@ describe('a checkout token in front of the service', () => {
     expect(first).toMatchObject({ amountCents: 4990, description: 'Caneca', customer: { name: 'Ana' } });
     expect(second.orderCode).toBe(first.orderCode);
     expect(script.requests).toHaveLength(1);
-    expect(script.requests[0]!.requestOptions).toEqual({ priority: 'payer', subject: given.id });
+    expect(script.requests[0]!.requestOptions).toEqual({
+      priority: 'payer',
+      subject: { token: given.id, network: 'n1' },
+    });
     await expect(
       service.startCheckout(tenant, given, { attemptId: ATTEMPT, customer: { name: 'Bia' } }),
     ).rejects.toMatchObject({ code: 'IDEMPOTENCY_CONFLICT' });
@@ -578,7 +581,7 @@ describe('a checkout token in front of the service', () => {
     expect(script.requests.filter(({ method }) => method === 'POST')).toHaveLength(1);
     expect(script.requests.filter(({ method }) => method === 'GET')).toHaveLength(1);
     for (const { requestOptions } of script.requests)
-      expect(requestOptions).toEqual({ priority: 'payer', subject: given.id });
+      expect(requestOptions).toEqual({ priority: 'payer', subject: { token: given.id, network: 'n1' } });
     expect(kept.size).toBe(1);
 
     const [sent, answer] = [deferred(), deferred()];
@@ -611,7 +614,7 @@ describe('a checkout token in front of the service', () => {
       ).rejects.toMatchObject(UNANSWERED);
     expect(script.requests.length).toBeGreaterThan(3);
     for (const { requestOptions } of script.requests)
-      expect(requestOptions).toEqual({ priority: 'payer', subject: given.id });
+      expect(requestOptions).toMatchObject({ priority: 'payer', subject: { token: given.id } });
     expect(facade.faults).toEqual([]);
   });
 

@@ -4,8 +4,8 @@ import { createServicesFor } from '../../server/src/modes/requester-services.ts'
 
 test('A service is created at its first use, once for each requester', () => {
   const created: string[] = [];
-  const factory = (name: string) => (requester: { subject: string | null }) => {
-    created.push(`${name} of ${requester.subject}`);
+  const factory = (name: string) => (requester: { subject: { token: string } | null }) => {
+    created.push(`${name} of ${requester.subject?.token}`);
     return { name };
   };
   const names = ['payouts', 'wallet', 'webhooks'];
@@ -14,8 +14,8 @@ test('A service is created at its first use, once for each requester', () => {
       typeof createServicesFor
     >[0],
   );
-  const [one, other] = ['one', 'other'].map((subject) =>
-    servicesFor({ priority: 'payer', subject, onRead: () => undefined }),
+  const [one, other] = ['one', 'other'].map((token) =>
+    servicesFor({ priority: 'payer', subject: { token, network: null }, onRead: () => undefined }),
   ) as [PaymentsService, PaymentsService];
   expect(created).toEqual([]);
   expect(one.wallet).toBe(one.wallet);

@@ -6,6 +6,7 @@ import type { RequestContext } from '../../server/src/http/routes.ts';
 import { createMetrics } from '../../server/src/ops/metrics.ts';
 import { createMetricsRoutes } from '../../server/src/ops/metrics-route.ts';
 import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
+import { byClass } from '../support/by-class.ts';
 import { createManualClock } from '../support/clock.ts';
 import { readMetrics, type Scraped } from '../support/scrape.ts';
 
@@ -54,11 +55,14 @@ async function everything(): Promise<Scraped> {
     () => new Date(0),
   );
   upstream.watch({
-    state: () => ({ circuit: 'closed', since: new Date(0), lastAnswerAt: null, refusedKeys: [] }),
+    state: () => ({
+      ...{ circuit: 'closed', since: new Date(0), lastAnswerAt: null, refusedKeys: [] },
+      circuits: byClass(() => 'closed' as const),
+    }),
     budget: () => ({
       limit: 120,
       windowMs: 60_000,
-      used: { money: 0, query: 0, lookup: 0, payer: 0, poll: 0 },
+      used: byClass(() => 0),
       asOf: null,
       blockedUntil: null,
     }),

@@ -9,6 +9,7 @@ import { createMetricsRoutes } from '../../server/src/ops/metrics-route.ts';
 import { createUpstreamMetrics } from '../../server/src/ops/upstream-metrics.ts';
 import type { BudgetState, UpstreamState } from '../../server/src/upstream/upstream.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
+import { byClass } from '../support/by-class.ts';
 import { createManualClock } from '../support/clock.ts';
 import { deferred } from '../support/deferred.ts';
 import { readMetrics } from '../support/scrape.ts';
@@ -17,6 +18,7 @@ const NOBODY = { priority: 'merchant', subject: null, onRead: () => undefined } 
 
 const STATE: UpstreamState = {
   circuit: 'open',
+  circuits: byClass((each) => (each === 'payer' ? 'open' : 'closed')),
   since: new Date('2026-03-02T12:00:00.000Z'),
   lastAnswerAt: new Date('2026-03-02T11:59:00.000Z'),
   refusedKeys: [],
@@ -24,7 +26,7 @@ const STATE: UpstreamState = {
 const BUDGET: BudgetState = {
   limit: 120,
   windowMs: 60_000,
-  used: { money: 1, query: 2, lookup: 0, payer: 0, poll: 40 },
+  used: { ...byClass(() => 0), money: 1, query: 2, poll: 40 },
   asOf: null,
   blockedUntil: new Date(1_772_452_800_000),
 };
@@ -72,8 +74,9 @@ test('/metrics tells of the upstream: requests, their time, reads, the budget, t
     'psa_upstream_budget_used{class="poll"} 40',
     'psa_upstream_budget_limit 120',
     'psa_upstream_blocked_until_seconds 1772452800',
-    'psa_upstream_circuit{state="open"} 1',
-    'psa_upstream_circuit{state="closed"} 0',
+    'psa_upstream_circuit{class="payer",state="open"} 1',
+    'psa_upstream_circuit{class="payer",state="closed"} 0',
+    'psa_upstream_circuit{class="money",state="closed"} 1',
     'process_resident_memory_bytes ',
   ])
     expect(text).toContain(line);

@@ -29,7 +29,7 @@ async function start() {
   const facade = await startFacade({ database, upstream: script.upstream });
   const payments = createRemotePayments({ ...facade, ...RECEIVING });
   const saw: { at: Date; stale: boolean }[] = [];
-  const requester = (priority: Requester['priority'], subject: string | null = null) =>
+  const requester = (priority: Requester['priority'], subject: Requester['subject'] = null) =>
     payments.serviceFor({ priority, subject, onRead: (at, stale) => saw.push({ at, stale }) });
   const kept = new Map<string, Record<string, unknown>>();
   function create(rest: Record<string, unknown> = {}): string {
@@ -59,7 +59,7 @@ async function start() {
     tenant: facade.tenant,
     clock: facade.clock,
     merchant: requester('merchant'),
-    payer: (token: string) => requester('payer', token),
+    payer: (token: string) => requester('payer', { token, network: 'n1' }),
     async webhook(payload: object) {
       const { observation } = payments.readWebhook(payload)!;
       return facade.committer.change({
@@ -105,7 +105,10 @@ describe('a PIX payment, looked up', () => {
     ]);
     clock.advance(MINUTE);
     await payer('tok_1').find(tenant, paymentId);
-    expect(script.requests.at(-1)!.requestOptions).toEqual({ priority: 'payer', subject: 'tok_1' });
+    expect(script.requests.at(-1)!.requestOptions).toEqual({
+      priority: 'payer_read',
+      subject: { token: 'tok_1', network: 'n1' },
+    });
   });
 
   test('A text that is no id is not looked up', async () => {

@@ -255,7 +255,7 @@ describe('a service and a facade in front of it', () => {
       expect(state).toMatchObject({ status: 200, body: { status: 'ready' } });
       expect(state.body.upstream.circuit).not.toBe('closed');
       const metrics = await (await fetch(`${url}/metrics`)).text();
-      expect(metrics).toMatch(/^psa_upstream_circuit\{state="closed"\} 0$/m);
+      expect(metrics).toMatch(/^psa_upstream_circuit\{class="query",state="closed"\} 0$/m);
       expect(metrics).toMatch(/^psa_upstream_requests_total\{class="query",outcome="\w+"\} \d+$/m);
 
       pair.proxy.plan = () => PASS;

@@ -10,6 +10,8 @@ const SCALES: readonly Scale[] = ['sample', 'medium', 'large', 'full'];
 const SIZES = {
   /** Points of a commit or a send at which a process is killed, on each database. */
   BOUNDARIES: [2, 4, 20, Number.POSITIVE_INFINITY],
+  /** Minutes for which a stranger spends the budget of a facade. */
+  STRANGER_MINUTES: [1, 2, 10, 60],
   /** Kills at each of these points. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */

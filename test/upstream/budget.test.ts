@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { createOffsetClock } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
+import type { BudgetSubject } from '../../server/src/kernel/requester.ts';
 import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget/budget.ts';
 import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
@@ -42,8 +43,17 @@ describeOnDatabase('the budget', (open) => {
     const { budgets, ...rest } = instances(1, options as never);
     return { budget: budgets[0]!, ...rest };
   };
-  const take = (budget: Budget, of: UpstreamPriority, waitMs = 0, subject: string | null = null) =>
+  const take = (budget: Budget, of: UpstreamPriority, waitMs = 0, subject: BudgetSubject | null = null) =>
     budget.take({ priority: of, waitMs, subject });
+  /** Takes slots for payers until one is refused; returns how many they got. */
+  async function takeAll(
+    budget: Budget,
+    subject: BudgetSubject,
+    of: UpstreamPriority = 'payer',
+  ): Promise<number> {
+    for (let count = 0; ; count += 1)
+      if ((await refusedFor(take(budget, of, 0, subject))) !== null) return count;
+  }
   async function takeMany(budget: Budget, count: number, of: UpstreamPriority): Promise<Slot[]> {
     return Promise.all(Array.from({ length: count }, () => take(budget, of)));
   }
@@ -171,7 +181,8 @@ describeOnDatabase('the budget', (open) => {
   test('the budget keeps room for the more important: each class fills its share, counting the slots of all', async () => {
     const { budget } = one();
     const shares: [UpstreamPriority, number][] = [
-      ['poll', 60],
+      ['poll', 48],
+      ['payer_read', 60],
       ['payer', 84],
       ['lookup', 96],
       ['query', 108],
@@ -180,7 +191,7 @@ describeOnDatabase('the budget', (open) => {
     let held = 0;
     for (const [of, share] of shares) {
       const taken = Array.from({ length: 130 }, (_, index) =>
-        take(budget, of, 0, `token ${index}`).then(
+        take(budget, of, 0, { token: `token ${index}`, network: `network ${index}` }).then(
           () => 1,
           () => 0,
         ),
@@ -191,24 +202,63 @@ describeOnDatabase('the budget', (open) => {
     expect(budget.state()).toMatchObject({
       limit: 120,
       windowMs: 60_000,
-      used: { money: 12, query: 12, lookup: 12, payer: 24, poll: 60 },
+      used: { money: 12, query: 12, money_read: 0, lookup: 12, payer: 24, payer_read: 12, poll: 48 },
       blockedUntil: null,
     });
   });
 
-  test('the payers of one token are capped over all instances', async () => {
+  test('the payers of one token behind one network have half of the payers’ room, over all instances', async () => {
     const { budgets, clock } = instances(2);
-    for (let count = 0; count < 10; count += 1) {
-      const slot = await take(budgets[count % 2]!, 'payer', 0, 'token');
+    const stranger = { token: 'token', network: 'network' };
+    const slots: Slot[] = [];
+    for (let count = 0; count < 42; count += 1) {
+      slots.push(await take(budgets[count % 2]!, 'payer', 0, stranger));
       clock.advance(1_000);
-      slot.end('answered');
+      slots.at(-1)!.end('answered');
     }
     await Promise.all(budgets.map(idle));
-    expect(await refusedFor(take(budgets[0]!, 'payer', 0, 'token'))).toBe(51);
-    await take(budgets[0]!, 'payer', 0, 'another');
-    await take(budgets[0]!, 'query', 0, 'token');
-    clock.advance(51_000);
-    await take(budgets[1]!, 'payer', 0, 'token');
+    expect(await refusedFor(take(budgets[0]!, 'payer', 0, stranger))).toBe(19);
+    expect(await refusedFor(take(budgets[0]!, 'payer_read', 0, stranger))).toBe(31);
+    await take(budgets[0]!, 'query', 0, stranger);
+    clock.advance(19_000);
+    await take(budgets[1]!, 'payer', 0, stranger);
+  });
+
+  test.each([
+    ['tokens', (count: number) => ({ token: `token ${count}`, network: 'network' })],
+    ['networks', (count: number) => ({ token: 'token', network: `network ${count}` })],
+  ])('a stranger with ever more %s leaves room for the purchases of others', async (_, subjectOf) => {
+    const { budget } = one();
+    expect(await takeAll(budget, subjectOf(0))).toBe(42);
+    for (let count = 1; count < 40; count += 1) await takeAll(budget, subjectOf(count));
+    expect(budget.state().used.payer).toBe(72);
+    for (let count = 0; count < 12; count += 1)
+      await take(budget, 'payer', 0, { token: 'shop', network: `payer ${count}` });
+  });
+
+  test('thirty buyers behind three networks, with one token, each have two slots', async () => {
+    const { budget } = one();
+    for (let buyer = 0; buyer < 30; buyer += 1)
+      for (let count = 0; count < 2; count += 1)
+        await take(budget, 'payer', 0, { token: 'token', network: `network ${buyer % 3}` });
+  });
+
+  test('what this server reads of the merchant’s money gets a slot every three seconds, whatever payers do', async () => {
+    const { budget, clock } = one();
+    const payers = Array.from({ length: 84 }, (_, index) =>
+      take(budget, 'payer', 0, { token: `token ${index}`, network: `network ${index}` }),
+    );
+    for (const slot of await Promise.all(payers)) slot.end('answered');
+    await idle(budget);
+    let last = clock.ms();
+    for (let step = 0; step < 60; step += 1) {
+      clock.advance(1_000);
+      const slot = await take(budget, 'money_read').catch(() => null);
+      slot?.end('answered');
+      await idle(budget);
+      if (slot) last = clock.ms();
+      expect(clock.ms() - last).toBeLessThan(10_000);
+    }
   });
 
   test('requests wait in the order of their classes, then of their arrival, and are served as slots become free', async () => {
@@ -234,8 +284,8 @@ describeOnDatabase('the budget', (open) => {
     ];
     await waits[1];
     await waits[4];
-    // The third money needs the third to end. A poll needs five to end, and the three that are put by besides.
-    expect(served).toEqual(['hasty money refused for 3', 'poll refused for 9']);
+    // The third money needs the third to end. A poll needs six to end, and the three that are put by besides.
+    expect(served).toEqual(['hasty money refused for 3', 'poll refused for 10']);
     clock.advance(1);
     await waits[2];
     expect(served.slice(2)).toEqual(['money 1']);
@@ -367,15 +417,18 @@ describeOnDatabase('the budget', (open) => {
       const random = seeded(seed);
       const limit = 20;
       const windowMs = 2_000;
-      const { create, clock } = instances(0, { limit, windowMs, longestMs: 4_000, subjectLimit: 3 });
+      const { create, clock } = instances(0, { limit, windowMs, longestMs: 4_000 });
       const budgets = [create(), create(), create()];
-      const arrivals: { at: number; of: UpstreamPriority; subject: string }[] = [];
+      const arrivals: { at: number; of: UpstreamPriority; subject: BudgetSubject }[] = [];
       const outcomes = { served: 0, refused: 0 };
       const under: Promise<unknown>[] = [];
 
       const request = async () => {
         const of = UPSTREAM_PRIORITIES[Math.floor(random() * UPSTREAM_PRIORITIES.length)]!;
-        const subject = `token ${Math.floor(random() * 4)}`;
+        const subject = {
+          token: `token ${Math.floor(random() * 2)}`,
+          network: `network ${Math.floor(random() * 2)}`,
+        };
         const waitMs = Math.floor(random() * 3_000);
         const [arrives, ends, fate] = [random() * 600, random() * 900, random()];
         try {
@@ -408,10 +461,15 @@ describeOnDatabase('the budget', (open) => {
       expect(outcomes.refused).toBeGreaterThan(50);
       expect(fullest(arrivals, windowMs)).toBeLessThanOrEqual(limit);
       const polls = arrivals.filter(({ of }) => of === 'poll');
-      expect(fullest(polls, windowMs)).toBeLessThanOrEqual(limit / 2);
-      for (const token of ['token 0', 'token 1', 'token 2', 'token 3']) {
-        const own = arrivals.filter(({ of, subject }) => of === 'payer' && subject === token);
-        expect(fullest(own, windowMs)).toBeLessThanOrEqual(3);
+      expect(fullest(polls, windowMs)).toBeLessThanOrEqual(limit * 0.4);
+      const payers = arrivals.filter(({ of }) => of === 'payer' || of === 'payer_read');
+      expect(fullest(payers, windowMs)).toBeLessThanOrEqual(limit * 0.7);
+      for (const token of ['token 0', 'token 1']) {
+        const ofToken = payers.filter(({ subject }) => subject.token === token);
+        // Three quarters of the room of payers, and of those behind one network half of it.
+        expect(fullest(ofToken, windowMs)).toBeLessThanOrEqual(11);
+        const ofBoth = ofToken.filter(({ subject }) => subject.network === 'network 0');
+        expect(fullest(ofBoth, windowMs)).toBeLessThanOrEqual(7);
       }
       expect(arrivals.filter(({ of }) => of === 'money').length).toBeGreaterThan(polls.length);
     });

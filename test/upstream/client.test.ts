@@ -152,7 +152,7 @@ describe('a request', () => {
     const { body } = await upstream.send(PAYOUT);
     expect(JSON.stringify(body)).not.toMatch(/secret|a_secret|merchant|c2VjcmV0/);
     expect(body).toMatchObject({ error: expect.stringMatching(/^Invalid .*… or .*…/) });
-    const requestOptions = { priority: 'payer', subject: 't' } as const;
+    const requestOptions = { priority: 'payer', subject: { token: 't', network: 'n' } } as const;
     expect((await upstream.send({ ...PAYOUT, requestOptions })).body).toMatchObject({
       error: 'The payments service refuses this',
     });
@@ -540,25 +540,25 @@ describe('the circuit', () => {
     const held: ServerResponse[] = [];
     const { upstream, service, clock, slots, outcomes } = await start((response) => json(response, 500, {}));
     const state = () => upstream.state().circuit;
-    for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(PAYOUT));
+    for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(WALLET));
     service.answer = (response) => json(response, 404, {});
     await upstream.send(WALLET);
     service.answer = (response) => json(response, 500, {});
-    for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(PAYOUT));
+    for (let count = 0; count < 4; count += 1) await faultOf(upstream.send(WALLET));
     expect(state()).toBe('closed');
-    await faultOf(upstream.send(PAYOUT));
+    await faultOf(upstream.send(WALLET));
     expect(state()).toBe('open');
     expect(upstream.state().since).toEqual(clock.now());
 
     const [requests, taken] = [service.received.length, slots.length];
-    expect(await faultOf(upstream.send(PAYOUT))).toEqual({
+    expect(await faultOf(upstream.send(WALLET))).toEqual({
       kind: 'circuit_open',
       reached: 'no',
       detail: null,
     });
     expect(service.received).toHaveLength(requests);
     expect(slots).toHaveLength(taken);
-    expect(outcomes.at(-1)).toBe('money circuit_open null');
+    expect(outcomes.at(-1)).toBe('query circuit_open null');
 
     // Five seconds less a tenth.
     clock.advance(4_499);
@@ -566,9 +566,9 @@ describe('the circuit', () => {
     clock.advance(1);
     expect(state()).toBe('half_open');
     service.answer = (response) => held.push(response);
-    const probe = faultOf(upstream.send(PAYOUT));
+    const probe = faultOf(upstream.send(WALLET));
     await service.next();
-    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'circuit_open' });
+    expect(await faultOf(upstream.send(WALLET))).toMatchObject({ kind: 'circuit_open' });
     json(held[0]!, 503, {});
     expect(await probe).toMatchObject({ kind: 'server_error' });
     expect(state()).toBe('open');
@@ -578,7 +578,7 @@ describe('the circuit', () => {
     clock.advance(1);
     expect(state()).toBe('half_open');
     service.answer = (response) => json(response, 200, {});
-    await upstream.send(PAYOUT);
+    await upstream.send(WALLET);
     expect(state()).toBe('closed');
     expect(upstream.state().since).toEqual(clock.now());
   });
@@ -586,10 +586,10 @@ describe('the circuit', () => {
   test('the circuit stays open for a minute at most', async () => {
     const { upstream, service, clock } = await start();
     await service.shut();
-    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(PAYOUT));
+    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(WALLET));
     for (let count = 0; count < 10; count += 1) {
       clock.advance(60_000);
-      expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'unreachable' });
+      expect(await faultOf(upstream.send(WALLET))).toMatchObject({ kind: 'unreachable' });
     }
     clock.advance(53_999);
     expect(upstream.state().circuit).toBe('open');
@@ -605,13 +605,57 @@ describe('the circuit', () => {
       clock,
       budget: createOpenBudget(manual),
     });
-    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(PAYOUT));
+    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(WALLET));
     expect(upstream.state().circuit).toBe('open');
     clock.setOffset(0);
     service.answer = (response) => json(response, 200, {});
     manual.advance(60_000);
     expect(upstream.state().circuit).toBe('half_open');
-    await upstream.send(PAYOUT);
+    await upstream.send(WALLET);
+    expect(upstream.state().circuit).toBe('closed');
+  });
+
+  test('a payer whom the service fails does not keep the merchant, nor other payers, from it', async () => {
+    const { upstream, service } = await start((response) => json(response, 500, {}));
+    const startOf = (token: string) => ({
+      ...PAYOUT,
+      requestOptions: { priority: 'payer', subject: { token, network: 'n' } } as const,
+    });
+    for (let count = 0; count < 8; count += 1) await faultOf(upstream.send(startOf('stranger')));
+    expect(upstream.state().circuit).toBe('closed');
+    expect(await faultOf(upstream.send(startOf('another')))).toMatchObject({ kind: 'server_error' });
+    // Of several payers the service answers none.
+    expect(upstream.state().circuits).toMatchObject({ payer: 'open', query: 'closed', money: 'closed' });
+    expect(await faultOf(upstream.send(startOf('third')))).toMatchObject({ kind: 'circuit_open' });
+    service.answer = (response) => json(response, 200, {});
+    await upstream.send(WALLET);
+    expect(upstream.state().circuits.payer).toBe('closed');
+    await upstream.send(startOf('third'));
+  });
+
+  test('a service that one payer alone does not reach is left alone', async () => {
+    const { upstream, service } = await start();
+    await service.shut();
+    const requestOptions = { priority: 'payer', subject: { token: 'only', network: 'n' } } as const;
+    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send({ ...PAYOUT, requestOptions }));
+    expect(await faultOf(upstream.send({ ...PAYOUT, requestOptions }))).toMatchObject({
+      kind: 'circuit_open',
+    });
+  });
+
+  test('what moves money always probes a service that fails, one request at a time', async () => {
+    const held: ServerResponse[] = [];
+    const { upstream, service } = await start((response) => json(response, 500, {}));
+    for (let count = 0; count < 6; count += 1)
+      expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'server_error' });
+    for (let count = 0; count < 5; count += 1) await faultOf(upstream.send(WALLET));
+    expect(upstream.state().circuits).toMatchObject({ money: 'half_open', query: 'open' });
+    service.answer = (response) => held.push(response);
+    const probe = upstream.send(PAYOUT);
+    await service.next();
+    expect(await faultOf(upstream.send(PAYOUT))).toMatchObject({ kind: 'circuit_open', reached: 'no' });
+    json(held[0]!, 200, {});
+    await probe;
     expect(upstream.state().circuit).toBe('closed');
   });
 

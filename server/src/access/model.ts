@@ -3,6 +3,7 @@ import type { CheckoutGrant } from '../checkout/model.ts';
 import { DAY_MS } from '../kernel/clock.ts';
 import { PermissionError, UnauthenticatedError, ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
+import type { BudgetSubject } from '../kernel/requester.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { notNull, optionalLimit, originText } from '../kernel/text.ts';
 import { byMethod, methodOf, type PayoutMethod } from '../payouts/methods/registry.ts';
@@ -100,11 +101,17 @@ export type Credential =
   /** Permissions are null where the service that issued the key does not show them and enforces them itself. */
   | { kind: 'api_key'; id: string; permissions: readonly Permission[] | null }
   | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
-  | ({ kind: 'payment_token'; id: string } & FollowedPayment)
+  | ({ kind: 'payment_token'; id: string } & PaymentGrant)
   | { kind: 'dashboard_token'; id: string; scopes: readonly DashboardScope[] };
 
 /** The one payment that a payment token reads and follows: a card payment, or a payment by PIX. */
 export type FollowedPayment = { orderCode: string } | { paymentId: string };
+
+/** The grant of a payment token, as it is stored. */
+export type PaymentGrant = FollowedPayment & {
+  /** In front of another service, the payers whose share of its budget the token uses: those that have started the payment. */
+  startedBy?: BudgetSubject;
+};
 
 export interface Caller {
   readonly tenant: Tenant;
@@ -196,7 +203,7 @@ export interface AccessService {
     input: CreateDashboardTokenInput,
   ): Promise<{ token: string; expiresAt: Date }>;
   /** Mints a token that reads and follows one payment. It is bound to trusted documents where the checkout token is. */
-  createPaymentToken(tenant: Tenant, payment: FollowedPayment, isBound?: boolean): Promise<string>;
+  createPaymentToken(tenant: Tenant, grant: PaymentGrant, isBound?: boolean): Promise<string>;
   /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
 }

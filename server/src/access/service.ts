@@ -20,12 +20,12 @@ import {
   type DashboardScope,
   DEFAULT_SETTINGS,
   environmentOfKey,
-  type FollowedPayment,
   KEY_PREFIX,
   type MintToken,
   type NewToken,
   normalizeOrigins,
   PAYMENT_TOKEN_MS,
+  type PaymentGrant,
   TOKEN_PREFIX,
 } from './model.ts';
 import {
@@ -93,10 +93,10 @@ export function createAccessService({
       return { token, expiresAt };
     },
 
-    createPaymentToken(tenant, payment, isBound = false) {
+    createPaymentToken(tenant, grant, isBound = false) {
       return mint(tenant, {
         kind: 'payment',
-        grant: payment,
+        grant,
         mintedBy: null,
         allowedOrigins: [],
         expiresAt: plusMs(clock.now(), PAYMENT_TOKEN_MS),
@@ -197,7 +197,7 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
     case 'checkout':
       return { kind: 'checkout_token', id, grant: grant as CheckoutGrant };
     case 'payment':
-      return { kind: 'payment_token', id, ...(grant as FollowedPayment) };
+      return { kind: 'payment_token', id, ...(grant as PaymentGrant) };
     case 'dashboard':
       return { kind: 'dashboard_token', id, scopes: (grant as { scopes: DashboardScope[] }).scopes };
   }

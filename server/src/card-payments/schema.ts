@@ -339,7 +339,7 @@ builder.mutationFields((t) => ({
           payment,
           paymentToken: await context.services.access.createPaymentToken(
             tenant,
-            { orderCode: payment.orderCode },
+            { orderCode: payment.orderCode, ...(context.payers && { startedBy: context.payers }) },
             trustedDocumentsOnly,
           ),
         };

@@ -69,7 +69,9 @@ interface UpstreamAccountTable {
 interface UpstreamSlotTable {
   id: string;
   account_key: string;
-  class: 'money' | 'query' | 'lookup' | 'payer' | 'poll';
+  class: 'money' | 'query' | 'money_read' | 'lookup' | 'payer' | 'payer_read' | 'poll';
+  /** The token of a payer's request. */
   subject: string | null;
+  network: string | null;
   held_until: Date;
 }

@@ -18,7 +18,7 @@ import {
   type Sharing,
   type SubscriptionLimits,
 } from './context.ts';
-import { createFreshness, requesterOf } from './freshness.ts';
+import { createFreshness, payersOf, requesterOf } from './freshness.ts';
 
 /** The credential and the origin that a connection presents. */
 export interface PresentedCredential {
@@ -82,7 +82,9 @@ export function createContextFactory({
   subscriptionLimits: SubscriptionLimits;
   publicUrl: string;
   /** The state of the service behind a facade; each response then says how old its data is. */
-  upstream?: (() => { circuit: string; refusedKeys: readonly string[] }) | undefined;
+  upstream?:
+    | (() => { circuits: { payer: string; query: string }; refusedKeys: readonly string[] })
+    | undefined;
   onRootField: OnRootField;
   /** Counts a subscriber until the returned function is called, with the error that ended the subscription, if any. */
   onSubscriber: (transport: 'ws' | 'sse', topic: string) => (failure: unknown) => void;
@@ -109,8 +111,9 @@ export function createContextFactory({
     admit: ({ authorization, address, connection }) => access.admit(authorization, address, connection),
     create(presented, caller, transport): Context {
       const sequencer = new Sequencer();
-      const freshness = upstream ? createFreshness(caller, clock) : null;
-      const services = servicesFor(freshness?.requester ?? requesterOf(caller, ignoreRead));
+      const payers = upstream && caller ? payersOf(caller, presented.address) : null;
+      const freshness = upstream ? createFreshness(payers, clock) : null;
+      const services = servicesFor(freshness?.requester ?? requesterOf(payers, ignoreRead));
       const servicesOfBatch = freshness
         ? (...batch: Parameters<typeof freshness.batch>) => servicesFor(freshness.batch(...batch))
         : () => services;
@@ -119,6 +122,7 @@ export function createContextFactory({
       return {
         caller,
         address: presented.address,
+        payers,
         services,
         clock,
         onRootField,
@@ -192,7 +196,8 @@ export function createContextFactory({
         extensions() {
           if (!upstream || !freshness) return null;
           const { fields, ...whole } = freshness.state();
-          const { circuit, refusedKeys } = upstream();
+          const { circuits, refusedKeys } = upstream();
+          const circuit = payers ? circuits.payer : circuits.query;
           // Only the merchant can configure another key.
           const isKeyRefused =
             caller !== null && !isPayer(caller) && refusedKeys.includes(caller.tenant.environment);

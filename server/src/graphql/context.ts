@@ -11,7 +11,7 @@ import type { Cursors } from '../kernel/cursor.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import type { Language } from '../kernel/language.ts';
 import type { HeldBytes, OpenSubscription } from '../kernel/open-subscription.ts';
-import type { Requester } from '../kernel/requester.ts';
+import type { BudgetSubject, Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Payment, PaymentService } from '../payments/model.ts';
 import type { Payout, PayoutService } from '../payouts/model.ts';
@@ -99,6 +99,8 @@ export interface Context {
   readonly caller: Caller | null;
   /** The client's network address. */
   readonly address: string;
+  /** In front of another service, the payers whose share of its budget the operation uses; null for a merchant. */
+  readonly payers: BudgetSubject | null;
   readonly services: PaymentsService;
   readonly clock: Clock;
   readonly loaders: Loaders;

@@ -1,6 +1,9 @@
-import { type Caller, isPayer } from '../access/model.ts';
+import { createHash } from 'node:crypto';
+import type { Caller } from '../access/model.ts';
+import { orderTokenOf } from '../checkout/model.ts';
 import type { Clock } from '../kernel/clock.ts';
-import type { Requester } from '../kernel/requester.ts';
+import { networkOf } from '../kernel/network.ts';
+import type { BudgetSubject, Requester } from '../kernel/requester.ts';
 import { type Loaders, observeLoaders } from './context.ts';
 
 /** The age of the data of a response, or of one of its root fields. */
@@ -56,24 +59,40 @@ export interface Freshness {
   state(): Age & { fields: Record<string, Age> };
 }
 
-/** The requester of a caller's reads. */
-export function requesterOf(caller: Caller | null, onRead: Requester['onRead']): Requester {
-  const credential = caller?.credential;
-  return {
-    priority: caller && isPayer(caller) ? 'payer' : 'merchant',
-    subject: credential && credential.kind !== 'api_key' ? credential.id : null,
-    onRead,
-  };
+/** The requester for some payers, or for a merchant. */
+export function requesterOf(payers: BudgetSubject | null, onRead: Requester['onRead']): Requester {
+  return { priority: payers ? 'payer' : 'merchant', subject: payers, onRead };
 }
 
-export function createFreshness(caller: Caller | null, clock: Clock): Freshness {
+/**
+ * The payers that a caller is one of; null for a merchant. A payment token counts to those that have started the payment,
+ * wherever it is used.
+ */
+export function payersOf({ credential }: Caller, address: string): BudgetSubject | null {
+  switch (credential.kind) {
+    case 'checkout_token':
+      return { token: orderTokenOf(credential), network: digestOf(networkOf(address)) };
+    case 'payment_token':
+      // The version before stored none: all such tokens are one.
+      return credential.startedBy ?? { token: 'payment', network: digestOf(networkOf(address)) };
+    default:
+      return null;
+  }
+}
+
+/** A digest so short that hundreds of networks have the same: it is stored with the payment token, and names no payer. */
+function digestOf(network: string): string {
+  return createHash('sha256').update(network).digest('base64url').slice(0, 4);
+}
+
+export function createFreshness(payers: BudgetSubject | null, clock: Clock): Freshness {
   const whole = new OldestRead();
   const fields = new Map<string, OldestRead>();
   /** The reads of the last batch of each key, by loader. */
   const batches = new Map<string, Map<string, OldestRead>>();
   let loads: Load[] = [];
   const noting = (reads: OldestRead) =>
-    requesterOf(caller, (at, stale) => {
+    requesterOf(payers, (at, stale) => {
       reads.note(at, stale);
       if (reads !== whole) whole.note(at, stale);
     });

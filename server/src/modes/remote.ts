@@ -228,7 +228,9 @@ export async function createRemoteRuntime({
       subaccounts.readWebhook,
     ],
     refresh: (tenant, resource, reference) =>
-      mirrored[resource].refresh(tenant, [reference], { priority: 'lookup' }),
+      mirrored[resource].refresh(tenant, [reference], {
+        priority: IS_MONEY.has(resource) ? 'money_read' : 'lookup',
+      }),
     pollNow: dependencies.pollNow,
     lookUpSoon: intents.lookUpSoon,
     onFault,
@@ -341,6 +343,9 @@ const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
   'subscription',
   'wallet',
 ]);
+
+/** The merchant's money, which no payer's lookups hold up. */
+const IS_MONEY: ReadonlySet<MirroredResource> = new Set(['payout', 'subaccount_payout', 'wallet']);
 
 /** Polls a mirrored resource for as long as somebody follows it. */
 function withPolling(updates: Updates, poller: Poller): Updates {

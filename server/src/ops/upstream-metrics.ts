@@ -145,12 +145,12 @@ export function createUpstreamMetrics(): UpstreamMetrics {
       });
       new Gauge({
         name: 'psa_upstream_circuit',
-        help: 'The state of the circuit breaker is the one that is 1',
-        labelNames: ['state'],
+        help: 'The state of the circuit breaker of a class is the one that is 1',
+        labelNames: ['class', 'state'],
         registers,
         collect() {
-          const { circuit } = upstream.state();
-          for (const state of CIRCUITS) this.set({ state }, state === circuit ? 1 : 0);
+          for (const [each, circuit] of Object.entries(upstream.state().circuits))
+            for (const state of CIRCUITS) this.set({ class: each, state }, state === circuit ? 1 : 0);
         },
       });
     },

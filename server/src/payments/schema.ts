@@ -357,7 +357,7 @@ builder.mutationFields((t) => ({
           payment,
           paymentToken: await context.services.access.createPaymentToken(
             tenant,
-            { paymentId: payment.paymentId },
+            { paymentId: payment.paymentId, ...(context.payers && { startedBy: context.payers }) },
             trustedDocumentsOnly,
           ),
         };

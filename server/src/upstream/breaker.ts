@@ -1,36 +1,99 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
-import { type CircuitState, UpstreamFault } from './upstream.ts';
+import {
+  type CircuitState,
+  type RequestOptions,
+  UPSTREAM_PRIORITIES,
+  UpstreamFault,
+  type UpstreamPriority,
+  type UpstreamState,
+} from './upstream.ts';
 
-/** The number of faults in a row that open the circuit. */
+/** The number of faults in a row that open a circuit. */
 const FAULT_THRESHOLD = 5;
 const FIRST_OPEN_MS = 5_000;
 const MAX_OPEN_MS = 60_000;
-/** The fraction by which the circuit may open for less, so that instances do not all retry at once. */
+/** The fraction by which a circuit may open for less, so that instances do not all retry at once. */
 const JITTER = 0.2;
+/** The states of a circuit, the one in which least is asked first. */
+const LEAST_FIRST: readonly CircuitState[] = ['open', 'half_open', 'closed'];
 
-/** A circuit breaker: it keeps requests from a service that fails, and callers from waiting for it. */
+/** The outcome of a request for its circuit. No caller can cause that the service is not even reached. */
+type Outcome = 'answered' | 'failed' | 'not_reached';
+type Admitted = Pick<RequestOptions, 'priority' | 'subject'>;
+
+/** Circuit breakers, one for each class: they keep requests from a service that fails, and callers from waiting for it. */
 export interface Breaker {
   /** Asserts that a request may be sent. @throws UpstreamFault `circuit_open` */
+  check(request: Admitted): void;
+  /** Admits a request; the returned function is called once, with its outcome. @throws as `check` */
+  begin(request: Admitted): (outcome: Outcome) => void;
+  state(): Pick<UpstreamState, 'circuit' | 'since' | 'circuits'>;
+}
+
+/** The circuit of one class. */
+interface Circuit {
   check(): void;
-  /** Admits a request; the returned function is called once, with whether the service answered. @throws as `check` */
-  begin(): (answered: boolean) => void;
-  /** The state, and the instant of its last change. */
+  begin(by: string | null): (outcome: Outcome) => void;
+  close(): void;
   state(): { circuit: CircuitState; since: Date };
 }
 
 /**
- * Creates a circuit breaker. Closed, it counts faults in a row. Open, for 5 s at first, it refuses every request. Then it
- * is half open: one request at a time is sent, which closes the circuit or opens it for twice as long, up to 60 s.
+ * Creates the circuit breakers. A fault counts in its class alone: what a payer makes the service fail at does not keep the
+ * merchant's requests from it. An answer shows that the service is there, and closes all of them.
  */
-export function createBreaker({ clock, random }: { clock: Clock; random: () => number }): Breaker {
+export function createBreaker(options: { clock: Clock; random: () => number }): Breaker {
+  const circuits = Object.fromEntries(
+    UPSTREAM_PRIORITIES.map((each) => [each, createCircuit({ ...options, probesAlways: each === 'money' })]),
+  ) as Record<UpstreamPriority, Circuit>;
+
+  return {
+    check: ({ priority }) => circuits[priority].check(),
+    begin({ priority, subject = null }) {
+      const settle = circuits[priority].begin(subject && `${subject.token} ${subject.network}`);
+      return (outcome) => {
+        settle(outcome);
+        if (outcome === 'answered') for (const circuit of Object.values(circuits)) circuit.close();
+      };
+    },
+    state() {
+      const states = UPSTREAM_PRIORITIES.map((each) => ({ each, ...circuits[each].state() }));
+      const circuit = LEAST_FIRST.find((state) => states.some((one) => one.circuit === state))!;
+      const changedMs = states.filter((one) => one.circuit === circuit).map(({ since }) => since.getTime());
+      const byClass = Object.fromEntries(states.map((one) => [one.each, one.circuit]));
+      return {
+        circuit,
+        since: new Date(Math.max(...changedMs)),
+        circuits: byClass as UpstreamState['circuits'],
+      };
+    },
+  };
+}
+
+/**
+ * Creates a circuit. Closed, it counts faults in a row; those of one subject alone do not open it. Open, for 5 s at first, it
+ * refuses every request. Then it is half open: one request at a time is sent, which closes it or opens it for twice as
+ * long, up to 60 s. One that `probesAlways` is half open at once.
+ */
+function createCircuit({
+  clock,
+  random,
+  probesAlways,
+}: {
+  clock: Clock;
+  random: () => number;
+  probesAlways: boolean;
+}): Circuit {
   let faults = 0;
+  /** The subject of all faults in a row; undefined before the first, null where there are several or none. */
+  let faultsOf: string | null | undefined;
   let openCount = 0;
   let since = clock.now();
   /** The instant at which the open circuit becomes half open; null where it is closed. */
   let openUntil: Date | null = null;
   let isProbing = false;
 
-  function circuit(): CircuitState {
+  function state(): CircuitState {
     if (!openUntil) return 'closed';
     const remainingMs = openUntil.getTime() - clock.ms();
     // A longer time than any was begun before the clock was set back.
@@ -38,13 +101,13 @@ export function createBreaker({ clock, random }: { clock: Clock; random: () => n
   }
 
   function check(): void {
-    const state = circuit();
-    if (state === 'open' || (state === 'half_open' && isProbing))
+    const circuit = state();
+    if (circuit === 'open' || (circuit === 'half_open' && isProbing))
       throw new UpstreamFault('circuit_open', 'no');
   }
 
   function open(): void {
-    const openMs = Math.min(MAX_OPEN_MS, FIRST_OPEN_MS * 2 ** openCount);
+    const openMs = probesAlways ? 0 : Math.min(MAX_OPEN_MS, FIRST_OPEN_MS * 2 ** openCount);
     openCount += 1;
     since = clock.now();
     openUntil = plusMs(since, Math.round(openMs * (1 - JITTER * random())));
@@ -52,6 +115,7 @@ export function createBreaker({ clock, random }: { clock: Clock; random: () => n
 
   function close(): void {
     faults = 0;
+    faultsOf = undefined;
     openCount = 0;
     if (!openUntil) return;
     openUntil = null;
@@ -60,21 +124,24 @@ export function createBreaker({ clock, random }: { clock: Clock; random: () => n
 
   return {
     check,
-    begin() {
+    close,
+    begin(by) {
       check();
       const isProbe = openUntil !== null;
       if (isProbe) isProbing = true;
-      return (answered) => {
+      return (outcome) => {
         if (isProbe) isProbing = false;
         // Any answer closes the circuit, even one to a request from before it opened.
-        if (answered) return close();
+        if (outcome === 'answered') return close();
         faults += 1;
-        if (isProbe || (!openUntil && faults >= FAULT_THRESHOLD)) open();
+        const blamed = outcome === 'failed' ? by : null;
+        faultsOf = faultsOf === undefined || faultsOf === blamed ? blamed : null;
+        if (isProbe || (!openUntil && faults >= FAULT_THRESHOLD && faultsOf === null)) open();
       };
     },
     state() {
-      const state = circuit();
-      return { circuit: state, since: state === 'half_open' ? openUntil! : since };
+      const circuit = state();
+      return { circuit, since: circuit === 'half_open' ? openUntil! : since };
     },
   };
 }

@@ -11,6 +11,7 @@ import { isNotImplemented, isSuccess } from './responses.ts';
 import { createRedaction, type Redaction, withoutWords } from './secrets.ts';
 import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
 import {
+  isOfPayers,
   type RequestOptions,
   type Upstream,
   type UpstreamAnswer,
@@ -24,8 +25,10 @@ import {
 const WAIT_MS: Readonly<Record<UpstreamPriority, number>> = {
   money: 10_000,
   query: 2_000,
+  money_read: 0,
   lookup: 0,
   payer: 2_000,
+  payer_read: 2_000,
   poll: 0,
 };
 const CONNECT_MS = 5_000;
@@ -106,13 +109,13 @@ export function createUpstream({
     { waitMs, endpoint }: { waitMs: number; endpoint: string },
   ) {
     try {
-      breaker.check();
+      breaker.check({ priority, subject });
       const requestedAt = clock.ms();
       const slot = await budget.take({ priority, subject, waitMs });
       onTurn?.(priority, (clock.ms() - requestedAt) / 1_000);
       try {
         if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
-        return { slot, settle: breaker.begin() };
+        return { slot, settle: breaker.begin({ priority, subject }) };
       } catch (fault) {
         slot.end('not_sent');
         throw fault;
@@ -167,7 +170,7 @@ export function createUpstream({
           slot.end('answered');
           return readAnswer(whole, redaction);
         });
-      settle(true);
+      settle('answered');
       lastAnswerAt = clock.now();
       if (answer.status === 401) refusedKeys.add(request.environment);
       else if (isSuccess(answer)) refusedKeys.delete(request.environment);
@@ -177,7 +180,8 @@ export function createUpstream({
       const fault = error as UpstreamFault;
       slot.end(fault.reached === 'no' ? 'not_sent' : 'broken_off');
       // An endpoint that the service does not have says nothing against the others.
-      settle(fault.kind === 'unreadable' || isNotImplemented(fault));
+      if (fault.kind === 'unreadable' || isNotImplemented(fault)) settle('answered');
+      else settle(fault.kind === 'unreachable' ? 'not_reached' : 'failed');
       report(fault.kind);
       throw fault;
     }
@@ -232,7 +236,7 @@ export function createUpstream({
     if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
     const answer = await track(sendRetrying429(request));
     // A read may be shared with a merchant: its payers' part is kept apart where it is handed out.
-    const isOfPayer = request.requestOptions.priority === 'payer' && request.method !== 'GET';
+    const isOfPayer = isOfPayers(request.requestOptions.priority) && request.method !== 'GET';
     return isOfPayer ? { ...answer, body: withoutWords(answer.body) } : answer;
   }
 

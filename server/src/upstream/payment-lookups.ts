@@ -159,7 +159,10 @@ export function createPaymentLookups<
     { asksEnded }: { asksEnded: boolean },
   ): Promise<P | null> {
     if (known?.final && !asksEnded) return paymentOf(known);
-    const requestOptions = requestOptionsFor(requester);
+    const wanted = requestOptionsFor(requester);
+    // What is known of a payment can be shown; a payment that is started cannot wait for those who look at theirs.
+    const requestOptions: RequestOptions =
+      wanted.priority === 'payer' && known ? { ...wanted, priority: 'payer_read' } : wanted;
     try {
       const read = await ask(tenant, id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
       const now = await take(tenant, id, known, { read, requestOptions });

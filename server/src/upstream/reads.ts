@@ -6,6 +6,7 @@ import { endpointOf, sourceOf } from './endpoint-availability.ts';
 import { isSuccess, messageOf, unreadable } from './responses.ts';
 import { withoutWords } from './secrets.ts';
 import {
+  isOfPayers,
   type RequestOptions,
   UPSTREAM_PRIORITIES,
   type Upstream,
@@ -41,10 +42,10 @@ export interface Reads {
    */
   get(environment: Environment, path: `/v1/${string}`, options: ReadOptions): Promise<Read>;
   /**
-   * Invalidates an environment's reads after a write: an answer whose request began before it is never fresh again. It
-   * stays as the last known answer.
+   * Invalidates an environment's reads after a write, those below `path` alone where the write changes nothing else: an
+   * answer whose request began before it is never fresh again. It stays as the last known answer.
    */
-  forget(environment: Environment): void;
+  forget(environment: Environment, path?: `/v1/${string}`): void;
 }
 
 /** The source of an answer, for the metrics; `shared`: the request of another caller that was under way. */
@@ -62,7 +63,7 @@ interface CachedAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly at: Date;
-  /** The number of writes in the environment when the reading began. */
+  /** The number of writes that concern it when the reading began. */
   readonly writes: number;
   /** The length of the body's JSON text, in characters. */
   readonly jsonLength: number;
@@ -70,7 +71,7 @@ interface CachedAnswer {
 
 /** A request under way. */
 interface Flight {
-  readonly priority: UpstreamPriority;
+  readonly requestOptions: RequestOptions;
   readonly writes: number;
   readonly answer: Promise<CachedAnswer>;
 }
@@ -89,7 +90,8 @@ export function createReads({
 }): Reads {
   const cache = createLRUCache<CachedAnswer>(bytes, (answer) => answer.jsonLength, entries);
   const flights = new Map<string, Flight>();
-  const writeCounts = new Map<Environment, number>();
+  /** The number of writes, by environment and by the path below which they change anything. */
+  const writeCounts = new Map<string, number>();
 
   /**
    * Caches an answer, never in place of a later one: two requests for one path may cross where a write came between
@@ -109,6 +111,12 @@ export function createReads({
   function isFresh({ at, writes }: CachedAnswer, maxAgeMs: number, now: Date, writesNow: number): boolean {
     const ageMs = now.getTime() - at.getTime();
     return writes === writesNow && ageMs >= 0 && ageMs < maxAgeMs;
+  }
+
+  function countWrites(key: string): number {
+    let count = 0;
+    for (const [below, writes] of writeCounts) if (key.startsWith(below)) count += writes;
+    return count;
   }
 
   /** Starts a request that concurrent reads share. */
@@ -132,7 +140,7 @@ export function createReads({
       .finally(() => {
         if (flights.get(key) === flight) flights.delete(key);
       });
-    const flight: Flight = { priority: requestOptions.priority, writes, answer };
+    const flight: Flight = { requestOptions, writes, answer };
     flights.set(key, flight);
     return flight;
   }
@@ -143,15 +151,19 @@ export function createReads({
       const toRead = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
         // A payer reads no words of the service; those of its answers are a merchant's.
-        const read = requestOptions.priority === 'payer' && status >= 300 ? withoutWords(body) : body;
+        const read = isOfPayers(requestOptions.priority) && status >= 300 ? withoutWords(body) : body;
         return { status, body: read, at, stale: source === 'stale' };
       };
-      for (;;) {
-        const writes = writeCounts.get(environment) ?? 0;
+      for (let hasFailed = false; ; hasFailed = true) {
+        const writes = countWrites(key);
         const known = cache.get(key);
         if (known && isFresh(known, maxAgeMs, clock.now(), writes)) return toRead(known, 'memory');
         const underWay = flights.get(key);
-        const shared = !isOwnRequest && underWay?.writes === writes ? underWay : null;
+        const isShared =
+          !isOwnRequest &&
+          underWay?.writes === writes &&
+          !(hasFailed && mayPass(requestOptions, underWay.requestOptions));
+        const shared = isShared ? underWay : null;
         try {
           const { answer } = shared ?? startFlight(key, environment, path, requestOptions, writes);
           const read = await answer;
@@ -160,8 +172,9 @@ export function createReads({
           return toRead(read, shared ? 'shared' : 'upstream');
         } catch (error) {
           const hadNoSlot = error instanceof RateLimitError;
-          // The shared request had no slot; one of a more important class may get one.
-          if (hadNoSlot && shared && rank(requestOptions.priority) < rank(shared.priority)) continue;
+          // The shared request was not sent; one of a more important class, or of other payers, may be.
+          if (shared && (hadNoSlot || isCircuitOpen(error)) && mayPass(requestOptions, shared.requestOptions))
+            continue;
           const lastKnown = hadNoSlot || error instanceof UpstreamFault ? cache.get(key) : null;
           // A refusal of then says nothing about now: the resource may exist by now.
           if (!lastKnown || !isSuccess(lastKnown)) throw error;
@@ -169,8 +182,9 @@ export function createReads({
         }
       }
     },
-    forget(environment) {
-      writeCounts.set(environment, (writeCounts.get(environment) ?? 0) + 1);
+    forget(environment, path = '/v1/') {
+      const below = `${environment} ${path}`;
+      writeCounts.set(below, (writeCounts.get(below) ?? 0) + 1);
     },
   };
 }
@@ -193,6 +207,16 @@ function jsonLengthOf(body: unknown): number {
   } catch {
     throw new UpstreamFault('unreadable', 'maybe', 'too deep');
   }
+}
+
+function isCircuitOpen(error: unknown): boolean {
+  return error instanceof UpstreamFault && error.kind === 'circuit_open';
+}
+
+/** Whether a request may be sent where another was not: it is of a more important class, or of other payers. */
+function mayPass(own: RequestOptions, other: RequestOptions): boolean {
+  if (own.priority !== other.priority) return rank(own.priority) < rank(other.priority);
+  return own.subject?.token !== other.subject?.token || own.subject?.network !== other.subject?.network;
 }
 
 function rank(priority: UpstreamPriority): number {

@@ -1,15 +1,33 @@
+import type { BudgetSubject } from '../kernel/requester.ts';
 import type { Environment } from '../kernel/tenant.ts';
 
-/** The classes of requests, the most important first, which is served first when the budget gets short. */
-export const UPSTREAM_PRIORITIES = ['money', 'query', 'lookup', 'payer', 'poll'] as const;
+/**
+ * The classes of requests, the most important first, which is served first when the budget gets short. `money_read`: what
+ * this server reads of the merchant's money by itself. `lookup`: other lookups after a webhook. `payer`: what starts a
+ * payment. `payer_read`: a payer's look at a payment. `poll`: polling of payments.
+ */
+export const UPSTREAM_PRIORITIES = [
+  'money',
+  'query',
+  'money_read',
+  'lookup',
+  'payer',
+  'payer_read',
+  'poll',
+] as const;
 export type UpstreamPriority = (typeof UPSTREAM_PRIORITIES)[number];
+
+/** Whether requests of a class are caused by payers, with tokens that anybody may have. */
+export function isOfPayers(priority: UpstreamPriority): boolean {
+  return priority === 'payer' || priority === 'payer_read';
+}
 
 /** The class of a request, its subject, and how long it may wait for its slot. */
 export interface RequestOptions {
   readonly priority: UpstreamPriority;
-  /** The subject whose share is capped within the class `payer`: a token's id. It means nothing in other classes. */
-  readonly subject?: string | null;
-  /** The longest wait for a slot. Left out, that of the class: money 10 s, query and payer 2 s, lookup and poll 0. */
+  /** The payers whose share is capped in the classes `payer` and `payer_read`. It means nothing in other classes. */
+  readonly subject?: BudgetSubject | null;
+  /** The longest wait for a slot. Left out, that of the class: money 10 s, query and both of payers 2 s, others 0. */
   readonly waitMs?: number;
 }
 
@@ -86,9 +104,12 @@ export interface BudgetState {
 
 /** The state of the service, as this instance knows it. */
 export interface UpstreamState {
+  /** The circuit of the class that is asked least. */
   readonly circuit: CircuitState;
-  /** The time of the circuit's last change of state. */
+  /** The time of that circuit's last change of state. */
   readonly since: Date;
+  /** The circuit of each class. */
+  readonly circuits: Readonly<Record<UpstreamPriority, CircuitState>>;
   /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
   /** The environments whose configured key the service has refused, with 401, and taken no more since. */

@@ -122,7 +122,7 @@ export function createCardPaymentRequests({
     const request = { environment, method: 'POST', path: '/v1/card-payments', requestOptions } as const;
     const answer = await endpoints
       .ask(environment, POST, () => upstream.send({ ...request, body: bodyOf({ ...wanted, callbackUrl }) }))
-      .finally(() => reads.forget(environment));
+      .finally(() => reads.forget(environment, '/v1/card-payments'));
     assertConclusive(answer);
     if (!isSuccess(answer)) throw refusalOfCreation(answer, wanted);
     const claim = cardPaymentFromWire(answer.body);
@@ -288,7 +288,8 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
 /** Options of a lookup. A payer can cause as many lookups of a start as it likes, so they count as the payer's. */
 function lookupOptions(intent: Intent): RequestOptions {
   const tokenId = tokenOfStart(intent);
-  return tokenId === null ? { priority: 'query' } : { priority: 'payer', subject: tokenId };
+  if (tokenId === null) return { priority: 'query' };
+  return { priority: 'payer', subject: { token: tokenId, network: null } };
 }
 
 function kindOf(operation: string): string {

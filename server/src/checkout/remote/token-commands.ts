@@ -144,7 +144,7 @@ export function createTokenStarts<Wanted>(
   ): Promise<MirroredRow> => {
     const { grant } = token;
     const use = useOf(method, token, attemptId);
-    const requestOptions: RequestOptions = { priority: 'payer', subject: orderTokenOf(token) };
+    const requestOptions: RequestOptions = { priority: 'payer', subject: requester.subject };
     const by = { requestOptions, requester };
     const start = { name: use.name, requestOptions, ...(use.isKept && { open: reserve(use) }) };
     const [before] = await intents.load(sql, tenant, [intentKey(use.name, attemptId)]);

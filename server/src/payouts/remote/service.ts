@@ -314,7 +314,7 @@ export function createRemotePayouts(
       const claim = { name: 'payout', now: at, intervalMs: isChanged ? CHANGED_MS : intervalMs };
       if (!(await claimPoll(database.sql, tenant, claim))) return plusMs(at, intervalMs);
 
-      const scope = freshScope(tenant, { priority: 'poll' });
+      const scope = freshScope(tenant, { priority: 'money_read' });
       const { items } = await readPage(scope, { limit: LARGEST_PAGE, offset: 0 });
       const seen = new Set(items.map((payout) => payout?.withdrawalId));
       const missing = open.filter((row) => !hasNoWithdrawal(row) && !seen.has(row.id)).map(({ id }) => id);

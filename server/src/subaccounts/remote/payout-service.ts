@@ -65,7 +65,7 @@ const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
 
 // The bounds of the interval between polls of a followed payout, which grows with its age. All payouts together make one
-// poll in three seconds at most, for which the budget's class `poll` has room.
+// poll in three seconds at most, for which the budget's class `money_read` has room.
 const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
 const POLLED_AT_ONCE = 3;
 /** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
@@ -319,7 +319,7 @@ export function createRemotePayouts(
       const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs: intervalMsOf(row) };
       if (!(await claimPoll(sql, tenant, claim))) continue;
       reads += 1;
-      await refreshOne(tenant, row, { requestOptions: { priority: 'poll' } });
+      await refreshOne(tenant, row, { requestOptions: { priority: 'money_read' } });
     }
     const next = byDueTime
       .map((row) => (polled.has(row) ? plusMs(now, intervalMsOf(row)) : dueAt(row)))

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { beforeWork, type Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
+import type { BudgetSubject } from '../../kernel/requester.ts';
 import { serviceLimit } from '../rate-limits.ts';
 import {
   type BudgetState,
@@ -60,8 +61,6 @@ export interface Budget {
 /** The requests in a window (the document's section 8). */
 const LIMIT = 120;
 const WINDOW_MS = 60_000;
-/** The requests of one token's payers in a window: a payment takes three or four, and a payer who tries a lot waits. */
-const SUBJECT_LIMIT = 10;
 const LONGEST_MS = 20_000;
 const GRACE_MS = 2_000;
 const SKEW_MS = 250;
@@ -70,7 +69,7 @@ const VIEW_TTL_MS = 1_000;
 
 interface Waiter {
   readonly class: UpstreamPriority;
-  readonly subject: string | null;
+  readonly subject: BudgetSubject | null;
   /** The end of the wait by this instance's clock, in milliseconds since the epoch. */
   readonly waitUntilMs: number;
   resolve(slot: Slot): void;
@@ -90,7 +89,6 @@ export function createBudget({
   accountKey,
   limit = LIMIT,
   windowMs = WINDOW_MS,
-  subjectLimit = SUBJECT_LIMIT,
   longestMs = LONGEST_MS,
   skewMs = SKEW_MS,
   onFault,
@@ -101,8 +99,6 @@ export function createBudget({
   accountKey: string;
   limit?: number;
   windowMs?: number;
-  /** The requests of one `subject` of the class `payer` in a window. */
-  subjectLimit?: number;
   longestMs?: number;
   /** The largest difference between the clocks of two instances. */
   skewMs?: number;
@@ -112,9 +108,7 @@ export function createBudget({
   const isLimited = limit > 0;
   const holdMs = windowMs + skewMs;
   const leaseMs = longestMs + GRACE_MS + holdMs;
-  const rules = isLimited
-    ? { limit, holdMs, subjectLimit }
-    : { limit: Number.POSITIVE_INFINITY, holdMs, subjectLimit: Number.POSITIVE_INFINITY };
+  const rules = { limit: isLimited ? limit : Number.POSITIVE_INFINITY, holdMs };
   const limitName = isLimited
     ? `${limit} requests ${windowMs === 60_000 ? 'a minute' : `in ${windowMs / 1_000} seconds`} to the payments service`
     : 'requests to the payments service';

@@ -1,22 +1,32 @@
-import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../upstream.ts';
+import type { BudgetSubject } from '../../kernel/requester.ts';
+import { isOfPayers, UPSTREAM_PRIORITIES, type UpstreamPriority } from '../upstream.ts';
 
 /**
  * The part of the limit up to which each class fills the window, in percent, counting the slots of all classes. So the
- * last tenth is reserved for money, the tenth before it for money and queries, and so on: whatever the lower classes do,
- * each class has room that only more important ones can take.
+ * last tenth is reserved for money, and so on: whatever the lower classes do, each class has room that only more
+ * important ones can take.
  */
 const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   money: 100,
   query: 90,
+  money_read: 85,
   lookup: 80,
   payer: 70,
-  poll: 50,
+  payer_read: 50,
+  poll: 40,
 };
+/** The reads of the merchant's money in a window that is busy: one in three seconds. */
+const MONEY_READS = 20;
+/** The times that payers of one token, or behind one network, may hold what is left of their class. */
+const WHOLE_SHARE = 3;
+/** The slots that a purchase takes. Payers that hold more fill the limit up to `LATER_PERCENT`: the rest is for the first. */
+const FIRST_SLOTS = 4;
+const LATER_PERCENT = 60;
 
 /** A slot that is held in the window. */
 export interface HeldSlot {
   readonly class: UpstreamPriority;
-  readonly subject: string | null;
+  readonly subject: BudgetSubject | null;
   readonly heldUntil: Date;
 }
 
@@ -30,7 +40,7 @@ export interface WindowState {
 
 export interface SlotRequest {
   readonly class: UpstreamPriority;
-  readonly subject: string | null;
+  readonly subject: BudgetSubject | null;
   /** The longest wait, from the state's `at`. */
   readonly waitMs: number;
 }
@@ -45,8 +55,6 @@ export interface Rules {
   readonly limit: number;
   /** The time for which a slot is held after its request has ended. */
   readonly holdMs: number;
-  /** The slots in a window of one subject of the class `payer`. */
-  readonly subjectLimit: number;
 }
 
 /** The slots that a class may fill: at least one, or it would never be served. */
@@ -65,58 +73,124 @@ export function byPriority<Each extends Pick<SlotRequest, 'class'>>(requests: re
  * Grants the free slots in the order of `requests`. A waiting request is assigned the next slot that becomes free, so that
  * a later one is not promised the same. The end of a request under way is unknown; it is taken to be now, so that no
  * request is refused that might still be served in time.
+ *
+ * - *Payers* of one token behind one network hold at most as much as they leave to all others: the first takes half of
+ *   the room, the next half of the rest, and no number of them takes it all. All of one token, and all behind one
+ *   network, hold three times as much. The first slots of each are found beyond that, whatever the others hold.
+ * - *Money that is read* takes slots above the share of polls one at a time, apart by a part of the window. A burst would
+ *   use up its room, and the next would wait for a minute.
  */
 export function decide(
   { at, blockedUntil, held }: WindowState,
   requests: readonly SlotRequest[],
-  { limit, holdMs, subjectLimit }: Rules,
+  { limit, holdMs }: Rules,
 ): Decision[] {
   const now = at.getTime();
   const earliest = Math.max(now, blockedUntil?.getTime() ?? now);
-  const timelineOf = (slots: readonly HeldSlot[]) =>
-    createSlotTimeline(
-      slots.map(({ heldUntil }) => Math.min(heldUntil.getTime(), now + holdMs)),
-      holdMs,
-    );
-  const all = timelineOf(held);
-  const subjects = new Map<string, SlotTimeline>();
+  const timelines = new Map<string, SlotTimeline>();
 
-  function timelineOfSubject(subject: string): SlotTimeline {
-    const known = subjects.get(subject);
+  /** The slots of those that `isOwn` selects, kept under a name from one request to the next. */
+  function timelineOf(name: string, isOwn: (slot: HeldSlot) => boolean): SlotTimeline {
+    const known = timelines.get(name);
     if (known) return known;
-    const own = timelineOf(held.filter((slot) => slot.class === 'payer' && slot.subject === subject));
-    subjects.set(subject, own);
-    return own;
+    const ends = held
+      .filter(isOwn)
+      .map(({ heldUntil }) => Math.min(heldUntil.getTime(), now + holdMs))
+      .sort((left, right) => left - right);
+    const timeline = createSlotTimeline(ends, holdMs);
+    timelines.set(name, timeline);
+    return timeline;
+  }
+
+  function sharesOf(request: SlotRequest): Share[] {
+    const { subject } = request;
+    if (!subject || !isOfPayers(request.class)) return [];
+    const { token, network } = subject;
+    const isOfToken = (slot: HeldSlot) => isOfPayers(slot.class) && slot.subject?.token === token;
+    const isOfNetwork = (slot: HeldSlot) => isOfPayers(slot.class) && slot.subject?.network === network;
+    const isOfBoth = (slot: HeldSlot) => isOfToken(slot) && isOfNetwork(slot);
+    return [
+      { timeline: timelineOf(`token ${token}`, isOfToken), times: WHOLE_SHARE },
+      { timeline: timelineOf(`network ${network}`, isOfNetwork), times: WHOLE_SHARE },
+      { timeline: timelineOf(`token ${token} network ${network}`, isOfBoth), times: 1 },
+    ];
+  }
+
+  const all = timelineOf('all', () => true);
+
+  /** The instant from which a request can have a slot. */
+  function freeFrom(request: SlotRequest, shares: readonly Share[]): number {
+    const cap = capOf(request.class, limit);
+    if (request.class === 'money_read') {
+      const last = timelineOf('money_read', (slot) => slot.class === 'money_read').lastBegun();
+      const inTurn = last + holdMs / MONEY_READS;
+      return Math.max(all.freeFrom(cap), Math.min(all.freeFrom(capOf('poll', limit)), inTurn));
+    }
+    const isInShare = (ms: number) => {
+      const count = all.countAt(ms);
+      const isFirst = shares.some(({ timeline, times }) => times === 1 && timeline.countAt(ms) < FIRST_SLOTS);
+      const room = isFirst ? cap : Math.min(cap, (limit * LATER_PERCENT) / 100);
+      const left = (isFirst ? capOf('lookup', limit) : cap) - count;
+      return count < room && shares.every(({ timeline, times }) => timeline.countAt(ms) < left * times);
+    };
+    const first = Math.max(earliest, all.freeFrom(cap));
+    if (shares.length === 0 || isInShare(first)) return first;
+    return all.ends().find((end) => end > first && isInShare(end)) ?? first;
   }
 
   return requests.map((request) => {
-    const bounds = [{ timeline: all, cap: capOf(request.class, limit) }];
-    if (request.class === 'payer' && request.subject !== null)
-      bounds.push({ timeline: timelineOfSubject(request.subject), cap: subjectLimit });
-    const from = Math.max(earliest, ...bounds.map(({ timeline, cap }) => timeline.freeFrom(cap)));
+    const shares = sharesOf(request);
+    const from = Math.max(earliest, freeFrom(request, shares));
     const ms = from - now;
     if (ms > request.waitMs) return { kind: 'refused', retryAfterMs: ms };
-    for (const { timeline } of bounds) timeline.take(from);
+    all.take(from);
+    for (const { timeline } of shares) timeline.take(from);
+    if (request.class === 'money_read') timelines.get('money_read')!.take(from);
     return ms === 0 ? { kind: 'granted' } : { kind: 'waits', ms };
   });
+}
+
+/** A bound on the slots of a timeline: fewer than `times` what is left. */
+interface Share {
+  readonly timeline: SlotTimeline;
+  readonly times: number;
 }
 
 /** The instants, in milliseconds, at which the slots of a window become free. */
 interface SlotTimeline {
   /** The instant from which fewer than `cap` slots are held. */
   freeFrom(cap: number): number;
+  /** The number of slots that are held at an instant, or taken by then. */
+  countAt(ms: number): number;
+  /** The instant at which the last slot was taken. */
+  lastBegun(): number;
+  /** The instants at which slots become free, the earliest first. */
+  ends(): readonly number[];
   /** Takes one more slot from an instant on: it is free again `holdMs` later at the earliest. */
   take(from: number): void;
 }
 
-function createSlotTimeline(heldUntil: readonly number[], holdMs: number): SlotTimeline {
-  const ends = [...heldUntil].sort((left, right) => left - right);
+/** `ends` are in order. */
+function createSlotTimeline(ends: number[], holdMs: number): SlotTimeline {
+  /** The number of slots that have become free by an instant. */
+  function freeAt(ms: number): number {
+    let [low, high] = [0, ends.length];
+    while (low < high) {
+      const middle = (low + high) >> 1;
+      if (ends[middle]! <= ms) low = middle + 1;
+      else high = middle;
+    }
+    return low;
+  }
+
   return {
     freeFrom: (cap) => ends[ends.length - cap] ?? Number.NEGATIVE_INFINITY,
+    countAt: (ms) => ends.length - freeAt(ms),
+    lastBegun: () => (ends.at(-1) ?? Number.NEGATIVE_INFINITY) - holdMs,
+    ends: () => ends,
     take(from) {
       const end = from + holdMs;
-      const before = ends.findLastIndex((each) => each <= end);
-      ends.splice(before + 1, 0, end);
+      ends.splice(freeAt(end), 0, end);
     },
   };
 }

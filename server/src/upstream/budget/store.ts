@@ -41,10 +41,14 @@ export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldS
     .execute();
   const rows = await sql
     .selectFrom('upstream_slot')
-    .select(['class', 'subject', 'held_until'])
+    .select(['class', 'subject', 'network', 'held_until'])
     .where('account_key', '=', key)
     .execute();
-  return rows.map(({ held_until: heldUntil, ...slot }) => ({ ...slot, heldUntil }));
+  return rows.map(({ class: priority, subject: token, network, held_until: heldUntil }) => ({
+    class: priority,
+    subject: token === null ? null : { token, network },
+    heldUntil,
+  }));
 }
 
 /** Ends every slot by `latestEnd`, the end of one granted now: later ends are from before the clock was set back. */
@@ -69,7 +73,8 @@ export async function insertSlots(
         id,
         account_key: key,
         class: priority,
-        subject,
+        subject: subject?.token ?? null,
+        network: subject?.network ?? null,
         held_until: heldUntil,
       })),
     )

@@ -172,7 +172,7 @@ export function createRemoteWallet({
       const intervalMs = changed.has(key) ? CHANGED_MS : POLL_MS;
       if (!(await claimPoll(database.sql, tenant, { name: ID, now, intervalMs })))
         return plusMs(now, intervalMs);
-      await refresh(tenant, { priority: 'poll' });
+      await refresh(tenant, { priority: 'money_read' });
       changed.delete(key);
       return plusMs(now, POLL_MS);
     },
