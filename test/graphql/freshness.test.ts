@@ -36,7 +36,10 @@ test('A batch that root fields share counts for each of them that has loaded fro
   const clock = createManualClock();
   const freshness = createFreshness(null, clock);
   const batches: (readonly string[])[] = [];
-  const caller = { tenant: { accountId: 'acc_1', environment: 'live' } } as never;
+  const caller = {
+    tenant: { accountId: 'acc_1', environment: 'live' },
+    credential: { kind: 'api_key' },
+  } as never;
   const shared = createLoaders(caller, (loader, keys) => {
     const requester = freshness.batch(loader, keys);
     batches.push(keys);
@@ -67,7 +70,10 @@ test('A batch that root fields share counts for each of them that has loaded fro
 test('A root field of a mutation keeps the age of its own batch when the next field loads the same key', async () => {
   const clock = createManualClock();
   const freshness = createFreshness(null, clock);
-  const caller = { tenant: { accountId: 'acc_1', environment: 'live' } } as never;
+  const caller = {
+    tenant: { accountId: 'acc_1', environment: 'live' },
+    credential: { kind: 'api_key' },
+  } as never;
   const shared = createLoaders(caller, (loader, keys) => {
     const requester = freshness.batch(loader, keys);
     const findMany = async () => {

@@ -11,7 +11,7 @@ const SIZES = {
   /** Points of a commit or a send at which a process is killed, on each database. */
   BOUNDARIES: [2, 4, 20, Number.POSITIVE_INFINITY],
   /** Minutes for which a stranger spends the budget of a facade. */
-  STRANGER_MINUTES: [1, 2, 10, 60],
+  STRANGER_MINUTES: [1, 2, 10, 10],
   /** Kills at each of these points. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
