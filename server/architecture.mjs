@@ -271,7 +271,8 @@ export const ARCHITECTURE = [
     others: [
       ...OPS,
       ...['ops/**', 'db/**', 'config/config.ts', 'access/{administration,collections,logo}.ts'],
-      ...['card-payments/tokens/service.ts', 'ltc/service.ts', 'payments/collections.ts', 'modes/doubts.ts'],
+      ...['card-payments/tokens/service.ts', 'ltc/service.ts', 'payments/collections.ts'],
+      ...['modes/doubts.ts', 'modes/upstream-check.ts'],
       ...['store/service.ts'],
       ...['commit/commit.ts', 'events/log-tailer.ts'],
     ],

@@ -167,6 +167,7 @@ const FILES = [
   'load.ts',
   'modes/remote.ts',
   'modes/doubts.ts',
+  'modes/upstream-check.ts',
   'app.ts',
   'main.ts',
   'bundle.ts',

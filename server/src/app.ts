@@ -41,6 +41,7 @@ import { createDoubts } from './modes/doubts.ts';
 import type { UpstreamTuning } from './modes/remote.ts';
 import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
 import { snapshots } from './modes/snapshots.ts';
+import { createUpstreamCheck } from './modes/upstream-check.ts';
 import { serveAdminSocket } from './ops/admin-socket.ts';
 import { copyFolder } from './ops/backup.ts';
 import { createFaultLog } from './ops/fault-log.ts';
@@ -316,6 +317,7 @@ export async function createApp({
             ...createTokenAdministration({ database, committer, clock, credentials: tokens }),
             ...createLtcControls({ database, committer, family: ltcPayments }),
             ...createDoubts({ database, committer, clock }),
+            ...createUpstreamCheck({ database, clock, upstreamConfig: config.upstream }),
             ...records,
             ...createStoreAdministration({
               store: createStoreService({ database, committer }),

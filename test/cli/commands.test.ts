@@ -26,6 +26,8 @@ describe('the parser of psa', () => {
     ['doubts list', 'doubts.list', {}],
     ['doubts settle int_1 --made SAQ-1', 'doubts.settle', { id: 'int_1', made: 'SAQ-1' }],
     ['doubts settle int_1 --not-made', 'doubts.settle', { id: 'int_1', made: null }],
+    ['upstream check', 'upstream.check', {}],
+    ['upstream check --sandbox', 'upstream.check', { environment: 'sandbox' }],
     ['restored', 'restored', {}],
     ['restored --since 2026-11-29T03:00:00Z', 'restored', { since: '2026-11-29T03:00:00Z' }],
     ['restored --confirm', 'restored', { confirm: true }],
@@ -60,15 +62,15 @@ describe('the parser of psa', () => {
   test.each<[string, string]>([
     [
       'key',
-      'There is no command "key"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore, restored',
+      'There is no command "key"; there are keys, accounts, doubts, upstream, store, tokens, ltc, backup, restore, restored',
     ],
     [
       'constructor list',
-      'There is no command "constructor"; there are keys, accounts, doubts, store, tokens, ltc, backup, restore, restored',
+      'There is no command "constructor"; there are keys, accounts, doubts, upstream, store, tokens, ltc, backup, restore, restored',
     ],
     [
       '--json',
-      'A command is missing before --json; there are keys, accounts, doubts, store, tokens, ltc, backup, restore, restored',
+      'A command is missing before --json; there are keys, accounts, doubts, upstream, store, tokens, ltc, backup, restore, restored',
     ],
     ['keys', 'A command is missing; there are keys create, keys list, keys revoke'],
     ['keys --json', 'A command is missing before --json; there are keys create, keys list, keys revoke'],

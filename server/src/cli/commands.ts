@@ -191,6 +191,22 @@ then nothing has changed.`,
       }),
     );
 
+  const upstream = program.command('upstream');
+  define(
+    upstream,
+    'check',
+    'asks the service behind a facade by reads alone, and shows what of it is read',
+    'upstream check --json',
+  )
+    .option('--sandbox', 'with the test key; otherwise with the live key, where there is one')
+    .addHelpText(
+      'after',
+      `
+The requests count in the limit of the servers. Exit code 1 where an endpoint has no
+answer, refuses, or shows what is not read; what is not offered is no failure.`,
+    )
+    .action(perform('upstream.check', ({ sandbox }) => ({ environment: sandbox ? 'sandbox' : undefined })));
+
   const store = program.command('store');
   define(
     store,

@@ -3,6 +3,7 @@ import type { PausedToken } from '../card-payments/tokens/model.ts';
 import { PSA_COMMAND } from '../kernel/assets.ts';
 import { ltcText } from '../kernel/money.ts';
 import { BEHIND_IN_WORDS, type Behind } from '../kernel/records.ts';
+import type { EndpointFinding, UpstreamCheck } from '../kernel/upstream-check.ts';
 import type { UnmatchedLtc } from '../ltc/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
@@ -83,6 +84,8 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
         ? `Nothing of ${paymentId} waits to be credited.\n`
         : `Credited ${litoshi} litoshi of ${paymentId}.\n`;
     }
+    case 'upstream.check':
+      return formatCheck(result as Json<UpstreamCheck>);
     case 'restored':
       return formatRecords(result as { behind: Json<Behind> | null; ended: Json<Behind> | null });
     case 'store.import': {
@@ -236,4 +239,29 @@ function inWords(doubt: Json<UnresolvedDoubt>): string {
   const amount = amountCents === null ? '' : ` of ${formatReais(amountCents)}`;
   const request = `${operation}${amount} under the key ${key}, of ${accountId} ${environment}, at ${formatInstant(requestedAt)}`;
   return finding === null ? `${request}.` : `${request}. Its last lookup has found: ${finding}.`;
+}
+
+const FINDINGS: Readonly<Record<EndpointFinding, string>> = {
+  read: 'offered, shape read',
+  unread: 'offered, shape not read',
+  empty: 'offered, nothing to read yet',
+  not_offered: 'not offered',
+  refused: 'refused',
+  no_answer: 'no answer',
+  not_asked: 'not asked, it changes something',
+};
+
+function formatCheck({ environment, ok, endpoints, features }: Json<UpstreamCheck>): string {
+  const table = formatTable(endpoints, '', {
+    endpoint: ({ endpoint }) => endpoint,
+    finding: ({ finding }) => FINDINGS[finding],
+    detail: ({ unread, detail }) => detail ?? unread.join(', '),
+  });
+  const consequences = formatTable(features, '', {
+    feature: ({ feature }) => feature,
+    works: ({ works }) => works,
+    because: ({ because }) => because,
+  });
+  const end = ok ? 'All that the service offers is read.' : 'Not all that the service offers is read.';
+  return `The service, asked with the ${environment} key by reads alone:\n\n${table}\n${consequences}\n${end}\n`;
 }

@@ -21,8 +21,10 @@ import { announcement, STREAM_CHANNEL } from '../events/log-tailer.ts';
 import { PSA_COMMAND, START_COMMAND } from '../kernel/assets.ts';
 import { createOffsetClock, createSystemClock } from '../kernel/clock.ts';
 import { PaymentError } from '../kernel/errors.ts';
+import type { UpstreamCheck } from '../kernel/upstream-check.ts';
 import { createLtcControls } from '../ltc/service.ts';
 import { createDoubts } from '../modes/doubts.ts';
+import { createUpstreamCheck } from '../modes/upstream-check.ts';
 import { type Answer, callAdminSocket } from '../ops/admin-socket.ts';
 import { backUp, backupName, type OpenDatabase, restore, type Saved } from '../ops/backup.ts';
 import { describeDatabaseError, describeMissingDescriptors } from '../ops/database-errors.ts';
@@ -54,30 +56,33 @@ export interface Terminal {
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   let config: Config | undefined;
   try {
-    await perform(args, terminal, () => {
+    return await perform(args, terminal, () => {
       config = readConfig(terminal.env);
       return config;
     });
-    return 0;
   } catch (error) {
     terminal.stderr.write(`${explain(error, config)}\n`);
     return error instanceof UsageError ? 2 : 1;
   }
 }
 
-/** Parses and performs a command. `configure` is called only once the arguments are valid. */
-async function perform(args: readonly string[], terminal: Terminal, configure: () => Config): Promise<void> {
+/** Parses and performs a command, and returns the exit code. `configure` is called only once the arguments are valid. */
+async function perform(
+  args: readonly string[],
+  terminal: Terminal,
+  configure: () => Config,
+): Promise<number> {
   const { env, stdout } = terminal;
   const command = parseCommand(args);
   if (command.kind === 'help') {
     stdout.write(command.text);
-    return;
+    return 0;
   }
   if (command.kind !== 'operation') {
     const saved = await backupOrRestore(command, configure(), terminal);
     const text = command.kind === 'backup' ? formatBackup(saved) : formatRestored(saved);
     stdout.write(command.json ? `${JSON.stringify(saved, null, 2)}\n` : text);
-    return;
+    return 0;
   }
   const { operation, json, file, logo } = command;
   const input = {
@@ -92,6 +97,8 @@ async function perform(args: readonly string[], terminal: Terminal, configure: (
   const answer = await performOperation(configure(), operation, input, terminal);
   if (!answer.ok) throw new Refusal(answer.message);
   stdout.write(json ? `${JSON.stringify(answer.result, null, 2)}\n` : formatResult(operation, answer.result));
+  // A check tells a script, too, whether the service is read as it should be.
+  return operation === 'upstream.check' && !(answer.result as UpstreamCheck).ok ? 1 : 0;
 }
 
 /** @throws Refusal where the file cannot be read, or is not JSON */
@@ -230,6 +237,7 @@ async function performOnDatabase(
       ...createTokenAdministration({ ...parts, credentials: tokens }),
       ...createLtcControls({ ...parts, family: ltcPayments }),
       ...createDoubts(parts),
+      ...createUpstreamCheck({ ...parts, upstreamConfig: config.upstream }),
       ...createRecords({ ...parts, log: silentLog }),
       ...createStoreAdministration({
         store: createStoreService(parts),

@@ -16,6 +16,7 @@ import {
 import { messageFor } from '../http/json-input.ts';
 import { type PaymentError, ValidationError } from '../kernel/errors.ts';
 import { type RecordsAdministration, restoredInput } from '../kernel/records.ts';
+import { checkUpstreamInput, type UpstreamChecker } from '../kernel/upstream-check.ts';
 import { creditLtcInput, type LtcAdministration, listUnmatchedInput } from '../ltc/model.ts';
 import { type Doubts, settleDoubtInput } from '../requests/model.ts';
 import { importStoreInput, type StoreAdministration } from '../store/model.ts';
@@ -35,7 +36,8 @@ export type Managed = Administration &
   LtcAdministration &
   Doubts &
   StoreAdministration &
-  RecordsAdministration;
+  RecordsAdministration &
+  UpstreamChecker;
 
 const OPERATIONS = {
   'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
@@ -58,6 +60,9 @@ const OPERATIONS = {
     administration.listUnmatchedLtc(input),
   ),
   'ltc.credit': operation(creditLtcInput, (administration, input) => administration.creditLtc(input)),
+  'upstream.check': operation(checkUpstreamInput, (administration, input) =>
+    administration.checkUpstream(input),
+  ),
   'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
 };
 
