@@ -238,6 +238,27 @@ describe('a card payment, created at the service', () => {
     expect((await person.create(tenant, input)).payment.checkoutUrl).toBeNull();
   });
 
+  test.each([
+    ['three hours behind', { expiresAt: -180 }],
+    ['three hours ahead', { expiresAt: 180 }],
+    ['three hours behind, with its creation', { createdAt: -180, expiresAt: -180 }],
+    ['half an hour ahead, with its creation', { createdAt: 30, expiresAt: 30 }],
+    ['of ours', { expiresAt: 0 }],
+  ])('A page that a service makes by a clock %s ends in half an hour', async (_, minutes) => {
+    const { person, script, tenant, clock } = await start();
+    const at = (ms: number) => plusMs(clock.now(), ms).toISOString();
+    script.on('POST', PATH, () =>
+      ok({
+        orderCode: `P${objectId()}`,
+        amountCents: 80,
+        ...('createdAt' in minutes && { createdAt: at(minutes.createdAt * MINUTE) }),
+        expiresAt: at((30 + minutes.expiresAt) * MINUTE),
+      }),
+    );
+    const { payment } = await person.create(tenant, { valueCents: 80 });
+    expect(payment.expiresAt).toEqual(plusMs(clock.now(), 30 * MINUTE));
+  });
+
   test.each([404, 405])(
     'The page of a proxy with status %i refuses one creation, and the next is sent',
     async (status) => {

@@ -616,6 +616,46 @@ describeOnDatabase('payouts in front of another service', (open) => {
     });
 
     test.each([
+      ['São Paulo', '2026-03-02T09:00:05.000Z'],
+      ['Kolkata', '2026-03-02T17:30:00.000Z'],
+      ['UTC', '2026-03-02T12:00:20.000Z'],
+    ])('a payout in doubt is the one that a webhook shows with the time of %s', async (_, requestedAt) => {
+      const { service, tenant, answering, add, look, tell, list, doubts } = await start();
+      answering({
+        post() {
+          add({ requestedAt });
+          return lost();
+        },
+      });
+      const { payout } = await service.request(tenant, pix());
+      await tell(eventOf(list[0]!));
+      await look();
+      expect(await doubts()).toEqual([]);
+      expect(await service.find(tenant, payoutIdOf(payout))).toMatchObject({ code: 'SAQ-1' });
+    });
+
+    test('a payout in doubt is found by the clock that the service’s Date header shows', async () => {
+      const { service, tenant, answering, add, look, tell, list, doubts, clock } = await start();
+      const behind = () => plusMs(clock.now(), -7 * MINUTE);
+      answering({
+        post() {
+          add({ requestedAt: behind().toISOString() });
+          return lost();
+        },
+        get: ({ path }) => {
+          if (!path.startsWith('/v1/payouts?')) return undefined;
+          const headers = { date: behind().toUTCString() };
+          return { headers, body: { payouts: list, total: list.length, limit: 100, offset: 0 } };
+        },
+      });
+      const { payout } = await service.request(tenant, pix());
+      await tell(eventOf(list[0]!));
+      await look();
+      expect(await doubts()).toEqual([]);
+      expect(await service.find(tenant, payoutIdOf(payout))).toMatchObject({ code: 'SAQ-1' });
+    });
+
+    test.each([
       ['is shown by a clock far behind ours', { requestedAt: '2026-03-02T11:50:00.000Z' }],
       ['is shown with the time of São Paulo', { requestedAt: '2026-03-02T09:00:00.000Z' }],
       ['is shown by a clock far ahead of ours', { requestedAt: '2026-03-02T12:30:00.000Z' }],

@@ -104,9 +104,12 @@ export function secondsUntil(instant: Date, clock: Pick<Clock, 'ms'>): number {
   return Math.max(1, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
 }
 
-/** Whole seconds until an instant, 0 when it is past: for countdowns. */
+/** The largest whole number of GraphQL's `Int`. */
+const LARGEST_INT = 2 ** 31 - 1;
+
+/** Whole seconds until an instant, 0 when it is past, 68 years at most: for countdowns. */
 export function secondsLeft(instant: Date, clock: Pick<Clock, 'ms'>): number {
-  return Math.max(0, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
+  return Math.min(LARGEST_INT, Math.max(0, Math.ceil((instant.getTime() - clock.ms()) / 1_000)));
 }
 
 /** More than the clocks of two instances differ, in milliseconds. */

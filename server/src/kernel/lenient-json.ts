@@ -162,7 +162,7 @@ export function readInstant(value: unknown): Date | null {
   if (typeof value !== 'string' || !INSTANT.test(value)) return null;
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(value.slice(11));
   const instant = new Date(isZoned ? value : `${value}Z`);
-  return Number.isNaN(instant.getTime()) ? null : instant;
+  return Number.isNaN(instant.getTime()) || instant.getUTCFullYear() > 9_999 ? null : instant;
 }
 
 /** Reads all that are instants, earliest first. */

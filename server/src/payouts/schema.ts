@@ -12,6 +12,7 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import { knownBy } from '../kernel/doubts.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -111,6 +112,13 @@ builder.node(PayoutRef, {
       description:
         'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
       resolve: ({ inDoubt }) => inDoubt === true,
+    }),
+    knownBy: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time by which it is known whether a payout that is inDoubt was made; one that is in doubt after it needs the operator of this server. Null for any other.',
+      resolve: knownBy,
     }),
     final: t.boolean({
       description:

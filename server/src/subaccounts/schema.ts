@@ -4,6 +4,7 @@ import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
+import { knownBy } from '../kernel/doubts.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -271,6 +272,13 @@ builder.node(SubaccountPayoutRef, {
       description:
         'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
       resolve: ({ inDoubt }) => inDoubt === true,
+    }),
+    knownBy: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time by which it is known whether a payout that is inDoubt was made; one that is in doubt after it needs the operator of this server. Null for any other.',
+      resolve: ({ inDoubt, createdAt }) => knownBy({ inDoubt, requestedAt: createdAt }),
     }),
     final: t.boolean({
       description:

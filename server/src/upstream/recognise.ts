@@ -1,7 +1,7 @@
 import { plusMs } from '../kernel/clock.ts';
 
 /** The margin around a window beyond which a date is another request's, by any clock and in any time zone. */
-const CLOCK_MARGIN_MS = 26 * 60 * 60_000;
+export const CLOCK_MARGIN_MS = 26 * 60 * 60_000;
 
 /** The time around a request in which the service dates its resource, by its clock or by ours. */
 export interface TimeWindow {

@@ -2,6 +2,7 @@ import { CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from '../../check
 import { plusMs } from '../../kernel/clock.ts';
 import { commonContradiction } from '../../kernel/contradictions.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
+import { withoutZone } from '../../kernel/zone.ts';
 import type { CardPayment } from '../model.ts';
 import type { UpstreamCardPayment } from '../upstream-card-payment.ts';
 
@@ -48,6 +49,8 @@ export function traitsOf(wanted: Wanted): string {
   return hashInput(documentedOf(wanted));
 }
 
+const HOUR_MS = 60 * 60_000;
+
 /** A created payment: the request is more exact than the response, but the payer is asked for the response's amount. */
 export function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Date): UpstreamCardPayment {
   const { valueCents, ...details } = wanted;
@@ -56,8 +59,24 @@ export function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Dat
     ...details,
     status: claim.status ?? 'pending',
     amountCents: claim.amountCents ?? valueCents,
-    createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),
+    ...datesOf(claim, at),
   };
+}
+
+/**
+ * The dates of a payment that was made at an instant, also where the service shows them in another zone: the payer's page would have
+ * ended before it began. Without a creation, a session of 30 minutes tells the zone.
+ */
+function datesOf({ createdAt, expiresAt }: UpstreamCardPayment, at: Date) {
+  if (!createdAt) {
+    const endsAt = plusMs(at, CHECKOUT_SESSION_MS);
+    return expiresAt
+      ? { createdAt: null, expiresAt: withoutZone(expiresAt, endsAt, HOUR_MS) }
+      : { createdAt: at };
+  }
+  const beganAt = withoutZone(createdAt, at);
+  const zoneMs = createdAt.getTime() - beganAt.getTime();
+  return { createdAt: beganAt, ...(expiresAt && { expiresAt: plusMs(expiresAt, -zoneMs) }) };
 }
 
 /**

@@ -1,6 +1,7 @@
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { withoutZone } from '../../kernel/zone.ts';
 import { disbelieved, faultOf, OF_ANOTHER } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoints } from '../../upstream/endpoint-availability.ts';
@@ -25,6 +26,7 @@ import {
   refusalOf,
   unreadable,
 } from '../../upstream/responses.ts';
+import { createServiceClock } from '../../upstream/service-clock.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
@@ -97,6 +99,8 @@ export function createPayoutRequests({
   /** Reads the wallet, for the figures of a refusal. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
+  const serviceClock = createServiceClock(clock);
+
   async function request(
     tenant: Tenant,
     { idempotencyKey, externalId = null, pixKeyType = null, ...input }: RequestPayoutInput,
@@ -168,6 +172,7 @@ export function createPayoutRequests({
     // After an inconclusive answer the service's list shows whether the payout was made.
     assertConclusive(answer);
     if (isSuccess(answer)) {
+      serviceClock.note(answer);
       const made = readPayout(answer.body);
       // The service has made a payout, and its list will show which one.
       if (!made) throw unreadable();
@@ -255,7 +260,8 @@ export function createPayoutRequests({
       }),
     );
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
-    if (!list) return { unclear: 'The payments service does not show a list of payouts' };
+    if (!answer || !list) return { unclear: 'The payments service does not show a list of payouts' };
+    serviceClock.note(answer);
     const payouts = await mirror.merge(tenant, list.items, at);
     // The list shows public addresses whole, so the payout may be in the mirror by now.
     const listedResult = await findByInput(tenant, intent);
@@ -276,14 +282,14 @@ export function createPayoutRequests({
       items: candidates,
       idOf,
       dateOf,
-      begunAt: intent.createdAt,
+      begunAt: serviceClock.of(intent.createdAt),
       window: WINDOW,
       claimed,
       hasRival: () => false,
       complete:
         list.items.length >= list.total ||
         (knownBefore.size > 0 && isNewestFirst(dates)) ||
-        reachesBefore(dates, earliestOf(intent.createdAt, WINDOW)),
+        reachesBefore(dates, earliestOf(serviceClock.of(intent.createdAt), WINDOW)),
     });
     // A payout without the request's whole input does not settle it, even where it is the only candidate.
     if (recognition.items.length > 0)
@@ -349,6 +355,7 @@ export function createPayoutRequests({
   async function findByInput(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
     const { knownUpTo } = summary as Summary;
+    const begunAt = serviceClock.of(intent.createdAt);
     const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, after: knownUpTo });
     const ids = made.map(({ observed }) => observed.id);
     // Open requests are read before claims: a request that ends in between is then counted as a rival.
@@ -358,8 +365,8 @@ export function createPayoutRequests({
     const recognition = recognise({
       items: made.map(({ observed }) => payoutIn(observed)),
       idOf,
-      dateOf,
-      begunAt: intent.createdAt,
+      dateOf: (payout) => dateByWebhook(payout, begunAt),
+      begunAt,
       window: WINDOW,
       claimed,
       // A request that came after this payout was mirrored has not made it.
@@ -398,6 +405,15 @@ export function createPayoutRequests({
       },
     },
   };
+}
+
+/**
+ * The date of a payout that the mirror met after a request, with its whole destination. Where that is not public, only a signed webhook
+ * has shown it, and outweighs a date in another zone.
+ */
+function dateByWebhook({ method, requestedAt }: Payout, begunAt: Date): Date | null {
+  const isListedWhole = method === 'unknown' || methodOf(method).destination.isPublic;
+  return requestedAt === null || isListedWhole ? requestedAt : withoutZone(requestedAt, begunAt);
 }
 
 /** The reason why a payout with the request's input does not settle it, for the operator. */

@@ -1,4 +1,5 @@
 import { plusMs } from '../../kernel/clock.ts';
+import { DOUBT_MS } from '../../kernel/doubts.ts';
 import { IdempotencyError } from '../../kernel/errors.ts';
 import type { Behind } from '../../kernel/records.ts';
 
@@ -52,7 +53,7 @@ const LOOKUP_PAUSES_MS = [
 /** The pause after a lookup that the service could not be asked for. */
 export const UNANSWERED_LOOKUP_PAUSE_MS = 30_000;
 /** The age at which a request that the service does not have counts as never done: it would have begun by then. */
-export const ABSENT_AFTER_MS = 15 * 60_000;
+export const ABSENT_AFTER_MS = DOUBT_MS;
 /** The age at which an unknown outcome needs an operator. */
 const OVERDUE_AFTER_MS = ABSENT_AFTER_MS;
 
