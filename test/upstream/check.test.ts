@@ -169,6 +169,7 @@ describe('psa upstream check', () => {
     const { code: refused, stderr } = await psa('', [], {
       PSA_UPSTREAM_LIVE_KEY: '',
       PSA_UPSTREAM_TEST_KEY: '',
+      PSA_UPSTREAM_LIMIT: '',
     });
     expect({ refused, stderr }).toEqual({
       refused: 1,
