@@ -99,7 +99,7 @@ export function answeredWord<const Word extends string>(words: readonly Word[]) 
 }
 
 /** The form of an idempotency key, in words. */
-export const IDEMPOTENCY_KEY_FORM = '1 to 128 of the printable ASCII characters, without a space at an end';
+const IDEMPOTENCY_KEY_FORM = '1 to 128 of the printable ASCII characters, without a space at an end';
 
 /** An idempotency key. It names one request for good, within its account, environment and operation. */
 export const idempotencyKeyText = z

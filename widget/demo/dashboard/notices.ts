@@ -6,8 +6,8 @@ import { CONNECTION_LABELS, PART_LABELS } from './labels.ts';
 import type { Part } from './parts.ts';
 import { isCutOff } from './service-contact.ts';
 
-export const CUT_OFF = 'Sem contato com o serviço';
-export const KEY_REFUSED = 'Chave recusada';
+const CUT_OFF = 'Sem contato com o serviço';
+const KEY_REFUSED = 'Chave recusada';
 const PARTLY_OLD = 'Em parte desatualizado';
 
 type NoticedData = Pick<DashboardData, 'phase' | 'connection' | 'missing' | 'contact' | 'now' | 'moreFailed'>;
