@@ -6,7 +6,7 @@ import { type Pair, startPair } from '../support/pair.ts';
 
 const REQUEST = `mutation ($input: RequestPayoutInput!) {
   requestPayout(input: $input) {
-    ... on PayoutSuccess { replayed payout { id withdrawalId code status inDoubt final version destination externalId } }
+    ... on PayoutSuccess { replayed payout { id withdrawalId code status inDoubt knownBy requestedAt final version destination externalId } }
     ... on UserError { code message }
   }
 }`;
@@ -60,7 +60,10 @@ test('a payout whose answer was lost is followed, listed and found from the star
   const api = pair.facade.client(pair.keys.live);
   const first = await api.request(REQUEST, input('first', 1_000));
   await pair.settled();
-  expect(first.requestPayout).toMatchObject({ replayed: false, payout: { inDoubt: false } });
+  expect(first.requestPayout).toMatchObject({
+    replayed: false,
+    payout: { inDoubt: false, knownBy: null },
+  });
 
   // The service makes it, its answer is lost, and so is its first webhook.
   const merchant = pair.service.client(pair.keys.live);
@@ -74,6 +77,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
     replayed: false,
     payout: { inDoubt: true, status: 'PROCESSING', final: false, code: null, withdrawalId: null },
   });
+  expect(Date.parse(payout.knownBy) - Date.parse(payout.requestedAt)).toBe(15 * 60_000);
   expect(await named(api)).toEqual([payout.id]);
   expect(await api.request(NODE, { id: payout.id })).toMatchObject({
     node: { id: payout.id, inDoubt: true, code: null },

@@ -277,7 +277,7 @@ describeOnDatabase('the wallet in front of another service', (open) => {
     clock.advance(10_000);
     upstream.script = lost;
     await expect(remote.poll(tenant, wanted)).rejects.toBeInstanceOf(UpstreamFault);
-    expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('poll');
+    expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('money_read');
   });
 
   test('A wallet whose poll failed after a hint is polled again a second later', async () => {
