@@ -20,6 +20,8 @@ export interface PayoutsWorld {
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
   /** The name of the only queries that fail. */
   failOnly?: string;
+  /** The age that answers to queries report, as those of a server in front of another service. */
+  upstream?: { ageSeconds: number; stale: boolean };
   /** Whether old updates are gone, so that a cursor is refused. */
   forgotten: boolean;
   /** The received queries. */
@@ -173,7 +175,8 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
     }
     if (query.startsWith('subscription')) return stream(world, token, variables.after ?? null, response);
     world.queries.push({ name, variables });
-    json(response, { data: answer(world, variables) });
+    const { upstream } = world;
+    json(response, { data: answer(world, variables), ...(upstream && { extensions: { upstream } }) });
   }
 
   function stream(world: World, token: string, after: string | null, response: ServerResponse): void {

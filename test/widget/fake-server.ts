@@ -36,6 +36,8 @@ export interface Scenario {
   methods: string[] | null | 'lost';
   /** The content of a paid payment; `unknown` where the server refuses the field, as an older one does. */
   delivered?: object[] | null | 'unknown';
+  /** The age that reads of a payment report, as those of a server in front of another service. */
+  upstream?: { ageSeconds: number; stale: boolean };
   /** Whether the bank has not given the code of a PIX yet. */
   withoutCode?: boolean;
   /** The inputs of startCheckout and startPixCheckout. */
@@ -319,7 +321,10 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
     }
     if (query.startsWith('query')) {
       entry.scenario.reads++;
-      return void json(response, { data: { [entry.member]: entry.payment } });
+      return void json(response, {
+        data: { [entry.member]: entry.payment },
+        ...(entry.scenario.upstream && { extensions: { upstream: entry.scenario.upstream } }),
+      });
     }
     if (entry.scenario.sse === 'hang') return;
     if (entry.scenario.sse === 'refuse') return void json(response, { errors: [error('BAD_REQUEST')] }, 406);

@@ -236,6 +236,22 @@ describe('following', () => {
     }
   });
 
+  it('an open payment that the service behind the server gives no newer state of says so until its next update', async () => {
+    const { element } = await checkout({ upstream: { ageSeconds: 78, stale: true } }, { transport: 'ws' });
+    const live = connectionChange(element, 'live');
+    await element.start();
+    await live;
+    await element.updateComplete;
+    expect(part(element, 'hint')?.textContent).not.toContain('Reconectando…');
+    await element.refresh();
+    await element.updateComplete;
+    expect(part(element, 'hint')?.textContent).toContain('Reconectando…');
+    expect([element.payment?.stale, element.connection]).toEqual([true, 'live']);
+    await change(element, 'PAID');
+    expect(element.shadowRoot!.textContent).not.toContain('Reconectando…');
+    expect(element.payment?.stale).toBeUndefined();
+  });
+
   it('the state is read again where the cursor has expired', async () => {
     const { element, scenario } = await checkout({}, { transport: 'ws' });
     const live = connectionChange(element, 'live');

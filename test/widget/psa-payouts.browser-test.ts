@@ -679,6 +679,62 @@ describe('an error', () => {
   });
 });
 
+describe('a service behind the server', () => {
+  const connection = (element: PsaPayouts) => text(element, 'connection');
+  /** Lets half a minute pass for the table's own reads, and for nothing else. */
+  const passHalfMinute = () => vi.advanceTimersByTimeAsync(30_000);
+  beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
+  afterEach(() => void vi.useRealTimers());
+
+  it('a table whose stream is open says that the service gives nothing newer, with the age of its rows, and takes it back', async () => {
+    const { element, world } = await table({ upstream: { ageSeconds: 1, stale: false } });
+    expect(connection(element)).toBe('Ao vivo');
+    await post('/world', { token: world.token, upstream: { ageSeconds: 78, stale: true } });
+    await passHalfMinute();
+    await shows(() => connection(element), 'Sem contato com o serviço, de há 1 min.');
+    expect(element.connection).toBe('live');
+    await shows(() => announced(element), 'Sem contato com o serviço');
+    await post('/world', { token: world.token, upstream: { ageSeconds: 9_000, stale: true } });
+    await passHalfMinute();
+    await shows(() => connection(element), 'Sem contato com o serviço, de há 3 h');
+    await post('/world', { token: world.token, upstream: { ageSeconds: 1, stale: false } });
+    await passHalfMinute();
+    await shows(() => connection(element), 'Ao vivo');
+    const { queries } = await readWorld(world);
+    expect(queries.filter(({ name }) => name === 'PayoutsPoll')).toEqual(
+      Array(3).fill({ name: 'PayoutsPoll', variables: { first: 1, ids: [] } }),
+    );
+  });
+
+  it('a read that the service refuses leaves the rows, and their age', async () => {
+    const { element, world } = await table({ upstream: { ageSeconds: 100, stale: false } });
+    await post('/world', {
+      token: world.token,
+      fail: { code: 'UPSTREAM_UNAVAILABLE', times: 1 },
+      failOnly: 'PayoutsPoll',
+    });
+    await passHalfMinute();
+    await shows(() => connection(element), 'Sem contato com o serviço, de há 2 min.');
+    expect(codes(element)).toHaveLength(3);
+    expect(element.phase).toBe('ready');
+  });
+
+  it.each([
+    ['en', 'No contact with the service, as of 1 min. ago'],
+    ['es', 'Sin contacto con el servicio, de hace 1 min'],
+  ])('the age is in the language %s', async (locale, words) => {
+    const { element } = await table({ upstream: { ageSeconds: 60, stale: true } }, { locale });
+    await shows(() => connection(element), words);
+  });
+
+  it('a server that has no other behind it is asked for nothing', async () => {
+    const { element, world } = await table();
+    await passHalfMinute();
+    expect(connection(element)).toBe('Ao vivo');
+    expect((await readWorld(world)).queries.map(({ name }) => name)).toEqual(['PayoutsStart']);
+  });
+});
+
 describe('texts', () => {
   it.each([
     ['en', 'Requested', /^50 of 1,200 payouts$/],

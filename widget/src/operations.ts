@@ -39,6 +39,8 @@ export interface CardPayment {
   canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
+  /** Whether the service behind the server could give nothing newer. Undefined where the server itself knows the payment. */
+  stale?: boolean | undefined;
 }
 
 /** A payment by PIX, as the holder of its payment token sees it. */
@@ -73,6 +75,8 @@ export interface Payment {
   canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
+  /** Whether the service behind the server could give nothing newer. Undefined where the server itself knows the payment. */
+  stale?: boolean | undefined;
 }
 
 /** The code that the payer's bank reads. */
@@ -158,6 +162,15 @@ export interface GraphqlError {
 export interface ExecutionResult<T> {
   data?: T | null;
   errors?: readonly GraphqlError[];
+  /** The age of the answer, where the server asks another service. */
+  extensions?: { upstream?: UpstreamAge };
+}
+
+export interface UpstreamAge {
+  /** Null where nothing was read from the service. */
+  ageSeconds: number | null;
+  /** Whether something newer was wanted and could not be read. */
+  stale: boolean;
 }
 
 const SHARED =

@@ -13,7 +13,7 @@ export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text
 
 /** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
-  const { state, text, connection, pix, methods, disabled, onStart, onRetry, onReset } = view;
+  const { state, text, notice, pix, methods, disabled, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
   const mayRenew = /expired|failed/.test(phase) && !payment?.returned && !payment?.canceledAt;
   const money = (cents: number) =>
@@ -27,7 +27,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
   return html`
     <div part="hint" class="hint" id="hint">
       ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
-      ${/ff|re/.test(connection) ? html`<p>${text(connection as 'offline')}</p>` : ''}
+      ${notice ? html`<p>${notice}</p>` : ''}
       ${pix?.returned(html, view, money) ?? ''}
     </div>
     ${error ? '' : (pix?.code(html, view, money) ?? '')}

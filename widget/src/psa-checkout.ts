@@ -331,15 +331,21 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   }
 
   #renderWaiting(): TemplateResult {
-    const { connection } = this.#checkout;
-    const notice = /ff|re/.test(connection) && this.#text(connection as 'offline');
+    const notice = this.#notice;
     return notice
       ? html`<div part="hint" class="hint">${notice}</div>`
       : html`<div part="skeleton" class="skeleton"></div>`;
   }
 
+  /** The text of a lost connection, also where the service behind the server gives nothing newer. */
+  get #notice(): string | false | undefined {
+    const { connection, state } = this.#checkout;
+    if (/ff|re/.test(connection)) return this.#text(connection as 'offline');
+    return state.phase === 'pending' && state.payment?.stale && this.#text('reconnecting');
+  }
+
   #renderPanel(): TemplateResult {
-    const { chunks, content, state, connection, countdown, page, method, methods } = this.#checkout;
+    const { chunks, content, state, countdown, page, method, methods } = this.#checkout;
     const { payment: chunk, pix, delivered } = chunks;
     const disabled = this.disabled && !this.#checkout.canReadAgain;
     const onRetry = () => this.retry();
@@ -355,7 +361,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     }
     return chunk.panel(html, {
       state,
-      connection,
+      notice: this.#notice,
       locale: this.#language?.locale,
       text: this.#text,
       seconds: countdown.seconds(),

@@ -15,6 +15,7 @@ import {
   START_CHECKOUT,
   START_PIX_CHECKOUT,
   type StartCheckoutInput,
+  type UpstreamAge,
 } from './operations.ts';
 
 const TIMEOUT_MS = 15_000;
@@ -52,6 +53,7 @@ export const OPERATIONS = {
 export interface PaymentAnswer {
   cardPayment?: CheckoutPayment;
   payment?: CheckoutPayment;
+  stale?: boolean | undefined;
 }
 
 /** A payment to read, by its order code or its paymentId. */
@@ -64,7 +66,7 @@ export interface PaymentOptions extends RequestOptions {
 export async function startCheckout(
   options: RequestOptions & { method: CheckoutMethod; input: StartCheckoutInput },
 ): Promise<{ payment: CheckoutPayment; paymentToken: string }> {
-  const data = await request<Record<string, PaymentAnswer & { paymentToken: string } & Refusal>>({
+  const data: Record<string, PaymentAnswer & { paymentToken: string } & Refusal> = await request({
     ...options,
     query: OPERATIONS[options.method].start,
     variables: { input: options.input },
@@ -87,7 +89,7 @@ export async function readAnswer({ method, orderCode, ...options }: PaymentOptio
   const { read: query, id } = OPERATIONS[method];
   const answer = await request<PaymentAnswer>({ ...options, query, variables: { [id]: orderCode } });
   if (answer.cardPayment ?? answer.payment) return answer;
-  throw toCheckoutError({ message: 'no such payment', extensions: { code: 'FORBIDDEN' } });
+  throw toCheckoutError({ message: 'no payment', extensions: { code: 'FORBIDDEN' } });
 }
 
 /**
@@ -100,7 +102,7 @@ export async function readDelivered({
   ...options
 }: PaymentOptions): Promise<DeliveredContent[]> {
   const { delivered: query, id } = OPERATIONS[method];
-  const data = await request<Record<string, { delivered: DeliveredContent[] | null } | null>>({
+  const data: Record<string, { delivered: DeliveredContent[] | null } | null> = await request({
     ...options,
     query,
     variables: { [id]: orderCode },
@@ -113,7 +115,7 @@ export async function readDelivered({
 /** The error for an answer that the element could not draw: from another server, or from a later version. */
 export const MALFORMED: CheckoutError = {
   code: 'protocol',
-  message: 'no payment in the answer',
+  message: 'no payment',
   retryable: true,
 };
 
@@ -121,8 +123,8 @@ export const MALFORMED: CheckoutError = {
  * Returns the payment of an answer. Throws MALFORMED where there is none, or a member that the element counts, compares or formats
  * is not what it has to be.
  */
-export function assertPayment({ cardPayment, payment = cardPayment }: PaymentAnswer): CheckoutPayment {
-  const given = (payment ?? {}) as CheckoutPayment;
+export function assertPayment({ cardPayment, payment = cardPayment, stale }: PaymentAnswer): CheckoutPayment {
+  const given = { ...payment, stale } as CheckoutPayment;
   const {
     orderCode,
     paymentId,
@@ -173,7 +175,7 @@ export function toCheckoutError({ message, extensions }: GraphqlError): Checkout
 }
 
 /** Runs one GraphQL operation. Throws a CheckoutError. */
-export async function request<T>(options: DocumentOptions): Promise<T> {
+export async function request<T>(options: DocumentOptions): Promise<T & Partial<UpstreamAge>> {
   try {
     const timeout = AbortSignal.timeout(TIMEOUT_MS);
     const signal = AbortSignal.any([timeout, options.signal ?? timeout]);
@@ -182,7 +184,7 @@ export async function request<T>(options: DocumentOptions): Promise<T> {
     const result = (await response.json().catch((error) => {
       if (!(error instanceof SyntaxError)) throw error;
     })) as ExecutionResult<T> | undefined;
-    if (result?.data && !result.errors) return result.data;
+    if (result?.data && !result.errors) return { ...result.data, ...result.extensions?.upstream };
     const { status } = response;
     // The server sends GraphQL errors with a 401 or 403. Without them a proxy has refused, and what is read is read again.
     const isOfProxy = [401, 403].includes(status) && options.query.startsWith('query');

@@ -1,5 +1,5 @@
 import type { html as Html, TemplateResult } from 'lit';
-import type { CheckoutConnection, CheckoutState } from './checkout-state.ts';
+import type { CheckoutState } from './checkout-state.ts';
 import type { Labels, PixTexts } from './locales/texts.ts';
 import type { CheckoutMethod } from './methods.ts';
 import type { CheckoutPayment } from './operations.ts';
@@ -23,7 +23,8 @@ export interface PixView {
 /** The state and the actions that the panel shows. */
 export interface PanelView {
   state: CheckoutState;
-  connection: CheckoutConnection;
+  /** The text for the payer where the shown state may be old. */
+  notice: string | false | undefined;
   /** The language of the shown texts; undefined until they are loaded. */
   locale: string | undefined;
   text: (name: keyof Labels) => string;

@@ -13,8 +13,8 @@ export class Announcer {
   readonly #texts: PayoutTexts;
   readonly #onSentence: () => void;
   #changes = new Map<string, { kind: 'new' | 'changed'; payout: Payout }>();
-  #connection: CheckoutConnection = 'live';
-  #announcedConnection: CheckoutConnection = 'live';
+  #connection: CheckoutConnection | 'stale' = 'live';
+  #announcedConnection: CheckoutConnection | 'stale' = 'live';
   #timer: ReturnType<typeof setTimeout> | undefined;
 
   constructor(texts: PayoutTexts, onSentence: () => void) {
@@ -28,7 +28,7 @@ export class Announcer {
     this.#schedule();
   }
 
-  setConnection(connection: CheckoutConnection): void {
+  setConnection(connection: CheckoutConnection | 'stale'): void {
     this.#connection = connection;
     if (connection !== this.#announcedConnection) this.#schedule();
   }
@@ -52,7 +52,7 @@ export class Announcer {
     const sentences: string[] = [];
     // A socket that was replaced is live again by now: it is not announced.
     if (
-      ['live', 'offline', 'reconnecting'].includes(connection) &&
+      ['live', 'offline', 'reconnecting', 'stale'].includes(connection) &&
       connection !== this.#announcedConnection
     ) {
       sentences.push(this.#texts.text(connection as 'live'));

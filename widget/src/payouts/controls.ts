@@ -56,17 +56,18 @@ export function filters(
 /** Renders how many new payouts wait, and the state of the connection. */
 export function news(
   texts: PayoutTexts,
-  { list, connection }: PayoutsController,
+  { list, connection, age }: PayoutsController,
   onShow: () => void,
 ): TemplateResult {
+  const shown = age.shown(connection);
   return html`
     <div class="news">
       <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${onShow}>
         ${/* Reserves room for two digits. */ texts.count('new', list.waiting || 10)}
       </button>
-      <span part="connection" class="connection ${connection}">${
-        connection === 'idle' ? '' : texts.text(connection)
-      }</span>
+      <span part="connection" class="connection ${shown}">${
+        shown === 'idle' ? '' : texts.text(shown)
+      }${shown === 'stale' ? texts.text('asOf', { age: texts.formats.ago(age.staleSince) }) : ''}</span>
     </div>
   `;
 }

@@ -13,6 +13,8 @@ interface Formats {
   number: (value: number) => string;
   day: (at: Date) => string;
   hour: (at: Date) => string;
+  /** The time since an instant, in milliseconds, such as “há 2 min.”. */
+  ago: (at: number) => string;
 }
 
 /** The texts, amounts and times of the table in its language. */
@@ -67,5 +69,12 @@ function createFormats(locale: Locale): Formats {
   const { format: number } = new Intl.NumberFormat(locale);
   const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
   const { format: hour } = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
-  return { money: (cents) => money.format(cents / 100), number, day, hour };
+  const relative = new Intl.RelativeTimeFormat(locale, { style: 'short' });
+  const ago = (at: number) => {
+    const minutes = Math.max(1, Math.round((Date.now() - at) / 60_000));
+    return minutes < 100
+      ? relative.format(-minutes, 'minute')
+      : relative.format(-Math.round(minutes / 60), 'hour');
+  };
+  return { money: (cents) => money.format(cents / 100), number, day, hour, ago };
 }

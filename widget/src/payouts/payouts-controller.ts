@@ -17,6 +17,7 @@ import {
 } from './operations.ts';
 import { createPayoutList, type PayoutView, pageOf } from './payout-list.ts';
 import type { PayoutsHost, PayoutsPhase } from './payouts-host.ts';
+import { ServiceAge } from './service-age.ts';
 import { TokenRenewal } from './token-renewal.ts';
 
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
@@ -39,6 +40,8 @@ export class PayoutsController implements ReactiveController {
   busy: '' | 'view' | 'more' | 'all' = '';
   /** The error of the next page. */
   moreError: CheckoutError | undefined;
+
+  readonly age = new ServiceAge();
 
   readonly #host: PayoutsHost;
   #connected: AbortController | undefined;
@@ -227,6 +230,13 @@ export class PayoutsController implements ReactiveController {
       this.#cursor = undefined;
       stream.abort();
     };
+    const poll = (variables: object) =>
+      this.#request<{ payouts: PayoutPage; nodes: (Payout | null)[] }>(POLL, variables, signal);
+    this.age.watch(
+      () => poll({ first: 1, ids: [] }),
+      () => this.#host.requestUpdate(),
+      signal,
+    );
     return follow<Update>({
       endpoint: this.#endpoint ?? '',
       token,
@@ -235,11 +245,7 @@ export class PayoutsController implements ReactiveController {
       variables,
       signal,
       read: async () => {
-        const { payouts, nodes } = await this.#request<{ payouts: PayoutPage; nodes: (Payout | null)[] }>(
-          POLL,
-          { first: this.#pageSize, ids: this.list.openIds() },
-          signal,
-        );
+        const { payouts, nodes } = await poll({ first: this.#pageSize, ids: this.list.openIds() });
         return { payouts: payouts.nodes, others: nodes.filter((node) => node !== null) };
       },
       onUpdate: (update) => {
@@ -329,6 +335,7 @@ export class PayoutsController implements ReactiveController {
           signal,
         });
         this.#tokens.reset();
+        this.age.note(answer);
         return answer;
       } catch (thrown) {
         const { code, retryAfterSeconds = 0 } = thrown as CheckoutError;

@@ -131,7 +131,8 @@ export const styles = css`
     color: var(--_good);
   }
   .connecting::before,
-  .reconnecting::before {
+  .reconnecting::before,
+  .stale::before {
     color: var(--_warn);
   }
   .offline {

@@ -233,7 +233,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
     else if (changed.has('token') || changed.has('transport') || (changed.has('renewToken') && !this.token))
       this.#data.resume();
     this.#texts.use(resolveLocale(this, this.locale), this.labels, () => this.requestUpdate());
-    this.#announcer.setConnection(this.#data.connection);
+    this.#announcer.setConnection(this.#data.age.shown(this.#data.connection));
     this.#rows = this.#data.list.shown;
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }

@@ -24,6 +24,8 @@ export const texts: Texts = {
   polling: 'Updating',
   reconnecting: 'Reconnecting…',
   offline: 'Offline',
+  stale: 'No contact with the service',
+  asOf: ', as of {age}',
   newOne: '1 new',
   newMany: '{count} new',
   empty: 'No payouts yet.',

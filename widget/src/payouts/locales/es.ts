@@ -24,6 +24,8 @@ export const texts: Texts = {
   polling: 'Actualizando',
   reconnecting: 'Reconectando…',
   offline: 'Sin conexión',
+  stale: 'Sin contacto con el servicio',
+  asOf: ', de {age}',
   newOne: '1 nuevo',
   newMany: '{count} nuevos',
   empty: 'Todavía no hay retiros.',

@@ -24,6 +24,8 @@ export const texts: Texts = {
   polling: 'Atualizando',
   reconnecting: 'Reconectando…',
   offline: 'Sem conexão',
+  stale: 'Sem contato com o serviço',
+  asOf: ', de {age}',
   newOne: '1 novo',
   newMany: '{count} novos',
   empty: 'Nenhum saque ainda.',

@@ -24,6 +24,9 @@ export interface Texts {
   polling: string;
   reconnecting: string;
   offline: string;
+  /** The service behind the server gives nothing newer; `asOf` follows, with the age of the rows. */
+  stale: string;
+  asOf: string;
   newOne: string;
   newMany: string;
   empty: string;
