@@ -1260,7 +1260,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       clock.advance(1_000);
       await there.poll(tenant, { ...following(id), isChanged: true });
       expect(gets()).toHaveLength(3);
-      expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('poll');
+      expect(upstream.requests.at(-1)!.requestOptions.priority).toBe('money_read');
     });
 
     test('a payout that was requested elsewhere is seen by the poll', async () => {
