@@ -242,8 +242,10 @@ test('A long list takes few statements, each time that it is read', async () => 
     return statements.length;
   };
   expect(await list()).toBeLessThan(100);
-  expect(await list()).toBeLessThan(10);
+  // A page has a read and a touch, which is recorded once more for the statement inside it.
+  const few = 3 * 3 + 1;
+  expect(await list()).toBeLessThanOrEqual(few);
   clock.advance(MINUTE);
-  expect(await list()).toBeLessThan(10);
+  expect(await list()).toBeLessThanOrEqual(few);
   expect(await events()).toHaveLength(230);
 });
