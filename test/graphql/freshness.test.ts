@@ -5,7 +5,7 @@ import {
   type Loaders,
   type PaymentsService,
 } from '../../server/src/graphql/context.ts';
-import { createFreshness } from '../../server/src/graphql/freshness.ts';
+import { createFreshness, payersOf } from '../../server/src/graphql/freshness.ts';
 import { createManualClock } from '../support/clock.ts';
 
 test('Each root field has the age of what it has read, and the whole the age of the oldest part', () => {
@@ -90,4 +90,21 @@ test('A root field of a mutation keeps the age of its own batch when the next fi
   }
   const { first, second } = freshness.state().fields;
   expect([first!.ageSeconds, second!.ageSeconds]).toEqual([2, 1]);
+});
+
+test('Payers are those of one token behind one network, and a payment token counts to those that have started it', () => {
+  const of = (address: string, credential: object = { kind: 'checkout_token', id: 'tok_1', grant: {} }) =>
+    payersOf({ credential } as never, address);
+  const started = of('203.0.113.7')!;
+  expect(started.token).toBe('tok_1');
+  expect(of('203.0.113.8')).not.toEqual(started);
+  expect(of('2001:db8::1')).toEqual(of('2001:db8:0:0:ffff::2'));
+  expect(of('2001:db8:0:1::1')).not.toEqual(of('2001:db8::1'));
+  // Tokens of one order are one.
+  const ofOrder = { kind: 'checkout_token', id: 'tok_2', grant: { orderTokenId: 'tok_1' } };
+  expect(of('203.0.113.7', ofOrder)).toEqual(started);
+  const payment = { kind: 'payment_token', id: 'tok_3', orderCode: 'PEDIDO1' };
+  expect(of('198.51.100.1', { ...payment, startedBy: started })).toEqual(started);
+  expect(of('203.0.113.7', payment)).toEqual(of('203.0.113.7', { ...payment, id: 'tok_4' }));
+  expect(of('203.0.113.7', { kind: 'api_key', id: 'key_1' })).toBeNull();
 });
