@@ -103,6 +103,9 @@ test('A page whose stream is open learns that the service gives nothing newer, s
   expect(asked.filter((query) => query.startsWith('query WalletAndDeliveries'))).toHaveLength(1);
   expect(stateOf(data).name).toBe('live');
 
+  answer = (query) => aged(query, 3, true);
+  await vi.advanceTimersByTimeAsync(20_000);
+  expect(said(data)).toContain('Os números aqui são de há instantes.');
   answer = (query) => aged(query, 78, true);
   await vi.advanceTimersByTimeAsync(20_000);
   expect(stateOf(data)).toEqual({ name: 'stale', label: 'Sem contato com o serviço' });

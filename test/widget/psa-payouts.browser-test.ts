@@ -693,6 +693,12 @@ describe('a service behind the server', () => {
     await passHalfMinute();
     await shows(() => connection(element), 'Sem contato com o serviço, de há 1 min.');
     expect(element.connection).toBe('live');
+    expect(getComputedStyle(part(element, 'connection')!).opacity).toBe('1');
+    // Nothing is cut off on a phone.
+    element.style.inlineSize = '340px';
+    await frame();
+    const { right } = part(element, 'connection')!.getBoundingClientRect();
+    expect(right).toBeLessThanOrEqual(element.getBoundingClientRect().right);
     await shows(() => announced(element), 'Sem contato com o serviço');
     await post('/world', { token: world.token, upstream: { ageSeconds: 9_000, stale: true } });
     await passHalfMinute();

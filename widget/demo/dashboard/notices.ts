@@ -44,7 +44,7 @@ function serviceNotice(data: NoticedData): TemplateResult | typeof nothing {
   const { contact } = data;
   const now = data.now();
   const old = contact.oldAt(now);
-  const age = old && `de ${formatRelative(old.since, now).replace(/\.$/, '')}`;
+  const age = old && ageOf(old.since, now);
   // Only the first words are an alert: the age changes every few seconds.
   if (contact.isKeyRefused)
     return html`<p class="network-notice refused" data-key-refused>
@@ -60,6 +60,12 @@ function serviceNotice(data: NoticedData): TemplateResult | typeof nothing {
     }
     O painel tenta de novo sozinho.
   </p>`;
+}
+
+/** The age of what is shown, behind “são”, without the full stop of its unit. */
+function ageOf(since: Date, now: Date): string {
+  const ago = formatRelative(since, now);
+  return ago === 'agora' ? 'de há instantes' : `de ${ago.replace(/\.$/, '')}`;
 }
 
 function missingNotice(data: NoticedData): TemplateResult | typeof nothing {

@@ -21,6 +21,9 @@ export const narrowStyles = css`
       gap: 0;
       align-content: center;
     }
+    .connection {
+      white-space: normal;
+    }
     .filters {
       gap: 0.125rem;
     }

@@ -205,7 +205,7 @@ export const styles = css`
   tbody tr:focus-visible {
     border-radius: 6px;
   }
-  .stale {
+  tbody.stale {
     opacity: 0.55;
   }
   th {
