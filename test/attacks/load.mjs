@@ -195,11 +195,15 @@ async function openOverSocket(url, entries, add) {
     perMessageDeflate: false,
     headers: { 'x-forwarded-for': address },
   });
-  const gone = once(socket, 'close');
+  const gone = once(socket, 'close').then(([code, reason]) => `${code}: ${reason}`);
   await once(socket, 'open');
-  const acknowledged = once(socket, 'message');
+  const acknowledged = once(socket, 'message').then(() => null);
   socket.send(JSON.stringify({ type: 'connection_init', payload: { authorization: `Bearer ${key}` } }));
-  await acknowledged;
+  const refusal = await Promise.race([acknowledged, gone]);
+  if (refusal !== null) {
+    for (const _ of entries) add(refusal);
+    return;
+  }
   /** The operations without a first message. */
   const waiting = new Set(entries.map((_, id) => String(id)));
   const all = new Promise((resolve) => {
@@ -212,8 +216,8 @@ async function openOverSocket(url, entries, add) {
   });
   for (const [id, { query }] of entries.entries())
     socket.send(JSON.stringify({ id: String(id), type: 'subscribe', payload: { query } }));
-  await Promise.race([all, gone]);
-  if (waiting.size > 0) add('closed');
+  const end = await Promise.race([all, gone]);
+  for (const _ of waiting) add(String(end));
 }
 
 /** @param {Omit<Entry, 'count'>} how */
