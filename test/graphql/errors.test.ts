@@ -1,3 +1,4 @@
+import { sql } from 'kysely';
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
 import { createLog } from '../../server/src/ops/log.ts';
 import { addToken } from '../support/accounts.ts';
@@ -82,12 +83,9 @@ describe('an internal fault', () => {
     const { createCardPayment } = await app.live.request(
       'mutation { createCardPayment(input: { valueCents: 100 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
     );
-    await app.database.sql
-      .updateTable('card_payment')
-      .set({ expires_at: new Date('9999-01-01T00:00:00Z') })
-      .execute();
+    await app.database.sql.updateTable('card_payment').set({ created_at: sql<Date>`'infinity'` }).execute();
     const { body } = await app.live.send(
-      'query ($code: String!) { cardPayment(orderCode: $code) { expiresInSeconds } }',
+      'query ($code: String!) { cardPayment(orderCode: $code) { createdAt } }',
       {
         code: createCardPayment.cardPayment.orderCode,
       },
