@@ -248,7 +248,8 @@ describe('a service and a facade in front of it', () => {
         idempotencyKey: 'k',
       };
       const payout = await ask(pair, live.request(REQUEST_PAYOUT, { input }));
-      expect(payout.requestPayout).toMatchObject({ __typename: 'UpstreamError' });
+      // What moves money always probes, and a connection that breaks does not say whether the request has arrived.
+      expect(payout.requestPayout).toMatchObject({ payout: { withdrawalId: null, status: 'PROCESSING' } });
       // Asked often enough in vain, it is left alone for a while; what is known is served all the same.
       for (let n = 0; n < 5; n++) await ask(pair, live.send(unseen));
       const state = await readyOf(url);
