@@ -287,7 +287,7 @@ function leftOut(files) {
   const rest = others.length - inBrowser.length - ofPrograms.length;
   return (
     `Left out: ${inBrowser.length} files in a browser (npm run test:browser), ${ofPrograms.length} of whole programs ` +
-    `(npm run test:programs), ${rest} more that npm run test:all runs, with larger sizes`
+    `or long (npm test -- --project=server,programs), ${rest} more that npm run test:all runs, with larger sizes`
   );
 }
 

@@ -97,10 +97,10 @@ export const ONLY_IN_ALL = [
 export const PICTURES = ['widget/looks.page-test.ts'];
 
 /**
- * Projects whose tests start programs, or drive a browser from outside, which takes seconds each. `npm test` runs one of each
+ * Projects whose tests start programs, or need a browser, which takes seconds each. `npm test` runs one of each
  * kind; `npm run test:browser` and `npm run test:programs` run the others too, and CI runs all three with each change.
  */
-const SLOW_PROJECTS = ['programs', 'journey', 'page'];
+const SLOW_PROJECTS = ['programs', 'journey', 'page', 'component'];
 export const BROWSER_PROJECTS = ['journey', 'page', 'component'];
 
 /** The files of slow projects that `npm test` runs. */
@@ -113,15 +113,25 @@ export const ONE_OF_EACH = [
   'attacks/slow.test.ts',
   'faults/boundaries.test.ts',
   'faults/cut.test.ts',
-  'faults/facade.test.ts',
-  'faults/stop.test.ts',
   'http/listen.test.ts',
-  // PGlite, and the program as an operator starts it.
-  'db/pglite.test.ts',
+  // The program as an operator starts it, on PGlite.
   'main.test.ts',
+  // The elements: what both do, and each way to pay.
+  'widget/mistakes.browser-test.ts',
+  'widget/psa-checkout.browser-test.ts',
+  'widget/psa-checkout-delivered.browser-test.ts',
+  'widget/psa-checkout-pix.browser-test.ts',
   // Milliseconds each.
   'clients/table.test.ts',
   'scripts/subjects.test.ts',
+];
+
+/** Files of other projects that take most of a core for long. CI runs them with each change, `npm test` leaves them out. */
+export const LONG = [
+  'attacks/budget.test.ts',
+  'attacks/tenants.test.ts',
+  'db/upgrade.test.ts',
+  'deliveries/races.test.ts',
 ];
 
 /**
@@ -186,7 +196,8 @@ export function isInSample({ path }) {
 
 /** Whether `npm test` runs a file. @param {TestFile} file */
 export function isInNpmTest(file) {
-  return isInSample(file) && (!SLOW_PROJECTS.includes(file.project) || ONE_OF_EACH.includes(file.path));
+  if (!isInSample(file) || LONG.includes(file.path)) return false;
+  return !SLOW_PROJECTS.includes(file.project) || ONE_OF_EACH.includes(file.path);
 }
 
 /** @param {string} path @param {ImportGraph} graph @returns {TestFile} */
