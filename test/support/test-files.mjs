@@ -130,6 +130,7 @@ export const ONE_OF_EACH = [
 export const LONG = [
   'attacks/budget.test.ts',
   'attacks/tenants.test.ts',
+  'attacks/tokens.test.ts',
   'db/upgrade.test.ts',
   'deliveries/races.test.ts',
 ];
