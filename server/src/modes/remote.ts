@@ -35,7 +35,7 @@ import type { Correction } from '../upstream/mirror.ts';
 import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createPoller, type Poller } from '../upstream/poller.ts';
 import { createReads } from '../upstream/reads.ts';
-import { createRedaction } from '../upstream/secrets.ts';
+import { redactionOf } from '../upstream/secrets.ts';
 import { createRemoteWallet } from '../wallet/remote/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createReceiver, RECEIVE_PATH } from '../webhooks/receive.ts';
@@ -88,12 +88,8 @@ export async function createRemoteRuntime({
     onFault,
   });
   const upstreamMetrics = createUpstreamMetrics();
-  const { keys, webhookSecrets } = upstreamConfig;
-  const redaction = createRedaction([
-    ...Object.values(keys),
-    ...webhookSecrets.live,
-    ...webhookSecrets.sandbox,
-  ]);
+  const { webhookSecrets } = upstreamConfig;
+  const redaction = redactionOf(upstreamConfig);
   const upstream = createUpstream({
     redaction,
     url: upstreamConfig.url,

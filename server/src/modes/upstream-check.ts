@@ -16,7 +16,7 @@ import { createUpstream } from '../upstream/client.ts';
 import { createEndpoints } from '../upstream/endpoint-availability.ts';
 import { listMirrored, type MirroredResource } from '../upstream/mirror-store.ts';
 import { isSuccess, refusalOf, saysNotFound } from '../upstream/responses.ts';
-import { createRedaction } from '../upstream/secrets.ts';
+import { redactionOf } from '../upstream/secrets.ts';
 import { type Upstream, UpstreamFault } from '../upstream/upstream.ts';
 import { FEATURES, READ_ENDPOINTS, type ReadEndpoint, WRITE_ENDPOINTS } from './checked-endpoints.ts';
 
@@ -50,8 +50,7 @@ export function createUpstreamCheck({
       const onFault = () => undefined;
       // The budget is in the database: the requests count with those of all servers on it.
       const budget = createBudget({ database, clock, limit, windowMs, accountKey: accountId, onFault });
-      const secrets = [...Object.values(keys), ...Object.values(upstreamConfig.webhookSecrets).flat()];
-      const redaction = createRedaction(secrets);
+      const redaction = redactionOf(upstreamConfig);
       const upstream = createUpstream({ url, keys, budget, clock, redaction, onFault });
       try {
         return await check({

@@ -16,6 +16,18 @@ const PUBLIC_PREFIX = /^(?:ps_(?:live|test)_|whsec_)/;
 const MIN_PART = 12;
 const MASK = '…';
 
+/** Creates the redaction of the secrets that a facade is configured with: its keys of the service, and those of its webhooks. */
+export function redactionOf({
+  keys,
+  webhookSecrets,
+}: {
+  keys: Readonly<Record<string, string | undefined>>;
+  webhookSecrets: Readonly<Record<string, readonly string[]>>;
+}): Redaction {
+  const all = [...Object.values(keys), ...Object.values(webhookSecrets).flat()];
+  return createRedaction(all.filter((secret) => secret !== undefined));
+}
+
 export function createRedaction(secrets: readonly string[]): Redaction {
   const needles = new Map<string, { text: string; at: number; min: number }[]>();
   for (const form of new Set(secrets.flatMap(formsOf))) addNeedles(needles, form);
