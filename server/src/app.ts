@@ -347,7 +347,8 @@ export async function createApp({
       strangers,
     });
     await tailer.start();
-    closing.push(async () => work?.close());
+    // A task may wait for a service that does not answer: it ends with the requests to that.
+    closing.push(() => Promise.all([work?.close(), runtime.close()]));
     http.serve([
       graphqlRoute(graphql),
       widgetRoute(),

@@ -269,6 +269,19 @@ describe('a service and a facade in front of it', () => {
       expect((await readyOf(url)).body.upstream.circuit).toBe('closed');
     });
 
+    test('A facade ends while what it has in doubt is looked up in vain, without waiting for the service', async () => {
+      const pair = await start();
+      stop(pair);
+      const input = { method: 'PIX', amountCents: 2_000, destination: 'ana@padaria.example' };
+      const { requestPayout } = await ask(
+        pair,
+        pair.facade.live.request(REQUEST_PAYOUT, { input: { ...input, idempotencyKey: 'k' } }),
+      );
+      expect(requestPayout).toMatchObject({ payout: { status: 'PROCESSING' } });
+      // The clock stands still: whatever waits for it never ends.
+      await pair.close();
+    });
+
     test('A wallet that the service fails to give leaves the payouts in the answer, each with its own age', async () => {
       const pair = await start();
       const { live } = pair.facade;

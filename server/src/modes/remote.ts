@@ -317,9 +317,9 @@ export async function createRemoteRuntime({
     cursorKey,
     embedded: null,
     async close() {
-      await poller.close();
       intents.close();
-      await upstream.close();
+      // A poll that waits for the service ends with the requests to it.
+      await Promise.all([poller.close(), upstream.close()]);
     },
   };
 }
