@@ -131,8 +131,10 @@ export const LONG = [
   'attacks/budget.test.ts',
   'attacks/tenants.test.ts',
   'attacks/tokens.test.ts',
+  'db/lists-of-schema.test.ts',
   'db/upgrade.test.ts',
   'deliveries/races.test.ts',
+  'security/bad-input.test.ts',
 ];
 
 /**
