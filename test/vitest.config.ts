@@ -96,7 +96,7 @@ function inNode(name: string, include: string[], options: Options = {}): TestPro
         include,
         pool: 'forks',
         isolate: false,
-        setupFiles: [here('support/cpu.ts')],
+        setupFiles: [here('support/cpu.ts'), here('support/fixed-seed.ts')],
         // V8's better compiler costs more, while PGlite runs, than so short a life gives back; and threads of its own to
         // collect garbage take a core from other tests. A young generation of 32 MB is collected so much less often that a
         // worker takes 9 % less CPU time.

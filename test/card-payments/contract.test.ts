@@ -537,12 +537,21 @@ describeOnDatabase('card payments', (open) => {
             let retries = 0;
             const orderCodes = [await create(core)];
             for (const each of steps) {
-              if (each.do === 'create') orderCodes.push(await create(core, 4990, each.order));
+              if (each.do === 'create') {
+                const begun = create(core, 4990, each.order);
+                await begun.then(
+                  (orderCode) => orderCodes.push(orderCode),
+                  refused(core, 'order', each.order),
+                );
+              }
               if (each.do === 'start') {
                 retries += 1;
                 const id = each.isRetry ? `${attemptId}.${retries + 1}` : newAttemptId();
-                orderCodes.push(
-                  (await core.cardPayments.startCheckout(core.tenant, token, { attemptId: id })).orderCode,
+                const begun = core.cardPayments.startCheckout(core.tenant, token, { attemptId: id });
+                const attempt = `${token.id}:${attemptId}`;
+                await begun.then(
+                  ({ orderCode }) => orderCodes.push(orderCode),
+                  refused(core, 'attempt', attempt),
                 );
               }
               if (each.do === 'pay' || each.do === 'pay twice') {
@@ -576,6 +585,23 @@ describeOnDatabase('card payments', (open) => {
         { numRuns: generated(25), endOnFailure: true },
       );
     }, 120_000);
+
+    /** Asserts that a start was refused because of the state of its order, or of its attempt. */
+    const refused =
+      (core: Core, by: 'order' | 'attempt', name: string | null) =>
+      async (error: unknown): Promise<void> => {
+        if (!(error instanceof UnavailableError)) throw error;
+        const { items } = await core.cardPayments.list(core.tenant, { end: 'first', limit: 100 });
+        const others = items
+          .map(({ payment }) => payment)
+          .filter((other) => (by === 'order' ? other.externalId : other.checkoutAttempt) === name);
+        const reasons = others.flatMap(({ status, canceledAt }) => [
+          ...(status === 'paid' ? ['ORDER_PAID'] : []),
+          ...(status === 'refunded' ? ['ORDER_REFUNDED'] : []),
+          ...(canceledAt && by === 'attempt' ? ['CHECKOUT_TOKEN_USED'] : []),
+        ]);
+        expect(reasons).toContain(error.code);
+      };
 
     async function lawsHold(core: Core): Promise<void> {
       const balances = await core.balances();
