@@ -56,7 +56,7 @@ async function everything(): Promise<Scraped> {
   );
   upstream.watch({
     state: () => ({
-      ...{ circuit: 'closed', since: new Date(0), lastAnswerAt: null, refusedKeys: [] },
+      ...{ circuit: 'closed', since: new Date(0), lastAnswerAt: null, pagesSince: null, refusedKeys: [] },
       circuits: byClass(() => 'closed' as const),
     }),
     budget: () => ({

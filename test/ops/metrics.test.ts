@@ -21,6 +21,7 @@ const STATE: UpstreamState = {
   circuits: byClass((each) => (each === 'payer' ? 'open' : 'closed')),
   since: new Date('2026-03-02T12:00:00.000Z'),
   lastAnswerAt: new Date('2026-03-02T11:59:00.000Z'),
+  pagesSince: null,
   refusedKeys: [],
 };
 const BUDGET: BudgetState = {
@@ -249,11 +250,15 @@ test('/readyz says how the upstream stands, and an open circuit does not make it
   });
 });
 
-test('/readyz names the environments whose key the service refuses', async () => {
-  const upstream = () => ({ ...STATE, refusedKeys: ['live' as const] });
+test('/readyz names the environments whose key the service refuses, and says since when pages come in its place', async () => {
+  const pagesSince = new Date('2026-03-02T11:59:30.000Z');
+  const upstream = () => ({ ...STATE, pagesSince, refusedKeys: ['live' as const] });
   const url = await serve(createHealthRoutes({ isReady: async () => true, upstream }));
   const answer = await fetch(`${url}/readyz`);
-  expect(await answer.json()).toMatchObject({ status: 'ready', upstream: { refusedKeys: ['live'] } });
+  expect(await answer.json()).toMatchObject({
+    status: 'ready',
+    upstream: { pagesSince: pagesSince.toISOString(), refusedKeys: ['live'] },
+  });
 });
 
 test('/readyz is answered in time by a database that says nothing, and shares the write that it tries', async () => {

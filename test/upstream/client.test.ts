@@ -141,6 +141,25 @@ describe('a request', () => {
     expect(upstream.state()).toMatchObject({ circuit: 'closed', lastAnswerAt: clock.now() });
   });
 
+  test('pages in place of answers are known as such, until the service answers itself', async () => {
+    let page: string | null = '<html>404 Not Found</html>';
+    const { upstream, clock } = await start((response) => {
+      if (page === null) return json(response, 404, { error: 'Wallet not found' });
+      response.writeHead(page === '' ? 200 : 404, { 'content-type': 'text/html' });
+      response.end(page);
+    });
+    const since = clock.now();
+    for (const next of ['<html>404 Not Found</html>', '']) {
+      page = next;
+      await upstream.send(PAYOUT).catch(() => undefined);
+      expect(upstream.state()).toMatchObject({ lastAnswerAt: null, pagesSince: since });
+      clock.advance(1_000);
+    }
+    page = null;
+    await upstream.send(PAYOUT);
+    expect(upstream.state()).toMatchObject({ lastAnswerAt: clock.now(), pagesSince: null });
+  });
+
   test('an answer that echoes the key names it to nobody, and a payer’s write reads no words of a refusal', async () => {
     const echoed = Buffer.from(`authorization: Bearer ${KEY}`).toString('base64');
     const { upstream } = await start((response) =>

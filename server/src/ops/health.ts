@@ -23,7 +23,9 @@ export function createHealthRoutes({
   /** Whether the records reach to the present; an instance whose records do not is ready all the same. */
   records?: Pick<Records, 'behind' | 'lastKnown'>;
   /** The state of the service behind the facade; left out in embedded mode. */
-  upstream?: (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt' | 'refusedKeys'>) | undefined;
+  upstream?:
+    | (() => Pick<UpstreamState, 'circuit' | 'lastAnswerAt' | 'pagesSince' | 'refusedKeys'>)
+    | undefined;
   /** Replaces READY_WITHIN_MS in a test. */
   readyWithinMs?: number;
 }): Route[] {
@@ -70,6 +72,7 @@ export function createHealthRoutes({
           ...(state && {
             upstream: {
               ...{ circuit: state.circuit, lastAnswerAt: state.lastAnswerAt },
+              ...(state.pagesSince && { pagesSince: state.pagesSince }),
               ...(state.refusedKeys.length > 0 && { refusedKeys: state.refusedKeys }),
             },
           }),

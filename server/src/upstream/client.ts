@@ -4,7 +4,7 @@ import type { Environment } from '../kernel/tenant.ts';
 import { traceparent, withSpan } from '../kernel/traces.ts';
 import { createBreaker } from './breaker.ts';
 import type { Budget } from './budget/budget.ts';
-import { endpointOf } from './endpoint-availability.ts';
+import { endpointOf, sourceOf } from './endpoint-availability.ts';
 import { readExhaustion, readRefusal, secondsOf, serviceLimit } from './rate-limits.ts';
 import { requestedPage } from './requested-page.ts';
 import { isNotImplemented, isSuccess } from './responses.ts';
@@ -95,6 +95,8 @@ export function createUpstream({
   const inFlight = new Set<Promise<unknown>>();
   const pauses = new Set<() => void>();
   let lastAnswerAt: Date | null = null;
+  /** The instant from which on no answer was the service's own, but a page of what stands before it. */
+  let pagesSince: Date | null = null;
   /** The environments whose key the last answer has refused. */
   const refusedKeys = new Set<Environment>();
   let closed = false;
@@ -171,7 +173,12 @@ export function createUpstream({
           return readAnswer(whole, redaction);
         });
       settle('answered');
-      lastAnswerAt = clock.now();
+      const isEmpty = answer.status < 400 && answer.body === null;
+      if (isEmpty || sourceOf(endpoint, answer) === 'proxy') pagesSince ??= clock.now();
+      else {
+        lastAnswerAt = clock.now();
+        pagesSince = null;
+      }
       if (answer.status === 401) refusedKeys.add(request.environment);
       else if (isSuccess(answer)) refusedKeys.delete(request.environment);
       report(answer.status === 429 ? 'rate_limited' : 'answered');
@@ -179,6 +186,7 @@ export function createUpstream({
     } catch (error) {
       const fault = error as UpstreamFault;
       slot.end(fault.reached === 'no' ? 'not_sent' : 'broken_off');
+      if (fault.kind === 'unreadable') pagesSince ??= clock.now();
       // An endpoint that the service does not have says nothing against the others.
       if (fault.kind === 'unreadable' || isNotImplemented(fault)) settle('answered');
       else settle(fault.kind === 'unreachable' ? 'not_reached' : 'failed');
@@ -288,7 +296,7 @@ export function createUpstream({
         if (closed) throw lastFault;
       }
     },
-    state: () => ({ ...breaker.state(), lastAnswerAt, refusedKeys: [...refusedKeys] }),
+    state: () => ({ ...breaker.state(), lastAnswerAt, pagesSince, refusedKeys: [...refusedKeys] }),
     budget: () => budget.state(),
     close() {
       closing ??= close();

@@ -112,6 +112,11 @@ export interface UpstreamState {
   readonly circuits: Readonly<Record<UpstreamPriority, CircuitState>>;
   /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
+  /**
+   * The instant from which on all that came were pages of what stands before the service, or nothing that can be read; null
+   * where the last answer was the service's.
+   */
+  readonly pagesSince: Date | null;
   /** The environments whose configured key the service has refused, with 401, and taken no more since. */
   readonly refusedKeys: readonly Environment[];
 }
