@@ -365,6 +365,22 @@ describe('a creation whose answer was lost', () => {
     expect(payment).toMatchObject({ orderCode: made[0]!.orderCode, customer });
   });
 
+  test('A lost creation is found by the clock that the service’s Date header shows', async () => {
+    const { person, tenant, script, clock } = await start();
+    const behind = new Date(clock.now().getTime() - 3 * 60 * MINUTE);
+    const made = {
+      ...{ orderCode: 'P1', status: 'pending', amountCents: 4990, createdAt: behind.toISOString() },
+      checkoutUrl: 'https://service.example/P1',
+    };
+    script.on('POST', PATH, timeout);
+    script.on('GET', LIST, () => ({
+      ...ok({ cardPayments: [made], total: 1 }),
+      headers: { date: behind.toUTCString() },
+    }));
+    const { payment } = await person.create(tenant, { valueCents: 4990 });
+    expect(payment).toMatchObject({ orderCode: 'P1', createdAt: clock.now() });
+  });
+
   test('A lost creation is not confused with a similar older payment', async () => {
     const { person, tenant, clock, script } = await start();
     const old = { orderCode: 'P1', status: 'pending', amountCents: 80, createdAt: clock.now().toISOString() };

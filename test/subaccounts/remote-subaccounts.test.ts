@@ -1142,6 +1142,19 @@ test.each([
   expect(await requests.transferToSubaccount!.lookUp(tenant, intent!)).toBe('unclear');
 });
 
+test('a lost transfer is found by the clock that the service’s Date header shows', async () => {
+  const behind = new Date(clock.now().getTime() - 3 * 60 * MINUTE);
+  const entry = { kind: 'transfer_in', refId: 'rep_2', amountCents: 100, createdAt: behind.toISOString() };
+  const upstream = scriptedUpstream(({ method }) =>
+    method === 'POST'
+      ? new UpstreamFault('timeout', 'maybe')
+      : { headers: { date: behind.toUTCString() }, body: { entries: [entry], total: 1 } },
+  );
+  const { subaccounts, tenant } = await start({ upstream });
+  const lost = { subaccountId: NOWHERE, amountCents: 100, idempotencyKey: 'by-its-clock' };
+  expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ entry: { refId: 'rep_2' }, replayed: false });
+});
+
 test('a transfer of another system is not taken for one that may be entered by a clock far behind ours', async () => {
   const at = (ms: number) => new Date(clock.now().getTime() + ms).toISOString();
   const like = { kind: 'transfer_in', amountCents: 100 };

@@ -13,7 +13,8 @@ import { createIntents } from '../../server/src/upstream/intents/coordinator.ts'
 import type { RequestKind } from '../../server/src/upstream/intents/operations.ts';
 import type { Correction } from '../../server/src/upstream/mirror.ts';
 import { createReads } from '../../server/src/upstream/reads.ts';
-import type { Upstream } from '../../server/src/upstream/upstream.ts';
+import { createServiceClock, type ServiceClock } from '../../server/src/upstream/service-clock.ts';
+import type { Upstream, UpstreamAnswer } from '../../server/src/upstream/upstream.ts';
 import { createWorkQueue, type WorkQueue } from '../../server/src/work/queue.ts';
 import { LIVE_KEY, TEST_KEY } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
@@ -69,15 +70,17 @@ export async function startFacade({
       if (appended.events.length > 0) tailer.wake(changed, appended);
     },
   });
-  const upstream =
-    ownUpstream ??
-    createUpstream({
-      url: url!,
-      keys: { live: LIVE_KEY, sandbox: TEST_KEY },
-      budget: createBudget({ database, clock, limit, windowMs, accountKey: tenant.accountId, onFault }),
-      clock,
-      onFault,
-    });
+  const serviceClock = createServiceClock(clock);
+  const upstream = ownUpstream
+    ? measuring(ownUpstream, serviceClock)
+    : createUpstream({
+        url: url!,
+        keys: { live: LIVE_KEY, sandbox: TEST_KEY },
+        budget: createBudget({ database, clock, limit, windowMs, accountKey: tenant.accountId, onFault }),
+        clock,
+        serviceClock,
+        onFault,
+      });
   const requests: Record<string, RequestKind> = {};
   const corrections: Correction[] = [];
   const intents = createIntents({
@@ -107,6 +110,7 @@ export async function startFacade({
     clock,
     tailer,
     upstream,
+    serviceClock,
     reads: createReads({ upstream, clock }),
     intents,
     families: new Set(families),
@@ -118,5 +122,18 @@ export async function startFacade({
     pollNow: (_, resource) => polledResources.push(resource),
     faults,
     onFault,
+  };
+}
+
+/** A service without HTTP whose answers show its clock, as those of the client do. */
+function measuring(upstream: Upstream, serviceClock: ServiceClock): Upstream {
+  const noted = <Answer extends UpstreamAnswer>(answer: Answer): Answer => {
+    serviceClock.note(answer);
+    return answer;
+  };
+  return {
+    ...upstream,
+    send: async (request) => noted(await upstream.send(request)),
+    get: async (request) => noted(await upstream.get(request)),
   };
 }

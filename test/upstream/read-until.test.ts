@@ -27,7 +27,7 @@ async function read(list: readonly Item[], { most = 100, counts = true, ignores 
     },
     idOf: ({ id }) => String(id),
     dateOf: ({ date }) => date,
-    since: SINCE,
+    since: () => SINCE,
   });
   return { ids: newest!.items.map(({ id }) => id), reachesBack: newest!.complete, asked: asked.length };
 }

@@ -36,6 +36,7 @@ import type { MirroredResource } from '../upstream/mirror-store.ts';
 import { createPoller, type Poller } from '../upstream/poller.ts';
 import { createReads } from '../upstream/reads.ts';
 import { redactionOf } from '../upstream/secrets.ts';
+import { createServiceClock } from '../upstream/service-clock.ts';
 import { createRemoteWallet } from '../wallet/remote/service.ts';
 import { createWebhookDelivery } from '../webhooks/delivery.ts';
 import { createReceiver, RECEIVE_PATH } from '../webhooks/receive.ts';
@@ -90,12 +91,14 @@ export async function createRemoteRuntime({
   const upstreamMetrics = createUpstreamMetrics();
   const { webhookSecrets } = upstreamConfig;
   const redaction = redactionOf(upstreamConfig);
+  const serviceClock = createServiceClock(clock);
   const upstream = createUpstream({
     redaction,
     url: upstreamConfig.url,
     keys: upstreamConfig.keys,
     budget,
     clock,
+    serviceClock,
     ...(timeouts ? { timeouts } : {}),
     onOutcome: upstreamMetrics.onOutcome,
     onTurn: upstreamMetrics.onTurn,
@@ -128,6 +131,7 @@ export async function createRemoteRuntime({
     committer,
     clock,
     upstream,
+    serviceClock,
     reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
     intents,
     families: new Set(upstreamConfig.families),

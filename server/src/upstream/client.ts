@@ -9,6 +9,7 @@ import { readExhaustion, readRefusal, secondsOf, serviceLimit } from './rate-lim
 import { requestedPage } from './requested-page.ts';
 import { isNotImplemented, isSuccess } from './responses.ts';
 import { createRedaction, type Redaction, withoutWords } from './secrets.ts';
+import type { ServiceClock } from './service-clock.ts';
 import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
 import {
   isOfPayers,
@@ -61,6 +62,7 @@ export function createUpstream({
   timeouts: { connectMs = CONNECT_MS, readMs = READ_MS, writeMs = WRITE_MS } = {},
   redaction = createRedaction(Object.values(keys)),
   random = Math.random,
+  serviceClock,
   onOutcome,
   onTurn,
   onFault,
@@ -76,6 +78,8 @@ export function createUpstream({
   /** Removes the secrets from all that the service says. */
   redaction?: Redaction;
   random?: () => number;
+  /** Measures the service's clock by each answer. */
+  serviceClock?: ServiceClock;
   /** Counts each request and its outcome; `seconds` from when it was sent, null where it never was. */
   onOutcome?: (
     priority: UpstreamPriority,
@@ -178,6 +182,7 @@ export function createUpstream({
       else {
         lastAnswerAt = clock.now();
         pagesSince = null;
+        serviceClock?.note(answer);
       }
       if (answer.status === 401) refusedKeys.add(request.environment);
       else if (isSuccess(answer)) refusedKeys.delete(request.environment);

@@ -9,6 +9,7 @@ import type { Correction } from './mirror.ts';
 import type { MirroredResource } from './mirror-store.ts';
 import type { Poll } from './poller.ts';
 import type { Reads } from './reads.ts';
+import type { ServiceClock } from './service-clock.ts';
 import type { RequestOptions, Upstream } from './upstream.ts';
 import type { WebhookClaim } from './webhook-claim.ts';
 
@@ -18,6 +19,8 @@ export interface UpstreamDependencies {
   readonly committer: Committer;
   readonly clock: Clock;
   readonly upstream: Upstream;
+  /** The service's clock, by which it dates what it makes. */
+  readonly serviceClock: ServiceClock;
   readonly reads: Reads;
   readonly intents: Intents;
   /** The families whose requests the service takes, as the operator has seen; those of others are not sent. */

@@ -30,7 +30,8 @@ export async function readPagesUntil<Item>({
   ) => Promise<{ items: readonly Item[]; length: number; total: number | null } | null>;
   idOf: (item: Item) => string;
   dateOf: (item: Item) => Date | null;
-  since: Date;
+  /** Called after each page, for an answer measures the service's clock. */
+  since: () => Date;
 }): Promise<PagesRead<Item> | null> {
   const known = new Map<string, Item>();
   for (let pages = 0, offset = 0; pages < MAX_PAGES; pages += 1) {
@@ -43,7 +44,7 @@ export async function readPagesUntil<Item>({
     // The total of a full page may be the page's own.
     const isAtEnd =
       page.total === null ? page.length === 0 : page.length < LARGEST_PAGE && known.size >= page.total;
-    if (isAtEnd || reachesBefore(items.map(dateOf), since)) return { items, complete: true };
+    if (isAtEnd || reachesBefore(items.map(dateOf), since())) return { items, complete: true };
     // The service ignores the offset, or has fewer items than its total.
     if (known.size === sizeBefore) break;
   }

@@ -78,6 +78,7 @@ export function createCardPaymentRequests({
   intents,
   pollNow,
   endpoints,
+  serviceClock,
   mirror,
   callbackUrl,
   findProduct,
@@ -183,8 +184,7 @@ export function createCardPaymentRequests({
    */
   async function search(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const at = clock.now();
-    const begunAt = intent.createdAt;
-    const list = await readListSince(tenant, intent, earliestOf(begunAt, WINDOW));
+    const list = await readList(tenant, intent);
     if (!list) return 'unclear';
     const wanted = intent.summary as Wanted;
     const alike = list.items.filter((item) => isLike(item, wanted));
@@ -201,7 +201,7 @@ export function createCardPaymentRequests({
     const { kind, items } = recognise({
       items: alike,
       dateOf: beganAt,
-      begunAt,
+      begunAt: serviceClock.of(intent.createdAt),
       window: WINDOW,
       claimed: known,
       idOf: ({ orderCode }) => orderCode,
@@ -213,12 +213,12 @@ export function createCardPaymentRequests({
     if (kind !== 'one') return kind === 'none' ? 'not_there' : 'unclear';
     const [{ said: _, ...claim }] = items;
     return {
-      found: observationOf(createdClaim(claim, wanted, begunAt), at),
+      found: observationOf(createdClaim(claim, wanted, intent.createdAt), at),
     };
   }
 
-  /** Reads the list back to an instant; null where the service has none. */
-  function readListSince({ environment }: Tenant, intent: Intent, since: Date) {
+  /** Reads the list back to the request; null where the service has none. */
+  function readList({ environment }: Tenant, intent: Intent) {
     return readPagesUntil({
       async fetchPage(query) {
         const path = `/v1/card-payments?${query}` as const;
@@ -229,7 +229,7 @@ export function createCardPaymentRequests({
       },
       idOf: ({ orderCode }) => orderCode,
       dateOf: beganAt,
-      since,
+      since: () => earliestOf(serviceClock.of(intent.createdAt), WINDOW),
     });
   }
 

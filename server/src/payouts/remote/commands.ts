@@ -26,7 +26,6 @@ import {
   refusalOf,
   unreadable,
 } from '../../upstream/responses.ts';
-import { createServiceClock } from '../../upstream/service-clock.ts';
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
@@ -92,6 +91,7 @@ export function createPayoutRequests({
   endpoints,
   mirror,
   readWallet,
+  serviceClock,
   onFault,
 }: UpstreamDependencies & {
   endpoints: Endpoints;
@@ -99,8 +99,6 @@ export function createPayoutRequests({
   /** Reads the wallet, for the figures of a refusal. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
-  const serviceClock = createServiceClock(clock);
-
   async function request(
     tenant: Tenant,
     { idempotencyKey, externalId = null, pixKeyType = null, ...input }: RequestPayoutInput,
@@ -172,7 +170,6 @@ export function createPayoutRequests({
     // After an inconclusive answer the service's list shows whether the payout was made.
     assertConclusive(answer);
     if (isSuccess(answer)) {
-      serviceClock.note(answer);
       const made = readPayout(answer.body);
       // The service has made a payout, and its list will show which one.
       if (!made) throw unreadable();
@@ -261,7 +258,6 @@ export function createPayoutRequests({
     );
     const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
     if (!answer || !list) return { unclear: 'The payments service does not show a list of payouts' };
-    serviceClock.note(answer);
     const payouts = await mirror.merge(tenant, list.items, at);
     // The list shows public addresses whole, so the payout may be in the mirror by now.
     const listedResult = await findByInput(tenant, intent);
@@ -328,7 +324,7 @@ export function createPayoutRequests({
       },
       idOf,
       dateOf,
-      since: earliestOf(since, WINDOW),
+      since: () => earliestOf(serviceClock.of(since), WINDOW),
     });
     if (!list) return { unclear: 'The payments service does not show a list of payouts' };
     const isOther = ({ inputHash }: Payout) => inputHash !== undefined && inputHash !== intent.inputHash;
@@ -337,7 +333,7 @@ export function createPayoutRequests({
       items: candidates,
       idOf,
       dateOf,
-      begunAt: since,
+      begunAt: serviceClock.of(since),
       window: { ...WINDOW, afterMs: Number.POSITIVE_INFINITY },
       claimed: await intents.claimed(tenant, REQUEST, candidates.map(idOf)),
       hasRival: () => false,

@@ -54,6 +54,7 @@ export function createTransferRequests({
   upstream,
   intents,
   endpoints,
+  serviceClock,
   sender: { post, withInvalidation },
   readWallet,
   onFault,
@@ -110,8 +111,8 @@ export function createTransferRequests({
     if (intent.behindSince !== null)
       return { unclear: `It may have been made before: ${describeBehind(intent.behindSince)}` };
     const { subaccountId, amountCents } = intent.summary as Summary;
-    const begunAt = intent.createdAt;
-    const statement = await readStatementSince(tenant, subaccountId, earliestOf(begunAt, WINDOW));
+    const begunAt = () => serviceClock.of(intent.createdAt);
+    const statement = await readStatement(tenant, subaccountId, () => earliestOf(begunAt(), WINDOW));
     if (!statement) return 'unclear';
     const candidates = statement.items.filter(
       (entry) => entry.mayBeTransfer && entry.amountCents === amountCents,
@@ -122,20 +123,20 @@ export function createTransferRequests({
     const claimed = await intents.claimed(tenant, TRANSFER, refIds);
     // A transfer that is done, but whose entry the service did not name, has its entry in the statement too.
     const isNear = ({ createdAt }: Intent) =>
-      Math.abs(createdAt.getTime() - begunAt.getTime()) <= WINDOW.marginMs;
+      Math.abs(createdAt.getTime() - intent.createdAt.getTime()) <= WINDOW.marginMs;
     const unidentified = (await intents.unidentified(tenant, TRANSFER)).filter(isNear);
     const rivals = [...open, ...unidentified].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
     // The service's own word for a transfer may be one that is read otherwise here: repeated, the money would go twice.
     const isLookalike = ({ kind, amountCents: cents, createdAt }: StatementLine) => {
-      const offsetMs = createdAt.getTime() - begunAt.getTime();
+      const offsetMs = createdAt.getTime() - begunAt().getTime();
       const isInWindow = offsetMs >= -WINDOW.beforeMs && offsetMs <= WINDOW.afterMs;
       return kind === 'unknown' && Math.abs(cents) === amountCents && isInWindow;
     };
     const { kind, items } = recognise({
       items: candidates,
-      begunAt,
+      begunAt: begunAt(),
       window: WINDOW,
       claimed,
       idOf: ({ refId }) => refId,
@@ -149,8 +150,8 @@ export function createTransferRequests({
     return { found: madeOf(refId) };
   };
 
-  /** Reads a statement back to `from`; null where it cannot be read. */
-  function readStatementSince({ environment }: Tenant, subaccountId: string, from: Date) {
+  /** Reads a statement back to `since`; null where it cannot be read. */
+  function readStatement({ environment }: Tenant, subaccountId: string, since: () => Date) {
     return readPagesUntil<StatementLine>({
       async fetchPage(query) {
         const path = `/v1/subaccounts/${subaccountId}/statement?${query}` as const;
@@ -168,7 +169,7 @@ export function createTransferRequests({
       },
       idOf: entryIdOf,
       dateOf: ({ createdAt }) => createdAt,
-      since: from,
+      since,
     });
   }
 
