@@ -2,6 +2,7 @@ import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { createRemoteDeliveries } from '../../server/src/deliveries/remote/service.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
+import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
 import { createRemoteStore } from '../../server/src/store/remote/service.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
@@ -17,9 +18,14 @@ beforeAll(async () => {
 });
 
 /** A service that pages a list under a path. */
-async function start(path: string, name: string, items: readonly unknown[]) {
+async function start(
+  path: string,
+  name: string,
+  items: readonly unknown[],
+  families: readonly UpstreamFamily[] = [],
+) {
   const script = createScriptedService();
-  const facade = await startFacade({ database, upstream: script.upstream });
+  const facade = await startFacade({ database, upstream: script.upstream, families });
   const asked: string[] = [];
   script.on('GET', path, (request) => {
     asked.push(request.path);
@@ -132,6 +138,26 @@ describe('deliveries of another service', () => {
     });
     expect(await deliveries.count(tenant, { productId: PRODUCT })).toBe(0);
     expect((await deliveries.list(tenant, range)).items).toHaveLength(1);
+  });
+
+  test('Codes that are added to the delivery of a product are no answer to another request', async () => {
+    const stock = shown({ kind: 'codes', remainingCount: 1 });
+    const { script, facade, tenant } = await start('/v1/deliveries', 'deliveries', [stock], ['deliveries']);
+    const remote = createRemoteDeliveries(facade);
+    Object.assign(facade.requests, remote.requests);
+    script.on('POST', '/v1/deliveries', () => ok(stock));
+    const add = (code: string, idempotencyKey: string) =>
+      remote
+        .serviceFor(REQUESTER)
+        .create(tenant, { productId: PRODUCT, content: { codes: [code] }, idempotencyKey });
+    for (const [code, key] of [
+      ['AAAA', 'first'],
+      ['BBBB', 'second'],
+    ] as const)
+      expect(await add(code, key)).toMatchObject({
+        ...{ delivery: { deliveryId: stock.deliveryId }, replayed: false },
+      });
+    expect(await add('BBBB', 'second')).toMatchObject({ replayed: true });
   });
 
   test('Nothing is created or deleted, and nothing is sent', async () => {

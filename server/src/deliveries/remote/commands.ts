@@ -50,6 +50,8 @@ export function createDeliveryRequests({
   const requests = createKeyedRequests<Wanted, Delivery>(facade, {
     kind: 'createDelivery',
     inWords: 'creating deliveries',
+    // Codes are added to the delivery that a product has, so several requests have the same one.
+    makes: [],
     pathOf: () => '/v1/deliveries',
     read: deliveryFromWire,
     contradictionOf: contradictionOfDelivery,
