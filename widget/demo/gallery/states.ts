@@ -121,6 +121,12 @@ export const STATES: readonly GalleryState[] = [
     via: 'return',
     script: { payment: { status: 'EXPIRED' } },
   },
+  {
+    name: 'canceled',
+    title: 'Cancelado pela loja',
+    via: 'return',
+    script: { payment: { status: 'EXPIRED', canceledAt: PAID_AT } },
+  },
   pix('paid', 'PIX: pago, e outra vez', {
     status: 'PAID',
     paidAt: PAID_AT,
