@@ -91,6 +91,29 @@ export function connectionChange(element: Element, connection: string): Promise<
   return event(element, 'psa-connection-change', ({ detail }) => detail.connection === connection);
 }
 
+/**
+ * Wraps every text of an element, in its shadow and in its slots, as the translator of a browser does: a copy of the text stands in
+ * two elements, in place of the node, which is in no document any more.
+ */
+export function translate(element: Element): void {
+  for (const root of [element, element.shadowRoot ?? element]) {
+    const texts = document.createTreeWalker(root, NodeFilter.SHOW_TEXT);
+    const nodes: Text[] = [];
+    while (texts.nextNode()) nodes.push(texts.currentNode as Text);
+    for (const node of nodes) {
+      const [outer, inner] = [document.createElement('font'), document.createElement('font')];
+      inner.textContent = `⟦${node.data}⟧`;
+      outer.append(inner);
+      node.replaceWith(outer);
+    }
+  }
+}
+
+/** The words of a node, translated or not. */
+export function untranslated(node: Node | null | undefined): string {
+  return (node?.textContent ?? '').replace(/[⟦⟧]/g, '').replace(/\s+/g, ' ').trim();
+}
+
 export function part(element: PsaCheckout, name: string): HTMLElement | null {
   return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
 }

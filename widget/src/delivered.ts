@@ -60,25 +60,25 @@ export function createDelivered(
     texts,
     render(html, content, text) {
       const item = ({ kind, content }: DeliveredContent, index: number): TemplateResult => {
-        if (content === null) return html`<p>${text('deliveredPending')}</p>`;
+        if (content === null) return html`<p .textContent=${text('deliveredPending')}></p>`;
         // An address of another kind, such as javascript:, is text.
         if (kind === 'LINK' && /^https?:\/\//i.test(content))
           return html`<a part="link" class="button outline" href=${content} target="_blank" rel="noopener noreferrer"
-              ><span>${text('deliveredLink')}<span class="sr">&nbsp;${text('newTab')}</span></span></a
-            ><p class="address">${content}</p>`;
+              ><span .textContent=${text('deliveredLink')}></span><span class="sr" .textContent=${`\xa0${text('newTab')}`}></span></a
+            ><p class="address" .textContent=${content}></p>`;
         const isCopied = copied === content;
         const rows = content
           .split('\n')
           .reduce((sum, line) => sum + Math.ceil((line.length || 1) / CHARACTERS_A_ROW), 0);
-        return html`<label for="content-${index}" id="label-${index}">${text(kind === 'CODES' ? 'deliveredCode' : 'deliveredText')}</label>
+        return html`<label for="content-${index}" id="label-${index}" .textContent=${text(kind === 'CODES' ? 'deliveredCode' : 'deliveredText')}></label>
           <textarea id="content-${index}" readonly rows=${Math.min(rows, MAX_ROWS)} .value=${content}
             @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()}></textarea>
           <button part="copy-button" class="button outline" id="copy-${index}" aria-labelledby="copy-${index} label-${index}"
-            @click=${(event: Event) => copy(content, event)}>${text(isCopied && timer ? 'deliveredCopied' : 'deliveredCopy')}</button>
-          <p role="status">${isCopied ? text('deliveredSaved') : selected === content ? text('deliveredSelected') : ''}</p>`;
+            @click=${(event: Event) => copy(content, event)} .textContent=${text(isCopied && timer ? 'deliveredCopied' : 'deliveredCopy')}></button>
+          <p role="status" .textContent=${isCopied ? text('deliveredSaved') : selected === content ? text('deliveredSelected') : ''}></p>`;
       };
       return html`<div part="delivered" class="delivered" role="group" aria-labelledby="delivered">
-        <p id="delivered">${text('delivered')}</p>
+        <p id="delivered" .textContent=${text('delivered')}></p>
         ${content.map((each, index) => html`<div>${item(each, index)}</div>`)}
       </div>`;
     },

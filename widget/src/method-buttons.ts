@@ -12,6 +12,12 @@ export const icon = (path?: string) =>
     ? html`<svg viewBox="0 0 24 24" aria-hidden="true"><path pathLength="1" d=${path} /></svg>`
     : html`<svg part="spinner" class="spinner" viewBox="0 0 24 24" aria-hidden="true"><path d="M21 12a9 9 0 1 1-9-9" /></svg>`;
 
+/**
+ * Renders words, here and elsewhere as a property of an element. A browser that translates the page replaces nodes of text, and Lit
+ * would go on to write into the old ones: the words of the last state would stay.
+ */
+const say = (words: string) => html`<span .textContent=${words}></span>`;
+
 const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 const RHOMBUS = 'M12 3l9 9-9 9-9-9z';
 const payName = (method?: CheckoutMethod) => (method === 'pix' ? 'payPix' : 'pay');
@@ -46,11 +52,11 @@ export function methodButtons(
         @pointerenter=${() => checkout.load(method).catch(() => undefined)}
       >
         ${busy ? icon() : symbol}
-        <span part="label">${busy ? text('creating') : content}</span>
+        <span part="label">${busy ? say(text('creating')) : content}</span>
       </button>
     `;
   };
-  const label = (name: keyof Labels) => html`<slot></slot>${isLabelled(element) ? '' : text(name)}`;
+  const label = (name: keyof Labels) => html`<slot></slot>${isLabelled(element) ? '' : say(text(name))}`;
   if (!second) return button(first, html`<slot name="icon">${icon(LOCK)}</slot>`, label(payName(first)));
   return html`
     <div part="methods" class="actions" role="group" aria-labelledby="label">
@@ -59,7 +65,7 @@ export function methodButtons(
         button(
           method,
           icon(method === 'pix' ? RHOMBUS : LOCK),
-          text(method === first ? payName(method) : method),
+          say(text(method === first ? payName(method) : method)),
         ),
       )}
     </div>

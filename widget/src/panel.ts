@@ -26,8 +26,12 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const retry = mayRenew ? methods[0] : error?.retryable;
   return html`
     <div part="hint" class="hint" id="hint">
-      ${blocked ? html`<slot name="popup-blocked">${text('blocked')}</slot>` : hint(view)}
-      ${notice ? html`<p>${notice}</p>` : ''}
+      ${
+        blocked
+          ? html`<slot name="popup-blocked" .textContent=${text('blocked')}></slot>`
+          : html`<span .textContent=${hint(view)}></span>`
+      }
+      ${notice ? html`<p .textContent=${notice}></p>` : ''}
       ${pix?.returned(html, view, money) ?? ''}
     </div>
     ${error ? '' : (pix?.code(html, view, money) ?? '')}
@@ -36,7 +40,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
     <div class="actions">
       ${phase === 'paid' ? html`<slot name="next"></slot>` : ''}
       ${phase === 'pending' ? link(html, view) : ''}
-      ${retry ? html`<button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry}>${text(pix && !error ? 'renew' : 'retry')}</button>` : ''}
+      ${retry ? html`<button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry} .textContent=${text(pix && !error ? 'renew' : 'retry')}></button>` : ''}
       ${
         mayRenew || phase === 'pending'
           ? methods
@@ -44,14 +48,13 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
               .map(
                 (method) =>
                   html`<button part="button" class="button quiet" value=${method} ?disabled=${disabled} @click=${() => onStart(method)}
-                  >${text(method === 'pix' ? 'payPix' : 'pay')}</button
-                >`,
+                    .textContent=${text(method === 'pix' ? 'payPix' : 'pay')}></button>`,
               )
           : ''
       }
       ${
         phase === 'pending' || error
-          ? html`<button part="cancel-button" class="button quiet" @click=${onReset}>${text('cancel')}</button>`
+          ? html`<button part="cancel-button" class="button quiet" @click=${onReset} .textContent=${text('cancel')}></button>`
           : ''
       }
     </div>
@@ -92,21 +95,21 @@ function facts(
   const payee = pix?.payee(payment);
   return html`
     <dl class="facts">
-      <div><dt>${description || text('amount')}</dt><dd class="large">${money(amountCents)}</dd></div>
+      <div><dt .textContent=${description || text('amount')}></dt><dd class="large" .textContent=${money(amountCents)}></dd></div>
       ${
         payee
-          ? html`<div><dt>${text('payee')}</dt><dd>${payee}</dd></div>`
-          : html`<div><dt>${text('order')}</dt><dd><small>${payment.orderCode ?? (payment as Payment).paymentId}</small></dd></div>`
+          ? html`<div><dt .textContent=${text('payee')}></dt><dd .textContent=${payee}></dd></div>`
+          : html`<div><dt .textContent=${text('order')}></dt><dd><small .textContent=${payment.orderCode ?? (payment as Payment).paymentId}></small></dd></div>`
       }
-      ${at ? html`<div><dt>${text('time')}</dt><dd>${formatInstant(at, locale)}</dd></div>` : ''}
+      ${at ? html`<div><dt .textContent=${text('time')}></dt><dd .textContent=${formatInstant(at, locale)}></dd></div>` : ''}
       ${
         phase === 'pending' && seconds !== undefined
           ? html`<div>
-              <dt>${text('expiresIn')}</dt>
+              <dt .textContent=${text('expiresIn')}></dt>
               <dd>
-                <span part="timer" role="timer">${seconds ? formatRemaining(seconds, locale) : text('checking')}</span>
+                <span part="timer" role="timer" .textContent=${seconds ? formatRemaining(seconds, locale) : text('checking')}></span>
               </dd>
-              <dd>${text('expiresHint')}</dd>
+              <dd .textContent=${text('expiresHint')}></dd>
             </div>`
           : ''
       }
@@ -118,7 +121,7 @@ function link(html: typeof Html, { state, text, url, target, onLink }: PanelView
   if (!url) return '';
   const label = text(state.blocked || state.cancelled ? 'openPage' : 'openPageAgain');
   return html`<a part="link" class="button" href=${url} target=${target} rel="noopener" @click=${onLink}
-    ><span>${label}${target === '_top' ? '' : html`<span class="sr">&nbsp;${text('newTab')}</span>`}</span></a
+    ><span .textContent=${label}></span>${target === '_top' ? '' : html`<span class="sr" .textContent=${`\xa0${text('newTab')}`}></span>`}</a
   >`;
 }
 

@@ -64,7 +64,7 @@ export function createPix(
       return html`<div class="returned" role="status">
         ${payment?.returnedCredits?.map(
           ({ amountCents, returnedAt }) =>
-            html`<p>${text(returnedAt ? 'returned' : 'returning').replace('{amount}', money(amountCents))}</p>`,
+            html`<p .textContent=${text(returnedAt ? 'returned' : 'returning').replace('{amount}', money(amountCents))}></p>`,
         )}
       </div>`;
     },
@@ -91,14 +91,14 @@ export function createPix(
         ${isPhone ? '' : drawing}
         <div class="copy">
           <button part="copy-button" class="button" @click=${() => copy(code)}>
-            <span>${text(isCopied && timer ? 'copied' : 'copy')}</span>
+            <span .textContent=${text(isCopied && timer ? 'copied' : 'copy')}></span>
           </button>
-          <p class="said" role="status">${isCopied ? text('openBank') : selected === code ? text('selected') : ''}</p>
+          <p class="said" role="status" .textContent=${isCopied ? text('openBank') : selected === code ? text('selected') : ''}></p>
           <textarea part="code" readonly rows="5" dir="ltr" aria-label=${text('code')} .value=${code}
             @focus=${({ target }: Event) => (target as HTMLTextAreaElement).select()} @copy=${onFieldCopy}></textarea>
         </div>
-        ${isPhone && drawing ? html`<details><summary>${text('showQr')}</summary>${drawing}</details>` : ''}
-        <span class="sr" role="status">${spoken}</span>
+        ${isPhone && drawing ? html`<details><summary .textContent=${text('showQr')}></summary>${drawing}</details>` : ''}
+        <span class="sr" role="status" .textContent=${spoken}></span>
       </div>`;
     },
   };

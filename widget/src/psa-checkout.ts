@@ -315,9 +315,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         tabindex="-1"
       >
         ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[look])}</span>` : this.#renderButtons()}
-        <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status">
-          ${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : title)}
-        </div>
+        <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status"
+          .textContent=${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : title)}></div>
         ${shown ? (waiting ? this.#renderWaiting() : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
         <slot name="footer"></slot>
       </div>
@@ -333,7 +332,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   #renderWaiting(): TemplateResult {
     const notice = this.#notice;
     return notice
-      ? html`<div part="hint" class="hint">${notice}</div>`
+      ? html`<div part="hint" class="hint" .textContent=${notice}></div>`
       : html`<div part="skeleton" class="skeleton"></div>`;
   }
 
@@ -353,9 +352,9 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       // The error came before the chunk, which contains its text.
       this.#checkout.load().catch(() => undefined);
       return html`
-        <div part="hint" class="hint">${this.#text('network')}</div>
+        <div part="hint" class="hint" .textContent=${this.#text('network')}></div>
         <div class="actions">
-          <button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry}>${this.#text('retry')}</button>
+          <button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry} .textContent=${this.#text('retry')}></button>
         </div>
       `;
     }

@@ -35,7 +35,8 @@ export function filters(
       class="filter"
       aria-pressed=${pressed ? 'true' : 'false'}
       @click=${() => onChoose(next)}
-    >${texts.text(name as 'all')}</button>
+      .textContent=${texts.text(name as 'all')}
+    ></button>
   `;
   return html`
     <div class="filters" role="group" aria-label=${texts.text('filter')}>
@@ -62,12 +63,12 @@ export function news(
   const shown = age.shown(connection);
   return html`
     <div class="news">
-      <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${onShow}>
-        ${/* Reserves room for two digits. */ texts.count('new', list.waiting || 10)}
-      </button>
-      <span part="connection" class="connection ${shown}">${
-        shown === 'idle' ? '' : texts.text(shown)
-      }${shown === 'stale' ? texts.text('asOf', { age: texts.formats.ago(age.staleSince) }) : ''}</span>
+      <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${onShow}
+        .textContent=${/* Reserves room for two digits. */ texts.count('new', list.waiting || 10)}></button>
+      <span part="connection" class="connection ${shown}" .textContent=${
+        (shown === 'idle' ? '' : texts.text(shown)) +
+        (shown === 'stale' ? texts.text('asOf', { age: texts.formats.ago(age.staleSince) }) : '')
+      }></span>
     </div>
   `;
 }
@@ -90,9 +91,9 @@ export function columns(
       >${
         sorts.length > 0
           ? html`<button part="sort-button" class="sort" @click=${() => onChoose(sorts[current === 0 ? 1 : 0]!)}>
-              ${texts.text(column)}<svg viewBox="0 0 12 12" aria-hidden="true"><path d=${current < 0 ? UNSORTED : isDescending ? DOWN : UP} /></svg>
+              <span .textContent=${texts.text(column)}></span><svg viewBox="0 0 12 12" aria-hidden="true"><path d=${current < 0 ? UNSORTED : isDescending ? DOWN : UP} /></svg>
             </button>`
-          : html`<span>${texts.text(column)}</span>`
+          : html`<span .textContent=${texts.text(column)}></span>`
       }</th>
     `;
   });

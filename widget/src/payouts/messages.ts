@@ -10,7 +10,9 @@ export const SKELETON = html`<div part="skeleton" class="skeleton" aria-hidden="
 /** Says that there is no payout, or none that matches the filter. */
 export function noPayouts(texts: PayoutTexts, isFiltered: boolean): TemplateResult {
   return html`<div part="empty" class="empty">${
-    isFiltered ? texts.text('emptyFiltered') : html`<slot name="empty">${texts.text('empty')}</slot>`
+    isFiltered
+      ? line(texts.text('emptyFiltered'))
+      : html`<slot name="empty" .textContent=${texts.text('empty')}></slot>`
   }</div>`;
 }
 
@@ -27,28 +29,36 @@ export function problem(texts: PayoutTexts, data: PayoutsController): TemplateRe
         : 'contact';
   return html`
     <div part="error" class="problem">
-      <span>${texts.text(name, { seconds: retryAfterSeconds ?? 60 })}</span>
-      <button part="retry-button" class="quiet" @click=${() => data.retry()}>${texts.text('retry')}</button>
+      ${line(texts.text(name, { seconds: retryAfterSeconds ?? 60 }))}
+      <button part="retry-button" class="quiet" @click=${() => data.retry()} .textContent=${texts.text('retry')}></button>
     </div>
   `;
 }
 
 /** Says how many payouts there are, and how many of them are loaded. */
-export function countOfPayouts(texts: PayoutTexts, data: PayoutsController, isWaiting: boolean): unknown {
+export function countOfPayouts(
+  texts: PayoutTexts,
+  data: PayoutsController,
+  isWaiting: boolean,
+): TemplateResult | '' {
   const { list, busy, moreError, phase } = data;
-  if (isWaiting || busy === 'more') return texts.text('loading');
+  if (isWaiting || busy === 'more') return line(texts.text('loading'));
   if (moreError)
-    return html`${texts.text('moreFailed')}
-      <button part="retry-button" class="quiet" @click=${() => data.retryPage()}>${texts.text('retry')}</button>`;
+    return html`${line(`${texts.text('moreFailed')} `)}<button part="retry-button" class="quiet" @click=${() => data.retryPage()} .textContent=${texts.text('retry')}></button>`;
   if (list.total === 0 || (phase !== 'ready' && list.shown.length === 0)) return '';
-  if (list.complete) return texts.count('count', list.total);
+  if (list.complete) return line(texts.count('count', list.total));
   const { number } = texts.formats;
   const values = { loaded: number(list.loaded), total: number(list.total) };
-  if (busy === 'all') return `${texts.text('loading')} ${texts.text('countOf', values)}`;
-  if (!list.sortedLocally) return texts.text('countOf', values);
-  return html`${texts.text('sortedOf', values)} ${
+  if (busy === 'all') return line(`${texts.text('loading')} ${texts.text('countOf', values)}`);
+  if (!list.sortedLocally) return line(texts.text('countOf', values));
+  return html`${line(`${texts.text('sortedOf', values)} `)}${
     list.loaded < MAX_ROWS
-      ? html`<button part="more-button" class="quiet" @click=${() => data.loadAll()}>${texts.text('loadAll')}</button>`
+      ? html`<button part="more-button" class="quiet" @click=${() => data.loadAll()} .textContent=${texts.text('loadAll')}></button>`
       : ''
   }`;
+}
+
+/** Renders words as a property: where a browser has translated them, the next ones take their place. */
+function line(words: string): TemplateResult {
+  return html`<span .textContent=${words}></span>`;
 }

@@ -10,27 +10,27 @@ export function payoutCells(payout: Payout, texts: PayoutTexts): TemplateResult 
   const hint = hintText(payout, texts);
   return html`
     <td role="gridcell" class="status ${status}">
-      <span part="status" class="state">${texts.text(status)}</span>
-      <small title=${hint}><bdi>${hint}</bdi></small>
+      <span part="status" class="state" .textContent=${texts.text(status)}></span>
+      <small title=${hint}><bdi .textContent=${hint}></bdi></small>
     </td>
     <td role="gridcell" class="amount">
-      <b>${money(amountCents)}</b>
-      ${feeCents === null ? nothing : html`<small>${texts.text('fee', { amount: money(feeCents) })}</small>`}
+      <b .textContent=${money(amountCents)}></b>
+      ${feeCents === null ? nothing : html`<small .textContent=${texts.text('fee', { amount: money(feeCents) })}></small>`}
     </td>
     <td role="gridcell" class="destination">
-      <span>${METHOD_LABELS[method] ?? '—'}</span>
-      <small title=${destination}><bdi>${destination}</bdi></small>
+      <span .textContent=${METHOD_LABELS[method] ?? '—'}></span>
+      <small title=${destination}><bdi .textContent=${destination}></bdi></small>
     </td>
-    <td role="gridcell" class="code"><span>${code ?? '—'}</span></td>
+    <td role="gridcell" class="code"><span .textContent=${code ?? '—'}></span></td>
     <td role="gridcell" class="requested">${time(requestedAt, texts)}</td>
   `;
 }
 
 /** Renders date and time in full: the device's clock may be wrong, so nothing is “2 minutes ago”. */
-function time(instant: string | null, { formats: { day, hour } }: PayoutTexts): unknown {
-  if (!instant) return '—';
+function time(instant: string | null, { formats: { day, hour } }: PayoutTexts): TemplateResult {
+  if (!instant) return html`<span>—</span>`;
   const at = new Date(instant);
-  return html`<time datetime=${instant}><span>${day(at)}</span> <small><bdi>${hour(at)}</bdi></small></time>`;
+  return html`<time datetime=${instant}><span .textContent=${day(at)}></span> <small><bdi .textContent=${hour(at)}></bdi></small></time>`;
 }
 
 /** Explains what the status means for the money. */

@@ -300,7 +300,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
           ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noPayouts(this.#texts, this.view.statuses.length > 0) : ''}
         </div>
         <div part="footer" class="footer"><bdi>${countOfPayouts(this.#texts, this.#data, waiting)}</bdi></div>
-        <div class="sr" role="status" data-announcement>${this.#announcer.sentence}</div>
+        <div class="sr" role="status" data-announcement .textContent=${this.#announcer.sentence}></div>
       </div>
     `;
   }
