@@ -1,9 +1,9 @@
 import type { Plugin } from 'vite';
 
 /**
- * What the elements leave out of Lit: each text of its built files, and what stands in its place. They need constructed style sheets
- * anyway; their templates are HTML alone, without directives, with expressions in no tag, comment or text of a `<textarea>`, and their
- * attributes are texts, numbers and flags.
+ * The parts of Lit that the elements leave out: each text of its built files, and the one that stands in its place. The elements need constructed style
+ * sheets anyway; their templates are HTML alone, without directives, with expressions in no tag, comment or text of a `<textarea>`, and
+ * their attributes are texts, numbers and flags.
  */
 const UNUSED: readonly (readonly [
   file: string,

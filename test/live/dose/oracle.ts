@@ -45,8 +45,8 @@ export interface Memory {
 }
 
 /**
- * The growth that is allowed from the quarter to the end: a small dose has noise, and of each instance the results of large updates, of
- * which there are none before the quarter, fill their 8 MB.
+ * The growth that is allowed from the quarter to the end: a small dose has noise, and the results of large updates
+ * fill 8 MB of each instance, which has none of them before the quarter.
  */
 const GROWTH_SHARE = 0.04;
 const GROWTH_MB = 10;
