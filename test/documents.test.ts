@@ -168,6 +168,18 @@ test('README.md has at most 150 lines', () => {
   expect(read('README.md').split('\n').length - 1).toBeLessThanOrEqual(150);
 });
 
+test('each document that has somebody use a package says that it is on no registry yet', () => {
+  const users = documents.filter(
+    ({ path, text }) =>
+      !/CHANGELOG|decisions\//.test(path) &&
+      /npx @psa\/server|npm install @psa|(?:from|import) '@psa\//.test(text),
+  );
+  expect(users.length).toBeGreaterThan(6);
+  expect(users.filter(({ text }) => !text.includes('on no registry yet')).map(({ path }) => path)).toEqual(
+    [],
+  );
+});
+
 test('the shop of the recipes has at most 60 lines', () => {
   expect(read('test/widget/recipes/shop.mjs').split('\n').length - 1).toBeLessThanOrEqual(60);
 });

@@ -26,7 +26,7 @@ async function pageOf(id) {
   const order = JSON.parse(await readFile(`orders/${id}`, 'utf8'));
   const { token } = await mintCheckout(psa, { ...order, externalId: id });
   return `<!doctype html><html lang="pt-BR"><meta charset="utf-8"><title>${order.description}</title>
-    <script type="module" src="${PSA_URL}/widget/psa-checkout.js"></script>
+    <meta name="viewport" content="width=device-width, initial-scale=1"><script type="module" src="${PSA_URL}/widget/psa-checkout.js"></script>
     <psa-checkout endpoint="${psa.endpoint}" token="${token}" methods="pix card">Pagar</psa-checkout>`;
 }
 
