@@ -8,6 +8,7 @@ import { CONTEXT, launchOptions } from './support/launch-options.ts';
 /** The elements, with their templates as the bundles have them, and the recipes for frameworks. */
 export async function component(include: string[]): Promise<TestProjectInlineConfiguration> {
   const recipes = include.some((path) => path.includes('recipes'));
+  const react = recipes || include.some((path) => path.endsWith('.tsx'));
   return {
     server: { fs: { allow: ['..'] } },
     plugins: [squeezeTemplates(), ...(recipes ? await frameworks() : [])],
@@ -15,9 +16,10 @@ export async function component(include: string[]): Promise<TestProjectInlineCon
     optimizeDeps: {
       include: [
         ...['lit', 'axe-core'],
+        ...(react ? ['react', 'react-dom/client', 'react-dom/server.browser', 'react/jsx-dev-runtime'] : []),
         ...(recipes
           ? [
-              ...['react', 'react-dom/client', 'react/jsx-dev-runtime', 'svelte', 'vue'],
+              ...['svelte', 'vue', 'vue/server-renderer'],
               ...['@angular/compiler', '@angular/core', '@angular/platform-browser'],
             ]
           : []),

@@ -1,6 +1,6 @@
-import type { PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
+import type { PsaCheckout as Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap } from '@psa/checkout';
 import type { PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap } from '@psa/checkout/payouts';
-import type { DetailedHTMLProps, HTMLAttributes } from 'react';
+import type { DetailedHTMLProps, HTMLAttributes, ReactElement } from 'react';
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
@@ -10,15 +10,20 @@ type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
 type Properties<Attributes> = { [Name in keyof Attributes & string as Camel<Name>]?: Attributes[Name] };
 
 /** Props for React 19, which sets properties that the element has and attributes otherwise, and listens by `onpsa-paid` etc. */
-type Props<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element> &
+export type Props<Element, Attributes, Events> = DetailedHTMLProps<HTMLAttributes<Element>, Element> &
   Attributes &
   Properties<Attributes> & { [Name in keyof Events & string as `on${Name}`]?: (event: Events[Name]) => void };
 
 declare module 'react' {
   namespace JSX {
     interface IntrinsicElements {
-      'psa-checkout': Props<PsaCheckout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
+      'psa-checkout': Props<Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap>;
       'psa-payouts': Props<PsaPayouts, PsaPayoutsAttributes, PsaPayoutsEventMap>;
     }
   }
 }
+
+/** `<psa-checkout>` as a component, for pages that a server renders too; it registers the element. */
+export declare function PsaCheckout(
+  props: Props<Checkout, PsaCheckoutAttributes, PsaCheckoutEventMap>,
+): ReactElement;

@@ -1,10 +1,18 @@
 import { resolve } from 'node:path';
-import { defineConfig, type UserConfig } from 'vite';
+import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { showcase } from './demo/showcase.ts';
 import { constructedStyles } from './scripts/constructed-styles.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
+
+/** The second try of a lost chunk in the script-tag bundles, which know the names of their files. */
+const besideEachOther: Plugin = {
+  name: 'chunks-beside-each-other',
+  enforce: 'pre',
+  resolveId: (source) => (source.endsWith('/import-again.ts') ? here('src/import-beside.ts') : null),
+};
+
 /** A script-tag file contains Lit, whose licence has to be copied with it. */
 const license = { fileName: 'lit.LICENSE.txt' };
 
@@ -29,18 +37,24 @@ export default defineConfig(({ mode, command }): UserConfig => {
             live: here('src/live/live.ts'),
             resume: here('src/live/resume.ts'),
             server: here('src/server/server.ts'),
+            react: here('src/react/react.ts'),
+            'react-payouts': here('src/react/react-payouts.ts'),
           },
           formats: ['es'],
         },
         rolldownOptions: {
-          external: /^lit(\/|$)/,
-          output: { chunkFileNames: 'chunks/[name].js' },
+          external: /^(lit|react)(\/|$)/,
+          output: {
+            chunkFileNames: 'chunks/[name].js',
+            // A page of React's server components imports them.
+            banner: ({ name }) => (name.startsWith('react') ? "'use client';" : ''),
+          },
         },
       },
     };
   if (mode === 'standalone')
     return {
-      plugins: [...plugins, constructedStyles()],
+      plugins: [...plugins, constructedStyles(), besideEachOther],
       build: {
         outDir: here('dist/standalone'),
         // The other element's build writes into it too: after this one, except where both are watched.
@@ -66,7 +80,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   // A separate build: in one build the elements would share Lit as a chunk, one request more for each.
   if (mode === 'standalone-payouts')
     return {
-      plugins: [...plugins, constructedStyles()],
+      plugins: [...plugins, constructedStyles(), besideEachOther],
       build: {
         outDir: here('dist/standalone'),
         emptyOutDir: false,

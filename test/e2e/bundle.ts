@@ -6,6 +6,12 @@ const ENTRY = fileURLToPath(new URL('./page.js', import.meta.url));
 
 /** Bundles a script with the packages that it imports, as a shop's build does. Returns the text of an inline script of type module. */
 export async function bundle(script: string): Promise<string> {
+  const [[, code] = []] = await bundleFiles(script);
+  return code!.replaceAll('</script', '<\\/script');
+}
+
+/** Bundles in the same way. Returns the text of each file by its name, that of the script first. */
+export async function bundleFiles(script: string): Promise<[name: string, code: string][]> {
   const result = await build({
     root: fileURLToPath(new URL('..', import.meta.url)),
     configFile: false,
@@ -20,6 +26,6 @@ export async function bundle(script: string): Promise<string> {
       },
     ],
   });
-  const [chunk] = (result as Rolldown.RolldownOutput).output;
-  return chunk.code.replaceAll('</script', '<\\/script');
+  const { output } = result as Rolldown.RolldownOutput;
+  return output.flatMap((each) => (each.type === 'chunk' ? [[each.fileName, each.code]] : []));
 }

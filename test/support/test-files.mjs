@@ -71,6 +71,7 @@ export const ONLY_IN_ALL = [
   'e2e/released-widgets.test.ts',
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',
+  'engines/lost-chunk.test.ts',
   // Three instances with followers in processes of their own; live/resume shows what each client does over cuts.
   'live/dose.test.ts',
   // Recipes of documents, on the built package; live/server and live/resume show what they are made of.
@@ -154,6 +155,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/demo/dashboard.test.ts': ['widget'],
   'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
+  'test/engines/lost-chunk.test.ts': ['widget', 'package'],
   'test/live/dose.test.ts': ['server', 'pgdata'],
   'test/live/in-chromium.test.ts': ['package'],
   'test/live/recipes.test.ts': ['package'],

@@ -1,7 +1,8 @@
 // Compiled against the packed types by package.test.ts and never run. Lines that must not compile are marked.
 import { PsaCheckout, type PsaCheckoutEventMap } from '@psa/checkout';
 import type { Payout, PsaPayouts } from '@psa/checkout/payouts';
-import type {} from '@psa/checkout/react';
+import { PsaPayouts as PayoutsComponent } from '@psa/checkout/payouts/react';
+import { PsaCheckout as Component } from '@psa/checkout/react';
 
 const element = document.querySelector('psa-checkout');
 const own: PsaCheckout | null = element;
@@ -48,6 +49,24 @@ export const unknown = <psa-checkout amount={1} />;
 export const byProperty = <psa-checkout amountCents={4990} orderCode="PSC-1" resumeKey="caneca" />;
 // @ts-expect-error no amount
 export const noAmount = <psa-checkout amountCents="much" />;
+
+// The components take what the tags take.
+export const component = (
+  <Component
+    methods="pix"
+    amountCents={4990}
+    customer={{ externalId: 'u-17' }}
+    onpsa-paid={({ detail }) => detail.payment.amountCents}
+    ref={(placed) => void placed?.refresh()}
+  >
+    Pagar
+  </Component>
+);
+export const tableComponent = (
+  <PayoutsComponent page-size={20} onpsa-payout-select={({ detail }) => detail.payout} />
+);
+// @ts-expect-error no such method
+export const unpayableComponent = <Component methods="boleto" />;
 
 const table: PsaPayouts | null = document.querySelector('psa-payouts');
 export const amounts = table?.payouts.map(({ amountCents }: Payout) => amountCents);

@@ -129,11 +129,29 @@ it('every entry of the package can be imported on a server', async () => {
   const checkout = ['.', './define', './standalone'];
   const payouts = ['./payouts', './payouts/define', './payouts/standalone'];
   const live = ['./live', './resume', './server'];
-  expect(parts.map(([name]) => name)).toEqual([...checkout, ...payouts, ...live]);
+  const react = ['./react', './payouts/react'];
+  expect(parts.map(([name]) => name)).toEqual([...checkout, ...payouts, ...live, ...react]);
   for (const [name] of parts)
     expect(
       await inNode(`import * as all from '${join('@psa/checkout', name)}'; console.log(Object.keys(all))`),
-    ).toBe(NAMES[name] ?? (payouts.includes(name) ? "[ 'PsaPayouts' ]" : "[ 'PsaCheckout' ]"));
+    ).toBe(NAMES[name] ?? (name.startsWith('./payouts') ? "[ 'PsaPayouts' ]" : "[ 'PsaCheckout' ]"));
+});
+
+it('no entry for bundlers imports a computed address, and those for React are of the client', async () => {
+  const dist = join(packed, 'dist');
+  const files = [
+    ...(await readdir(dist)),
+    ...(await readdir(join(dist, 'chunks'))).map((name) => `chunks/${name}`),
+  ];
+  const scripts = files.filter((name) => name.endsWith('.js'));
+  const codes = await Promise.all(scripts.map((name) => readFile(join(dist, name), 'utf8')));
+  const imported = codes.flatMap((code) =>
+    [...code.matchAll(/\bimport\(([^)]*)\)/g)].map(([, address]) => address),
+  );
+  expect(imported.length).toBeGreaterThan(5);
+  expect(imported.filter((address) => !/^"\.\/\w+\.js"$/.test(address!))).toEqual([]);
+  const ofTheClient = scripts.filter((_, index) => /^['"]use client['"]/.test(codes[index]!));
+  expect(ofTheClient.sort()).toEqual(['react-payouts.js', 'react.js']);
 });
 
 it('the element is registered by /define alone, and once', async () => {

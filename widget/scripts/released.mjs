@@ -70,7 +70,7 @@ export function scriptTag({ element, origin, version = newestVersion() }) {
 export function importMap({ element, origin, version = newestVersion() }) {
   const lines = Object.entries(readHashes()[version] ?? {})
     .filter(([name]) => name.startsWith(`${element}.`) && /\.\w+\.js$/.test(name))
-    // A chunk that did not load is retried under an address that the browser has not cached; see import-again.ts.
+    // A chunk that did not load is retried under an address that the browser has not cached; see import-beside.ts.
     .flatMap(([name, hash]) =>
       [name, `${name}?again`].map((path) => `    "${origin}/widget/${version}/${path}": "${hash}"`),
     );

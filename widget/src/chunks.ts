@@ -27,8 +27,8 @@ export class Chunks {
     const needsPix = method === 'pix' && !this.pix;
     if (!this.payment || needsPix) {
       const [chunk, pix] = await Promise.all([
-        importAgain(() => import('./payment.ts')),
-        needsPix && importAgain(() => import('./pix.ts')),
+        importAgain('checkout.payment', () => import('./payment.ts')),
+        needsPix && importAgain('checkout.pix', () => import('./pix.ts')),
       ]);
       if (!this.payment) chunk.adoptStyles(host);
       this.payment = chunk;
@@ -43,7 +43,7 @@ export class Chunks {
 
   /** Loads what delivered content needs. */
   async loadDelivered(chunk: PaymentChunk): Promise<void> {
-    const { createDelivered } = await importAgain(() => import('./delivered.ts'));
+    const { createDelivered } = await importAgain('checkout.delivered', () => import('./delivered.ts'));
     this.delivered ??= createDelivered(this.#model.host, chunk);
   }
 }

@@ -2,6 +2,7 @@
 // nothing from the entry at run time; `html` is a parameter, because it must not load Lit again.
 import type { html as Html, LitElement, TemplateResult } from 'lit';
 import { styles } from './delivered.styles.ts';
+import { arrive } from './import-again.ts';
 import { texts } from './locales/pt-BR.delivered.ts';
 import type { Labels } from './locales/texts.ts';
 import type { DeliveredContent } from './operations.ts';
@@ -84,3 +85,5 @@ export function createDelivered(
     },
   };
 }
+
+arrive('checkout.delivered', { createDelivered });

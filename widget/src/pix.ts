@@ -1,6 +1,7 @@
 // The chunk of a payment by PIX, which loads with the first one. As the payment chunk, it imports nothing from the entry at
 // run time; `html` is a parameter, because it must not load Lit again.
 import type { LitElement } from 'lit';
+import { arrive } from './import-again.ts';
 import { texts } from './locales/pt-BR.pix.ts';
 import { styles } from './pix.styles.ts';
 import type { PixView } from './views.ts';
@@ -114,3 +115,5 @@ function payeeOf(code: string): string | undefined {
   }
   return undefined;
 }
+
+arrive('checkout.pix', { createPix });

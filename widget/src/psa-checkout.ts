@@ -269,7 +269,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       this.#requestedLocale = locale;
       const load = LOCALES[locale];
       if (load)
-        void importAgain(load)
+        void importAgain(`checkout.${locale}`, load)
           .then(
             (language) => {
               if (locale === this.#requestedLocale) this.#language = { ...language, locale };

@@ -1,19 +1,18 @@
-import '@psa/checkout/define';
-import type {} from '@psa/checkout/react';
+import { PsaCheckout } from '@psa/checkout/react';
 import { useState } from 'react';
 
 export function Pay({ endpoint, token }: { endpoint: string; token: string }) {
   const [order, setOrder] = useState('');
   return (
     <>
-      <psa-checkout
+      <PsaCheckout
         endpoint={endpoint}
         token={token}
         customer={{ externalId: 'u-17' }}
         onpsa-paid={({ detail }) => setOrder(detail.payment.orderCode ?? '')}
       >
         Pagar R$ 49,90
-      </psa-checkout>
+      </PsaCheckout>
       {order && <p>Obrigado! Pedido {order}</p>}
     </>
   );

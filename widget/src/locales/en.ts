@@ -1,3 +1,4 @@
+import { arrive } from '../import-again.ts';
 import type { DeliveredTexts, PixTexts, Texts } from './texts.ts';
 
 export const texts: Texts = {
@@ -83,3 +84,5 @@ export const delivered: DeliveredTexts = {
   deliveredSaved: 'Copied. Keep it in a safe place.',
   deliveredSelected: 'It is selected: copy it.',
 };
+
+arrive('checkout.en', { texts, pix, delivered });

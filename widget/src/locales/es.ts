@@ -1,3 +1,4 @@
+import { arrive } from '../import-again.ts';
 import type { DeliveredTexts, PixTexts, Texts } from './texts.ts';
 
 export const texts: Texts = {
@@ -83,3 +84,5 @@ export const delivered: DeliveredTexts = {
   deliveredSaved: 'Copiado. Guárdalo en un lugar seguro.',
   deliveredSelected: 'Está seleccionado: cópialo.',
 };
+
+arrive('checkout.es', { texts, pix, delivered });

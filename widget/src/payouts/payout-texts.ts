@@ -32,7 +32,7 @@ export class PayoutTexts {
     this.#locale = locale;
     const load = LOCALES[locale];
     if (load && !this.#loaded[locale])
-      importAgain(load).then(
+      importAgain(`payouts.${locale}`, load).then(
         ({ texts }) => {
           this.#loaded[locale] = texts;
           onLoaded();

@@ -1,3 +1,4 @@
+import { arrive } from '../../import-again.ts';
 import type { Texts } from './texts.ts';
 
 export const texts: Texts = {
@@ -47,3 +48,5 @@ export const texts: Texts = {
   rate_limited: 'Too many questions in a short time. The table goes on by itself in {seconds} s.',
   contact: 'These payouts could not be opened.',
 };
+
+arrive('payouts.en', { texts });

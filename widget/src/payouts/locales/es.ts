@@ -1,3 +1,4 @@
+import { arrive } from '../../import-again.ts';
 import type { Texts } from './texts.ts';
 
 export const texts: Texts = {
@@ -47,3 +48,5 @@ export const texts: Texts = {
   rate_limited: 'Demasiadas preguntas en poco tiempo. La tabla sigue sola en {seconds} s.',
   contact: 'Estos retiros no pudieron abrirse.',
 };
+
+arrive('payouts.es', { texts });

@@ -1,0 +1,53 @@
+// The chunks of the elements as bundlers see them, and the second try of one that was lost.
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { expect, test } from 'vitest';
+import { importAgain } from '../../widget/src/import-again.ts';
+
+const sources = fileURLToPath(new URL('../../widget/src/', import.meta.url));
+
+/** The chunks that have a second try, by the name under which they hand themselves over. */
+const CHUNKS: Record<string, () => Promise<object>> = {
+  'checkout.payment': () => import('../../widget/src/payment.ts'),
+  'checkout.pix': () => import('../../widget/src/pix.ts'),
+  'checkout.delivered': () => import('../../widget/src/delivered.ts'),
+  'checkout.en': () => import('../../widget/src/locales/en.ts'),
+  'checkout.es': () => import('../../widget/src/locales/es.ts'),
+  'payouts.en': () => import('../../widget/src/payouts/locales/en.ts'),
+  'payouts.es': () => import('../../widget/src/payouts/locales/es.ts'),
+};
+
+const lost = () => Promise.reject(new Error('lost'));
+
+test('no module of the package imports a computed address, which Turbopack and Metro refuse', () => {
+  const computed = readdirSync(sources, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.ts'))
+    .filter((file) => /\bimport\((?!['"]\.|\))/.test(readFileSync(sources + file, 'utf8')));
+  // It is in the script-tag bundles alone.
+  expect(computed).toEqual(['import-beside.ts']);
+});
+
+test.each(Object.entries(CHUNKS))('the chunk %s hands over all that it exports', async (name, load) => {
+  const chunk = { ...(await load()) };
+  expect(await importAgain(name, lost)).toEqual(chunk);
+});
+
+test('each chunk that an element imports with a second try is among these', () => {
+  const names = readdirSync(sources, { recursive: true })
+    .map(String)
+    .filter((file) => file.endsWith('.ts'))
+    .flatMap((file) => [...readFileSync(sources + file, 'utf8').matchAll(/\barrive\('([\w.]+)'/g)])
+    .map(([, name]) => name);
+  expect(names.sort()).toEqual(Object.keys(CHUNKS).sort());
+});
+
+test('a chunk whose bundler requests it again is the one of the second import', async () => {
+  const loads = [lost, async () => ({ second: true })];
+  expect(await importAgain('another', () => loads.shift()!())).toEqual({ second: true });
+});
+
+test('a chunk that is lost for good is reported by the first error', async () => {
+  const errors = [new Error('first'), new Error('second')];
+  await expect(importAgain('none', () => Promise.reject(errors.shift()))).rejects.toThrow('first');
+});

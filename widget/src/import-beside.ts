@@ -1,0 +1,11 @@
+// import-again.ts in the script-tag bundles, where each chunk lies beside the first file, under its own name.
+
+/** Chunks are imported, so none has to be handed over. */
+export const arrive = /* @__NO_SIDE_EFFECTS__ */ () => undefined;
+
+/**
+ * Imports a chunk, and retries once. Browsers may cache a failed module for the life of the page, so the retry uses another
+ * address.
+ */
+export const importAgain = <T>(name: string, load: () => Promise<T>): Promise<T> =>
+  load().catch(() => import(/* @vite-ignore */ `./psa-${name}.js?again`));
