@@ -82,7 +82,7 @@ describe('the pages in each language', () => {
   it.each([
     ['pt-BR', 'R$ 49,90', '10/03/2026, 12:00'],
     ['en', 'R$49.90', 'Mar 10, 2026, 12:00 PM'],
-    ['es', '49,90 R$', '10 mar 2026, 12:00'],
+    ['es', 'R$ 49,90', '10 mar 2026, 12:00'],
   ])('Amounts and dates are as in %s', async (language, amount, date) => {
     await using served = await servePage({ payment: PAGES.paid! });
     // Releases of Node differ in the kind of their blanks.
@@ -105,7 +105,7 @@ describe('the pages in each language', () => {
     expect(wrong).toContain('This environment accepts test cards only');
     expect(wrong).toContain('This card has expired. Use another one.');
     expect(wrong).toContain('The code has 3 digits');
-    expect(await post({})).toContain('The bank did not authorise the payment. Nothing was charged');
+    expect(await post({})).toContain('The bank did not authorize the payment. Nothing was charged');
   });
 
   it('A language that the address names stays through the payment', async () => {

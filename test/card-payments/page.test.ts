@@ -39,8 +39,8 @@ describe('the page of each state', () => {
     ],
     failed: ['Pagamento não concluído', 'O banco não autorizou o pagamento. Nada foi cobrado.'],
     expired: ['O tempo para pagar acabou', 'Nada foi cobrado.'],
-    refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
-    returned: ['Este pedido já está pago', 'Outro pagamento da mesma compra', 'O valor foi devolvido'],
+    refunded: ['Pagamento estornado', '11/03/2026, 12:00'],
+    returned: ['Este pedido já está pago', 'Outro pagamento da mesma compra', 'O valor foi estornado'],
   };
 
   it.each(Object.entries(PAGES))('The page of the state %s has its texts', async (name, payment) => {
@@ -54,7 +54,7 @@ describe('the page of each state', () => {
 
   it.each([
     ['of a paid order', 'paid', null, ['Este pedido já está pago', 'Outro pagamento da mesma compra']],
-    ['of an order that was refunded since', 'refunded', null, ['O valor inteiro já foi devolvido']],
+    ['of an order that was refunded since', 'refunded', null, ['O valor inteiro já foi estornado']],
     ['of a canceled payment', null, NOW, ['Pagamento cancelado']],
     ['of a canceled payment whose order is paid', 'paid', NOW, ['Este pedido já está pago']],
   ] as const)(
@@ -63,7 +63,7 @@ describe('the page of each state', () => {
       const payment = { ...PAGES.returned!, canceledAt };
       await using served = await servePage({ payment, orderStatus });
       const text = await textOf(await get(served.pageUrl));
-      for (const words of [...says, 'O valor foi devolvido para o cartão']) expect(text).toContain(words);
+      for (const words of [...says, 'O valor foi estornado no cartão']) expect(text).toContain(words);
       expect(text).not.toContain('Nada foi cobrado');
       if (orderStatus === 'refunded') expect(text).not.toContain('já está pago');
     },
@@ -161,9 +161,9 @@ describe('paying', () => {
     const paid = (refundedCents: number) =>
       servePage({ payment: aPayment({ status: 'paid', paidAt: NOW, refundedCents }) });
     await using part = await paid(1_000);
-    expect(await textOf(await get(part.pageUrl))).toContain('Devolvido R$ 10,00');
+    expect(await textOf(await get(part.pageUrl))).toContain('Estornado R$ 10,00');
     await using whole = await paid(0);
-    expect(await textOf(await get(whole.pageUrl))).not.toContain('Devolvido');
+    expect(await textOf(await get(whole.pageUrl))).not.toContain('Estornado');
   });
 
   it('The page follows an undecided payment, and leads to the shop once it is paid', async () => {
@@ -434,7 +434,7 @@ describe('whose form it is', () => {
     await using served = await servePage();
     const response = await post(served.pageUrl, GOOD_CARD, headers as Record<string, string>);
     expect(response.status).toBe(403);
-    expect(await textOf(response)).toContain('Envio recusado');
+    expect(await textOf(response)).toContain('Formulário recusado');
     expect(served.state.charged).toEqual([]);
   });
 

@@ -43,9 +43,9 @@ describe('the page of each state', () => {
     'paid-late': ['Pagamento confirmado', 'depois do prazo', 'Você já pode fechar esta janela'],
     'paid-twice': [
       'Recebemos R$ 49,95 e devolvemos: o pagamento já tinha sido feito.',
-      ...['Outras 2 devoluções', 'Devolvido R$ 9,90'],
+      ...['Outras 2 devoluções', 'Estornado R$ 9,90'],
     ],
-    refunded: ['Pagamento devolvido', '11/03/2026, 12:00'],
+    refunded: ['Pagamento estornado', '11/03/2026, 12:00'],
     failed: ['Pagamento não concluído', 'Nada foi cobrado.'],
     'paid-elsewhere': ['Este pedido já está pago', 'Recebemos R$ 49,90 e devolvemos', 'Não pague de novo'],
     'order-refunded': ['Este pedido foi pago e estornado', 'volte à loja'],

@@ -12,10 +12,13 @@ export interface Formats {
 /** The style of a date: a date of digits alone can be read in two ways, except in Brazil. */
 const DATE_STYLES = { 'pt-BR': 'short', en: 'medium', es: 'medium' } as const;
 
+/** The neighbours who pay in reais write `R$ 49,90`; Spanish alone has `49,90 R$`. */
+const MONEY_LOCALES = { 'pt-BR': 'pt-BR', en: 'en', es: 'es-AR' } as const;
+
 function createFormats(language: Language): Formats {
   const timeZone = 'America/Sao_Paulo';
   const dateStyle = DATE_STYLES[language];
-  const reais = new Intl.NumberFormat(language, {
+  const reais = new Intl.NumberFormat(MONEY_LOCALES[language], {
     style: 'currency',
     currency: 'BRL',
     currencyDisplay: 'narrowSymbol',

@@ -3,7 +3,7 @@ import type { Texts } from './texts.ts';
 
 export const texts: Texts = {
   page: {
-    poweredBy: html`Pago por <strong>PSA</strong>`,
+    poweredBy: html`Pago procesado por <strong>PSA</strong>`,
     languages: 'Idioma',
     totalToPay: 'Total a pagar',
     amount: 'Importe',
@@ -28,7 +28,7 @@ export const texts: Texts = {
     notCompleted: 'Pago no completado',
     alreadyPaid: 'Este pedido ya está pagado',
     orderRefunded: 'Este pedido fue pagado y reembolsado',
-    orderRefundedText: 'El importe completo ya fue devuelto. Para comprar de nuevo, vuelve a la tienda.',
+    orderRefundedText: 'El importe completo ya fue reembolsado. Para comprar de nuevo, vuelve a la tienda.',
     canceled: 'Pago cancelado',
     allSet: '¡Todo listo!',
     shopSeesPayment: (shop) => html`${shop} ya puede ver tu pago.`,
@@ -56,17 +56,20 @@ export const texts: Texts = {
   },
   problems: {
     400: {
-      title: 'Envío incompleto',
+      title: 'Datos incompletos',
       text: 'Los datos no llegaron completos. No se cobró nada: vuelve e inténtalo otra vez.',
     },
     403: {
-      title: 'Envío rechazado',
+      title: 'Formulario rechazado',
       text: 'El formulario no fue enviado por esta página. No se cobró nada.',
     },
     404: { title: 'Pago no encontrado', text: 'Revisa la dirección o pide otro enlace a la tienda.' },
-    413: { title: 'Envío rechazado', text: 'Los datos enviados son demasiado grandes. No se cobró nada.' },
+    413: {
+      title: 'Formulario rechazado',
+      text: 'Los datos enviados son demasiado grandes. No se cobró nada.',
+    },
     415: {
-      title: 'Envío rechazado',
+      title: 'Formulario rechazado',
       text: 'El formulario llegó en un formato que esta página no acepta. No se cobró nada.',
     },
     429: {
@@ -250,7 +253,7 @@ export const texts: Texts = {
     copy: 'Copiar la dirección',
     addressCopied: 'Dirección copiada. Abre tu billetera y envía el importe exacto.',
     addressSelected: 'La dirección está seleccionada: cópiala con el menú del dispositivo.',
-    hint: 'Envía solo por la red Litecoin. El envío no se puede devolver.',
+    hint: 'Envía solo por la red Litecoin. Una transferencia en LTC no se puede devolver.',
     openWallet: 'Abrir en la billetera',
     haveSent: 'Ya lo envié: actualizar la página',
     creating: 'Generando la dirección',
@@ -265,7 +268,7 @@ export const texts: Texts = {
     expiredText: 'No envíes nada más a la dirección de este pago.',
     justSent: html`<strong>¿Acabas de enviarlo?</strong> El pago todavía se reconoce, y esta página se actualiza sola.`,
     alreadyPaidText:
-      'Otro pago de la misma compra ya fue aprobado. No envíes LTC: el envío no se puede devolver.',
+      'Otro pago de la misma compra ya fue aprobado. No envíes LTC: una transferencia no se puede devolver.',
     paid: 'Pago confirmado',
     paidLate: 'El envío llegó después del plazo y fue aceptado.',
     received: 'Recibido',
