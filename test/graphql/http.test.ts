@@ -412,10 +412,12 @@ describe('the routes', () => {
     },
   );
 
-  test.each(['/nothing', '/demo/nothing', '/widget/nothing.js'])(
+  test.each(['/nothing', '/demo/nothing', '/widget/nothing.js', '/v1/nothing', '/v1/'])(
     '%s is answered with 404 as a page where a browser asks for one',
     async (path) => {
-      const answer = await fetch(`${app.url}${path}`, { headers: { accept: 'text/html,*/*;q=0.8' } });
+      const answer = await fetch(`${app.url}${path}`, {
+        headers: { accept: 'text/html,application/xhtml+xml,*/*;q=0.8' },
+      });
       expect(answer.status).toBe(404);
       expect(answer.headers.get('content-type')).toBe('text/html; charset=utf-8');
       expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
@@ -482,6 +484,7 @@ describe('the routes', () => {
     expect(answer.headers.get('content-type')).toContain('text/html');
     const html = await answer.text();
     expect(html).toContain('GraphiQL');
+    expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
     // All of it is served here: a page that takes keys loads no script from elsewhere.
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
   });

@@ -193,12 +193,18 @@ describe('the page of the payer', () => {
     const { paymentId, ltc } = createPayment.payment;
     const pending = await open(paymentId);
     expect(pending.status).toBe(200);
-    for (const text of [ltc.address, '0.08149068 LTC', 'não pode ser devolvido', 'litecoin:'])
+    for (const text of [
+      ltc.address,
+      '0,08149068 LTC',
+      'data-copied-text="0.08149068"',
+      'não pode ser devolvida',
+      'litecoin:',
+    ])
       expect(pending.text).toContain(text);
     expect(await stateOf(paymentId)).toMatchObject({ state: 'pending' });
     await network(ltc.address, { litoshi: 8_000_000, txid: 'd'.repeat(64) });
     expect(await stateOf(paymentId)).toMatchObject({ state: 'part' });
-    expect((await open(paymentId)).text).toContain('0.00149068 LTC');
+    expect((await open(paymentId)).text).toContain('0,00149068 LTC');
     await network(ltc.address, {});
     expect(await stateOf(paymentId)).toMatchObject({ state: 'confirming' });
     const confirming = await open(paymentId);
@@ -224,7 +230,7 @@ describe('the page of the payer', () => {
     expect(expired.text).toContain('O tempo para pagar acabou');
     expect(expired.text).not.toContain(empty.ltc.address);
     const failed = await open(part.paymentId);
-    for (const text of ['0.00000005 LTC', part.paymentId]) expect(failed.text).toContain(text);
+    for (const text of ['0,00000005 LTC', part.paymentId]) expect(failed.text).toContain(text);
     expect(failed.text).not.toContain(part.ltc.address);
   });
 

@@ -1,9 +1,11 @@
 import type { Language } from '../kernel/language.ts';
-import type { Cents } from '../kernel/money.ts';
+import { type Cents, ltcText } from '../kernel/money.ts';
 
 /** Amounts and instants for the payer, in a language. All instants are in the time of Brasília. */
 export interface Formats {
   money(cents: Cents): string;
+  /** `0,08149068 LTC`. */
+  ltc(litoshi: number): string;
   instant(date: Date): string;
   day(date: Date): string;
   time(date: Date): string;
@@ -28,6 +30,7 @@ function createFormats(language: Language): Formats {
   const times = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', timeZone });
   return {
     money: (cents) => reais.format(cents / 100),
+    ltc: (litoshi) => `${ltcText(litoshi).replace('.', language === 'en' ? '.' : ',')} LTC`,
     instant: (date) => instants.format(date),
     day: (date) => days.format(date),
     time: (date) => times.format(date),

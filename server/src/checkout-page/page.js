@@ -212,7 +212,7 @@ function startCopyingOf(button) {
     // Emptied before, so that the same words are spoken again.
     note.textContent = '';
     try {
-      await navigator.clipboard.writeText(code.value);
+      await navigator.clipboard.writeText(button.dataset.copiedText ?? code.value);
       label.textContent = button.dataset.copied ?? '';
       button.dataset.done = '';
       note.textContent = button.dataset.copiedNote ?? '';

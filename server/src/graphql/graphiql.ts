@@ -24,6 +24,8 @@ body .graphiql-container { width: 100%; height: 100%; }
 .key output { color: light-dark(#555c6b, #b4bac6); }
 </style>`;
 
+const VIEWPORT = '<meta name="viewport" content="width=device-width, initial-scale=1">';
+
 const KEY_FIELD = `<div class="key">
   <label for="key">API key</label>
   <input id="key" type="password" autocomplete="off" spellcheck="false" placeholder="ps_live_… or ps_test_…" aria-describedby="key-state" />
@@ -75,7 +77,7 @@ export async function renderGraphiQL(options: GraphiQLOptions): Promise<{ page: 
   const begin = rendered.indexOf('<script>', rendered.indexOf('<div id="root">')) + '<script>'.length;
   const script = rendered.slice(begin, rendered.indexOf('</script>', begin));
   const page = rendered
-    .replace('</head>', `${STYLE}</head>`)
+    .replace('</head>', `${VIEWPORT}${STYLE}</head>`)
     .replace('<div id="root">', () => `${KEY_FIELD}<script>${SCRIPT}</script><div id="root">`);
   const policy = [
     "default-src 'none'",

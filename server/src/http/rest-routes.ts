@@ -15,6 +15,7 @@ import type { Admission } from './admission.ts';
 import type { ClientAddress } from './client-address.ts';
 import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
 import { parseInput, readNoObject, readObject } from './json-input.ts';
+import { sendMissingPage, wantsPage } from './missing-page.ts';
 import { closestName, shownName } from './names.ts';
 import { decodeParams } from './request-url.ts';
 import { type RestOperation, STATUS, takesKey } from './rest.ts';
@@ -46,6 +47,7 @@ export function createRestRoutes({
 }): Route[] {
   assertValidDeclarations(operations);
   const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
+  const isPath = (pathname: string) => table.some(({ path }) => path.test(pathname));
 
   async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
     const { authorization } = request.headers;
@@ -83,6 +85,11 @@ export function createRestRoutes({
       path: /^\/v1(?:\/|$)/,
       async handle(context) {
         context.response.setHeader('cache-control', 'no-store');
+        // Java's own client accepts HTML, too; browsers alone accept XHTML.
+        const { accept = '' } = context.request.headers;
+        const isBrowser = wantsPage(context.request) && accept.includes('application/xhtml+xml');
+        if (isBrowser && !isPath(context.url.pathname))
+          return sendMissingPage(context.request, context.response);
         const { status, body, headers } = await answer(context).then(
           (answered) => ({ ...answered, headers: {} }),
           (error: unknown) => errorResponse(error, onFault),

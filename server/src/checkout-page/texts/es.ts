@@ -242,7 +242,7 @@ export const texts: Texts = {
   ltc: {
     pay: (amount) => `Pagar ${amount} con LTC`,
     promise: 'El envío se hace en tu billetera. Esta página no pide contraseñas ni claves.',
-    qrLabel: (amount, shop) => `Código QR del envío de ${amount} LTC para ${shop}`,
+    qrLabel: (amount, shop) => `Código QR de la transferencia de ${amount} para ${shop}`,
     testWarning:
       'Esta dirección es de una red de pruebas: ninguna billetera de verdad puede enviarle fondos.',
     title: 'Paga con Litecoin',
@@ -251,6 +251,10 @@ export const texts: Texts = {
     send: (amount) => html`Envía ${amount}, y no menos: un importe menor no paga la compra.`,
     address: 'Dirección LTC',
     copy: 'Copiar la dirección',
+    amount: 'Importe exacto',
+    copyAmount: 'Copiar el importe',
+    amountCopied: 'Importe copiado, con punto en lugar de coma, como lo leen las billeteras.',
+    amountSelected: 'El importe está seleccionado: cópialo con el menú del dispositivo.',
     addressCopied: 'Dirección copiada. Abre tu billetera y envía el importe exacto.',
     addressSelected: 'La dirección está seleccionada: cópiala con el menú del dispositivo.',
     hint: 'Envía solo por la red Litecoin. Una transferencia en LTC no se puede devolver.',

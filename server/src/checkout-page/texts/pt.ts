@@ -237,13 +237,17 @@ export const texts: Texts = {
   },
   ltc: {
     pay: (amount) => `Pagar ${amount} com LTC`,
-    promise: 'O envio é feito na sua carteira. Esta página não pede senha nem chaves.',
-    qrLabel: (amount, shop) => `QR code do envio de ${amount} LTC para ${shop}`,
+    promise: 'A transferência é feita na sua carteira. Esta página não pede senha nem chaves.',
+    qrLabel: (amount, shop) => `QR code da transferência de ${amount} para ${shop}`,
     testWarning: 'Este endereço é de uma rede de testes: nenhuma carteira de verdade envia para ele.',
     title: 'Pague com Litecoin',
     receivedPart: (amount) => html`Recebemos ${amount}. Envie o que falta antes do prazo.`,
     scan: 'Aponte a câmera da sua carteira para o QR code.',
     send: (amount) => html`Envie ${amount}, e não menos: um valor menor não paga a compra.`,
+    amount: 'Valor exato',
+    copyAmount: 'Copiar valor',
+    amountCopied: 'Valor copiado, com ponto em lugar da vírgula, como as carteiras o leem.',
+    amountSelected: 'O valor está selecionado: copie com o menu do aparelho.',
     address: 'Endereço LTC',
     copy: 'Copiar endereço',
     addressCopied: 'Endereço copiado. Abra a sua carteira e envie o valor exato.',
@@ -265,7 +269,7 @@ export const texts: Texts = {
     alreadyPaidText:
       'Outro pagamento da mesma compra já foi aprovado. Não envie LTC: uma transferência não pode ser devolvida.',
     paid: 'Pagamento confirmado',
-    paidLate: 'O envio chegou depois do prazo e foi aceito.',
+    paidLate: 'O valor chegou depois do prazo e foi aceito.',
     received: 'Recebido',
     failedPart: (amount, shop, payment) =>
       html`Recebemos ${amount}, valor que não paga esta compra. Fale com ${shop} e informe este pagamento: ${payment}`,

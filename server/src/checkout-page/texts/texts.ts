@@ -185,6 +185,10 @@ export interface Texts {
     receivedPart(amount: Html): Html;
     scan: string;
     send(amount: Html): Html;
+    amount: string;
+    copyAmount: string;
+    amountCopied: string;
+    amountSelected: string;
     address: string;
     copy: string;
     addressCopied: string;

@@ -119,20 +119,24 @@ function paymentPage(site: Site, order: Order, state: PageState, isTest: boolean
 /** The address, the amount, and what has come of it. */
 function request(site: Site, { payment, merchantName, path }: Order, isTest: boolean): Html {
   const { ltc } = payment;
-  const { texts } = site;
+  const { texts, formats } = site;
   const received = ltc.receivedLitoshi ?? 0;
-  const missing = ltcAmount({ litoshi: ltc.litoshi - received });
-  const uri = ltcUri({ ...ltc, litoshi: ltc.litoshi - received })!;
+  const litoshi = ltc.litoshi - received;
+  const missing = formats.ltc(litoshi);
+  const uri = ltcUri({ ...ltc, litoshi })!;
   const qr = drawQr(uri, texts.ltc.qrLabel(missing, merchantName));
   const back = cancelUrlOf(payment);
   return html`
     ${isTest && testNote(site, texts.ltc.testWarning)}
     <h2 class="panel-title" id="ltc-title">${texts.ltc.title}</h2>
-    ${received > 0 && html`<p class="pix-hint">${texts.ltc.receivedPart(html`<strong>${ltcAmount({ litoshi: received })} LTC</strong>`)}</p>`}
+    ${received > 0 && html`<p class="pix-hint">${texts.ltc.receivedPart(html`<strong>${formats.ltc(received)}</strong>`)}</p>`}
     <div class="pix" role="group" aria-labelledby="ltc-title">
       ${qr && html`<div class="pix-scan">${qr('qr-large')}<p class="pix-hint">${texts.ltc.scan}</p></div>`}
       <div class="pix-copy">
-        <p class="pix-hint">${texts.ltc.send(html`<strong>${missing} LTC</strong>`)}</p>
+        <p class="pix-hint">${texts.ltc.send(html`<strong>${missing}</strong>`)}</p>
+        <label for="ltc-amount">${texts.ltc.amount}</label>
+        <textarea id="ltc-amount" class="pix-text" rows="1" readonly spellcheck="false" autocomplete="off">${missing}</textarea>
+        <button class="button button-quiet" type="button" data-copy="ltc-amount" data-copied-text="${ltcAmount({ litoshi })}" data-copied="${texts.page.copied}" data-copied-note="${texts.ltc.amountCopied}" data-selected="${texts.ltc.amountSelected}" hidden>${ICONS.copy}<span data-label>${texts.ltc.copyAmount}</span></button>
         <label for="ltc-address">${texts.ltc.address}</label>
         <textarea id="ltc-address" class="pix-text" rows="2" readonly spellcheck="false" autocomplete="off" aria-describedby="ltc-hint" data-pix-code>${ltc.address!}</textarea>
         <button class="button button-pay" type="button" data-copy="ltc-address" data-copied="${texts.page.copied}" data-copied-note="${texts.ltc.addressCopied}" data-selected="${texts.ltc.addressSelected}" hidden>${ICONS.copy}<span data-label>${texts.ltc.copy}</span></button>
@@ -204,10 +208,7 @@ const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (site: Site, order
       body: html`
         <p>${payment.paidLate ? texts.ltc.paidLate : texts.page.allSet} ${texts.page.shopSeesPayment(shopName(merchantName))}</p>
         ${receipt(site, order, [
-          [
-            texts.ltc.received,
-            `${ltcAmount({ litoshi: payment.ltc.receivedLitoshi ?? payment.ltc.litoshi })} LTC`,
-          ],
+          [texts.ltc.received, formats.ltc(payment.ltc.receivedLitoshi ?? payment.ltc.litoshi)],
           [texts.page.paidAt, payment.paidAt && formats.instant(payment.paidAt)],
           [texts.page.payment, payment.id],
         ])}
@@ -223,7 +224,7 @@ const NOTICES: Record<Exclude<PageState, 'pending' | 'part'>, (site: Site, order
     body: html`
       ${
         (payment.ltc.receivedLitoshi ?? 0) > 0
-          ? html`<p>${site.texts.ltc.failedPart(html`<strong>${ltcAmount({ litoshi: payment.ltc.receivedLitoshi! })} LTC</strong>`, shopName(merchantName), html`<code>${payment.id}</code>`)}</p>`
+          ? html`<p>${site.texts.ltc.failedPart(html`<strong>${site.formats.ltc(payment.ltc.receivedLitoshi!)}</strong>`, shopName(merchantName), html`<code>${payment.id}</code>`)}</p>`
           : html`<p>${site.texts.ltc.failedNothing}</p>`
       }
       ${backLink(site, cancelUrlOf(payment))}`,
