@@ -1,5 +1,5 @@
 import { isUnchanged } from '../kernel/objects.ts';
-import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, type UpstreamSource } from '../kernel/upstream-source.ts';
 import {
   announcedDoubt,
   isCorrection,
@@ -29,8 +29,7 @@ export function mergeUpstreamCardPayment(
   if (!known && claim.amountCents === null) return null;
   const details = mergeDetails(known, claim, { canFollow, isFinal }, now, source);
   const { status } = details;
-  const isCorrected =
-    known !== null && known.status !== 'unknown' && isCorrection(known.status, status, { canFollow });
+  const isCorrected = known !== null && isCorrection(lastStatusOf(known), status, { canFollow });
   const canceledAt =
     (isCorrected ? null : known?.canceledAt) ??
     (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);

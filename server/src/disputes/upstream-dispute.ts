@@ -1,5 +1,5 @@
 import { isUnchanged } from '../kernel/objects.ts';
-import { eventAt, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { canFollow, type Dispute, type DisputeStatus, isFinal } from './model.ts';
 
 /** A dispute as another service shows it in a response or a webhook. Null: not shown. */
@@ -28,10 +28,7 @@ export function mergeUpstreamDispute(
   // It grows where a refund fails that held some of it, and never shrinks: a smaller one is late.
   const amountCents = Math.max(known?.amountCents ?? 0, claim.amountCents ?? 0);
   if (amountCents === 0) return null;
-  const before =
-    known?.status === 'unknown'
-      ? (known.lastStatus ?? null)
-      : ((known?.status ?? null) as DisputeStatus | null);
+  const before = known && lastStatusOf<DisputeStatus>(known);
   const status = statusAfter(known, before, claim.status, source);
   const isDecided = status === 'won' || status === 'lost' || status === 'forgiven';
   // A lost dispute that is forgiven keeps the instant of its decision.

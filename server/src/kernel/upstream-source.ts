@@ -9,6 +9,17 @@ export interface UpstreamSource {
 /** The time by which the service's answers agree with its webhooks; after it, a contradicted webhook was wrong. */
 export const CLAIM_HOLDS_MS = 2 * 60_000;
 
+/** The last status that is known of a resource: where the service has used a word that is not, the one before. */
+export function lastStatusOf<Status extends string>({
+  status,
+  lastStatus = null,
+}: {
+  status: Status | 'unknown';
+  lastStatus?: Status | null;
+}): Status | null {
+  return status === 'unknown' ? lastStatus : status;
+}
+
 /** A known status that a claim contradicts: it cannot follow it. */
 export interface Contradicted {
   /** Whether the claim may be of before the known status, and have arrived late. */

@@ -1,7 +1,7 @@
 import { parseBrCode } from '../kernel/br-code.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
-import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, type UpstreamSource } from '../kernel/upstream-source.ts';
 import {
   announcedDoubt,
   isCorrection,
@@ -49,8 +49,7 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
   const before = known as unknown as PaymentDetails | null;
   const details = mergeDetails(before, claim, { canFollow, isFinal }, now, source);
   const { amountCents, status } = details;
-  const isCorrected =
-    known !== null && known.status !== 'unknown' && isCorrection(known.status, status, { canFollow });
+  const isCorrected = known !== null && isCorrection(lastStatusOf(known), status, { canFollow });
   const kept = isCorrected ? null : known;
   const canceledAt =
     kept?.canceledAt ?? (status === 'expired' || status === 'failed' ? claim.canceledAt : null);

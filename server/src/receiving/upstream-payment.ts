@@ -2,7 +2,7 @@ import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../checkout/mode
 import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
-import { prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { lastStatusOf, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
 import type { Doubt, PaymentStatus } from './model.ts';
 
 // What another service shows of a payment, whichever method pays it, merged into what is known of it.
@@ -90,7 +90,7 @@ export function mergeDetails(
   now: Date,
   source: UpstreamSource,
 ): PaymentDetails {
-  const before = known && (known.status === 'unknown' ? (known.lastStatus ?? null) : known.status);
+  const before = known && lastStatusOf<PaymentStatus>(known);
   const otherPaidCents = otherPaidAfter(known, claim);
   const isBare = source.by === 'event' && known !== null && claim.amountCents === null;
   const isMoved = claim.status !== 'paid' || (otherPaidCents === null && (!isBare || wasPaidBy(before)));

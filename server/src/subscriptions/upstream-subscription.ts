@@ -3,7 +3,7 @@ import { parseBrCode } from '../kernel/br-code.ts';
 import type { Language } from '../kernel/language.ts';
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
-import { eventAt, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, prevails, type UpstreamSource } from '../kernel/upstream-source.ts';
 import {
   canFollow,
   isAuthorisable,
@@ -64,7 +64,7 @@ export function mergeUpstreamSubscription(
     subscriptionId: claim.subscriptionId,
     version: known?.version ?? 1,
     status,
-    ...(status === 'unknown' && { lastStatus: lastStatusOf(known) }),
+    ...(status === 'unknown' && { lastStatus: known && lastStatusOf<SubscriptionStatus>(known) }),
     amountCents,
     interval: known && known.interval !== 'unknown' ? known.interval : (claim.interval ?? 'unknown'),
     endsAfterCycles: known?.endsAfterCycles ?? claim.endsAfterCycles,
@@ -108,17 +108,12 @@ function announcedOf(subscription: Subscription) {
   };
 }
 
-function lastStatusOf(known: Subscription | null): SubscriptionStatus | null {
-  if (!known) return null;
-  return known.status === 'unknown' ? (known.lastStatus ?? null) : known.status;
-}
-
 function statusAfter(
   known: Subscription | null,
   claimed: Subscription['status'] | null,
   source: UpstreamSource,
 ): Subscription['status'] {
-  const before = lastStatusOf(known);
+  const before = known && lastStatusOf<SubscriptionStatus>(known);
   if (claimed === null) return known?.status ?? 'unknown';
   if (before === null) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';

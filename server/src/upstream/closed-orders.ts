@@ -1,6 +1,7 @@
 import { type Collection, joined, put, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { NewEvent } from '../events/event.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
+import { lastStatusOf } from '../kernel/upstream-source.ts';
 import type { Operation } from './intents/operations.ts';
 import { mirrored } from './mirror.ts';
 import { type MirroredOrder, type MirroredRow, selectPaymentsOfOrders } from './mirror-store.ts';
@@ -100,23 +101,20 @@ const isSame = (one: Pick<MirroredRow, 'resource' | 'id'>, other: Pick<MirroredR
 
 const paymentOf = ({ snapshot }: MirroredRow) => snapshot as OrderedPayment;
 
-/** The last known status of a payment. */
-const knownStatus = ({ status, lastStatus }: OrderedPayment) => (status === 'unknown' ? lastStatus : status);
-
 function statusOf(payments: readonly OrderedPayment[]): OrderStatus | null {
   const closing = payments.filter((payment) => {
-    const status = knownStatus(payment);
+    const status = lastStatusOf(payment);
     return status === 'paid' || (status === 'refunded' && !payment.canceledAt);
   });
   if (closing.length === 0) return null;
-  return closing.every((payment) => knownStatus(payment) === 'refunded') ? 'refunded' : 'paid';
+  return closing.every((payment) => lastStatusOf(payment) === 'refunded') ? 'refunded' : 'paid';
 }
 
 /** Whether a payment is unpaid, and shows another status of its order than this one. */
 function lacks(payment: OrderedPayment, status: OrderStatus | null): boolean {
   if (status === null || payment.orderStatus === status) return false;
   return (
-    !['paid', 'refunded', 'failed'].includes(knownStatus(payment) ?? 'pending') || payment.returned === true
+    !['paid', 'refunded', 'failed'].includes(lastStatusOf(payment) ?? 'pending') || payment.returned === true
   );
 }
 

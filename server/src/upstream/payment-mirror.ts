@@ -1,7 +1,7 @@
 import { joined, type Reader, type State, type Writes } from '../commit/commit.ts';
 import type { NewEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { eventAt, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { type Correction, type Made, mirrored, type Observation, writesOfMirrored } from './mirror.ts';
@@ -185,13 +185,13 @@ export function observationsOf<
           : at,
     };
     const from = changed ? changed.from : (known?.status ?? null);
-    const isCorrection =
-      known !== null && known.status !== payment.status && isEnd(known.status, payment.status);
+    const last = known && lastStatusOf<P['status']>(known);
+    const isCorrection = last !== null && last !== payment.status && isEnd(last, payment.status);
     const event = changed || isMarked ? eventOf({ ...payment, version }, from) : null;
     return {
       record,
       writes: joined(writesOfMirrored({ event, ...record }), writes),
-      correction: isCorrection ? { resource, id, from: known.status, to: payment.status } : null,
+      correction: isCorrection ? { resource, id, from: last, to: payment.status } : null,
     };
   }
 
