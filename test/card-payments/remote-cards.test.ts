@@ -578,6 +578,25 @@ describe('a checkout token in front of the service', () => {
     expect(await service.find(tenant, orderCode)).toMatchObject({ status: 'paid' });
   });
 
+  test('A token whose payment a webhook alone calls expired, before its time, starts no other until the service says so', async () => {
+    const { payer, tenant, kept, clock, webhook, script } = await start();
+    const given = token();
+    const service = payer(given.id);
+    const { orderCode } = await service.startCheckout(tenant, given, { attemptId: ATTEMPT });
+    await webhook({ event: 'card_payment.expired', status: 'expired', orderCode, amount: 49.9 });
+    const startAgain = () => service.startCheckout(tenant, given, { attemptId: `${ATTEMPT}.2` });
+    clock.advance(3_000);
+    // The service still shows it open, or cannot be asked.
+    await expect(startAgain()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    script.on('GET', `${PATH}/`, timeout);
+    clock.advance(11_000);
+    await expect(startAgain()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
+    expect(kept.size).toBe(1);
+    // Once its time is over, nobody needs to say so.
+    clock.advance(31 * MINUTE);
+    expect((await startAgain()).orderCode).not.toBe(orderCode);
+  });
+
   test('An order is open again where the service corrects its only paid payment', async () => {
     const { person, tenant, kept, clock, webhook } = await start();
     const externalId = `7-${objectId()}`;

@@ -64,6 +64,8 @@ export type RefreshUnpaid = (tenant: Tenant, id: string, by: LookedUpBy) => Prom
 interface StartedPayment {
   status: string;
   amountCents: number;
+  /** A text in JSON, a date once it was merged. */
+  expiresAt: string | Date;
   canceledAt?: Date | null;
   /** Whether a webhook alone says that it was paid. */
   unresolved?: boolean;
@@ -349,7 +351,8 @@ function assertIsOver(state: State, { operation, intent }: LastIntent, method: C
     const row = lastPayment(state, { name: operation }, method);
     const last = row && startedPayment(row);
     assertTokenFree(last);
-    // A webhook alone says that it has failed, or that it was paid: it may be paid yet.
-    if (last?.unresolved || (last?.status === 'failed' && last.claimedAt)) throw tokenUsed();
+    // A webhook alone says that it has failed, has expired before its time, or was paid: it may be paid yet.
+    const mayBeOpen = last && (last.status === 'failed' || state.now < new Date(last.expiresAt));
+    if (last?.unresolved || (mayBeOpen && last.claimedAt)) throw tokenUsed();
   } else if (state.now < plusMs(intent.createdAt, SENDING_MS + CHECKOUT_SESSION_MS)) throw tokenUsed();
 }
