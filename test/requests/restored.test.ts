@@ -31,7 +31,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
       return undefined;
     });
     const facade = await startFacade({ database, upstream, families: ['refunds'] });
-    const { clock } = facade;
+    const { clock, records } = facade;
     const shown = (
       code: string,
       { amount = 100, agoMinutes = 0, walletAddress = 'a***@padaria.example' },
@@ -48,12 +48,11 @@ describeOnDatabase('a facade whose records went back', (open) => {
     ] as const;
     for (const { requests } of slices) Object.assign(facade.requests, requests);
     const [payouts, subaccounts, refunds] = slices;
-    const records = createRecords({ database, clock, log: silent });
     await records.restored({ since: plusMs(clock.now(), -10 * MINUTE) });
     const sent = () => upstream.requests.filter(({ method }) => method === 'POST').length;
     return {
       ...facade,
-      ...{ records, sent, shown, upstream, list },
+      ...{ sent, shown, upstream, list },
       doubts: createDoubts(facade),
       payouts: payouts.serviceFor(MERCHANT),
       subaccounts: subaccounts.serviceFor(MERCHANT),
@@ -191,11 +190,14 @@ describeOnDatabase('a facade whose records went back', (open) => {
     expect(sent()).toBe(1);
   });
 
-  test('a transfer is in doubt until the operator settles it', async () => {
+  test.each([
+    ['does not have it in its statement', { body: { entries: [], total: 0, limit: 100, offset: 0 } }],
+    ['shows no statement', undefined],
+  ])('a transfer is in doubt until the operator settles it, where the service %s', async (_, statement) => {
     const { subaccounts, doubts, sent, tenant, clock, work } = await start({
       script: ({ method, path }) =>
         path.includes('/statement')
-          ? { body: { entries: [], total: 0, limit: 100, offset: 0 } }
+          ? statement
           : method === 'POST'
             ? { body: { refId: 'rep_2' } }
             : undefined,
@@ -259,6 +261,50 @@ describeOnDatabase('a facade whose records went back', (open) => {
     expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toMatchObject({
       idempotencyKey: 'p2',
     });
+  });
+
+  test('an end of before is asked for once more: the webhook that has corrected it may be missing', async () => {
+    const made = {
+      ...{ payoutId: 'saq_idem_p1', withdrawalId: 'f'.repeat(24), code: 'TURBO-1', subaccountId: SUBACCOUNT },
+      ...{ status: 'completed', reversed: false, amountCents: 500, feeCents: 0, platformFeeCents: 0 },
+      ...{ netAmountCents: 500, pixKey: 'b***', createdAt: '2026-03-02T12:00:00.000Z', completedAt: null },
+    };
+    const { payouts, subaccounts, records, upstream, shown, list, tenant, clock } = await start({
+      script: ({ path }) =>
+        path.includes('/payouts/saq_idem_p1') || path.includes(made.withdrawalId)
+          ? { body: made }
+          : undefined,
+    });
+    await records.restored({ confirm: true });
+    const withdrawal = { ...shown('SAQ-1', {}), status: 'concluido', processedAt: clock.now().toISOString() };
+    list.push(withdrawal);
+    clock.advance(MINUTE);
+    const [{ id: payoutId }] = list as [{ id: string }];
+    const find = async () => {
+      const one = await subaccounts.findPayout(tenant, SUBACCOUNT, 'saq_idem_p1');
+      return [
+        one,
+        ...(await subaccounts.findPayouts(tenant, [one!.id])),
+        await payouts.find(tenant, payoutId),
+      ];
+    };
+    const completed = { status: 'completed' };
+    expect(await find()).toMatchObject([completed, completed, completed]);
+    // Both come back, which only webhooks say, and those are gone.
+    Object.assign(made, { status: 'failed', reversed: true });
+    withdrawal.status = 'negado';
+    clock.advance(MINUTE);
+    expect(await find()).toMatchObject([completed, completed, completed]);
+    await records.restored({ since: plusMs(clock.now(), -MINUTE) });
+    clock.advance(MINUTE);
+    const returned = { status: 'failed', reversed: true };
+    expect(await find()).toMatchObject([returned, returned, { status: 'denied' }]);
+    // What was seen since then is current.
+    const asked = upstream.requests.length;
+    clock.advance(MINUTE);
+    await find();
+    expect(upstream.requests.length).toBe(asked);
+    await records.restored({ confirm: true });
   });
 
   test('money without a key is refused, and nothing is sent', async () => {

@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import { createCommitter } from '../../server/src/commit/commit.ts';
 import type { Database } from '../../server/src/db/database.ts';
-import { createRecords } from '../../server/src/db/records.ts';
+import { createRecords, type Records } from '../../server/src/db/records.ts';
 import { createLogTailer, type LogTailer } from '../../server/src/events/log-tailer.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
@@ -24,6 +24,7 @@ import { silent } from './templates.ts';
 /** The dependencies of a slice's remote side, in front of any service. A test runs the work that is due itself. */
 export interface TestFacade extends UpstreamDependencies {
   readonly tenant: Tenant;
+  readonly records: Records;
   readonly clock: ManualClock;
   readonly tailer: LogTailer;
   readonly work: WorkQueue;
@@ -83,11 +84,12 @@ export async function startFacade({
       });
   const requests: Record<string, RequestKind> = {};
   const corrections: Correction[] = [];
+  const records = createRecords({ database, clock, log: silent });
   const intents = createIntents({
     database,
     clock,
     committer,
-    records: createRecords({ database, clock, log: silent }),
+    records,
     kinds: requests,
     onFault,
     ...(pace ? { pace } : {}),
@@ -107,6 +109,7 @@ export async function startFacade({
     tenant,
     database,
     committer,
+    records,
     clock,
     tailer,
     upstream,

@@ -129,6 +129,7 @@ export async function createRemoteRuntime({
   const dependencies: UpstreamDependencies = {
     database,
     committer,
+    records,
     clock,
     upstream,
     serviceClock,

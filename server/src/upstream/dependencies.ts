@@ -1,5 +1,6 @@
 import type { Committer } from '../commit/commit.ts';
 import type { Database } from '../db/database.ts';
+import type { Records } from '../db/records.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
@@ -17,6 +18,8 @@ import type { WebhookClaim } from './webhook-claim.ts';
 export interface UpstreamDependencies {
   readonly database: Database;
   readonly committer: Committer;
+  /** The mark of records that went back: what the service has said of a resource since then is not in them. */
+  readonly records: Pick<Records, 'lastKnown'>;
   readonly clock: Clock;
   readonly upstream: Upstream;
   /** The service's clock, by which it dates what it makes. */

@@ -6,6 +6,7 @@ import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import { AHEAD_MS, isAhead, plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
+import type { Behind } from '../kernel/records.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
 export type MirroredResource =
@@ -329,6 +330,17 @@ export async function touchMirrored(
     .where('resource', '=', resource)
     .where('id', 'in', older)
     .execute();
+}
+
+/**
+ * Whether a state was last shown before the records went back: what the service has said since is not in it, and an end that it
+ * has corrected by a webhook looks final.
+ */
+export function isFromBefore(
+  { observedAt }: Pick<MirroredRow, 'observedAt'>,
+  behind: Behind | null,
+): boolean {
+  return behind !== null && observedAt < behind.until;
 }
 
 /** The age at which a poll is deleted: longer than any interval between two. */

@@ -9,7 +9,7 @@ import {
   type UpstreamDependencies,
 } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { claimPoll, type MirroredRow, selectOpen } from '../../upstream/mirror-store.ts';
+import { claimPoll, isFromBefore, type MirroredRow, selectOpen } from '../../upstream/mirror-store.ts';
 import {
   cannotAsk,
   isInconclusive,
@@ -64,7 +64,7 @@ export function createRemotePayouts(
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<PayoutService> {
-  const { database, clock, reads, intents } = dependencies;
+  const { database, clock, reads, intents, records } = dependencies;
   const endpoints = createEndpoints(clock);
   const mirror = mirrorPayouts(dependencies);
   const requests = createPayoutRequests({ ...dependencies, endpoints, mirror });
@@ -172,7 +172,9 @@ export function createRemotePayouts(
   ): Promise<(Payout | null)[]> {
     const names = [...new Set(references.filter(canBeReference))];
     const known = await mirror.findNamed(tenant, names);
-    const open = names.filter((name) => !isConfirmed(known.get(name)) && !hasNoWithdrawal(known.get(name)));
+    const isEnd = (row: MirroredRow | undefined) =>
+      isConfirmed(row) && !isFromBefore(row!, records.lastKnown());
+    const open = names.filter((name) => !isEnd(known.get(name)) && !hasNoWithdrawal(known.get(name)));
     let found = new Map<string, Payout>();
     if (open.length > 0)
       try {
@@ -191,7 +193,7 @@ export function createRemotePayouts(
       const before = known.get(reference);
       const payout = found.get(reference);
       if (payout || !before) return payout ?? null;
-      if (!before.final) requester.onRead(before.observedAt, true);
+      if (!isEnd(before)) requester.onRead(before.observedAt, true);
       return payoutIn(before);
     });
   }

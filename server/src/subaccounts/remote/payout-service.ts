@@ -14,6 +14,7 @@ import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lis
 import {
   claimPoll,
   countMirrored,
+  isFromBefore,
   listMirrored,
   type MirroredRow,
   selectMirrored,
@@ -97,7 +98,7 @@ export function createRemotePayouts(
     readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
   },
 ): RemoteSlice<PayoutReads & SubaccountPayoutService> {
-  const { clock, get } = dependencies;
+  const { clock, get, records } = dependencies;
   const { sql } = dependencies.database;
   const mirror = mirrorPayouts(dependencies);
   const requests = createPayoutRequests({
@@ -108,6 +109,10 @@ export function createRemotePayouts(
       return known && payoutIn(known);
     },
   });
+
+  const isOfBefore = (row: MirroredRow) => isFromBefore(row, records.lastKnown());
+  /** Whether what is known of a payout is its end, about which the service is not asked. */
+  const isLast = (row: MirroredRow) => row.final && !isOfBefore(row);
 
   /** Reads a payout from the service and records it; null where the service says that there is none. */
   async function fetchPayout(
@@ -172,7 +177,7 @@ export function createRemotePayouts(
       if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
       const known = await mirror.findOf(tenant, subaccountId, reference);
       const last = known && payoutIn(known);
-      if (last && isSettled(last) && !last.neverMade) return last;
+      if (last && isSettled(last) && !last.neverMade && !isOfBefore(known!)) return last;
       try {
         const { payout, read } = await withUpstreamErrors(
           fetchPayout(tenant, subaccountId, reference, { requestOptions }),
@@ -216,7 +221,8 @@ export function createRemotePayouts(
         // The version is read before everything else, so that no later change is missed.
         const head = await readHead(sql, tenant);
         const known = await mirror.findOf(tenant, subaccountId, reference);
-        const id = known?.id ?? (await findPayout(tenant, subaccountId, reference))?.id;
+        const isCurrent = known !== null && !isOfBefore(known);
+        const id = isCurrent ? known.id : (await findPayout(tenant, subaccountId, reference))?.id;
         const found = id === undefined ? null : await selectMirroredWithHead(sql, tenant, RESOURCE, id);
         if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
         const doubt = await findInDoubt(tenant, subaccountId, reference);
@@ -232,15 +238,15 @@ export function createRemotePayouts(
         const now = clock.now();
         const oldBefore = plusMs(now, -OLD_AFTER_MS);
         const due = known
-          .filter(({ final, observedAt }) => !final && (observedAt < oldBefore || isAhead(observedAt, now)))
+          .filter((row) => !isLast(row) && (row.observedAt < oldBefore || isAhead(row.observedAt, now)))
           .slice(0, REFRESHED_AT_ONCE);
         const refreshes = await Promise.allSettled(
           due.map((row) => refreshOne(tenant, row, { requestOptions, maxAgeMs: MAX_AGE_MS })),
         );
         const current = due.length === 0 ? known : await select();
         const hasFailed = refreshes.some(({ status }) => status === 'rejected');
-        for (const { observedAt, final } of current)
-          if (!final) requester.onRead(observedAt, hasFailed && observedAt < oldBefore);
+        for (const row of current)
+          if (!isLast(row)) requester.onRead(row.observedAt, hasFailed && row.observedAt < oldBefore);
         const found = new Map(current.map((row) => [row.id, payoutIn(row)]));
         if (ids.some((id) => !found.has(id)))
           for (const payout of await requests.inDoubt(tenant))

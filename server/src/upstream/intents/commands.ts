@@ -14,6 +14,7 @@ import {
   kindOf,
   type Opening,
   openIntent,
+  SETTLED_BY_HAND,
 } from './transitions.ts';
 
 /** The task that looks an intent up at `at`. */
@@ -150,7 +151,7 @@ export function abandonment(tenant: Tenant, intent: Intent, observation?: Observ
     intent,
     (current) => ({
       // What the operator has found out is known: its key may be used again where its kind allows that.
-      records: [put(intents, { ...current, state: 'absent', finding: 'Settled by hand', behindSince: null })],
+      records: [put(intents, { ...current, state: 'absent', finding: SETTLED_BY_HAND, behindSince: null })],
       done: [{ kind: RESOLVE, key: keyOf(intent) }],
     }),
     observation,

@@ -42,6 +42,7 @@ import {
   type Intent,
   intentKey,
   isOpen,
+  isSettledByHand,
   keyOf,
   kindOf,
   markUnknown,
@@ -183,7 +184,9 @@ export function createIntents({
         await signal.waitForSender(intent, () => reload(tenant, intent));
       const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
       if (resourceId !== null) return { resourceId, replayed: true };
-      if (intent.state === 'absent' && result === 'not_there') return 'not_done';
+      // Where the service shows nothing of such requests, what the operator has found out counts.
+      const isDenied = result === 'not_there' || (isSettledByHand(intent) && !isFound(result));
+      if (intent.state === 'absent' && isDenied) return 'not_done';
       // The sender, here or on another instance, may have recorded the end by now.
       const outcome = outcomeAfterLookup(await reload(tenant, intent), {
         safeToRepeat: operation.safeToRepeat ?? false,

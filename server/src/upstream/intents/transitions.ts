@@ -81,6 +81,14 @@ export function isOpen({ state }: Intent): boolean {
   return state === 'sending' || state === 'in_doubt';
 }
 
+/** The finding of an intent that an operator has settled as never done. */
+export const SETTLED_BY_HAND = 'Settled by hand';
+
+/** Whether an operator has settled an intent as never done: it is sent again unless a lookup shows what it has made after all. */
+export function isSettledByHand({ finding }: Pick<Intent, 'finding'>): boolean {
+  return finding === SETTLED_BY_HAND;
+}
+
 /** Whether two states are of one attempt: a key that is used again keeps its intent, with another `createdAt`. */
 export function isSameAttempt(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
