@@ -14,7 +14,7 @@ test(`${STORIES} stories of a client that follows the guidance break no law`, {
   const { counts, failures } = await playStories({ databases: urls, seeds: seedsFrom(1, STORIES) });
   expect(failures.map(textOfStoryFailure)).toEqual([]);
   // A client that does nothing breaks no law either.
-  const happened = ['request: PayoutSuccess', 'an invoice of a withdrawal: paid'];
+  const happened = ['request: PayoutSuccess', 'an invoice of a withdrawal: paid', 'a transfer: done'];
   const happenedInMany = [
     ...['request: SubaccountPayoutSuccess', 'an invoice of a subaccount: paid', 'an instance killed'],
     ...['a write: lose after', 'a write: take effect late', 'a write: nameless', 'a false webhook'],
@@ -22,6 +22,8 @@ test(`${STORIES} stories of a client that follows the guidance break no law`, {
     ...['the client sees a payout in doubt', 'never made', 'another key for an invoice', 'an update'],
     ...['a request that arrives late', 'the database is restored'],
     ...['a request without an answer', 'a webhook repeated'],
+    ...['a refund: done', 'a refund is absent', 'start: CHECKOUT_TOKEN_PAUSED', 'the records are confirmed'],
+    ...['a payment by card: paid', 'a payment by pix: paid', 'a page: paid', 'a token is gone'],
   ];
   for (const each of runsAll() ? [...happened, ...happenedInMany] : happened)
     expect([each, (counts.get(each) ?? 0) > 0]).toEqual([each, true]);

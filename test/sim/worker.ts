@@ -39,8 +39,8 @@ async function playFacades(job: Job): Promise<void> {
     databases,
     seeds,
     steps: job.steps,
-    onPlayed(story) {
-      if (job.kind === 'replay') lines.push(...story.lines);
+    onPlayed(played) {
+      if (job.kind === 'replay') lines.push(...played);
       else say({ kind: 'played' });
     },
   });

@@ -1,6 +1,7 @@
 import { plusMs } from '../../../server/src/kernel/clock.ts';
 import type { Random } from '../../faults/random.ts';
 import type { ManualClock } from '../../support/clock.ts';
+import { type AnswerTamper, createAsk, type Data, ERRORS } from './ask.ts';
 import type { Instance } from './instance.ts';
 import { SUBACCOUNT } from './service.ts';
 
@@ -66,11 +67,6 @@ export type Outcome = 'open' | 'paid' | 'given up';
 
 const PAYOUT = `__typename id withdrawalId code amountCents method destination status final inDoubt version`;
 const SUBACCOUNT_PAYOUT = `__typename id payoutId withdrawalId code amountCents pixKey status reversed guidance final inDoubt version`;
-const ERRORS = `
-  ... on UserError { __typename message }
-  ... on RateLimitError { retryAfterSeconds }
-  ... on UpstreamError { retryable moneyMayHaveMoved lookupReference }`;
-
 const REQUEST_PAYOUT = `mutation ($input: RequestPayoutInput!) { answer: requestPayout(input: $input) {
   ... on PayoutSuccess { __typename payout { ${PAYOUT} } } ${ERRORS} } }`;
 const REQUEST_SUBACCOUNT_PAYOUT = `mutation ($input: RequestSubaccountPayoutInput!) { answer: requestSubaccountPayout(input: $input) {
@@ -87,14 +83,8 @@ const UPDATES = `subscription ($id: ID) { payoutUpdates(id: $id) { payout { ${PA
 const SUBACCOUNT_UPDATES = `subscription ($subaccountId: String!, $reference: String!) {
   payoutUpdates: subaccountPayoutUpdates(subaccountId: $subaccountId, reference: $reference) { payout: subaccountPayout { ${SUBACCOUNT_PAYOUT} } } }`;
 
-// biome-ignore lint/suspicious/noExplicitAny: as JSON comes
-type Data = any;
-/** Alters an answer on its way to the client, as a faulty facade would give it: the checker has to find it. */
-export type AnswerTamper = (data: Data, operation: string) => Data;
-
 /** An attempt after which a client gives up for good. */
 const MOST_ATTEMPTS = 4;
-const PATIENCE_MS = [3 * SECOND, 8 * SECOND, 25 * SECOND];
 
 /**
  * The client that follows the guidance of `schema.graphql` and of `server/docs` to the letter, and nothing else:
@@ -133,30 +123,7 @@ export function createClientOf({
   const attempts = new Map<Invoice, Attempt[]>();
   const busy = new Set<Attempt>();
 
-  /** Null where no answer came: the instance was killed, or the client's patience has ended. */
-  async function ask(
-    instance: Instance,
-    operation: string,
-    query: string,
-    variables: object,
-  ): Promise<{ data: Data; errors: readonly unknown[] } | null> {
-    const askedAt = clock.now();
-    let giveUp: () => void = () => undefined;
-    const impatience = new Promise<null>((resolve) => {
-      giveUp = clock.schedule(plusMs(askedAt, random.pick(PATIENCE_MS)), () => resolve(null));
-    });
-    const sent = instance.client.send(query, variables as Record<string, unknown>).then(
-      ({ body }) => body,
-      () => null,
-    );
-    const body = await Promise.race([sent, impatience, instance.killed.then(() => null)]);
-    giveUp();
-    if (!body) return null;
-    const data = body.data ?? null;
-    const altered = tamper && data ? tamper(data, operation) : data;
-    return { data: altered, errors: body.errors ?? [] };
-  }
-
+  const ask = createAsk({ clock, random, tamper });
   const anyInstance = () => random.pick(instances());
   const waits = (attempt: Attempt, ms: number) => {
     attempt.dueAt = plusMs(clock.now(), ms);
@@ -400,6 +367,14 @@ export function createClientOf({
       const isSubaccounts = Buffer.from(id, 'base64').toString().startsWith('SubaccountPayout:');
       const answer = await ask(instance, 'by id', isSubaccounts ? SUBACCOUNTS_BY_ID : BY_ID, { id });
       return answer?.data && answer.errors.length === 0 ? answer.data.answer : undefined;
+    },
+    /** Reads once more what each of its answers was about: any of them may be older than what has happened since. */
+    async lookAgain(): Promise<void> {
+      for (const attempt of [...attempts.values()].flat()) {
+        if (attempt.id === null) continue;
+        const payout = await this.readById(anyInstance(), attempt.id);
+        if (payout) see(attempt, payout, 'in the end');
+      }
     },
     /**
      * The facade was restored. "Read the state again", for versions are given twice; what was in doubt: "Request it with the same

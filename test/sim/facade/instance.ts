@@ -31,6 +31,7 @@ export async function startInstance({
   clock,
   limit,
   secret,
+  families = '',
   onFault,
 }: {
   name: string;
@@ -41,6 +42,8 @@ export async function startInstance({
   /** Requests a minute that it may send. */
   limit: number;
   secret: string;
+  /** The families whose requests the service takes. */
+  families?: string | undefined;
   onFault: (message: string) => void;
 }): Promise<Instance> {
   let isDead = false;
@@ -63,6 +66,7 @@ export async function startInstance({
     PSA_UPSTREAM_LIVE_KEY: MERCHANT_KEY,
     PSA_UPSTREAM_WEBHOOK_SECRET: secret,
     PSA_UPSTREAM_LIMIT: String(limit),
+    PSA_UPSTREAM_FAMILIES: families,
     PSA_GRAPHQL_LIMIT: '1000000',
   });
   const app: App = await createApp({

@@ -1,4 +1,5 @@
-import type { AnswerTamper, PayoutAnswer } from './client.ts';
+import type { AnswerTamper } from './ask.ts';
+import type { PayoutAnswer } from './client.ts';
 import type { FacadeTamper } from './story.ts';
 
 /**
@@ -35,6 +36,15 @@ export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
       operation === 'update' && data.answer?.final ? { answer: { ...data.answer, version: 0 } } : data,
   },
 };
+
+/** Those that the shop's part of a story has to show by itself. */
+export const PLANTED_IN_SHOP: Readonly<Record<string, FacadeTamper>> = Object.fromEntries(
+  [
+    'a restored database has no mark',
+    'a retry has another key',
+    'a request whose answer is lost is sent again',
+  ].map((name) => [name, PLANTED[name]!]),
+);
 
 /** Wherever an answer shows one. */
 function alterPayout(alter: (payout: PayoutAnswer) => PayoutAnswer): AnswerTamper {

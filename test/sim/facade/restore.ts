@@ -1,13 +1,14 @@
 import { createCommitter } from '../../../server/src/commit/commit.ts';
 import { checkBackup, restoreDatabase, saveDatabase } from '../../../server/src/db/backup.ts';
 import type { Database } from '../../../server/src/db/database.ts';
+import { createRecords } from '../../../server/src/db/records.ts';
 import { announcement, STREAM_CHANNEL } from '../../../server/src/events/log-tailer.ts';
 import { PaymentError } from '../../../server/src/kernel/errors.ts';
 import { createDoubts } from '../../../server/src/modes/doubts.ts';
 import type { Random } from '../../faults/random.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
-import { emptyTables } from '../../support/templates.ts';
+import { emptyTables, silent } from '../../support/templates.ts';
 
 /** A backup at a random step of a story, and its restore at a later one. */
 export function createRestore({
@@ -24,6 +25,7 @@ export function createRestore({
   const savesAt = 1 + fate.below(Math.max(1, steps - 4));
   const goesBackAt = savesAt + 1 + fate.below(Math.max(1, steps - savesAt));
   let saved: string[] = [];
+  let savedAt: Date | null = null;
   let isBehind = false;
 
   async function withDatabase<Result>(work: (database: Database) => Promise<Result>): Promise<Result> {
@@ -39,9 +41,12 @@ export function createRestore({
     savesAt,
     goesBackAt,
     isBehind: () => isBehind,
+    /** The instant of the backup, once there is one. */
+    savedAt: () => savedAt,
 
     async save(): Promise<void> {
       saved = [];
+      savedAt = clock.now();
       await withDatabase((database) =>
         saveDatabase(database, {
           takenAt: clock.now(),
@@ -64,6 +69,14 @@ export function createRestore({
         else await database.sql.deleteFrom('restored_records').execute();
       });
       isBehind = true;
+    },
+
+    /** `psa restored --confirm`. */
+    async confirm(): Promise<void> {
+      await withDatabase((database) =>
+        createRecords({ database, clock, log: silent }).restored({ confirm: true }),
+      );
+      isBehind = false;
     },
 
     /** Settles each doubt by the name of what its key has made; null for nothing, undefined for not yet. */

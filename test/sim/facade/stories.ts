@@ -3,11 +3,16 @@ import { connectTo } from '../../support/database.ts';
 import { keepConnections } from '../../support/kept-connections.ts';
 import { emptyTables } from '../../support/templates.ts';
 import type { Failure } from '../failure.ts';
-import { startServiceHost } from './service.ts';
+import { playShop } from './shop-story.ts';
 import { type FacadeTamper, playStory, type Story } from './story.ts';
+import { startServiceHost } from './wire.ts';
 
 /** Plays a number of stories at once, each in a database of its own: while one waits for it, another goes on. */
 export const AT_ONCE = 3;
+
+/** The parts of a story: the payouts of a merchant, and its shop. Each is played from the seed, in an empty database. */
+const PARTS = { payouts: playStory, shop: playShop } as const;
+export type Part = keyof typeof PARTS;
 
 export interface PlayedStories {
   readonly counts: Map<string, number>;
@@ -20,6 +25,7 @@ export async function playStories({
   seeds,
   steps,
   tamper,
+  parts = Object.keys(PARTS) as Part[],
   onPlayed,
   untilBroken = false,
 }: {
@@ -28,7 +34,9 @@ export async function playStories({
   seeds: readonly number[];
   steps?: number | undefined;
   tamper?: FacadeTamper | undefined;
-  onPlayed?: (story: Story) => void;
+  parts?: readonly Part[];
+  /** Called with the lines of all parts of a seed. */
+  onPlayed?: (lines: string[]) => void;
   /** Ends with the first seed that breaks a law. */
   untilBroken?: boolean;
 }): Promise<PlayedStories> {
@@ -41,13 +49,17 @@ export async function playStories({
     keepConnections(databaseUrl);
     for (let seed = left.pop(); seed !== undefined; seed = left.pop()) {
       if (untilBroken && failures.length > 0) return;
-      const database = await connectTo(databaseUrl, createSystemClock());
-      await emptyTables(database.sql);
-      await database.close();
-      const story = await playStory({ seed, databaseUrl, host, tamper, steps });
-      for (const [what, n] of story.counts) counts.set(what, (counts.get(what) ?? 0) + n);
-      if (story.broken.length > 0) failures.push({ seed, ...story.broken[0]! });
-      onPlayed?.(story);
+      const played: Story[] = [];
+      for (const part of parts) {
+        const database = await connectTo(databaseUrl, createSystemClock());
+        await emptyTables(database.sql);
+        await database.close();
+        const story = await PARTS[part]({ seed, databaseUrl, host, tamper, steps });
+        for (const [what, n] of story.counts) counts.set(what, (counts.get(what) ?? 0) + n);
+        if (story.broken.length > 0) failures.push({ seed, ...story.broken[0]! });
+        played.push(story);
+      }
+      onPlayed?.(played.flatMap(({ lines }) => lines));
     }
   }
   try {

@@ -1,12 +1,12 @@
-import { setImmediate as turn } from 'node:timers/promises';
-import { plusMs } from '../../../server/src/kernel/clock.ts';
 import { createRandom, type Random } from '../../faults/random.ts';
 import { createManualClock } from '../../support/clock.ts';
 import type { Violation } from '../violation.ts';
-import { type AnswerTamper, createClientOf, type Invoice } from './client.ts';
-import { type Instance, startInstance } from './instance.ts';
+import type { AnswerTamper } from './ask.ts';
+import { createClientOf, type Invoice } from './client.ts';
 import { createRestore } from './restore.ts';
-import { createService, LTC, type ServiceHost, type TruePayout, type WireTamper } from './service.ts';
+import { createService, LTC, type TruePayout } from './service.ts';
+import { createStage } from './stage.ts';
+import type { ServiceHost, WireTamper } from './wire.ts';
 import { createJudge } from './witness.ts';
 
 /** A fault as a facade could have it, put in at its two borders. */
@@ -79,45 +79,14 @@ export async function playStory({
     onMade: (payout) => judge.onMade(payout),
     tamper: tamper.wire,
   });
-  const name = `s${seed}`;
-  host.add(name, service);
   const invoices = drawInvoices(random);
   const judge = createJudge({ service, invoices, found, count });
 
-  const instances: Instance[] = [];
-  const closing: Promise<void>[] = [];
-  let started = 0;
-  const limit = random.pick([120, 120, 120, 20, 8]);
-  async function start(): Promise<void> {
-    started += 1;
-    const instance = `i${started}`;
-    instances.push(
-      await startInstance({
-        name: instance,
-        databaseUrl,
-        serviceUrl: `${host.url}/${name}/${instance}`,
-        clock,
-        limit,
-        secret: service.secret,
-        onFault: (message) => {
-          if (!EXPECTED_FAULTS.test(message)) found('nothing fails but by a fault', message);
-        },
-      }),
-    );
-  }
-  function kill(index: number): void {
-    const [instance] = instances.splice(index, 1) as [Instance];
-    note(`kills ${instance.name}`);
-    count('an instance killed');
-    instance.kill();
-    service.cut(instance.name);
-    closing.push(instance.close().catch(() => undefined));
-  }
-
-  async function killOne(): Promise<void> {
-    kill(random.below(instances.length));
-    if (instances.length === 0 || chance(3)) await start();
-  }
+  const stage = createStage({
+    ...{ name: `s${seed}`, clock, random, databaseUrl, host, service, note, count, found },
+    onSettled: () => invoices.forEach((invoice) => void judge.checkOnce(invoice)),
+  });
+  const { instances, urls, start, settle, pass } = stage;
   function payForOthers(): void {
     service.payForOthers(random.pick(STRANGERS), random.pick(AMOUNTS), random.pick(['pix', 'pix_turbo']));
   }
@@ -134,34 +103,6 @@ export async function playStory({
     tamper: tamper.answers,
   });
 
-  async function settle(): Promise<void> {
-    for (let quiet = 0, turns = 0; quiet < QUIET_TURNS; turns += 1) {
-      if (turns > MOST_TURNS) throw new Error(`seed ${seed} does not settle`);
-      await Promise.all(instances.map(({ statements }) => statements.idle()));
-      await turn();
-      const isQuiet = service.isIdle() && instances.every(({ statements }) => statements.isIdle());
-      quiet = isQuiet ? quiet + 1 : 0;
-    }
-    for (const invoice of invoices) judge.checkOnce(invoice);
-  }
-
-  async function pass(ms: number): Promise<void> {
-    clock.moveTo(plusMs(clock.now(), ms));
-    await settle();
-  }
-
-  /** The operator puts the database back to its backup, and starts the facade once nothing of before can arrive any more. */
-  async function goBack(): Promise<void> {
-    count('the database is restored');
-    note('the database is restored');
-    while (instances.length > 0) kill(0);
-    await ended(closing.splice(0));
-    await client.readAgain();
-    await pass(16 * MINUTE);
-    await restore!.goBack({ marks: !tamper.forgetsMark });
-    await start();
-  }
-
   /** The operator ends what is in doubt by the service's own books. */
   async function operate(): Promise<void> {
     if (!restore?.isBehind() || instances.length === 0) return;
@@ -174,7 +115,6 @@ export async function playStory({
     await settle();
   }
 
-  const urls = () => instances.map(({ url }) => url);
   const events: readonly [number, () => unknown][] = [
     [14, () => client.begin(random.pick(invoices))],
     [8, () => pass(random.pick([200, 1_000, 3_000, 9_000, 16_000, 31_000]))],
@@ -184,7 +124,7 @@ export async function playStory({
     [1, () => service.lie()],
     [2, payForOthers],
     [1, () => service.setDown(chance(2))],
-    [1, killOne],
+    [1, stage.killOne],
   ];
   const weight = events.reduce((sum, [each]) => sum + each, 0);
 
@@ -192,7 +132,8 @@ export async function playStory({
     while (step < steps && broken.length === 0) {
       step += 1;
       if (restore?.savesAt === step) await restore.save();
-      if (restore?.goesBackAt === step) await goBack();
+      if (restore?.goesBackAt === step)
+        await stage.goBack(restore, { marks: !tamper.forgetsMark, meanwhile: client.readAgain });
       let at = random.below(weight);
       const [, act] = events.find(([each]) => {
         at -= each;
@@ -207,27 +148,9 @@ export async function playStory({
     await end();
   } finally {
     await client.close();
-    for (const instance of instances.splice(0)) {
-      instance.kill();
-      service.cut(instance.name);
-      closing.push(instance.close().catch(() => undefined));
-    }
-    await ended(closing);
-    host.remove(name);
+    await stage.close();
   }
   return { seed, lines: service.lines, counts, broken };
-
-  /** Moves the clock on for those that still wait for it. */
-  async function ended(all: readonly Promise<void>[]): Promise<void> {
-    let isOver = false;
-    void Promise.all(all).then(() => {
-      isOver = true;
-    });
-    while (!isOver) {
-      clock.advance(MINUTE);
-      await turn();
-    }
-  }
 
   async function end(): Promise<void> {
     note('the network heals');
@@ -245,6 +168,9 @@ export async function playStory({
     // Requested once more, a key that the restored records lack is in doubt.
     for (let round = 0; round < MOST_ROUNDS && restore?.isBehind() && hasDoubts(); round += 1)
       await goOn(2 * MINUTE);
+    const looking = client.lookAgain();
+    await pass(MINUTE);
+    await looking;
     if (broken.length > 0) return;
     for (const invoice of invoices)
       judge.checkEnd(invoice, client.outcomeOf(invoice), client.attemptsOf(invoice));
@@ -295,12 +221,6 @@ export async function playStory({
 const PROGRESS_AT_ONCE = 8;
 /** The most rounds, for an invoice that is denied again and again. */
 const MOST_ROUNDS = 40;
-const QUIET_TURNS = 12;
-const MOST_TURNS = 200_000;
-
-/** The log names these for an operator; they are what the service did, or a kill. */
-const EXPECTED_FAULTS =
-  /this instance was killed|A webhook said of|has answered with|has been unknown since|The payments service has corrected|a limit of the payments|database is closed|UpstreamFault/i;
 
 function drawInvoices(random: Random): Invoice[] {
   return Array.from({ length: 2 + random.below(3) }, (_, number): Invoice => {
