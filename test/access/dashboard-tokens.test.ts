@@ -44,6 +44,18 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   wallet: { scope: 'wallet', query: '{ wallet { balanceCents } }' },
   cardPayment: { scope: 'card_payments', query: '{ cardPayment(orderCode: $orderCode) { status } }' },
   cardPayments: { scope: 'card_payments', query: '{ cardPayments { totalCount nodes { status } } }' },
+  cardPaymentTotals: {
+    scope: 'card_payments',
+    query: '{ cardPaymentTotals(groupBy: [STATUS]) { count amountCents groups { status } } }',
+  },
+  paymentTotals: { scope: 'payments', query: '{ paymentTotals { count amountCents } }' },
+  chargeTotals: { scope: 'payments', query: '{ chargeTotals { count amountCents } }' },
+  refundTotals: { scope: REFUND_SCOPES, query: '{ refundTotals { count amountCents } }' },
+  payoutTotals: { scope: 'payouts', query: '{ payoutTotals { count amountCents } }' },
+  subaccountPayoutTotals: {
+    scope: 'subaccounts',
+    query: '{ subaccountPayoutTotals { count amountCents } }',
+  },
   pausedTokens: { scope: 'card_payments', query: '{ pausedTokens { tokenId } }' },
   charge: { scope: 'payments', query: '{ charge(chargeId: $chargeId) { status } }' },
   charges: { scope: 'payments', query: '{ charges { totalCount nodes { status } } }' },

@@ -163,6 +163,22 @@ const PLACES: Record<string, Attack> = {
   'Query.payouts(filter.externalId)': (other) =>
     other.externalId.map((id) => ({ filter: { externalId: id } })),
   'Query.payouts(filter.reference)': (other) => other.payoutCode.map((id) => ({ filter: { reference: id } })),
+  'Query.cardPaymentTotals(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.cardPaymentTotals(filter.reference)': (other) =>
+    other.orderCode.map((id) => ({ filter: { reference: id } })),
+  'Query.chargeTotals(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.chargeTotals(filter.reference)': (other) =>
+    other.chargeId.map((id) => ({ filter: { reference: id } })),
+  'Query.paymentTotals(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: `pix-${id}` } })),
+  'Query.paymentTotals(filter.reference)': (other) =>
+    other.paymentId.map((id) => ({ filter: { reference: id } })),
+  'Query.payoutTotals(filter.externalId)': (other) =>
+    other.externalId.map((id) => ({ filter: { externalId: id } })),
+  'Query.payoutTotals(filter.reference)': (other) =>
+    other.payoutCode.map((id) => ({ filter: { reference: id } })),
   'Query.product(productId)': each('productId', 'productId'),
   'Query.products(after)': each('products', 'after'),
   'Query.products(before)': withOwn('products', 'before', () => ({ last: 2 })),

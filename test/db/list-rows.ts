@@ -1,7 +1,7 @@
 import { CompiledQuery } from 'kysely';
 import type { Database } from '../../server/src/db/database.ts';
 import { MAX_STORE_PRODUCTS } from '../../server/src/store/model.ts';
-import { TOTALS } from '../support/totals.ts';
+import { AMOUNTS_OF_LISTS, TOTALS } from '../support/totals.ts';
 
 // Rows of accounts in every list.
 
@@ -124,9 +124,11 @@ export const SEED = (accounts: readonly Seeded[]) => `
   insert into subscription_cycle (account_id, environment, subscription_id, number, due_at, status, amount_cents, attempts, sent)
     select account_id, 'live', 'psa_sub_' || lpad(to_hex(first + 1), 32, '0'), nth, now(), 'failed', 1000, 4, false
     from seeded;
-  insert into delivery (account_id, environment, delivery_id, product_id, kind, content, created_at)
+  insert into delivery (account_id, environment, delivery_id, product_id, kind, content, remaining_count, created_at)
     select account_id, 'live', lpad(to_hex(place), 24, '0'),
-      case when nth < rare then lpad(to_hex(first), 24, '0') else lpad(to_hex(place), 24, '0') end, 'text', 'Obrigada!', now()
+      case when nth < rare then lpad(to_hex(first), 24, '0') else lpad(to_hex(place), 24, '0') end,
+      case when nth % 2 = 0 then 'codes' else 'text' end, case when nth % 2 = 1 then 'Obrigada!' end,
+      case when nth % 2 = 0 then case when nth < rare then 0 else 3 end end, now()
     from seeded where nth <= ${MOST};
   insert into store_product (account_id, environment, number, store_product_id, name)
     select account_id, 'live', place, place::text, 'Caneca' from seeded where nth <= ${MOST};
@@ -181,7 +183,9 @@ export const SEED = (accounts: readonly Seeded[]) => `
 /** The totals of what is there. */
 export const COUNT = `
   set local session_replication_role = replica;
-  insert into list_count (account_id, environment, list, parent, seconds, since, kind, status, count) ${TOTALS}`;
+  insert into list_count (account_id, environment, list, parent, seconds, since, kind, status, count) ${TOTALS};
+  insert into list_amount (account_id, environment, list, instant, seconds, since, kind, status, count, cents)
+    ${AMOUNTS_OF_LISTS}`;
 
 /** However long that takes: a busy machine needs more than the deadline of a statement. */
 export function seed(database: Database, statements: string): Promise<unknown> {

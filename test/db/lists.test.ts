@@ -26,7 +26,7 @@ import {
   type PayoutRange,
   type PayoutStatus,
 } from '../../server/src/payouts/model.ts';
-import { countPayouts, listPayouts, savePayouts } from '../../server/src/payouts/store.ts';
+import { countPayouts, listPayouts, savePayouts, totalsOfPayouts } from '../../server/src/payouts/store.ts';
 import type { PixFilter } from '../../server/src/pix/model.ts';
 import {
   countProducts,
@@ -183,6 +183,7 @@ function payoutOf(tenant: Tenant, place: number, variant: number): OwnPayout {
     code: `SAQ-${idOf(tenant, place).slice(-12).toUpperCase()}`,
     method,
     status,
+    amountCents: PAYOUT.amountCents + place,
     requestedAt,
     litoshi: method === 'ltc' ? 7 : null,
     processedAt: isOver ? requestedAt : null,
@@ -271,6 +272,12 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
     );
 }
 
+/** The amounts that are not those of their rows. */
+async function brokenAmounts({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
+  const [, law] = Object.values(rulesOfTotals());
+  return (await db.executeQuery<object>(CompiledQuery.raw(law!))).rows;
+}
+
 async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
   const [law] = Object.values(rulesOfTotals());
   // A database of an earlier version has no such list.
@@ -325,13 +332,26 @@ describeOnDatabase('A total', (open) => {
                 if (!(error instanceof Undone)) throw error;
               });
           expect(await brokenTotals(database)).toEqual([]);
+          expect(await brokenAmounts(database)).toEqual([]);
           const { rows } = await sql<OwnPayout & { requestedAt: Date }>`
-            select status, method, requested_at as "requestedAt" from payout
+            select status, method, requested_at as "requestedAt", amount_cents as "amountCents" from payout
             where account_id = ${tenant.accountId}`.execute(database.sql);
           for (const filter of asked)
             expect(await countPayouts(database.sql, tenant, filter)).toBe(
               rows.filter((row) => fulfils(row, filter)).length,
             );
+          for (const filter of asked) {
+            const found = rows.filter((row) => fulfils(row, filter));
+            const sum = (of: typeof found) => of.reduce((cents, { amountCents }) => cents + amountCents, 0);
+            const { groups, ...whole } = await totalsOfPayouts(database.sql, tenant, filter, [
+              ...(['method', 'status'] as const),
+            ]);
+            expect(whole).toEqual({ count: found.length, amountCents: sum(found), isExact: true });
+            for (const { method, status, count, amountCents } of groups) {
+              const part = found.filter((row) => row.method === method && row.status === status);
+              expect([count, amountCents]).toEqual([part.length, sum(part)]);
+            }
+          }
           expect(await countProducts(database.sql, tenant)).toBe(
             (await listProducts(database.sql, tenant, { end: 'first', limit: 100 })).length,
           );
@@ -376,6 +396,7 @@ describeOnDatabase('A total', (open) => {
     await sql`truncate payout`.execute(fresh.sql);
     expect(await countPayouts(fresh.sql, tenant, {})).toBe(0);
     expect(await brokenTotals(fresh)).toEqual([]);
+    expect(await brokenAmounts(fresh)).toEqual([]);
   });
 
   test('A total is kept by lookups alone, however many totals there are', async () => {
@@ -383,7 +404,7 @@ describeOnDatabase('A total', (open) => {
     const tenant = await openAccount(fresh);
     const places = Array.from({ length: 64 }, (_, place) => place);
     const scans = await fresh.transaction((db) =>
-      scansBy(db, ['list_count'], async () => {
+      scansBy(db, ['list_count', 'list_amount'], async () => {
         await perform(db, tenant, { what: 'payouts', places, variant: 0, isUndone: false });
         await perform(db, tenant, { what: 'payouts', places: [1], variant: 2, isUndone: false });
       }),
@@ -405,6 +426,28 @@ function fulfils(
 }
 
 // ── Migrations under way ────────────────────────────────────────────────────────────────────────
+
+test('The amounts of what there was before they were kept are added up while others write', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const database = await openPostgres({ databaseUrl, clock: createSystemClock(), log: silent });
+  onTestFinished(() => database.close());
+  await migrate(database, undefined, '0095_deliveries_by_stock_online');
+  const tenant = await openAccount(database);
+  await openStream(database.sql, tenant);
+  const write = (places: number[], variant: number) =>
+    perform(database.sql, tenant, { what: 'payouts', places, variant, isUndone: false });
+  await write([0, 1, 2, 3], 0);
+  await migrate(database, undefined, '0096_amounts_of_lists');
+  // A server of the version before goes on between the two steps.
+  await write([2, 3, 4], 2);
+  await migrate(database);
+  expect(await brokenAmounts(database)).toEqual([]);
+  await write([0, 5], 3);
+  // Cut off and begun again, it finds no difference.
+  await sql`delete from kysely_migration where name like '0097%'`.execute(database.sql);
+  await migrate(database);
+  expect(await brokenAmounts(database)).toEqual([]);
+});
 
 test('What was there before it was counted is counted while others write', async () => {
   const databaseUrl = await createPostgresDatabase('template1');

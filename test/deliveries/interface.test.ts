@@ -103,6 +103,54 @@ describe('over GraphQL', () => {
     });
   });
 
+  test('A list by stock has every delivery of that stock, and its length, to the last page', async () => {
+    const of = await merchant();
+    const { client, rest } = of;
+    const BY_STOCK = `query ($stock: [DeliveryStock!], $productId: String, $after: String) {
+      deliveries(stock: $stock, productId: $productId, first: 2, after: $after) {
+        totalCount nodes { stock remainingCount } pageInfo { hasNextPage endCursor } } }`;
+    const stocks = [6, 5, 1, 1, null];
+    for (const [index, codes] of stocks.entries()) {
+      const { body: product } = await rest.post('/products', { name: `Curso ${index}`, priceCents: 100 });
+      const content =
+        codes === null
+          ? { text: 'Obrigada!' }
+          : { codes: Array.from({ length: codes }, (_, nth) => `CODE-${index}-${nth}`) };
+      await create(client, { productId: product.id, content });
+      if (index === 3) await buy({ ...of, productId: product.id });
+    }
+    const listed = async (variables: object) => {
+      const found = [];
+      let after = null;
+      do {
+        const { deliveries } = await client.request(BY_STOCK, { ...variables, after });
+        found.push(
+          ...deliveries.nodes.map((node: object) => ({ ...node, totalCount: deliveries.totalCount })),
+        );
+        after = deliveries.pageInfo.hasNextPage ? deliveries.pageInfo.endCursor : null;
+      } while (after !== null);
+      return found.map(({ stock, remainingCount, totalCount }) => [stock, remainingCount, totalCount]);
+    };
+    const ready = ['READY', null];
+    expect(await listed({ stock: ['EMPTY'] })).toEqual([['EMPTY', 0, 1]]);
+    expect(await listed({ stock: ['LOW'] })).toEqual([
+      ['LOW', 1, 2],
+      ['LOW', 5, 2],
+    ]);
+    expect(await listed({ stock: ['READY'] })).toEqual([
+      [...ready, 2],
+      ['READY', 6, 2],
+    ]);
+    expect(await listed({ stock: ['READY', 'EMPTY', 'EMPTY'] })).toEqual([
+      [...ready, 3],
+      ['EMPTY', 0, 3],
+      ['READY', 6, 3],
+    ]);
+    expect(await listed({ stock: [] })).toEqual([]);
+    expect(await listed({ stock: ['LOW'], productId: '0'.repeat(24) })).toEqual([]);
+    expect(await listed({})).toHaveLength(5);
+  });
+
   test('A payment that was paid shows what its payer was given', async () => {
     const of = await merchant();
     const { client, productId, rest } = of;

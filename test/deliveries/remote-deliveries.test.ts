@@ -97,6 +97,17 @@ describe('deliveries of another service', () => {
     });
   });
 
+  test('A filter by stock is refused, which the service does not have, and nothing is asked', async () => {
+    const { facade, tenant, asked } = await start('/v1/deliveries', 'deliveries', [shown()]);
+    const deliveries = createRemoteDeliveries(facade).serviceFor(REQUESTER);
+    const refused = { code: 'NOT_OFFERED' };
+    await expect(
+      deliveries.list(tenant, { end: 'first', limit: 10, stock: ['empty'] }),
+    ).rejects.toMatchObject(refused);
+    await expect(deliveries.count(tenant, { stock: [] })).rejects.toMatchObject(refused);
+    expect(asked).toEqual([]);
+  });
+
   test('Content that may be behind the pages that are searched is not called unknown', async () => {
     const items = Array.from({ length: 600 }, () => shown({ kind: 'text' }));
     const { facade, tenant, asked } = await start('/v1/deliveries', 'deliveries', items);

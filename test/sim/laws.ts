@@ -42,6 +42,7 @@ const TABLES = [
   'delivered_content',
   'observed',
   'list_count',
+  'list_amount',
 ];
 
 /** The accounts of the audit, which sees their books under the names of the tables. */

@@ -26,6 +26,30 @@ export const TOTALS = `
         where since is not null
         group by 1, 2, 3, 4, 5, 6, 7, 8`;
 
+/** Each row of each list whose amounts are kept, once for each of its instants. */
+const AMOUNTS = `
+  select account_id, environment, 'card_payment' as list, instant, at, '' as kind, status, amount_cents from card_payment
+    cross join lateral (values ('created_at', created_at), ('paid_at', paid_at)) i (instant, at)
+  union all select account_id, environment, 'payment', instant, at, method, status, amount_cents from payment
+    cross join lateral (values ('created_at', created_at), ('paid_at', paid_at)) i (instant, at)
+  union all select account_id, environment, 'charge', instant, at, kind, status, amount_cents from charge
+    cross join lateral (values ('created_at', created_at), ('paid_at', paid_at)) i (instant, at)
+  union all select account_id, environment, 'refund', instant, at, resource, status, amount_cents from refund
+    cross join lateral (values ('created_at', created_at), ('completed_at', completed_at)) i (instant, at)
+  union all select account_id, environment, 'payout', instant, at, method, status, amount_cents from payout
+    cross join lateral (values ('requested_at', requested_at), ('processed_at', processed_at)) i (instant, at)
+  union all select account_id, environment, 'subaccount_payout', instant, at, '', status, amount_cents from subaccount_payout
+    cross join lateral (values ('created_at', created_at), ('completed_at', completed_at)) i (instant, at)`;
+
+/** The expected amounts. */
+export const AMOUNTS_OF_LISTS = `
+        select account_id, environment, list, instant, seconds, since, kind, status, count(*) as listed, sum(amount_cents) as listed_cents
+        from (${AMOUNTS}) r cross join lateral (values
+          (3600, date_trunc('hour', at, 'UTC')), (86400, date_trunc('day', at, 'UTC'))
+        ) period (seconds, since)
+        where at is not null
+        group by 1, 2, 3, 4, 5, 6, 7, 8`;
+
 /** The rules of totals, each with the query that finds the totals that break it. */
 export function rulesOfTotals(): Record<string, string> {
   return {
@@ -35,5 +59,12 @@ export function rulesOfTotals(): Record<string, string> {
       ) counted full join (${TOTALS}
       ) listed using (account_id, environment, list, parent, seconds, since, kind, status)
       where count is distinct from listed`,
+    'each amount is that of its rows, in each hour and day of each of their instants': `
+      select * from (
+        select account_id, environment, list, instant, seconds, since, kind, status, count, cents from list_amount
+        where count <> 0 or cents <> 0
+      ) kept full join (${AMOUNTS_OF_LISTS}
+      ) listed using (account_id, environment, list, instant, seconds, since, kind, status)
+      where count is distinct from listed or cents is distinct from listed_cents`,
   };
 }

@@ -17,6 +17,7 @@ import type { Cents } from '../kernel/money.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText } from '../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import type { Doubt, PaymentStatus } from '../receiving/model.ts';
 
 /**
@@ -226,6 +227,11 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: CardPaymentFilter): Promise<number>;
+  /**
+   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  totals(tenant: Tenant, filter: CardPaymentFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /** Rejects a filter by a field that this mode never knows. @throws UnavailableError (NOT_OFFERED) */
   assertFilter(filter: CardPaymentFilter): void;
 }

@@ -35,6 +35,7 @@ import {
   listCardPayments,
   selectCardPayments,
   selectWithHead,
+  totalsOfCardPayments,
 } from './store.ts';
 
 /** Accounts with the settings that card payments use; the slice that owns accounts provides them. */
@@ -182,6 +183,7 @@ export function createCardPaymentService({
       return { items: rows.map(({ payment }) => payment), total };
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
+    totals: (tenant, filter, groupBy) => totalsOfCardPayments(database.sql, tenant, filter, groupBy),
     assertFilter: () => undefined,
   };
 }

@@ -4,7 +4,9 @@ import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from
 import { headOf } from '../db/head.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
+import { selectTotals } from '../db/totals.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
 import {
   type CardPaymentFilter,
@@ -141,6 +143,15 @@ export async function listCardPayments(
 export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {
   const { status } = filter;
   return countFiltered(sql, tenant, 'card_payment', conditionsOf(filter), { status });
+}
+
+export function totalsOfCardPayments(
+  sql: Sql,
+  tenant: Tenant,
+  filter: CardPaymentFilter,
+  groupBy: readonly TotalsGrouping[],
+): Promise<Totals> {
+  return selectTotals(sql, tenant, 'card_payment', conditionsOf(filter), groupBy);
 }
 
 function conditionsOf({

@@ -117,7 +117,7 @@ export async function countFiltered(
   return countListInPeriod(sql, tenant, filter, period, (part) => count(inPeriod(instant, part)));
 }
 
-function valuesOf(oneOf: ListConditions['oneOf']): RawBuilder<boolean>[] {
+export function valuesOf(oneOf: ListConditions['oneOf']): RawBuilder<boolean>[] {
   return Object.entries(oneOf).flatMap(([column, { asked }]) =>
     asked ? [raw<boolean>`${raw.ref(column)} = any(${[...asked]}::text[])`] : [],
   );

@@ -17,6 +17,8 @@ export interface ListPage {
   where?: readonly RawBuilder<boolean>[] | undefined;
   /** The values that each of these columns may have; undefined: any. */
   oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
+  /** A row fulfils one of these conditions; each has a partial index. Undefined: all rows. Not allowed with `oneOf`. */
+  anyOf?: readonly RawBuilder<boolean>[] | undefined;
   /** The columns to sort by, or an expression without `oneOf`. The last is the number, which no two rows share. */
   order: readonly [...columns: (string | RawBuilder<unknown>)[], number: 'number'];
   direction?: 'asc' | 'desc' | undefined;
@@ -34,7 +36,18 @@ export interface ListPage {
 export async function selectPage<Row>(
   sql: Sql,
   { accountId, environment }: Tenant,
-  { table, columns, where = [], oneOf = {}, order, direction = 'desc', limit, offset = 0, isOfFew }: ListPage,
+  {
+    table,
+    columns,
+    where = [],
+    oneOf = {},
+    anyOf,
+    order,
+    direction = 'desc',
+    limit,
+    offset = 0,
+    isOfFew,
+  }: ListPage,
 ): Promise<Row[]> {
   const selected = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
   const columnsOfOrder = order.filter((column) => typeof column === 'string');
@@ -45,7 +58,7 @@ export async function selectPage<Row>(
     const all = [raw`account_id = ${accountId} and environment = ${environment}`, ...where, ...conditions];
     return raw`from ${raw.table(table)} where ${raw.join(all, raw` and `)}`;
   };
-  const parts = combinations(oneOf);
+  const parts = anyOf?.map((condition) => [condition]) ?? combinations(oneOf);
   if (parts === null) {
     const { rows } = await raw<Row>`
       select ${selected} ${rowsWith()} order by ${ordering}
@@ -55,10 +68,10 @@ export async function selectPage<Row>(
   if (parts.length === 0) return [];
   const keys = raw.join(columnsOfOrder.map((column) => raw.ref(column)));
   // With the values as constants PostgreSQL knows how rare each is; for values of a joined list it would take an average.
-  const firstOfEach = parts.map((part) => {
-    const conditions = part.map(({ column, value }) => raw`${raw.ref(column)} = ${value}`);
-    return raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${sizeOfPage(limit + offset)})`;
-  });
+  const firstOfEach = parts.map(
+    (conditions) =>
+      raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${sizeOfPage(limit + offset)})`,
+  );
   // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of the page,
   // which is long where the page shows old rows.
   const { rows } = await raw<Row>`
@@ -101,12 +114,12 @@ export async function selectRange<Row>(
 }
 
 /** Every combination of the values; null if no column is restricted. */
-function combinations(oneOf: NonNullable<ListPage['oneOf']>): { column: string; value: string }[][] | null {
+function combinations(oneOf: NonNullable<ListPage['oneOf']>): RawBuilder<boolean>[][] | null {
   const filters = Object.entries(oneOf).flatMap(([column, values]) =>
-    values ? [[...new Set(values)].map((value) => ({ column, value }))] : [],
+    values ? [[...new Set(values)].map((value) => raw<boolean>`${raw.ref(column)} = ${value}`)] : [],
   );
   if (filters.length === 0) return null;
-  return filters.reduce<{ column: string; value: string }[][]>(
+  return filters.reduce<RawBuilder<boolean>[][]>(
     (found, values) => found.flatMap((part) => values.map((value) => [...part, value])),
     [[]],
   );
@@ -295,8 +308,11 @@ export async function countListInPeriod(
 /** The lengths of the periods that are counted, in seconds: an hour, a day, 32 days. */
 const PERIODS_S = [3_600, 86_400, 2_764_800];
 
-/** Splits a period into the longest counted periods, and the rest at its ends, with 0 for `seconds`. */
-export function splitPeriod({ from, before }: Period): (Period & { seconds: number })[] {
+/** Splits a period into the longest periods of these lengths, and the rest at its ends, with 0 for `seconds`. */
+export function splitPeriod(
+  { from, before }: Period,
+  lengths: readonly number[] = PERIODS_S,
+): (Period & { seconds: number })[] {
   const parts: (Period & { seconds: number })[] = [];
   let [start, end] = [
     from?.getTime() ?? Number.NEGATIVE_INFINITY,
@@ -311,7 +327,7 @@ export function splitPeriod({ from, before }: Period): (Period & { seconds: numb
       ...(Number.isFinite(partEnd) && { before: new Date(partEnd) }),
     });
   };
-  for (const longer of PERIODS_S) {
+  for (const longer of lengths) {
     const ms = longer * 1_000;
     const [first, last] = [Math.ceil(start / ms) * ms, Math.floor(end / ms) * ms];
     if (first >= last) break;

@@ -37,6 +37,7 @@ export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   statement_entry: StatementEntryTable;
   subaccount_payout: SubaccountPayoutTable;
   list_count: ListCountTable;
+  list_amount: ListAmountTable;
   restored_records: RestoredRecordsTable;
 }
 
@@ -318,6 +319,17 @@ interface ListCountTable extends TenantTable {
   kind: string;
   status: string;
   count: number;
+}
+
+interface ListAmountTable extends TenantTable {
+  list: string;
+  instant: string;
+  seconds: number;
+  since: Date;
+  kind: string;
+  status: string;
+  count: number;
+  cents: number;
 }
 
 interface RestoredRecordsTable {

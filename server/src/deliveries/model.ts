@@ -41,6 +41,16 @@ export const MAX_STOCK = 10_000;
 /** The most codes of one request. */
 export const MAX_CODES = 1_000;
 
+/** The stocks of a delivery. A text and a link are always ready. */
+export type DeliveryStock = 'ready' | 'low' | 'empty';
+/** The most codes of a low stock. */
+export const LOW_STOCK = 5;
+
+export function stockOf({ remainingCount }: Pick<Delivery, 'remainingCount'>): DeliveryStock {
+  if (remainingCount === null || remainingCount > LOW_STOCK) return 'ready';
+  return remainingCount > 0 ? 'low' : 'empty';
+}
+
 /** The payment that was given content, by the method that paid it. */
 export const PAID_TYPES = ['card_payment', 'payment'] as const;
 export type PaidType = (typeof PAID_TYPES)[number];
@@ -127,6 +137,8 @@ export function contentOf({ text, link, codes }: CreateDeliveryInput['content'])
 
 export interface DeliveryFilter {
   productId?: string | undefined;
+  /** @throws UnavailableError (NOT_OFFERED) in front of another service, which has no such filter */
+  stock?: readonly DeliveryStock[] | undefined;
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */

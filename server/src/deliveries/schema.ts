@@ -24,7 +24,14 @@ import { PaymentRef } from '../payments/schema.ts';
 import { productIdText } from '../products/model.ts';
 import { ProductRef } from '../products/schema.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
-import { type CreateDeliveryInput, createDeliveryInput, type Delivery, deliveryIdText } from './model.ts';
+import {
+  type CreateDeliveryInput,
+  createDeliveryInput,
+  type Delivery,
+  deliveryIdText,
+  LOW_STOCK,
+  stockOf,
+} from './model.ts';
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 
@@ -35,6 +42,18 @@ const DeliveryKindEnum = builder.enumType('DeliveryKind', {
     LINK: { value: 'link', description: 'One https address for all payers.' },
     TEXT: { value: 'text', description: 'One text for all payers.' },
     UNKNOWN,
+  } as const,
+});
+
+const DeliveryStockEnum = builder.enumType('DeliveryStock', {
+  description: 'Whether content can be delivered at this moment.',
+  values: {
+    EMPTY: { value: 'empty', description: 'No code is in stock: who pays now waits for one.' },
+    LOW: { value: 'low', description: `At most ${LOW_STOCK} codes are in stock.` },
+    READY: {
+      value: 'ready',
+      description: 'A text, a link, or a larger stock; also where the upstream service does not report it.',
+    },
   } as const,
 });
 
@@ -100,6 +119,11 @@ builder.node(DeliveryRef, {
     remainingCount: t.exposeInt('remainingCount', {
       nullable: true,
       description: 'The number of codes in stock; null for the other kinds.',
+    }),
+    stock: t.field({
+      type: DeliveryStockEnum,
+      description: 'Whether the content can be delivered at this moment.',
+      resolve: stockOf,
     }),
     createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
   }),
@@ -181,11 +205,16 @@ builder.queryFields((t) => ({
     args: {
       ...connectionArguments(t.arg),
       productId: t.arg.string({ validate: { schema: productIdText as never } }),
+      stock: t.arg({
+        type: [DeliveryStockEnum],
+        description:
+          'Selects deliveries with any of these stocks; an empty list finds nothing. In remote mode: NOT_OFFERED.',
+      }),
     },
-    resolve: async (_, { productId, ...args }, context) => {
+    resolve: async (_, { productId, stock, ...args }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'products.read');
-      const filter = { productId: productId ?? undefined };
+      const filter = { productId: productId ?? undefined, stock: stock ?? undefined };
       const cursors = context.listCursors('deliveries');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.deliveries.list(caller.tenant, { ...range, ...filter });

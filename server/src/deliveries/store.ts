@@ -1,4 +1,4 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { selectPage } from '../db/lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
@@ -7,7 +7,14 @@ import { isObjectId } from '../kernel/lenient-json.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
 import type { PaidContent, StoredCode } from './decisions.ts';
-import type { DeliveryFilter, DeliveryRange, PaidType, StoredDelivery } from './model.ts';
+import {
+  type DeliveryFilter,
+  type DeliveryRange,
+  type DeliveryStock,
+  LOW_STOCK,
+  type PaidType,
+  type StoredDelivery,
+} from './model.ts';
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
 
@@ -45,16 +52,16 @@ export async function selectOfProducts(
 export async function listDeliveries(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before, productId }: DeliveryRange & { offset?: number },
+  { end, limit, offset = 0, after, before, productId, stock }: DeliveryRange & { offset?: number },
 ): Promise<{ place: number; delivery: StoredDelivery }[]> {
   const rows = await selectPage<Selectable<Tables['delivery']>>(sql, tenant, {
     table: 'delivery',
     where: [
-      raw<boolean>`deleted_at is null`,
-      ...(productId === undefined ? [] : [raw<boolean>`product_id = ${productId}`]),
+      ...conditionsOf({ productId }),
       ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
       ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
     ],
+    anyOf: stock && [...new Set(stock)].map((each) => IN_STOCK[each]),
     order: ['number'],
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
@@ -68,13 +75,40 @@ export async function listDeliveries(
 export async function countDeliveries(
   sql: Sql,
   tenant: Tenant,
-  { productId }: DeliveryFilter,
+  { productId, stock }: DeliveryFilter,
 ): Promise<number> {
-  let query = ofTenant(sql, 'delivery', tenant).where('deleted_at', 'is', null);
-  if (productId !== undefined) query = query.where('product_id', '=', productId);
-  const { count } = await query.select(raw<number>`count(*)`.as('count')).executeTakeFirstOrThrow();
+  if (stock?.length === 0) return 0;
+  const conditions = [
+    ...conditionsOf({ productId }),
+    ...(stock
+      ? [
+          raw<boolean>`(${raw.join(
+            stock.map((each) => IN_STOCK[each]),
+            raw` or `,
+          )})`,
+        ]
+      : []),
+  ];
+  const { count } = await conditions
+    .reduce((query, condition) => query.where(condition), ofTenant(sql, 'delivery', tenant))
+    .select(raw<number>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow();
   return count;
 }
+
+function conditionsOf({ productId }: Pick<DeliveryFilter, 'productId'>): RawBuilder<boolean>[] {
+  return [
+    raw<boolean>`deleted_at is null`,
+    ...(productId === undefined ? [] : [raw<boolean>`product_id = ${productId}`]),
+  ];
+}
+
+/** The rule of `stockOf`. Each condition is that of a partial index, and so has no parameter. */
+const IN_STOCK: Record<DeliveryStock, RawBuilder<boolean>> = {
+  ready: raw<boolean>`(remaining_count is null or remaining_count > ${raw.lit(LOW_STOCK)})`,
+  low: raw<boolean>`(remaining_count > 0 and remaining_count <= ${raw.lit(LOW_STOCK)})`,
+  empty: raw<boolean>`remaining_count = 0`,
+};
 
 /** Saves deliveries. The codes of a deleted one that nobody was given are deleted. */
 export async function saveDeliveries(

@@ -109,6 +109,7 @@ const ARGUMENTS: readonly Rule[] = [
     'Selects changes after which the resource is in any of these states; an empty list selects none. UNKNOWN is refused.',
   ],
   [/\(filter\)$/, 'The conditions of the list. If omitted or empty, the whole list is returned.'],
+  [/\(groupBy\)$/, 'Divides the totals by each of these; without any there are no groups.'],
   [/\(status\)$/, 'Selects resources in any of these states; an empty list finds nothing.'],
   [/^Query\.node\(id\)$/, 'The `id` of an object in any answer.'],
   [/^Query\.nodes\(ids\)$/, 'The `id` of each object, as in any answer; at most 100.'],

@@ -7,6 +7,7 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import { type PixKeyKind, pixKeyType } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import type { DestinationKind, DestinationVariant } from './methods/method.ts';
 import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 
@@ -365,6 +366,11 @@ export interface PayoutService<P extends Payout = Payout> {
   /** Lists a page by its offset, newest first, with the length of the whole list (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
+  /**
+   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  totals(tenant: Tenant, filter: PayoutFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /**
    * Asks the bank now rather than when that is due; of a completed payout, whether it has come back. False where the end is known,
    * or there is no such payout.

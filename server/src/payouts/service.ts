@@ -22,7 +22,7 @@ import {
   type PayoutService,
   type RequestPayoutInput,
 } from './model.ts';
-import { countPayouts, listPayouts, selectPayouts, selectWithHead } from './store.ts';
+import { countPayouts, listPayouts, selectPayouts, selectWithHead, totalsOfPayouts } from './store.ts';
 
 /** The settings of accounts that payouts depend on; the slice of accounts provides the collection. */
 export type AccountCollection = Collection<AccountSettings & { id: string }>;
@@ -137,6 +137,7 @@ export function createPayoutService({
       return { items: rows.map(({ payout }) => payout), total };
     },
     count: (tenant, filter) => countPayouts(database.sql, tenant, filter),
+    totals: (tenant, filter, groupBy) => totalsOfPayouts(database.sql, tenant, filter, groupBy),
 
     recheck: (tenant, withdrawalId) =>
       committer.change({

@@ -4,7 +4,9 @@ import { countFiltered, type ListConditions, selectFiltered } from '../db/filter
 import { headOf } from '../db/head.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
+import { selectTotals } from '../db/totals.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
 import {
@@ -101,6 +103,15 @@ export async function listPayouts(
 export function countPayouts(sql: Sql, tenant: Tenant, filter: PayoutFilter): Promise<number> {
   const { method: kind, status } = filter;
   return countFiltered(sql, tenant, 'payout', conditionsOf(filter), { kind, status });
+}
+
+export function totalsOfPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  filter: PayoutFilter,
+  groupBy: readonly TotalsGrouping[],
+): Promise<Totals> {
+  return selectTotals(sql, tenant, 'payout', conditionsOf(filter), groupBy);
 }
 
 function conditionsOf({

@@ -8,6 +8,7 @@ import { type Cents, isCents } from '../kernel/money.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { requiredOr } from '../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import type { DeliveredContent, Doubt, PaymentStatus, ReturnCause } from '../receiving/model.ts';
 
 // What all resources share that a PIX code pays: a payment, a charge.
@@ -229,6 +230,11 @@ export interface PixReads<R extends PixResource, Filter> {
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
   count(tenant: Tenant, filter: Filter): Promise<number>;
+  /**
+   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  totals(tenant: Tenant, filter: Filter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
 }
 
 // ── The bank's and the payer's side ─────────────────────────────────────────────────────────────

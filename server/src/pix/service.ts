@@ -82,6 +82,7 @@ export function createPixReads<R extends StoredPixResource, Kind extends string,
       return { items: rows.map(({ resource }) => resource), total };
     },
     count: (tenant, filter) => table.count(sql, tenant, filterOf(filter)),
+    totals: (tenant, filter, groupBy) => table.totals(sql, tenant, filterOf(filter), groupBy),
   };
 }
 

@@ -1,8 +1,10 @@
 import { type RawBuilder, sql as raw } from 'kysely';
 import type { Sql } from '../db/database.ts';
 import { countFiltered, isOfCustomer, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
+import { selectTotals } from '../db/totals.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
 import type { PixFilter, StoredPixResource } from './model.ts';
 import { updatedPixColumns } from './store.ts';
@@ -128,6 +130,15 @@ export function pixTable<R extends StoredPixResource, Row extends object, Kind e
 
     count(sql: Sql, tenant: Tenant, filter: PixFilter<Kind>): Promise<number> {
       return countFiltered(sql, tenant, table, conditionsOf(filter), filter);
+    },
+
+    totals(
+      sql: Sql,
+      tenant: Tenant,
+      filter: PixFilter<Kind>,
+      groupBy: readonly TotalsGrouping[],
+    ): Promise<Totals> {
+      return selectTotals(sql, tenant, table, conditionsOf(filter), groupBy);
     },
 
     async save(sql: Sql, tenant: Tenant, resources: readonly R[]): Promise<void> {

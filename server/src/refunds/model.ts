@@ -5,6 +5,7 @@ import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, notNull, optionalLimit, plainText } from '../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { anyPaymentIdText, isPaymentId, PAYMENT_ID_FORM } from '../payments/model.ts';
 import { assertIdForm } from '../pix/model.ts';
 
@@ -182,6 +183,11 @@ export interface RefundService {
     range: RefundRange,
   ): Promise<{ items: { place: number; refund: Refund }[]; more: boolean }>;
   count(tenant: Tenant, filter: RefundFilter): Promise<number>;
+  /**
+   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  totals(tenant: Tenant, filter: RefundFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /** Refuses a subscription where no refund would ever be announced. @throws UnavailableError (NOT_OFFERED) */
   assertAnnounced(): void;
 }

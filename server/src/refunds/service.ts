@@ -17,7 +17,7 @@ import {
   type RefundService,
   type StoredRefund,
 } from './model.ts';
-import { countRefunds, listRefunds, selectRefunds, selectRefundsOf } from './store.ts';
+import { countRefunds, listRefunds, selectRefunds, selectRefundsOf, totalsOfRefunds } from './store.ts';
 
 /** A kind of resource that can be refunded: the slice that owns it provides its decisions. */
 export interface RefundSource {
@@ -134,6 +134,7 @@ export function createRefundService({
       return withoutExtra(items, range);
     },
     count: (tenant, filter) => countRefunds(database.sql, tenant, filter),
+    totals: (tenant, filter, groupBy) => totalsOfRefunds(database.sql, tenant, filter, groupBy),
     assertAnnounced: () => undefined,
   };
 }

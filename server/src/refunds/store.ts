@@ -3,7 +3,9 @@ import type { Sql } from '../db/database.ts';
 import { countFiltered, type ListConditions, selectFiltered } from '../db/filtered-lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
+import { selectTotals } from '../db/totals.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import {
   isRefundId,
   REFUND_STATUSES,
@@ -62,6 +64,15 @@ export async function listRefunds(
 export function countRefunds(sql: Sql, tenant: Tenant, filter: RefundFilter): Promise<number> {
   const { status, types } = filter;
   return countFiltered(sql, tenant, 'refund', conditionsOf(filter), { kind: types, status });
+}
+
+export function totalsOfRefunds(
+  sql: Sql,
+  tenant: Tenant,
+  filter: RefundFilter,
+  groupBy: readonly TotalsGrouping[],
+): Promise<Totals> {
+  return selectTotals(sql, tenant, 'refund', conditionsOf(filter), groupBy);
 }
 
 function conditionsOf({ types, status, ...filter }: RefundFilter): ListConditions {

@@ -11,6 +11,7 @@ import {
 } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, longExternalIdText, nameText } from '../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { anySubaccountId, type NamesOfPayout, normalizeReference } from './names.ts';
 
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
@@ -169,6 +170,12 @@ export interface PayoutRecord {
   /** The `TURBO-…` code, which still leads to the payout where a `SUB-…` has replaced it. */
   turboCode: string | null;
 }
+
+/** The conditions by which the payouts of all subaccounts are added up: by whole hours. */
+export type SubaccountPayoutPeriods = Pick<
+  SubaccountPayoutFilter,
+  'status' | `${'created' | 'completed'}${'After' | 'Before'}`
+>;
 
 /** A filter of a subaccount's payouts. Dates are half-open: from one, before the other. */
 export interface SubaccountPayoutFilter
@@ -347,6 +354,15 @@ export interface SubaccountService<
   ): Promise<PlacedRange<P>>;
   payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: SubaccountPayoutFilter): Promise<number>;
+  /**
+   * Adds up the payouts of all subaccounts that a filter selects, whole and by groups. In front of another service: of those that
+   * were seen here, and never exact.
+   */
+  payoutTotals(
+    tenant: Tenant,
+    filter: SubaccountPayoutPeriods,
+    groupBy: readonly TotalsGrouping[],
+  ): Promise<Totals>;
 }
 
 export interface RequestedPayout<P extends SubaccountPayout = SubaccountPayout> {

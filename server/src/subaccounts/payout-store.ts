@@ -4,14 +4,17 @@ import { countFiltered, type ListConditions, selectFiltered } from '../db/filter
 import { headOf } from '../db/head.ts';
 import { countList, sizeOfPage } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import { selectTotals } from '../db/totals.ts';
 import { type ListRange, withoutExtra } from '../kernel/list-range.ts';
 import { kindOfPixKey, maskPixKey } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import {
   type PayoutRecord,
   type StoredSubaccountPayout,
   SUBACCOUNT_PAYOUT_STATUSES,
   type SubaccountPayoutFilter,
+  type SubaccountPayoutPeriods,
   type SubaccountPayoutStatus,
 } from './model.ts';
 import { normalizeReference, type ReferenceKind, referenceKind } from './names.ts';
@@ -149,6 +152,16 @@ export async function countFilteredPayouts(
   return countFiltered(sql, tenant, 'subaccount_payout', conditionsOf(filter), filter, [
     raw<boolean>`subaccount_id = ${subaccountId}`,
   ]);
+}
+
+/** Adds up the payouts of all subaccounts. No list has an index of them all, and none is needed for whole hours. */
+export function totalsOfPayouts(
+  sql: Sql,
+  tenant: Tenant,
+  filter: SubaccountPayoutPeriods,
+  groupBy: readonly TotalsGrouping[],
+): Promise<Totals> {
+  return selectTotals(sql, tenant, 'subaccount_payout', conditionsOf(filter), groupBy);
 }
 
 function conditionsOf({

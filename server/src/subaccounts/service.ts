@@ -34,6 +34,7 @@ import {
   listPayoutsOfEach,
   selectByReference,
   selectPayouts,
+  totalsOfPayouts,
 } from './payout-store.ts';
 import {
   countEntries,
@@ -216,6 +217,7 @@ export function createSubaccountService({
       hasMoreThanStatus(filter)
         ? countFilteredPayouts(sql, tenant, subaccountId, filter)
         : payoutCounts({ tenant, subaccountId }, { status: filter.status }),
+    payoutTotals: (tenant, filter, groupBy) => totalsOfPayouts(sql, tenant, filter, groupBy),
   };
 }
 

@@ -10,9 +10,11 @@ import {
   selectPage,
 } from '../db/lists.ts';
 import type { Tables } from '../db/tables.ts';
+import { addedRows, groupedTotals } from '../db/totals.ts';
 import type { DetailFilter } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping } from '../kernel/totals.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
 /** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
@@ -135,19 +137,52 @@ export async function countMirroredRange(
   resource: MirroredResource,
   { parent, status, period, details }: RangeFilter,
 ): Promise<number> {
-  const own = conditionsOf(tenant, resource, details);
-  if (!isOfPeriod(period) && own.length === 0)
+  const filter = { parent, status, period, details };
+  if (!isOfPeriod(period) && conditionsOf(tenant, resource, details).length === 0)
     return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
+  const { rows } = await raw<{ count: number }>`
+    select count(*) from observed where ${isOfRange(tenant, resource, filter)}
+  `.execute(sql);
+  return Number(rows[0]!.count);
+}
+
+function isOfRange(
+  tenant: Tenant,
+  resource: MirroredResource,
+  { parent, status, period, details }: RangeFilter,
+): RawBuilder<unknown> {
   const conditions = [
     raw`account_id = ${tenant.accountId} and environment = ${tenant.environment} and resource = ${resource}`,
     ...(isOfPeriod(period) ? [raw`created_at is not null`, ...inPeriod('created_at', period)] : []),
     ...valuesOf({ parent, status }),
-    ...own,
+    ...conditionsOf(tenant, resource, details),
   ];
-  const { rows } = await raw<{ count: number }>`
-    select count(*) from observed where ${raw.join(conditions, raw` and `)}
-  `.execute(sql);
-  return Number(rows[0]!.count);
+  return raw.join(conditions, raw` and `);
+}
+
+/**
+ * Adds up a part of the mirror, as far as it has not too many rows. What the service has not shown here is in no sum, so that none
+ * is exact.
+ */
+export async function totalsOfMirrored(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  filter: RangeFilter,
+  groupBy: readonly TotalsGrouping[],
+): Promise<Totals> {
+  const instant = instantOf(filter.details);
+  const at = instant ? raw`(${stateOf(instant)})::timestamptz` : raw.ref('created_at');
+  const selected = isOfRange(tenant, resource, filter);
+  const rows = raw`
+    select ${at} as at, coalesce(snapshot ->> 'method', '') as kind, status, (snapshot ->> 'amountCents')::bigint as cents
+    from observed where ${selected} order by number desc`;
+  const totals = await groupedTotals(sql, [addedRows(rows)], groupBy);
+  const { rows: shown } = await raw<{ asOf: Date | null }>`
+    select max(observed_at) as "asOf" from (
+      select observed_at from observed where ${selected} order by number desc limit ${raw.lit(MAX_ADDED_ROWS)}
+    ) newest`.execute(sql);
+  return { ...totals, isExact: false, asOf: shown[0]!.asOf };
 }
 
 function valuesOf({ parent, status }: Pick<RangeFilter, 'parent' | 'status'>): RawBuilder<boolean>[] {

@@ -7,7 +7,12 @@ import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import { POLLED_STATUSES, pollInterval } from '../../receiving/poll-interval.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../upstream/mirror-lists.ts';
+import {
+  countMirroredRange,
+  listMirroredRange,
+  type RangeFilter,
+  totalsOfMirrored,
+} from '../../upstream/mirror-lists.ts';
 import { countMirrored, listMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
@@ -82,6 +87,8 @@ export function createRemoteCardPayments(
         return { items: rows.map((row) => paymentOf(row.observed)), total };
       },
       count: async (tenant, filter) => countMirroredRange(sql, tenant, 'card_payment', rangeOf(filter)),
+      totals: async (tenant, filter, groupBy) =>
+        totalsOfMirrored(sql, tenant, 'card_payment', rangeOf(filter), groupBy),
       assertFilter: (filter) => void rangeOf(filter),
     }),
 

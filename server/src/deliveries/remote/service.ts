@@ -4,7 +4,8 @@ import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint } from '../../upstream/endpoint-availability.ts';
 import { createOfferedList } from '../../upstream/offered-list.ts';
-import type { Delivery, DeliveryService } from '../model.ts';
+import { notOffered } from '../../upstream/responses.ts';
+import type { Delivery, DeliveryFilter, DeliveryService } from '../model.ts';
 import { deliveriesFromWire } from '../wire.ts';
 import { createDeliveryRequests } from './commands.ts';
 
@@ -54,15 +55,24 @@ export function createRemoteDeliveries(
         }),
       delete: requests.delete,
       findMany: (tenant, deliveryIds) => findMany(tenant, deliveryIds, requester),
-      async list(tenant, { productId, ...range }) {
+      async list(tenant, { productId, stock, ...range }) {
+        assertNoStock(stock);
         const { items, more } = await listed.list({ tenant, productId, requester }, range);
         return { items: items.map(({ place, item }) => ({ place, delivery: item })), more };
       },
       listPage: (tenant, { productId, ...page }) => listed.page({ tenant, productId, requester }, page),
-      count: (tenant, { productId }) => listed.count({ tenant, productId, requester }),
+      async count(tenant, { productId, stock }) {
+        assertNoStock(stock);
+        return listed.count({ tenant, productId, requester });
+      },
       deliveredTo: async (_, __, ids) => ids.map(() => null),
     }),
 
     requests: requests.kinds,
   };
+}
+
+/** @throws UnavailableError (NOT_OFFERED): the stock of what is on the pages that are not read is not known */
+function assertNoStock(stock: DeliveryFilter['stock']): void {
+  if (stock) throw notOffered('Listing deliveries by their stock');
 }

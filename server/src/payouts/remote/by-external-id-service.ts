@@ -89,6 +89,6 @@ export function hasExternalId({ externalId }: PayoutFilter): boolean {
 }
 
 /** The filter of the payouts that the service has named, as the mirror has it. */
-function mirrorFilter({ status, ...details }: PayoutFilter): RangeFilter {
+export function mirrorFilter({ status, ...details }: PayoutFilter): RangeFilter {
   return { status, period: {}, details: { ...details, referenceName: details.reference, isNamed: true } };
 }

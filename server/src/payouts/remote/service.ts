@@ -9,6 +9,7 @@ import {
   type UpstreamDependencies,
 } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
+import { totalsOfMirrored } from '../../upstream/mirror-lists.ts';
 import { claimPoll, isFromBefore, type MirroredRow, selectOpen } from '../../upstream/mirror-store.ts';
 import {
   cannotAsk,
@@ -30,7 +31,7 @@ import type { Wallet } from '../../wallet/model.ts';
 import { fingerprintOf } from '../destinations.ts';
 import { isSettled, matchesFilter, type Payout, type PayoutFilter, type PayoutService } from '../model.ts';
 import { readPayout, readPayoutEvent, readPayoutList } from '../wire.ts';
-import { createPayoutsByExternalId, hasExternalId } from './by-external-id-service.ts';
+import { createPayoutsByExternalId, hasExternalId, mirrorFilter } from './by-external-id-service.ts';
 import { createPayoutRequests, LIST, PAYOUTS, SKEW_MS } from './commands.ts';
 import { mirrorPayouts, observationOf, payoutIn } from './mirror.ts';
 import { assertCursorsOfList, isBehind, placeOfDoubt } from './places.ts';
@@ -296,6 +297,8 @@ export function createRemotePayouts(
           : withUpstreamErrors(stableList.count(cachedScope(tenant, requester), stableFilter(filter)));
         return doubts.length + (await rest);
       },
+      totals: (tenant, filter, groupBy) =>
+        totalsOfMirrored(database.sql, tenant, 'payout', mirrorFilter(filter), groupBy),
       async recheck(tenant, withdrawalId) {
         const { found } = await withUpstreamErrors(
           searchFor(freshScope(tenant, requestOptionsFor(requester)), [withdrawalId]),

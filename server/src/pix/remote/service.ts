@@ -5,7 +5,12 @@ import { PAYMENT_STATUSES } from '../../receiving/model.ts';
 import { POLLED_STATUSES, pollInterval } from '../../receiving/poll-interval.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
-import { countMirroredRange, listMirroredRange, type MirrorRange } from '../../upstream/mirror-lists.ts';
+import {
+  countMirroredRange,
+  listMirroredRange,
+  type MirrorRange,
+  totalsOfMirrored,
+} from '../../upstream/mirror-lists.ts';
 import { countMirrored } from '../../upstream/mirror-store.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments, type PaymentFamily } from '../../upstream/payment-mirror.ts';
@@ -140,6 +145,7 @@ export function createRemotePixReads<
         return { items: items.map((item) => item.resource), total };
       },
       count: (tenant, filter) => countMirroredRange(sql, tenant, resource, rangeOf(filter)),
+      totals: (tenant, filter, groupBy) => totalsOfMirrored(sql, tenant, resource, rangeOf(filter), groupBy),
     }),
   };
 }

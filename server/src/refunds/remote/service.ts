@@ -3,7 +3,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createEndpoints, type Endpoint } from '../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../upstream/families.ts';
-import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
+import { countMirroredRange, listMirroredRange, totalsOfMirrored } from '../../upstream/mirror-lists.ts';
 import { createPaymentLookups } from '../../upstream/payment-lookups.ts';
 import { mirrorPayments } from '../../upstream/payment-mirror.ts';
 import { withNotOffered, withUpstreamErrors } from '../../upstream/responses.ts';
@@ -99,6 +99,10 @@ export function createRemoteRefunds(
       async count(tenant, filter) {
         assertTaken(facade, 'refunds', 'Listing refunds');
         return countMirroredRange(sql, tenant, 'refund', rangeOf(filter));
+      },
+      async totals(tenant, filter, groupBy) {
+        assertTaken(facade, 'refunds', 'Listing refunds');
+        return totalsOfMirrored(sql, tenant, 'refund', rangeOf(filter), groupBy);
       },
       assertAnnounced: () => assertTaken(facade, 'refunds', 'Following refunds'),
     }),

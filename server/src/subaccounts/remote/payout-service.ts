@@ -10,7 +10,7 @@ import {
   type UpstreamDependencies,
 } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
-import { countMirroredRange, listMirroredRange } from '../../upstream/mirror-lists.ts';
+import { countMirroredRange, listMirroredRange, totalsOfMirrored } from '../../upstream/mirror-lists.ts';
 import {
   claimPoll,
   countMirrored,
@@ -85,7 +85,13 @@ export type Get = (
 
 type PayoutReads = Pick<
   SubaccountService,
-  'findPayout' | 'findPayoutWithVersion' | 'findPayouts' | 'payouts' | 'payoutsPage' | 'countPayouts'
+  | 'findPayout'
+  | 'findPayoutWithVersion'
+  | 'findPayouts'
+  | 'payouts'
+  | 'payoutsPage'
+  | 'countPayouts'
+  | 'payoutTotals'
 >;
 
 /** Creates the payouts of subaccounts over HTTP, which are mirrored here. */
@@ -280,6 +286,9 @@ export function createRemotePayouts(
         if (!isSubaccountId(subaccountId)) return 0;
         return countMirroredRange(sql, tenant, RESOURCE, rangeFilterOf(subaccountId, filter));
       },
+
+      payoutTotals: (tenant, { status, ...details }, groupBy) =>
+        totalsOfMirrored(sql, tenant, RESOURCE, { status, period: {}, details }, groupBy),
 
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);
