@@ -22,10 +22,13 @@ beforeEach(() => {
   );
   answer = (query) => ({ data: answerTo(query) });
   asked.length = 0;
+  filters.length = 0;
   vi.stubGlobal('fetch', async (path: string, { body }: { body?: string } = {}) => {
     if (path !== '/graphql') return Response.json(answerOf(path));
-    const { query } = JSON.parse(body!);
+    const { query, variables } = JSON.parse(body!);
     asked.push(query);
+    const [, name] = /^query (\w+)/.exec(query)!;
+    filters.push(`${name} ${JSON.stringify({ ...variables, after: undefined })}`);
     return Response.json(await answer(query));
   });
 });
@@ -39,6 +42,8 @@ afterEach(() => {
 /** The answer of the server to each query from now on. */
 let answer: (query: string) => object | Promise<object>;
 const asked: string[] = [];
+/** The name of each query, with its variables but the cursor. */
+const filters: string[] = [];
 let opened: DashboardData | null = null;
 const HOST = {
   addController: () => undefined,
@@ -54,15 +59,8 @@ function answerOf(path: string) {
   throw new Error(`no answer to ${path}`);
 }
 
-const FIELDS = [
-  'payouts',
-  'cardPayments',
-  'subaccounts',
-  'webhookDeliveries',
-  'payments',
-  'charges',
-  'disputes',
-];
+const TOTALS = ['cardPayment', 'payment', 'charge', 'payout', 'subaccountPayout', 'refund'];
+const FIELDS = ['cardPayments', 'subaccounts', 'webhookDeliveries', 'payments', 'charges', 'disputes'];
 const OTHERS = ['refunds', 'subscriptions', 'deliveries', 'storeProducts'];
 
 /** The root fields of a query, each empty, and a wallet. */
@@ -70,6 +68,8 @@ function answerTo(query: string): Record<string, unknown> {
   const lists = [...FIELDS, ...OTHERS].filter((field) => new RegExp(`\\b${field}\\(`).test(query));
   return {
     ...Object.fromEntries(lists.map((field) => [field, EMPTY])),
+    ...(query.includes('DayTotals') &&
+      Object.fromEntries(TOTALS.map((name) => [`${name}Totals`, { isExact: true, groups: [] }]))),
     ...(/\bwallet\{/.test(query) && { wallet: { balanceCents: 1_000 } }),
     ...(query.includes('updatesCursor') && { updatesCursor: '1' }),
   };
@@ -78,7 +78,13 @@ function answerTo(query: string): Record<string, unknown> {
 /** The answer of a facade. */
 function aged(query: string, ageSeconds: number, stale: boolean, more: object = {}) {
   const data = answerTo(query);
-  const fields = Object.fromEntries(Object.keys(data).map((field) => [field, { ageSeconds, stale }]));
+  // Sums are those of what the facade has seen: nothing is read from the service for them.
+  const fields = Object.fromEntries(
+    Object.keys(data).map((field) => [
+      field,
+      field.endsWith('Totals') ? { ageSeconds: null, stale: false } : { ageSeconds, stale },
+    ]),
+  );
   return { data, extensions: { upstream: { ageSeconds, stale, ...more, fields } } };
 }
 
@@ -100,7 +106,7 @@ test('A page whose stream is open learns that the service gives nothing newer, s
   const data = await openDashboard();
   expect([stateOf(data).label, said(data)]).toEqual(['Ao vivo', '']);
   await vi.advanceTimersByTimeAsync(20_000);
-  expect(asked.filter((query) => query.startsWith('query WalletAndDeliveries'))).toHaveLength(1);
+  expect(asked.filter((query) => query.startsWith('query Wallet{'))).toHaveLength(1);
   expect(stateOf(data).name).toBe('live');
 
   answer = (query) => aged(query, 3, true);
@@ -172,8 +178,8 @@ test('Some lists alone that are old are named', async () => {
 test('A server without a service behind it is asked for no wallet, and its page says nothing of one', async () => {
   const data = await openDashboard();
   await vi.advanceTimersByTimeAsync(60_000);
-  expect(asked.filter((query) => query.startsWith('query WebhookDeliveries'))).toHaveLength(3);
-  expect(asked.some((query) => query.startsWith('query WalletAndDeliveries'))).toBe(false);
+  expect(asked.filter((query) => query.startsWith('query WebhookDeliveries'))).toHaveLength(4);
+  expect(asked.some((query) => query.startsWith('query Wallet{'))).toBe(false);
   expect([stateOf(data).label, said(data)]).toEqual(['Ao vivo', '']);
 });
 
@@ -187,5 +193,34 @@ test('A new start takes back that older items could not be loaded, and keeps why
   data.retry();
   await vi.waitFor(() => expect(data.phase).toBe('ready'));
   expect([data.moreFailed, data.failedRefunds.get('PSC-1')]).toEqual([false, 'Conta encerrada']);
+  data.hostDisconnected();
+});
+
+test('Each filter of the page is an argument of the query for its list, also after a new start', async () => {
+  const data = new DashboardData(HOST);
+  data.hostConnected();
+  await vi.waitFor(() => expect(data.phase).toBe('ready'));
+  const expected = [
+    'MoreCardPayments {"status":["REFUNDED"]}',
+    'PixPayments {"status":["REFUNDED"]}',
+    'Charges {"status":["REFUNDED"]}',
+    'Disputes {"status":["LOST"]}',
+    'Subscriptions {"status":["PAST_DUE"]}',
+    'MoreSubaccounts {"status":["FAILED"]}',
+    'WebhookDeliveries {"status":["EXHAUSTED"]}',
+    'ProductContents {"stock":["EMPTY"]}',
+  ];
+  await data.choose(data.cardPayments, 'REFUNDED');
+  await data.choose(data.pixPayments, 'REFUNDED');
+  await data.choose(data.charges, 'REFUNDED');
+  await data.choose(data.disputes, 'LOST');
+  await data.choose(data.subscriptions, 'PAST_DUE');
+  await data.choose(data.subaccountPayouts, 'FAILED');
+  await data.choose(data.deliveries, 'EXHAUSTED');
+  await data.choose(data.catalogue.contents, 'EMPTY');
+  expect(filters).toEqual(expect.arrayContaining(expected));
+  filters.length = 0;
+  data.retry();
+  await vi.waitFor(() => expect(filters).toEqual(expect.arrayContaining(expected)));
   data.hostDisconnected();
 });

@@ -7,10 +7,16 @@ import { createDashboardRoutes, type DashboardOperations } from '../../server/sr
 import type { Route } from '../../server/src/http/routes.ts';
 import { parseDestination } from '../../server/src/payouts/model.ts';
 import { MAGIC_DESTINATIONS } from '../../server/src/rails/simulated/bank.ts';
-import { hoursOfDay, startOfYesterday, totalsByHour } from '../../widget/demo/dashboard/chart-hours.ts';
+import { hoursOfDay, startOfDay, totalsByHour } from '../../widget/demo/dashboard/chart-hours.ts';
 import { chartScale, HEIGHT } from '../../widget/demo/dashboard/chart-scale.ts';
 import { TEST_DESTINATIONS } from '../../widget/demo/dashboard/destinations.ts';
-import { CHARGES, DISPUTES, PIX_PAYMENTS, START } from '../../widget/demo/dashboard/operations.ts';
+import {
+  CHARGES,
+  DAY_TOTALS,
+  DISPUTES,
+  PIX_PAYMENTS,
+  START,
+} from '../../widget/demo/dashboard/operations.ts';
 import { formatRelative, formatTime, parseCents, parseLitoshi } from '../../widget/demo/shared/format.ts';
 import { PAYOUT_METHODS } from '../../widget/demo/shared/payout-methods.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
@@ -162,7 +168,13 @@ describe('the dashboard’s token', () => {
 
     const data = await app.client(token).request(START);
 
-    expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, payouts: { nodes: [] } });
+    expect(data).toMatchObject({ wallet: { withdrawableCents: 1_000_000 }, cardPayments: { nodes: [] } });
+    const variables = { from: '2026-03-02T03:00:00Z', before: '2026-03-03T03:00:00Z' };
+    const exact = { isExact: true };
+    expect(await app.client(token).request(DAY_TOTALS, variables)).toMatchObject({
+      ...{ cardPaymentTotals: exact, paymentTotals: exact, chargeTotals: exact },
+      ...{ payoutTotals: exact, subaccountPayoutTotals: exact, refundTotals: exact },
+    });
     expect(await app.client(token).request(PIX_PAYMENTS)).toMatchObject({ payments: { nodes: [] } });
     expect(await app.client(token).request(CHARGES)).toMatchObject({ charges: { nodes: [] } });
     expect(await app.client(token).request(DISPUTES)).toMatchObject({ disputes: { nodes: [] } });
@@ -624,7 +636,7 @@ describe('the chart of the day', () => {
         { hour: 0, inCents: 20, outCents: 0 },
         { hour: 12, inCents: 300, outCents: 4_000 },
       ]);
-      expect(new Date(startOfYesterday(now)).toISOString()).toBe('2026-03-01T03:00:00.000Z');
+      expect(new Date(startOfDay(now)).toISOString()).toBe('2026-03-02T03:00:00.000Z');
       expect(hoursOfDay(now)).toBeCloseTo(12.5, 3);
     }
   });

@@ -13,8 +13,6 @@ function listOf(items: number[]) {
   const server = {
     items,
     asked: [] as (string | null)[],
-    /** The items without an instant. */
-    undated: [] as number[],
     /** Called before the page behind a cursor is answered. */
     answers: () => Promise.resolve(),
     page(after: string | null) {
@@ -28,14 +26,14 @@ function listOf(items: number[]) {
   };
   const list = new LoadedList<Item>({
     keyOf: ({ at }) => String(at),
-    instantOf: ({ at }) => (server.undated.includes(at) ? null : new Date(at).toISOString()),
+    instantOf: ({ at }) => new Date(at).toISOString(),
     async read(after) {
       server.asked.push(after);
       await server.answers();
       return server.page(after);
     },
   });
-  return { server, list, shown: () => list.newestFirst().map(({ at }) => at) };
+  return { server, list, shown: () => list.ordered.map(({ at }) => at) };
 }
 
 test('A list whose first page is read again keeps the older pages and its place behind them', async () => {
@@ -56,7 +54,7 @@ test('A list that is emptied has nothing of before, and no gap in what is new', 
   list.clear();
   expect([shown(), list.hasMore]).toEqual([[], false]);
   list.addFirst(server.page(null));
-  await list.loadUntil(2);
+  for (let page = 1; page < 4; page += 1) await list.loadMore();
   expect(shown()).toEqual([9, 8, 7, 6, 5, 4, 2, 1]);
 });
 
@@ -72,22 +70,6 @@ test('A page that comes after its list was emptied is not added', async () => {
   answer.resolve();
   await added;
   expect(shown()).toEqual([9, 8]);
-});
-
-test('A list says whether it reaches an instant, which an older item of an update does not show', async () => {
-  const { server, list } = listOf([6, 5, 4, 3, 2, 1]);
-  list.addFirst(server.page(null));
-  list.update({ at: 1, version: 2 });
-  expect([list.reaches(6), list.reaches(3)]).toEqual([true, false]);
-  await list.loadUntil(3);
-  expect([list.reaches(3), server.asked]).toEqual([true, ['5', '3']]);
-});
-
-test('A list of the day is read ten pages far, however often', async () => {
-  const { server, list } = listOf(Array.from({ length: 40 }, (_, index) => 40 - index));
-  list.addFirst(server.page(null));
-  for (let time = 0; time < 3; time += 1) await list.loadUntil(0);
-  expect([server.asked.length, list.reaches(0), list.hasMore]).toEqual([9, false, true]);
 });
 
 test('Two readings of one page at once add it once, and the next page is behind it', async () => {
@@ -107,15 +89,6 @@ test('Two readings of one page at once add it once, and the next page is behind 
     false,
     ['7', '7', '5', '3'],
   ]);
-});
-
-test('An item without an instant takes back nothing of what a list reaches', async () => {
-  const { server, list } = listOf([8, 7, 6, 5, 4, 3, 2, 1]);
-  server.undated = [7, 6, 5];
-  list.addFirst(server.page(null));
-  expect(list.reaches(9)).toBe(true);
-  await list.loadMore();
-  expect([list.reaches(9), list.reaches(8)]).toEqual([true, false]);
 });
 
 describe('the timer of the next poll', () => {

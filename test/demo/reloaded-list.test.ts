@@ -23,17 +23,17 @@ function listOf(items: number[]) {
 test('A list without updates is read page by page, and again as far as it was read', async () => {
   const { server, list } = listOf([1, 2, 3, 4, 5]);
   expect(await list.reload()).toBe(true);
-  expect([list.items, list.hasMore]).toEqual([[1, 2], true]);
+  expect([list.ordered, list.hasMore]).toEqual([[1, 2], true]);
   await list.loadMore();
-  expect([list.items, list.hasMore]).toEqual([[1, 2, 3, 4], true]);
+  expect([list.ordered, list.hasMore]).toEqual([[1, 2, 3, 4], true]);
   // What is gone from the server is gone here, and what is new is in its place.
   server.items = [2, 3, 5, 6, 7];
   server.asked = [];
   await list.reload();
-  expect([list.items, list.hasMore, server.asked]).toEqual([[2, 3, 5, 6], true, [null, '3']]);
+  expect([list.ordered, list.hasMore, server.asked]).toEqual([[2, 3, 5, 6], true, [null, '3']]);
   server.items = [2];
   await list.reload();
-  expect([list.items, list.hasMore]).toEqual([[2], false]);
+  expect([list.ordered, list.hasMore]).toEqual([[2], false]);
 });
 
 test('A list with a page that could not be read stays as it was, until it can be read', async () => {
@@ -43,11 +43,11 @@ test('A list with a page that could not be read stays as it was, until it can be
   server.items = [5, 6, 7];
   server.answers = async (after) => after === null;
   expect(await list.reload()).toBe(true);
-  expect(list.items).toEqual([1, 2, 3, 4]);
+  expect(list.ordered).toEqual([1, 2, 3, 4]);
   await expect(list.loadMore()).rejects.toThrow('could not be read');
   server.answers = async () => true;
   await list.reload();
-  expect(list.items).toEqual([5, 6, 7]);
+  expect(list.ordered).toEqual([5, 6, 7]);
 });
 
 test('A list that the service does not offer says so', async () => {
@@ -67,5 +67,5 @@ test('A list that is read again while a page is added has no gap', async () => {
   server.items = [0, 1, 2, 3, 4];
   answer.resolve();
   await Promise.all([added, again]);
-  expect(list.items).toEqual([0, 1, 2, 3]);
+  expect(list.ordered).toEqual([0, 1, 2, 3]);
 });

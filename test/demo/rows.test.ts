@@ -1,7 +1,6 @@
 import { expect, test } from 'vitest';
 import type { Disputed } from '../../widget/demo/dashboard/disputed.ts';
-import { movementsOf } from '../../widget/demo/dashboard/movements.ts';
-import type { CardPayment, PixPayment } from '../../widget/demo/dashboard/operations.ts';
+import type { PixPayment } from '../../widget/demo/dashboard/operations.ts';
 import { pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
 import { textOf } from '../support/lit.ts';
 
@@ -40,27 +39,6 @@ test('A refund by PIX that its bank has not completed is on its way back in the 
   expect(completed).not.toContain('a caminho');
 });
 
-test('A part of a card payment that was given back is money out of the chart, at the instant of its refund', () => {
-  const payment: CardPayment = {
-    ...{ orderCode: 'PSC-1', status: 'PAID', amountCents: 5_000, description: null, customer: null },
-    ...{ createdAt: '2026-03-02T12:00:00Z', paidAt: '2026-03-02T12:00:03Z', refundedAt: null },
-    ...{ canceledAt: null, failureReason: null, refundedCents: 2_000, refundableCents: 2_000, version: 2 },
-    refunds: [
-      { status: 'COMPLETED', amountCents: 2_000, completedAt: '2026-03-02T15:00:00Z' },
-      { status: 'PROCESSING', amountCents: 1_000, completedAt: null },
-    ],
-  };
-  const moved = (each: CardPayment) =>
-    movementsOf({ cardPayments: [each], pixPayments: [], payouts: [], subaccountPayouts: [] });
-  const sale = { at: new Date('2026-03-02T12:00:03Z'), cents: 5_000 };
-  expect(moved(payment)).toEqual([sale, { at: new Date('2026-03-02T15:00:00Z'), cents: -2_000 }]);
-  const refundedAt = '2026-03-02T16:00:00Z';
-  expect(moved({ ...payment, status: 'REFUNDED', refundedAt, refunds: null })).toEqual([
-    sale,
-    { at: new Date(refundedAt), cents: -5_000 },
-  ]);
-});
-
 test('A dispute that was lost is no longer open in the row of its payment, and nothing of it is on its way back', () => {
   const statusOf = (
     disputed: Omit<Disputed, 'areAllKnown'> & Partial<Disputed>,
@@ -85,22 +63,4 @@ test('A dispute that was lost is no longer open in the row of its payment, and n
   expect(statusOf({ ...NONE_LOADED, areAllKnown: true }, { refunds: null })).toContain(
     'R$ 10,00 a caminho de volta',
   );
-});
-
-test('A payout of the LTC balance is no money out of the chart', () => {
-  const payout = {
-    ...{ id: 'w1', withdrawalId: 'w1', code: null, amountCents: 5_000, feeCents: 0, destination: 'x' },
-    ...{ version: 2, requestedAt: '2026-03-02T12:00:00Z', deniedReason: null },
-    status: 'COMPLETED' as const,
-    processedAt: '2026-03-02T12:01:00Z',
-  };
-  const moved = (method: 'PIX' | 'LTC') =>
-    movementsOf({
-      cardPayments: [],
-      pixPayments: [],
-      payouts: [{ ...payout, method }],
-      subaccountPayouts: [],
-    });
-  expect(moved('PIX')).toEqual([{ at: new Date(payout.processedAt), cents: -5_000 }]);
-  expect(moved('LTC')).toEqual([]);
 });

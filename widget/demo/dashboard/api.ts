@@ -30,7 +30,10 @@ export interface DashboardApi {
   /** Runs a query. Rejects with a `RefusedError` where the server refuses it, or a part of it. */
   request<Data>(query: string, variables?: Record<string, unknown>): Promise<Data>;
   /** Runs a query of several parts. Rejects with a `RefusedError` where all of them failed. */
-  requestParts<Data extends object>(query: string): Promise<PartialResult<Data>>;
+  requestParts<Data extends object>(
+    query: string,
+    variables?: Record<string, unknown>,
+  ): Promise<PartialResult<Data>>;
   /**
    * Follows a stream from a cursor on and, after every interruption, from the last cursor seen.
    * @param onLost called once when the stream has ended and cannot be resumed
@@ -216,8 +219,8 @@ export function openApi(
       if (!data || errors.length > 0) throw toRefusedError(errors, status);
       return data as Data;
     },
-    async requestParts<Data extends object>(query: string) {
-      const { data, errors, status } = await post(query);
+    async requestParts<Data extends object>(query: string, variables?: Record<string, unknown>) {
+      const { data, errors, status } = await post(query, variables);
       if (!data || Object.values(data).every((part) => part === null)) throw toRefusedError(errors, status);
       const notOffered = errors.filter(({ extensions }) => extensions?.code === NOT_OFFERED);
       return { parts: data as Parts<Data>, notOffered: new Set(notOffered.map(({ path }) => path?.[0])) };

@@ -1,41 +1,50 @@
 // What has no subscription: content of products, and the products of the store. Both are read again at intervals.
+import { FilteredList } from './filtered-list.ts';
 import { ReloadedList } from './loaded-list.ts';
-import {
-  type Page,
-  PRODUCT_CONTENTS,
-  type ProductContent,
-  STORE_PRODUCTS,
-  type StoreProduct,
-} from './operations.ts';
-import type { Part } from './parts.ts';
+import { PRODUCT_CONTENTS, type ProductContent, STORE_PRODUCTS, type StoreProduct } from './operations.ts';
+import type { Part, ReadPart } from './parts.ts';
 
 /** The time between two readings in front of another service, of whose requests they take. */
 const EVERY_MS = 60_000;
 
-/** Reads a page of a part alone: null where the service does not offer it, undefined where it could not be read. */
-type ReadPart = <Item>(
-  part: Part,
-  query: string,
-  variables: { after: string | null },
-) => Promise<Page<Item> | null | undefined>;
+/** Creates a list without updates. `argument`: the one that its filter is in the query. */
+export function reloadedList<Item>(
+  read: ReadPart,
+  {
+    part,
+    query,
+    argument,
+    filterOf,
+  }: { part: Part; query: string; argument: string; filterOf: (item: Item) => string },
+): FilteredList<Item, ReloadedList<Item>> {
+  return new FilteredList({
+    filterOf,
+    create: (filter) =>
+      new ReloadedList((after) => read(part, query, { after, ...(filter && { [argument]: [filter] }) })),
+  });
+}
 
 export class Catalogue {
-  readonly contents: ReloadedList<ProductContent>;
+  readonly contents: FilteredList<ProductContent, ReloadedList<ProductContent>>;
   readonly storeProducts: ReloadedList<StoreProduct>;
   offersContents = true;
   offersStore = true;
   #loadedAt = 0;
 
   constructor(read: ReadPart) {
-    this.contents = new ReloadedList((after) => read('deliveries', PRODUCT_CONTENTS, { after }));
+    this.contents = reloadedList<ProductContent>(read, {
+      ...{ part: 'deliveries', query: PRODUCT_CONTENTS, argument: 'stock' },
+      filterOf: ({ stock }) => stock,
+    });
     this.storeProducts = new ReloadedList((after) => read('storeProducts', STORE_PRODUCTS, { after }));
   }
 
   async load(): Promise<void> {
     this.#loadedAt = Date.now();
     [this.offersContents, this.offersStore] = await Promise.all([
-      this.contents.reload(),
+      this.contents.whole.reload(),
       this.storeProducts.reload(),
+      this.contents.reread(),
     ]);
   }
 

@@ -7,8 +7,6 @@ export interface MoneyMovement {
   cents: number;
 }
 
-const DAY_MS = 86_400_000;
-
 export interface HourTotals {
   hour: number;
   inCents: number;
@@ -34,8 +32,8 @@ function readWallClock(instant: Date): { date: string; elapsedMs: number } {
   };
 }
 
-/** Returns the instant at which the day before that of `now` began, in milliseconds. */
-export const startOfYesterday = (now: Date) => now.getTime() - readWallClock(now).elapsedMs - DAY_MS;
+/** Returns the instant at which the day of `now` began, in milliseconds. */
+export const startOfDay = (now: Date) => now.getTime() - readWallClock(now).elapsedMs;
 
 /** Returns the hours of the day that have passed, with their fraction. */
 export const hoursOfDay = (now: Date) => readWallClock(now).elapsedMs / 3_600_000;

@@ -16,9 +16,9 @@ export class DayChart extends LitElement {
 
   declare movements: MoneyMovement[];
   declare now: Date;
-  /** Whether there may be sales of the day that are not loaded. */
+  /** Whether there may be sales of the day that are in no sum. */
   declare salesPartial: boolean;
-  /** Whether there may be payouts or refunds of the day that are not loaded. */
+  /** Whether there may be payouts or refunds of the day that are in no sum. */
   declare outgoingPartial: boolean;
 
   constructor() {
@@ -41,7 +41,7 @@ export class DayChart extends LitElement {
     const inText = formatTotal(inCents, this.salesPartial);
     const outText = formatTotal(outCents, this.outgoingPartial);
     const isCut = this.salesPartial || this.outgoingPartial;
-    const empty = isCut ? 'Nenhum movimento entre os carregados.' : 'Nenhum movimento hoje.';
+    const empty = isCut ? 'Nenhum movimento conhecido hoje.' : 'Nenhum movimento hoje.';
     const summary = inCents + outCents === 0 ? empty : `Entraram ${inText} e saíram ${outText} hoje.`;
     return html`
       <section aria-labelledby="day-title">

@@ -2,12 +2,12 @@
 import type { ReactiveController, ReactiveControllerHost } from 'lit';
 import { showRealAccount } from '../shared/real-account.ts';
 import { Announcement } from './announcement.ts';
-import { type Credentials, type DashboardApi, openApi, type PartialResult, RefusedError } from './api.ts';
-import { Catalogue } from './catalogue.ts';
-import { startOfYesterday } from './chart-hours.ts';
+import { type Credentials, type DashboardApi, openApi, type PartialResult } from './api.ts';
+import { Catalogue, reloadedList } from './catalogue.ts';
+import { DayTotals } from './day-totals.ts';
 import { type Disputed, disputedOf } from './disputed.ts';
-import { createLists, listsOfDay, reachedMs, type WholeSums, wholeSums } from './lists.ts';
-import { mergeRead } from './loaded-list.ts';
+import type { FilteredList, PagedList } from './filtered-list.ts';
+import { clearLists, createLists, rereadFiltered } from './lists.ts';
 import {
   CHARGES,
   type Charge,
@@ -22,12 +22,12 @@ import {
   SUBACCOUNT_NAMES,
   SUBSCRIPTIONS,
   type SubaccountNames,
-  type SubaccountPayout,
   type Subscription,
   type Wallet,
+  WEBHOOK_DELIVERIES,
   type WebhookDelivery,
 } from './operations.ts';
-import { type Part, readOffered } from './parts.ts';
+import { type Part, partReader, readOffered } from './parts.ts';
 import { Poll } from './poll.ts';
 import { ServiceContact } from './service-contact.ts';
 import { followUpdates } from './updates.ts';
@@ -58,14 +58,13 @@ export class DashboardData implements ReactiveController {
   credentials: Credentials | null = null;
   /** The lists whose older pages can be loaded. */
   readonly #lists = createLists((query, variables) => this.#request(query, variables));
-  /** The payouts for the chart of the day. */
-  readonly payouts = this.#lists.payouts;
   readonly cardPayments = this.#lists.cardPayments;
   readonly pixPayments = this.#lists.pixPayments;
   readonly disputes = this.#lists.disputes;
   readonly charges = this.#lists.charges;
   readonly subscriptions = this.#lists.subscriptions;
-  readonly #listsOfDay = listsOfDay(this.#lists);
+  readonly subaccountPayouts = this.#lists.subaccountPayouts;
+  readonly subaccountNames = this.#lists.subaccountNames;
   /** Whether the service behind this server offers each of these. */
   offersPix = true;
   offersCharges = true;
@@ -75,15 +74,12 @@ export class DashboardData implements ReactiveController {
   offersSubscriptions = true;
   /** The reason of the last refund of a card payment, by its order code, where it failed while the page was open. */
   failedRefunds: Map<string, string> = new Map();
-  subaccountPayouts: Map<string, SubaccountPayout> = new Map();
-  subaccountNames: Map<string, string> = new Map();
-  /** The maps that a new start fills again. */
-  readonly #maps = [this.subaccountPayouts, this.subaccountNames];
-  deliveries: WebhookDelivery[] = [];
-  readonly catalogue = new Catalogue(async <Item>(part: Part, query: string, variables: object) => {
-    if (!this.#api) throw new Error('closed');
-    return readOffered<Page<Item>>(this.#api, this.missing, { part, query, variables: { ...variables } });
+  readonly #readPart = partReader(() => this.#api, this.missing);
+  readonly deliveries = reloadedList<WebhookDelivery>(this.#readPart, {
+    ...{ part: 'webhookDeliveries', query: WEBHOOK_DELIVERIES, argument: 'status' },
+    filterOf: ({ status }) => status,
   });
+  readonly catalogue = new Catalogue(this.#readPart);
   /** A change of the connection, or the outcome of an operation, in words for screen readers. */
   readonly announcement: Announcement;
   /** Whether the older items that were asked for last could not be read. */
@@ -92,15 +88,16 @@ export class DashboardData implements ReactiveController {
   readonly #host: ReactiveControllerHost;
   #api: DashboardApi | null = null;
   #timers = new Set<ReturnType<typeof setTimeout>>();
+  /** The sums of the day. */
+  readonly day = new DayTotals(
+    () => this.#api,
+    () => this.#host.requestUpdate(),
+  );
   readonly #poll = new Poll(
     this,
     () => this.#api,
     () => this.#afterPoll(),
   );
-  /** Whether the pages of the day were read, as far as there are not too many. */
-  #isDayRead = false;
-  /** The instant from which on the payouts of subaccounts are loaded, in milliseconds. */
-  #subaccountsReachedMs = Number.NEGATIVE_INFINITY;
   /** A socket is open and acknowledged. */
   #socketOpen = false;
   #wasLive = false;
@@ -136,8 +133,8 @@ export class DashboardData implements ReactiveController {
 
   /** The sums that are disputed of a payment, as far as its disputes are loaded. */
   disputed = (id: string): Disputed => ({
-    ...disputedOf(id, this.disputes.items),
-    areAllKnown: !this.disputes.hasMore && !this.missing.has('disputes'),
+    ...disputedOf(id, this.disputes.whole.items),
+    areAllKnown: !this.disputes.whole.hasMore && !this.missing.has('disputes'),
   });
 
   /** Loads the next page of older items. Never rejects. */
@@ -148,6 +145,16 @@ export class DashboardData implements ReactiveController {
     );
     if (this.moreFailed) this.announcement.say(MORE_FAILED);
     this.#host.requestUpdate();
+  }
+
+  /** Shows what a filter selects of a list. Never rejects. */
+  async choose<Item>(list: FilteredList<Item, PagedList<Item>>, filter: string): Promise<void> {
+    const chosen = list.choose(filter);
+    this.#host.requestUpdate();
+    await chosen;
+    this.#host.requestUpdate();
+    // Lists without updates are read only while they are shown.
+    if (filter === '') this.#poll.now();
   }
 
   retry(): void {
@@ -179,6 +186,7 @@ export class DashboardData implements ReactiveController {
     for (const timer of this.#timers) clearTimeout(timer);
     this.#timers.clear();
     this.#poll.stop();
+    this.day.stop();
     const api = this.#api;
     this.#api = null;
     api?.close();
@@ -193,7 +201,7 @@ export class DashboardData implements ReactiveController {
       this.phase = 'ready';
       this.#host.requestUpdate();
       this.#subscribe(api, updatesCursor);
-      await Promise.all([this.#loadDay(), this.catalogue.load()]);
+      await Promise.all([this.day.read(), this.catalogue.load()]);
       this.#poll.scheduleNext();
       this.#scheduleMissing(api);
     } catch {
@@ -219,21 +227,20 @@ export class DashboardData implements ReactiveController {
     if (updatesCursor === null) throw new Error('no cursor to follow from');
     if (api !== this.#api) return updatesCursor;
     // What was loaded under another cursor was not followed in between.
-    if (afresh) {
-      for (const loaded of [...Object.values(this.#lists), ...this.#maps]) loaded.clear();
-      this.#subaccountsReachedMs = Number.NEGATIVE_INFINITY;
-    }
+    if (afresh) clearLists(this.#lists);
     this.moreFailed = false;
     this.#applyStart(start);
     this.offersPix = payments !== null;
-    if (payments) this.pixPayments.addFirst(payments);
+    if (payments) this.pixPayments.whole.addFirst(payments);
     this.offersCharges = charges !== null;
-    if (charges) this.charges.addFirst(charges);
+    if (charges) this.charges.whole.addFirst(charges);
     this.offersDisputes = disputes !== null;
-    if (disputes) this.disputes.addFirst(disputes);
+    if (disputes) this.disputes.whole.addFirst(disputes);
     this.offersRefunds = refunds !== null;
     this.offersSubscriptions = recurring !== null;
-    if (recurring) this.subscriptions.addFirst(recurring);
+    if (recurring) this.subscriptions.whole.addFirst(recurring);
+    const { deliveries } = this;
+    await Promise.all([deliveries.whole.reload(), deliveries.reread(), rereadFiltered(this.#lists)]);
     return updatesCursor;
   }
 
@@ -242,31 +249,24 @@ export class DashboardData implements ReactiveController {
       if (value === null && !notOffered.has(part)) this.missing.add(part as Part);
       else this.missing.delete(part as Part);
     this.offersSubaccounts = !notOffered.has('subaccounts');
-    const { wallet, payouts, cardPayments, subaccounts, webhookDeliveries } = parts;
+    const { wallet, cardPayments, subaccounts } = parts;
     if (wallet) this.wallet = wallet;
-    if (payouts) this.payouts.addFirst(payouts);
-    if (cardPayments) this.cardPayments.addFirst(cardPayments);
-    if (subaccounts) this.#subaccountsReachedMs = reachedMs(subaccounts);
-    for (const { subaccountId, name, payouts: own } of subaccounts?.nodes ?? []) {
-      this.subaccountNames.set(subaccountId, name ?? subaccountId);
-      mergeRead(this.subaccountPayouts, own.nodes, (payout) => payout.id);
-    }
-    if (webhookDeliveries) this.deliveries = webhookDeliveries.nodes;
+    if (cardPayments) this.cardPayments.whole.addFirst(cardPayments);
+    if (!subaccounts) return;
+    this.subaccountPayouts.whole.addFirst(subaccounts);
+    this.#lists.noteNames(subaccounts.nodes);
   }
 
   #scheduleMissing(api: DashboardApi): void {
-    if (api !== this.#api || (this.missing.size === 0 && this.#isDayRead)) return;
+    if (api !== this.#api || this.missing.size === 0) return;
     this.#schedule(MISSING_AFTER_MS, () => void this.#readMissing(api));
   }
 
-  /** Reads all parts again where some are missing, and what the day lacks. Never rejects. */
+  /** Reads all parts again where some are missing. Never rejects. */
   async #readMissing(api: DashboardApi): Promise<void> {
     try {
-      if (this.missing.size > 0) {
-        await this.#readParts(api, { afresh: false });
-        await this.catalogue.load();
-      }
-      await this.#loadDay();
+      await this.#readParts(api, { afresh: false });
+      await this.catalogue.load();
     } catch {
       // The next attempt may find the server again.
     }
@@ -276,7 +276,10 @@ export class DashboardData implements ReactiveController {
 
   #subscribe(api: DashboardApi, cursor: string): void {
     followUpdates(this, api, cursor, {
-      onUpdate: () => this.#host.requestUpdate(),
+      onUpdate: () => {
+        this.day.touch();
+        this.#host.requestUpdate();
+      },
       onLost: () => {
         if (api === this.#api) this.#resync();
       },
@@ -293,35 +296,10 @@ export class DashboardData implements ReactiveController {
     this.#host.requestUpdate();
   }
 
-  // ── The day, and older pages ──────────────────────────────────────────────────────────────────
-
-  /** Reads the pages of the day. One that is refused is read again with the missing parts. */
-  async #loadDay(): Promise<void> {
-    this.#isDayRead = false;
-    let refused = false;
-    for (const [, list] of this.#listsOfDay)
-      await list.loadUntil(startOfYesterday(this.now())).catch((error: unknown) => {
-        if (!(error instanceof RefusedError)) throw error;
-        refused = true;
-      });
-    this.#isDayRead = !refused;
-  }
-
-  /** Whether each sum of the chart is whole. Since yesterday: a payout may have completed after midnight. */
-  wholeSums(): WholeSums {
-    const sinceMs = startOfYesterday(this.now());
-    return wholeSums(this.#listsOfDay, {
-      sinceMs,
-      missing: this.missing,
-      subaccountsReachedMs: this.#subaccountsReachedMs,
-    });
-  }
-
   async #loadSubaccountNames(): Promise<void> {
     try {
       const { subaccounts } = await this.#request<SubaccountNames>(SUBACCOUNT_NAMES);
-      for (const { subaccountId, name } of subaccounts.nodes)
-        this.subaccountNames.set(subaccountId, name ?? subaccountId);
+      this.#lists.noteNames(subaccounts.nodes);
       this.#host.requestUpdate();
     } catch {
       // The table shows the id instead.
@@ -338,6 +316,8 @@ export class DashboardData implements ReactiveController {
       await this.#readParts(api, { afresh: false });
     }
     if (this.catalogue.isDue(this)) await this.catalogue.load();
+    // The day may have ended, and what was seen of another service may have changed without an update.
+    await this.day.readIfDue();
     this.#host.requestUpdate();
   }
 

@@ -4,8 +4,7 @@ import { formatBrl, formatLtc } from '../shared/format.ts';
 import './chart.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS } from './columns.ts';
 import { DashboardData, MORE_FAILED } from './dashboard-data.ts';
-import { newestFirst } from './loaded-list.ts';
-import { movementsOf } from './movements.ts';
+import type { FilteredList, PagedList } from './filtered-list.ts';
 import './payout-form.ts';
 import type { DisputeDialog } from './dispute-dialog.ts';
 import './dispute-dialog.ts';
@@ -100,20 +99,20 @@ export class DashboardApp extends LitElement {
 
   #renderContent(): TemplateResult {
     const { credentials, wallet, cardPayments, pixPayments, charges, disputes, subscriptions } = this.#data;
-    const { subaccountPayouts, subaccountNames, deliveries, simulated } = this.#data;
+    const { subaccountPayouts, subaccountNames, deliveries, simulated, day } = this.#data;
     const open = simulated ? this.#openPayment : null;
     const now = this.#data.now();
     const loading = this.#data.phase === 'loading';
-    const whole = this.#data.wholeSums();
     return html`
       ${this.#renderWallet()}
       <div class="day">
-        <day-chart class="card" .movements=${movementsOf({
-          cardPayments: cardPayments.items,
-          pixPayments: [...pixPayments.items, ...charges.items],
-          payouts: this.#data.payouts.items,
-          subaccountPayouts: [...subaccountPayouts.values()],
-        })} .now=${now} ?sales-partial=${!whole.sales} ?outgoing-partial=${!whole.outgoing}></day-chart>
+        <day-chart
+          class="card"
+          .movements=${day.movements}
+          .now=${now}
+          ?sales-partial=${!day.whole.sales}
+          ?outgoing-partial=${!day.whole.outgoing}
+        ></day-chart>
         ${
           simulated
             ? html`<payout-form class="card" .availableCents=${wallet?.withdrawableCents ?? null}></payout-form>`
@@ -141,7 +140,7 @@ export class DashboardApp extends LitElement {
         class="card"
         heading="Pagamentos no cartão"
         .columns=${PAYMENT_COLUMNS}
-        .rows=${cardPayments.newestFirst().map((payment) =>
+        .rows=${cardPayments.items.map((payment) =>
           cardPaymentRow(payment, {
             now,
             failedRefund: this.#data.failedRefunds.get(payment.orderCode) ?? null,
@@ -153,6 +152,9 @@ export class DashboardApp extends LitElement {
         .emptyText=${this.#emptyText('cardPayments', html`Nenhuma venda ainda. <a href="/demo/">Compre algo na loja</a> e ela aparece aqui.`)}
         ?hasMore=${cardPayments.hasMore}
         ?loading=${loading}
+        .filter=${cardPayments.filter}
+        .filterState=${cardPayments.state}
+        @filter-change=${this.#chooses(cardPayments)}
         @load-more=${() => this.#data.loadMore(cardPayments)}
       ></live-table>
       ${
@@ -162,7 +164,7 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Pagamentos por PIX e LTC"
               .columns=${PAYMENT_COLUMNS}
-              .rows=${pixPayments.newestFirst().map((payment) =>
+              .rows=${pixPayments.items.map((payment) =>
                 pixPaymentRow(payment, {
                   now,
                   open,
@@ -173,6 +175,9 @@ export class DashboardApp extends LitElement {
               .emptyText=${this.#emptyText('payments', 'Nenhum pagamento por PIX ou LTC ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.')}
               ?hasMore=${pixPayments.hasMore}
               ?loading=${loading}
+              .filter=${pixPayments.filter}
+              .filterState=${pixPayments.state}
+              @filter-change=${this.#chooses(pixPayments)}
               @load-more=${() => this.#data.loadMore(pixPayments)}
             ></live-table>`
           : nothing
@@ -184,7 +189,7 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Cobranças por PIX"
               .columns=${PAYMENT_COLUMNS}
-              .rows=${charges.newestFirst().map((charge) =>
+              .rows=${charges.items.map((charge) =>
                 chargeRow(charge, {
                   now,
                   open,
@@ -196,6 +201,9 @@ export class DashboardApp extends LitElement {
               .emptyText=${this.#emptyText('charges', 'Nenhuma cobrança ainda. A primeira que a API criar, com createCharge, aparece aqui, com a parte de cada subconta, e muda de estado sozinha.')}
               ?hasMore=${charges.hasMore}
               ?loading=${loading}
+              .filter=${charges.filter}
+              .filterState=${charges.state}
+              @filter-change=${this.#chooses(charges)}
               @load-more=${() => this.#data.loadMore(charges)}
             ></live-table>`
           : nothing
@@ -207,13 +215,16 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Disputas"
               .columns=${DISPUTE_COLUMNS}
-              .rows=${disputes
-                .newestFirst()
-                .map((dispute) => disputeRow(dispute, { now, open: simulated ? this.#openDispute : null }))}
+              .rows=${disputes.items.map((dispute) =>
+                disputeRow(dispute, { now, open: simulated ? this.#openDispute : null }),
+              )}
               .filters=${filterOptions(DISPUTE_LABELS)}
               .emptyText=${this.#emptyText('disputes', 'Nenhuma disputa. A que o banco de um pagador abrir aparece aqui, com o prazo para enviar provas.')}
               ?hasMore=${disputes.hasMore}
               ?loading=${loading}
+              .filter=${disputes.filter}
+              .filterState=${disputes.state}
+              @filter-change=${this.#chooses(disputes)}
               @load-more=${() => this.#data.loadMore(disputes)}
             ></live-table>`
           : nothing
@@ -226,11 +237,14 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Assinaturas por Pix Automático"
               .columns=${PAYMENT_COLUMNS}
-              .rows=${subscriptions.newestFirst().map((each) => subscriptionRow(each, { now, open }))}
+              .rows=${subscriptions.items.map((each) => subscriptionRow(each, { now, open }))}
               .filters=${filterOptions(SUBSCRIPTION_LABELS)}
               .emptyText=${this.#emptyText('subscriptions', 'Nenhuma assinatura ainda. A primeira que a API criar, com createSubscription, aparece aqui e muda de estado sozinha.')}
               ?hasMore=${subscriptions.hasMore}
               ?loading=${loading}
+              .filter=${subscriptions.filter}
+              .filterState=${subscriptions.state}
+              @filter-change=${this.#chooses(subscriptions)}
               @load-more=${() => this.#data.loadMore(subscriptions)}
             ></live-table>`
           : nothing
@@ -238,22 +252,26 @@ export class DashboardApp extends LitElement {
       ${simulated ? html`<payment-dialog @payment-operation-done=${this.#announce}></payment-dialog>` : nothing}
       <div class="pair">
         ${
-          this.#data.offersSubaccounts || subaccountPayouts.size > 0
+          this.#data.offersSubaccounts || subaccountPayouts.whole.items.length > 0
             ? html`<live-table
               id="subaccount-payouts"
               class="card"
               heading="Saques de subcontas"
               .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
-              .rows=${newestFirst([...subaccountPayouts.values()], ({ createdAt }) => createdAt).map(
-                (payout) =>
-                  subaccountPayoutRow(payout, {
-                    now,
-                    name: subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
-                  }),
+              .rows=${subaccountPayouts.items.map((payout) =>
+                subaccountPayoutRow(payout, {
+                  now,
+                  name: subaccountNames.get(payout.subaccountId) ?? payout.subaccountId,
+                }),
               )}
               .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}
               .emptyText=${this.#emptyText('subaccounts', 'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.')}
+              ?hasMore=${subaccountPayouts.hasMore}
               ?loading=${loading}
+              .filter=${subaccountPayouts.filter}
+              .filterState=${subaccountPayouts.state}
+              @filter-change=${this.#chooses(subaccountPayouts)}
+              @load-more=${() => this.#data.loadMore(subaccountPayouts)}
             ></live-table>`
             : nothing
         }
@@ -262,7 +280,7 @@ export class DashboardApp extends LitElement {
           class="card"
           heading="Webhooks"
           .columns=${[{ label: 'Estado' }, { label: 'Evento' }, { label: 'Tentativas' }, { label: 'Criado' }]}
-          .rows=${deliveries.map((delivery) => deliveryRow(delivery, now))}
+          .rows=${deliveries.items.map((delivery) => deliveryRow(delivery, now))}
           .filters=${filterOptions(DELIVERY_LABELS)}
           .emptyText=${this.#emptyText(
             'webhookDeliveries',
@@ -270,7 +288,12 @@ export class DashboardApp extends LitElement {
               ? 'Nenhum aviso enviado. Configure um endereço com configureWebhook e cada mudança é entregue lá.'
               : 'Nenhum aviso repassado. Os de um pagamento com callbackUrl são entregues lá, como o serviço os assinou.',
           )}
+          ?hasMore=${deliveries.hasMore}
           ?loading=${loading}
+          .filter=${deliveries.filter}
+          .filterState=${deliveries.state}
+          @filter-change=${this.#chooses(deliveries)}
+          @load-more=${() => this.#data.loadMore(deliveries)}
         ></live-table>
       </div>
       ${this.#renderCatalogue(now, loading)}
@@ -294,6 +317,9 @@ export class DashboardApp extends LitElement {
               .emptyText=${this.#emptyText('deliveries', 'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.')}
               ?hasMore=${contents.hasMore}
               ?loading=${loading}
+              .filter=${contents.filter}
+              .filterState=${contents.state}
+              @filter-change=${this.#chooses(contents)}
               @load-more=${() => this.#data.loadMore(contents)}
             ></live-table>`
             : nothing
@@ -305,7 +331,7 @@ export class DashboardApp extends LitElement {
               class="card"
               heading="Produtos da loja"
               .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
-              .rows=${storeProducts.items.map(storeProductRow)}
+              .rows=${storeProducts.ordered.map(storeProductRow)}
               .filters=${[]}
               .emptyText=${this.#emptyText('storeProducts', 'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.')}
               ?hasMore=${storeProducts.hasMore}
@@ -346,6 +372,10 @@ export class DashboardApp extends LitElement {
         </dl>
       </section>
     `;
+  }
+
+  #chooses<Item>(list: FilteredList<Item, PagedList<Item>>) {
+    return ({ detail }: CustomEvent<string>) => this.#data.choose(list, detail);
   }
 
   readonly #openPayment = (payment: Operable) => {

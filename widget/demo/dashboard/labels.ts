@@ -56,7 +56,7 @@ export const CONTENT_LABELS: Record<ProductContent['kind'], string> = {
   UNKNOWN: 'Outro',
 };
 /** Whether a product's content can be delivered at this moment. */
-export const STOCK_LABELS: StatusLabels<'READY' | 'LOW' | 'EMPTY'> = {
+export const STOCK_LABELS: StatusLabels<ProductContent['stock']> = {
   READY: { label: 'Disponível', tone: 'good' },
   LOW: { label: 'Acabando', tone: 'warning' },
   EMPTY: { label: 'Sem estoque', tone: 'bad' },
@@ -90,7 +90,6 @@ export const CONNECTION_LABELS: Record<ConnectionState, string> = {
 };
 export const PART_LABELS: Record<Part, string> = {
   wallet: 'a carteira',
-  payouts: 'os saques do dia',
   cardPayments: 'os pagamentos no cartão',
   subaccounts: 'os saques de subcontas',
   webhookDeliveries: 'os webhooks',

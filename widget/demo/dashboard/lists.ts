@@ -1,4 +1,5 @@
 // The lists of the dashboard, with the pages of older items.
+import { FilteredList } from './filtered-list.ts';
 import { LoadedList } from './loaded-list.ts';
 import {
   type CardPayment,
@@ -7,102 +8,99 @@ import {
   DISPUTES,
   type Dispute,
   MORE_CARD_PAYMENTS,
-  MORE_PAYOUTS,
+  MORE_SUBACCOUNT_PAYOUTS,
+  MORE_SUBACCOUNTS,
   type Page,
-  type Payout,
   PIX_PAYMENTS,
   type PixPayment,
-  type StartData,
   SUBSCRIPTIONS,
+  type Subaccount,
+  type SubaccountPayout,
   type Subscription,
 } from './operations.ts';
-import type { Part } from './parts.ts';
-
-/** Returns the instant from which on the payouts of all subaccounts are in a first page, in milliseconds. */
-export function reachedMs({ nodes, pageInfo }: StartData['subaccounts']): number {
-  if (pageInfo.hasNextPage) return Number.POSITIVE_INFINITY;
-  const cut = nodes.filter(({ payouts }) => payouts.pageInfo.hasNextPage);
-  return Math.max(...cut.map(({ payouts }) => Date.parse(payouts.nodes.at(-1)!.createdAt)));
-}
+import { SubaccountPayoutList } from './subaccount-payouts.ts';
 
 type Request = <Data>(query: string, variables: Record<string, unknown>) => Promise<Data>;
 
-/** Creates the empty lists. Each reads a page of one root field, which starts after the last item of the page before it. */
+/**
+ * Creates the empty lists. Each reads a page of one root field, which starts after the last item of the page before it, with the
+ * chosen filter as an argument.
+ */
 export function createLists(request: Request) {
-  function create<Item extends { version: number }>(
+  const subaccountNames = new Map<string, string>();
+  function noteNames(subaccounts: readonly Pick<Subaccount, 'subaccountId' | 'name'>[]): void {
+    for (const { subaccountId, name } of subaccounts) subaccountNames.set(subaccountId, name ?? subaccountId);
+  }
+  function read<Item>(field: string, query: string, filter: Record<string, string[]> | null) {
+    return async (after: string | null) =>
+      (await request<Record<string, Page<Item>>>(query, { after, ...filter }))[field]!;
+  }
+  function create<Item extends { version: number; status: string; createdAt: string | null }>(
     field: string,
     query: string,
     keyOf: (item: Item) => string,
-    instantOf: (item: Item) => string | null,
-  ): LoadedList<Item> {
-    const read = async (after: string | null) =>
-      (await request<Record<string, Page<Item>>>(query, { after }))[field]!;
-    return new LoadedList<Item>({ keyOf, instantOf, read });
+  ) {
+    return new FilteredList<Item, LoadedList<Item>>({
+      filterOf: ({ status }) => status,
+      create: (filter) =>
+        new LoadedList({
+          keyOf,
+          instantOf: ({ createdAt }) => createdAt,
+          read: read(field, query, filter === null ? null : { status: [filter] }),
+        }),
+    });
   }
-  const createdAt = (item: { createdAt: string | null }) => item.createdAt;
   return {
-    payouts: create<Payout>(
-      'payouts',
-      MORE_PAYOUTS,
-      ({ id }) => id,
-      ({ requestedAt }) => requestedAt,
-    ),
-    cardPayments: create<CardPayment>(
-      'cardPayments',
-      MORE_CARD_PAYMENTS,
-      ({ orderCode }) => orderCode,
-      createdAt,
-    ),
-    pixPayments: create<PixPayment>('payments', PIX_PAYMENTS, ({ paymentId }) => paymentId, createdAt),
-    disputes: create<Dispute>('disputes', DISPUTES, ({ disputeId }) => disputeId, createdAt),
-    charges: create<Charge>('charges', CHARGES, ({ chargeId }) => chargeId, createdAt),
+    subaccountNames,
+    noteNames,
+    cardPayments: create<CardPayment>('cardPayments', MORE_CARD_PAYMENTS, ({ orderCode }) => orderCode),
+    pixPayments: create<PixPayment>('payments', PIX_PAYMENTS, ({ paymentId }) => paymentId),
+    disputes: create<Dispute>('disputes', DISPUTES, ({ disputeId }) => disputeId),
+    charges: create<Charge>('charges', CHARGES, ({ chargeId }) => chargeId),
     subscriptions: create<Subscription>(
       'subscriptions',
       SUBSCRIPTIONS,
       ({ subscriptionId }) => subscriptionId,
-      createdAt,
     ),
+    subaccountPayouts: new FilteredList<SubaccountPayout, SubaccountPayoutList>({
+      filterOf: ({ status }) => status,
+      create(filter) {
+        const status = filter === null ? null : { status: [filter] };
+        return new SubaccountPayoutList({
+          async readSubaccounts(after) {
+            const page = await read<Subaccount>('subaccounts', MORE_SUBACCOUNTS, status)(after);
+            noteNames(page.nodes);
+            return page;
+          },
+          async readPayouts(subaccountId, after) {
+            const variables = { subaccountId, after, ...status };
+            const { subaccount } = await request<MorePayouts>(MORE_SUBACCOUNT_PAYOUTS, variables);
+            return subaccount?.payouts ?? { nodes: [], pageInfo: { hasNextPage: false, endCursor: null } };
+          },
+        });
+      },
+    }),
   };
 }
 
-/** The lists of what moves money, each with the part that it is read from. */
-export function listsOfDay({ payouts, cardPayments, pixPayments, charges }: ReturnType<typeof createLists>) {
-  return [
-    ['payouts', payouts],
-    ['cardPayments', cardPayments],
-    ['payments', pixPayments],
-    ['charges', charges],
-  ] as const;
+type Lists = ReturnType<typeof createLists>;
+
+function filteredOf(lists: Lists) {
+  const { cardPayments, pixPayments, disputes, charges, subscriptions, subaccountPayouts } = lists;
+  return [cardPayments, pixPayments, disputes, charges, subscriptions, subaccountPayouts];
 }
 
-/** Whether everything is loaded that a sum of the chart counts, by the sum. */
-export interface WholeSums {
-  sales: boolean;
-  outgoing: boolean;
+/** Empties the lists: what was loaded was not followed since. */
+export function clearLists(lists: Lists): void {
+  lists.subaccountNames.clear();
+  for (const each of filteredOf(lists)) each.each((list: { clear(): void }) => list.clear());
 }
 
-/**
- * Returns whether everything that was created since an instant is loaded. What is older and moves money today, such as a sale
- * that is refunded, is in the sums only where it was loaded or an update brought it.
- */
-export function wholeSums(
-  lists: readonly (readonly [Part, { reaches(sinceMs: number): boolean }])[],
-  {
-    sinceMs,
-    missing,
-    subaccountsReachedMs,
-  }: {
-    sinceMs: number;
-    /** The parts that could not be read. */
-    missing: ReadonlySet<Part>;
-    /** The instant from which on the payouts of subaccounts are loaded. */
-    subaccountsReachedMs: number;
-  },
-): WholeSums {
-  const cut = lists.filter(([part, list]) => missing.has(part) || !list.reaches(sinceMs));
-  return {
-    sales: cut.every(([part]) => part === 'payouts'),
-    // Refunds are read with their payments, so what lacks sales lacks refunds.
-    outgoing: cut.length === 0 && subaccountsReachedMs < sinceMs && !missing.has('subaccounts'),
-  };
+/** Reads the start of what the chosen filters select again. Never rejects. */
+export async function rereadFiltered(lists: Lists): Promise<void> {
+  await Promise.all(filteredOf(lists).map((each) => each.reread()));
+}
+
+interface MorePayouts {
+  subaccount: Pick<Subaccount, 'payouts'> | null;
 }

@@ -1,10 +1,9 @@
 import { html, LitElement, nothing, type PropertyValues, type TemplateResult } from 'lit';
 import { repeat } from 'lit/directives/repeat.js';
+import type { FilterState } from './filtered-list.ts';
 
 export interface TableRow {
   key: string;
-  /** The value that the filter compares. */
-  status: string;
   /** A row whose version changes is highlighted for a moment. */
   version: string | number;
   cells: (TemplateResult | string | typeof nothing)[];
@@ -22,6 +21,7 @@ const MORE_ROWS = 10;
  * A live table whose rows keep their places under the pointer: while the mouse is over it, rows change in place, and new
  * rows wait behind a button.
  * @fires load-more - All loaded rows are shown, and the reader wants older ones.
+ * @fires filter-change - The reader has chosen a filter, which is the detail; empty: none. The rows are then what it selects.
  */
 export class LiveTable extends LitElement {
   static override properties = {
@@ -32,7 +32,8 @@ export class LiveTable extends LitElement {
     emptyText: { attribute: false },
     hasMore: { type: Boolean },
     loading: { type: Boolean },
-    filter: { state: true },
+    filter: {},
+    filterState: { attribute: false },
     limit: { state: true },
   };
 
@@ -45,7 +46,9 @@ export class LiveTable extends LitElement {
   /** Whether the server has older rows. */
   declare hasMore: boolean;
   declare loading: boolean;
+  /** The chosen filter; empty: none. */
   declare filter: string;
+  declare filterState: FilterState;
   declare limit: number;
 
   /** Keys of the rows in display order. */
@@ -64,6 +67,7 @@ export class LiveTable extends LitElement {
     this.hasMore = false;
     this.loading = false;
     this.filter = '';
+    this.filterState = 'read';
     this.limit = FIRST_ROWS;
   }
 
@@ -72,10 +76,10 @@ export class LiveTable extends LitElement {
   }
 
   protected override willUpdate(changed: PropertyValues<this>): void {
-    const wanted = this.rows
-      .filter(({ status }) => this.filter === '' || status === this.filter)
-      .map(({ key }) => key);
-    const asked = changed.has('filter') || changed.has('limit');
+    if (changed.has('filter')) this.limit = FIRST_ROWS;
+    const wanted = this.rows.map(({ key }) => key);
+    const asked = changed.has('filter') || changed.has('filterState') || changed.has('limit');
+    const isRead = !this.loading && !changed.has('loading') && !changed.has('filterState');
     if (!this.#pointerInside || asked || this.#order.length === 0) this.#order = wanted;
     else {
       // Those behind the last one, as of a page that was asked for, move no other row.
@@ -87,7 +91,7 @@ export class LiveTable extends LitElement {
     this.#waiting = wanted.filter((key) => !shown.has(key)).length;
     for (const { key, version } of this.rows) {
       const known = this.#versions.get(key);
-      if (!known) this.#versions.set(key, { version, changes: this.hasUpdated && !this.loading ? 1 : 0 });
+      if (!known) this.#versions.set(key, { version, changes: this.hasUpdated && isRead ? 1 : 0 });
       else if (known.version !== version) this.#versions.set(key, { version, changes: known.changes + 1 });
     }
   }
@@ -104,22 +108,32 @@ export class LiveTable extends LitElement {
           <button type="button" class="new-rows" ?hidden=${this.#waiting === 0} @click=${this.#showNew}>
             ${this.#waiting === 1 ? '1 novo' : `${this.#waiting} novos`}
           </button>
-          ${this.filters.length === 0 || this.rows.length === 0 ? nothing : this.#renderFilter()}
+          ${this.filters.length === 0 || (this.rows.length === 0 && this.filter === '') ? nothing : this.#renderFilter()}
         </div>
         ${
-          this.loading
-            ? this.#renderSkeleton()
-            : shown.length === 0
-              ? html`<p class="empty">${this.rows.length === 0 ? this.emptyText : 'Nenhum com este estado.'}</p>`
-              : this.#renderTable(shown, id)
+          shown.length > 0 && !this.loading
+            ? this.#renderTable(shown, id)
+            : this.loading || this.filterState === 'reading'
+              ? this.#renderSkeleton()
+              : html`<p class="empty">${this.#emptyText()}</p>`
         }
         ${
-          rows.length > this.limit || this.hasMore
-            ? html`<button type="button" class="more" @click=${this.#showMore}>Mostrar mais</button>`
+          rows.length > this.limit || this.hasMore || this.filterState === 'failed'
+            ? html`<button type="button" class="more" @click=${this.#showMore}>
+                ${this.filterState === 'failed' ? 'Tentar de novo' : 'Mostrar mais'}
+              </button>`
             : nothing
         }
       </section>
     `;
+  }
+
+  /** The text in the place of rows: that there are none is the server's word. */
+  #emptyText(): TemplateResult | string {
+    if (this.filter === '') return this.emptyText;
+    if (this.filterState === 'failed') return 'Não foi possível ler esta lista agora.';
+    if (this.filterState === 'not-offered') return 'O serviço não oferece este filtro.';
+    return this.hasMore ? 'Nenhum com este status até aqui.' : 'Nenhum com este status.';
   }
 
   #renderFilter(): TemplateResult {
@@ -128,7 +142,10 @@ export class LiveTable extends LitElement {
         <span class="sr-only">Mostrar em ${this.heading}</span>
         <select @change=${this.#applyFilter}>
           <option value="">Todos</option>
-          ${this.filters.map(({ status, label }) => html`<option value=${status}>${label}</option>`)}
+          ${this.filters.map(
+            ({ status, label }) =>
+              html`<option value=${status} ?selected=${status === this.filter}>${label}</option>`,
+          )}
         </select>
       </label>
     `;
@@ -183,8 +200,8 @@ export class LiveTable extends LitElement {
   }
 
   #applyFilter(event: Event): void {
-    this.filter = (event.target as HTMLSelectElement).value;
-    this.limit = FIRST_ROWS;
+    const detail = (event.target as HTMLSelectElement).value;
+    this.dispatchEvent(new CustomEvent('filter-change', { detail }));
   }
 
   #showNew(): void {
@@ -193,8 +210,9 @@ export class LiveTable extends LitElement {
   }
 
   #showMore(): void {
-    this.limit += MORE_ROWS;
-    if (this.hasMore && this.limit > this.#order.length) this.dispatchEvent(new Event('load-more'));
+    if (this.filterState !== 'failed') this.limit += MORE_ROWS;
+    if (this.filterState === 'failed' || (this.hasMore && this.limit > this.#order.length))
+      this.dispatchEvent(new Event('load-more'));
   }
 
   // Touch is ignored: a finger does not rest on a row as a mouse does.

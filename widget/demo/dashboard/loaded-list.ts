@@ -5,8 +5,6 @@ interface Versioned {
   version: number;
 }
 
-/** The most pages of a list that are read for the chart of the day. */
-const MAX_PAGES = 10;
 const NO_PAGE: Page<unknown>['pageInfo'] = { hasNextPage: false, endCursor: null };
 
 /** A list that is read page by page, from the newest towards the older, and updated. */
@@ -18,8 +16,6 @@ export class LoadedList<Item extends Versioned> {
   /** The number of pages that were read, each behind the one before. */
   #pages = 0;
   #pageInfo = NO_PAGE;
-  /** The instant of the last item of those pages that has one. */
-  #reachedAt: string | null = null;
 
   constructor({
     keyOf,
@@ -46,7 +42,8 @@ export class LoadedList<Item extends Versioned> {
     return this.#pageInfo.hasNextPage;
   }
 
-  newestFirst(): Item[] {
+  /** Newest first. */
+  get ordered(): Item[] {
     return newestFirst(this.items, this.#instantOf);
   }
 
@@ -55,13 +52,18 @@ export class LoadedList<Item extends Versioned> {
     this.#items = new Map();
     this.#pages = 0;
     this.#pageInfo = NO_PAGE;
-    this.#reachedAt = null;
   }
 
   /** Merges the first page, read just now. Where older ones were read, the next is behind those. */
   addFirst(page: Page<Item>): void {
     if (this.#pages === 0) this.#addPage(page);
     else this.refresh(page.nodes);
+  }
+
+  async readFirst(): Promise<void> {
+    const items = this.#items;
+    const page = await this.#read(null);
+    if (items === this.#items) this.addFirst(page);
   }
 
   /** Merges items that were read just now. */
@@ -85,21 +87,10 @@ export class LoadedList<Item extends Versioned> {
     else this.refresh(page.nodes);
   }
 
-  /** Whether all items since an instant are loaded. */
-  reaches(sinceMs: number): boolean {
-    return !this.hasMore || (this.#reachedAt !== null && Date.parse(this.#reachedAt) < sinceMs);
-  }
-
-  /** Reads older pages until one reaches an instant, as far as there are not too many. */
-  async loadUntil(sinceMs: number): Promise<void> {
-    while (this.#pages < MAX_PAGES && !this.reaches(sinceMs)) await this.loadMore();
-  }
-
   #addPage({ nodes, pageInfo }: Page<Item>): void {
     this.refresh(nodes);
     this.#pages += 1;
     this.#pageInfo = pageInfo;
-    for (const node of nodes) this.#reachedAt = this.#instantOf(node) ?? this.#reachedAt;
   }
 }
 
@@ -116,13 +107,23 @@ export class ReloadedList<Item> {
     this.#read = read;
   }
 
-  get items(): readonly Item[] {
+  /** In the server's order. */
+  get ordered(): readonly Item[] {
     return this.#items;
+  }
+
+  /** The number of pages that were read. */
+  get pages(): number {
+    return this.#pages;
   }
 
   /** Whether the server has further items. */
   get hasMore(): boolean {
     return this.#pageInfo.hasNextPage;
+  }
+
+  async readFirst(): Promise<void> {
+    await this.reload();
   }
 
   loadMore(): Promise<void> {

@@ -8,20 +8,23 @@ import {
   CHARGE_UPDATES,
   CHARGES,
   type Charge,
+  DAY_TOTALS,
+  type DayTotalsData,
   DISPUTE_UPDATES,
   DISPUTES,
   type Dispute,
   MORE_CARD_PAYMENTS,
-  MORE_PAYOUTS,
+  MORE_SUBACCOUNT_PAYOUTS,
+  MORE_SUBACCOUNTS,
   PAYOUT_UPDATES,
   type Page,
-  type Payout,
   PIX_PAYMENT_UPDATES,
   PIX_PAYMENTS,
   type PixPayment,
   PRODUCT_CONTENTS,
   type ProductContent,
   REFUND_UPDATES,
+  REFUNDED_TOTALS,
   REFUNDS,
   type Refund,
   START,
@@ -32,10 +35,11 @@ import {
   SUBACCOUNT_PAYOUT_UPDATES,
   SUBSCRIPTION_UPDATES,
   SUBSCRIPTIONS,
+  type Subaccount,
   type SubaccountNames,
   type SubaccountPayout,
   type Subscription,
-  WALLET_AND_DELIVERIES,
+  WALLET_ALONE,
   WALLET_UPDATES,
   type Wallet,
   WEBHOOK_DELIVERIES,
@@ -49,12 +53,15 @@ interface Setup {
 declare const graphql: initGraphQLTada<Setup>;
 
 const start = graphql(START);
-const morePayouts = graphql(MORE_PAYOUTS);
+const dayTotals = graphql(DAY_TOTALS);
+const refundedTotals = graphql(REFUNDED_TOTALS);
 const moreCardPayments = graphql(MORE_CARD_PAYMENTS);
 const deliveries = graphql(WEBHOOK_DELIVERIES);
-const polled = graphql(WALLET_AND_DELIVERIES);
+const polled = graphql(WALLET_ALONE);
 const contents = graphql(PRODUCT_CONTENTS);
 const store = graphql(STORE_PRODUCTS);
+const moreSubaccounts = graphql(MORE_SUBACCOUNTS);
+const moreSubaccountPayouts = graphql(MORE_SUBACCOUNT_PAYOUTS);
 const names = graphql(SUBACCOUNT_NAMES);
 const wallet = graphql(WALLET_UPDATES);
 const payouts = graphql(PAYOUT_UPDATES);
@@ -77,15 +84,21 @@ type Fits<Given extends Expected, Expected> = [Given, Expected];
 
 export type Checks = [
   Fits<ResultOf<typeof start>, Parts<StartData>>,
-  Fits<Present<ResultOf<typeof morePayouts>>['payouts'], Page<Payout>>,
+  Fits<Present<ResultOf<typeof dayTotals>>, DayTotalsData>,
+  Fits<
+    Present<ResultOf<typeof refundedTotals>>,
+    Pick<DayTotalsData, 'cardPaymentTotals' | 'paymentTotals' | 'chargeTotals'>
+  >,
   Fits<Present<ResultOf<typeof moreCardPayments>>['cardPayments'], Page<CardPayment>>,
-  Fits<Present<ResultOf<typeof deliveries>>['webhookDeliveries']['nodes'], WebhookDelivery[]>,
+  Fits<Present<ResultOf<typeof deliveries>>['webhookDeliveries'], Page<WebhookDelivery>>,
+  Fits<Present<ResultOf<typeof moreSubaccounts>>['subaccounts'], Page<Subaccount>>,
+  Fits<NonNullable<ResultOf<typeof moreSubaccountPayouts>['subaccount']>['payouts'], Subaccount['payouts']>,
   Fits<Present<ResultOf<typeof polled>>['wallet'], Wallet>,
   Fits<Present<ResultOf<typeof contents>>['deliveries'], Page<ProductContent>>,
   Fits<Present<ResultOf<typeof store>>['storeProducts'], Page<StoreProduct>>,
   Fits<Present<ResultOf<typeof names>>, SubaccountNames>,
   Fits<ResultOf<typeof wallet>['walletUpdates']['wallet'], Wallet>,
-  Fits<ResultOf<typeof payouts>['allPayoutUpdates']['payout'], Payout>,
+  Fits<ResultOf<typeof payouts>['allPayoutUpdates']['payout'], { id: string }>,
   Fits<
     ResultOf<typeof subaccountPayouts>['allSubaccountPayoutUpdates']['subaccountPayout'],
     SubaccountPayout

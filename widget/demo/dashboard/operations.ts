@@ -1,5 +1,3 @@
-import type { PayoutMethod } from '../../src/payouts/methods.ts';
-
 // The dashboard's GraphQL documents and the types of their results; operations.check.ts checks both against schema.graphql.
 
 export interface Wallet {
@@ -10,23 +8,6 @@ export interface Wallet {
   receivableCents: number | null;
   subaccountsBalanceCents: number | null;
   cryptoBalanceLtc: string | null;
-}
-
-export type PayoutStatus = 'PENDING' | 'PROCESSING' | 'COMPLETED' | 'DENIED' | 'RETURNED' | 'UNKNOWN';
-
-export interface Payout {
-  id: string;
-  withdrawalId: string | null;
-  code: string | null;
-  method: PayoutMethod;
-  amountCents: number;
-  feeCents: number | null;
-  destination: string;
-  status: PayoutStatus;
-  version: number;
-  requestedAt: string | null;
-  processedAt: string | null;
-  deniedReason: string | null;
 }
 
 export type SubaccountPayoutStatus = 'PROCESSING' | 'COMPLETED' | 'FAILED' | 'UNKNOWN';
@@ -68,7 +49,7 @@ export interface CardPayment {
   version: number;
 }
 
-/** A refund, as far as the chart of the day needs it. */
+/** A refund, as far as the row of its payment needs it. */
 export type CompletedRefund = Pick<RefundOfPix, 'status' | 'amountCents' | 'completedAt'>;
 
 /** The words of a card payment's status. */
@@ -198,6 +179,8 @@ export interface ProductContent {
   productId: string | null;
   deliveredCount: number | null;
   remainingCount: number | null;
+  /** Whether it can be delivered at this moment. */
+  stock: 'READY' | 'LOW' | 'EMPTY';
   createdAt: string | null;
 }
 
@@ -214,22 +197,14 @@ export interface Page<Item> {
   pageInfo: { hasNextPage: boolean; endCursor: string | null };
 }
 
-/** A page behind which none is read. */
-export interface FirstPage<Item> {
-  nodes: Item[];
-  pageInfo: { hasNextPage: boolean };
-}
-
 export interface Subaccount {
   subaccountId: string;
   name: string | null;
-  payouts: FirstPage<SubaccountPayout>;
+  payouts: Page<SubaccountPayout>;
 }
 
 const WALLET =
   'balanceCents disputeBlockedCents withdrawableCents pendingReleaseCents receivableCents subaccountsBalanceCents cryptoBalanceLtc' as const;
-const PAYOUT =
-  'id withdrawalId code method amountCents feeCents destination status version requestedAt processedAt deniedReason' as const;
 const SUBACCOUNT_PAYOUT =
   'id code subaccountId status reversed amountCents netAmountCents pixKey recipientName failureReason createdAt completedAt version' as const;
 const CARD_PAYMENT =
@@ -249,42 +224,52 @@ const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;
 
 /** The first query. It reads the cursor before the lists, so that no update falls between them and the streams. */
 export const START =
-  `query Start{updatesCursor wallet{${WALLET}}payouts(first:50){nodes{${PAYOUT}}${PAGE_INFO}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}pageInfo{hasNextPage}}}pageInfo{hasNextPage}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
+  `query Start{updatesCursor wallet{${WALLET}}cardPayments(first:50){nodes{${CARD_PAYMENT}}${PAGE_INFO}}subaccounts(first:20){nodes{subaccountId name payouts(first:10){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}${PAGE_INFO}}}` as const;
 
-export const MORE_PAYOUTS =
-  `query MorePayouts($after:String){payouts(first:50,after:$after){nodes{${PAYOUT}}${PAGE_INFO}}}` as const;
 export const MORE_CARD_PAYMENTS =
-  `query MoreCardPayments($after:String){cardPayments(first:50,after:$after){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
+  `query MoreCardPayments($after:String,$status:[CardPaymentStatus!]){cardPayments(first:50,after:$after,status:$status){nodes{${CARD_PAYMENT}}${PAGE_INFO}}}` as const;
 /** A query of its own: a service that offers no PIX payments refuses it, and nothing else. */
 export const PIX_PAYMENTS =
-  `query PixPayments($after:String){payments(first:50,after:$after){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
+  `query PixPayments($after:String,$status:[PaymentStatus!]){payments(first:50,after:$after,filter:{status:$status}){nodes{${PIX_PAYMENT}}${PAGE_INFO}}}` as const;
 export const CHARGES =
-  `query Charges($after:String){charges(first:50,after:$after){nodes{${CHARGE}}${PAGE_INFO}}}` as const;
+  `query Charges($after:String,$status:[PaymentStatus!]){charges(first:50,after:$after,filter:{status:$status}){nodes{${CHARGE}}${PAGE_INFO}}}` as const;
 /** A query of its own: a service that offers no disputes refuses it, and nothing else. */
 export const DISPUTES =
-  `query Disputes($after:String){disputes(first:50,after:$after){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
+  `query Disputes($after:String,$status:[DisputeStatus!]){disputes(first:50,after:$after,status:$status){nodes{${DISPUTE}}${PAGE_INFO}}}` as const;
 /** Shows whether the service offers refunds: those of a payment are read with it. */
 export const REFUNDS = 'query Refunds{refunds(first:1){nodes{refundId}}}' as const;
 /** Queries of their own, as that of PIX payments. */
 export const PRODUCT_CONTENTS =
-  `query ProductContents($after:String){deliveries(first:50,after:$after){nodes{deliveryId kind product{name} productId deliveredCount remainingCount createdAt}${PAGE_INFO}}}` as const;
+  `query ProductContents($after:String,$stock:[DeliveryStock!]){deliveries(first:50,after:$after,stock:$stock){nodes{deliveryId kind product{name} productId deliveredCount remainingCount stock createdAt}${PAGE_INFO}}}` as const;
 export const STORE_PRODUCTS =
   `query StoreProducts($after:String){storeProducts(first:50,after:$after){nodes{storeProductId name price priceCents available}${PAGE_INFO}}}` as const;
 /** The same for subscriptions. */
 export const SUBSCRIPTIONS =
-  `query Subscriptions($after:String){subscriptions(first:50,after:$after){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
+  `query Subscriptions($after:String,$status:[PixSubscriptionStatus!]){subscriptions(first:50,after:$after,status:$status){nodes{${SUBSCRIPTION}}${PAGE_INFO}}}` as const;
 export const WEBHOOK_DELIVERIES =
-  `query WebhookDeliveries{webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
-/** The wallet beside them, for the age of its answer. */
-export const WALLET_AND_DELIVERIES =
-  `query WalletAndDeliveries{wallet{${WALLET}}webhookDeliveries(first:20){nodes{${DELIVERY}}}}` as const;
+  `query WebhookDeliveries($after:String,$status:[WebhookDeliveryStatus!]){webhookDeliveries(first:50,after:$after,status:$status){nodes{${DELIVERY}}${PAGE_INFO}}}` as const;
+export const MORE_SUBACCOUNTS =
+  `query MoreSubaccounts($after:String,$status:[SubaccountPayoutStatus!]){subaccounts(first:20,after:$after){nodes{subaccountId name payouts(first:10,status:$status){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}${PAGE_INFO}}}` as const;
+export const MORE_SUBACCOUNT_PAYOUTS =
+  `query MoreSubaccountPayouts($subaccountId:String!,$after:String,$status:[SubaccountPayoutStatus!]){subaccount(subaccountId:$subaccountId){payouts(first:50,after:$after,status:$status){nodes{${SUBACCOUNT_PAYOUT}}${PAGE_INFO}}}}` as const;
+/** Shows by its age whether a service still answers. */
+export const WALLET_ALONE = `query Wallet{wallet{${WALLET}}}` as const;
+const OF_HOURS = 'isExact groups{hour amountCents}' as const;
+const OF_METHODS = 'isExact groups{hour method amountCents}' as const;
+/** The sums of each hour of a day, in and out. */
+export const DAY_TOTALS =
+  `query DayTotals($from:DateTime!,$before:DateTime!){cardPaymentTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR]){${OF_HOURS}}paymentTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR,METHOD]){${OF_METHODS}}chargeTotals(filter:{paidAfter:$from,paidBefore:$before},groupBy:[HOUR]){${OF_HOURS}}payoutTotals(filter:{processedAfter:$from,processedBefore:$before,status:[COMPLETED]},groupBy:[HOUR,METHOD]){${OF_METHODS}}subaccountPayoutTotals(filter:{completedAfter:$from,completedBefore:$before},status:[COMPLETED],groupBy:[HOUR]){${OF_HOURS}}refundTotals(filter:{completedAfter:$from,completedBefore:$before},status:[COMPLETED],groupBy:[HOUR]){${OF_HOURS}}}` as const;
+/** The sums of payments that were refunded whole, by the hours of a day. */
+export const REFUNDED_TOTALS =
+  `query RefundedTotals($from:DateTime!,$before:DateTime!){cardPaymentTotals(filter:{refundedAfter:$from,refundedBefore:$before},groupBy:[HOUR]){${OF_HOURS}}paymentTotals(filter:{refundedAfter:$from,refundedBefore:$before},groupBy:[HOUR,METHOD]){${OF_METHODS}}chargeTotals(filter:{refundedAfter:$from,refundedBefore:$before},groupBy:[HOUR]){${OF_HOURS}}}` as const;
 export const SUBACCOUNT_NAMES =
   'query SubaccountNames{subaccounts(first:20){nodes{subaccountId name}}}' as const;
 
 export const WALLET_UPDATES =
   `subscription WalletUpdates($after:String){walletUpdates(after:$after){cursor occurredAt wallet{${WALLET}}}}` as const;
+/** Payouts change the sums of the day alone: their table follows them by itself. */
 export const PAYOUT_UPDATES =
-  `subscription PayoutUpdates($after:String){allPayoutUpdates(after:$after){cursor occurredAt payout{${PAYOUT}}}}` as const;
+  'subscription PayoutUpdates($after:String){allPayoutUpdates(after:$after){cursor occurredAt payout{id}}}' as const;
 export const SUBACCOUNT_PAYOUT_UPDATES =
   `subscription SubaccountPayoutUpdates($after:String){allSubaccountPayoutUpdates(after:$after){cursor occurredAt subaccountPayout{${SUBACCOUNT_PAYOUT}}}}` as const;
 export const CARD_PAYMENT_UPDATES =
@@ -309,6 +294,22 @@ export const SUBSCRIPTION_UPDATES =
 export const REFUND_UPDATES =
   `subscription RefundUpdates($after:String){allRefundUpdates(after:$after){cursor occurredAt refund{status failureReason of{__typename ...on CardPayment{${CARD_PAYMENT}}}}}}` as const;
 
+export interface TotalsOfHours {
+  /** Whether everything is in the sums. */
+  isExact: boolean;
+  groups: { hour: string | null; method?: string | null; amountCents: number }[];
+}
+
+export type DayTotalsData = Record<
+  | 'cardPaymentTotals'
+  | 'paymentTotals'
+  | 'chargeTotals'
+  | 'payoutTotals'
+  | 'subaccountPayoutTotals'
+  | 'refundTotals',
+  TotalsOfHours
+>;
+
 export interface SubaccountNames {
   subaccounts: { nodes: Pick<Subaccount, 'subaccountId' | 'name'>[] };
 }
@@ -316,8 +317,6 @@ export interface SubaccountNames {
 export interface StartData {
   updatesCursor: string;
   wallet: Wallet;
-  payouts: Page<Payout>;
   cardPayments: Page<CardPayment>;
-  subaccounts: FirstPage<Subaccount>;
-  webhookDeliveries: { nodes: WebhookDelivery[] };
+  subaccounts: Page<Subaccount>;
 }

@@ -1,5 +1,5 @@
 import { type DashboardApi, NOT_OFFERED, RefusedError } from './api.ts';
-import type { StartData } from './operations.ts';
+import type { Page, StartData } from './operations.ts';
 
 /** A part of the page that is read by itself, by the root field that it is read from. */
 export type Part =
@@ -10,6 +10,7 @@ export type Part =
   | 'refunds'
   | 'subscriptions'
   | 'deliveries'
+  | 'webhookDeliveries'
   | 'storeProducts';
 
 /**
@@ -32,4 +33,24 @@ export async function readOffered<Value>(
     else missing.delete(part);
     return isOffered ? undefined : null;
   }
+}
+
+/**
+ * Reads a page of a part alone: null where the service does not offer it, undefined where it could not be read. With a filter it
+ * rejects in both cases: what a filter selects is no part of the page that could be missing.
+ */
+export type ReadPart = <Item>(
+  part: Part,
+  query: string,
+  variables: { after: string | null; [filter: string]: string | string[] | null },
+) => Promise<Page<Item> | null | undefined>;
+
+/** Creates the reader of parts that have pages. */
+export function partReader(currentApi: () => DashboardApi | null, missing: Set<Part>): ReadPart {
+  return async <Item>(part: Part, query: string, variables: Record<string, unknown>) => {
+    const api = currentApi();
+    if (!api) throw new Error('closed');
+    if (Object.keys(variables).length === 1) return readOffered(api, missing, { part, query, variables });
+    return (await api.request<Record<string, Page<Item>>>(query, variables))[part];
+  };
 }

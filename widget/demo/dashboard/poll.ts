@@ -1,12 +1,9 @@
 // What the page asks for again and again, because no stream brings it.
 import type { DashboardApi } from './api.ts';
 import { EarliestTimer } from './earliest-timer.ts';
-import {
-  WALLET_AND_DELIVERIES,
-  type Wallet,
-  WEBHOOK_DELIVERIES,
-  type WebhookDelivery,
-} from './operations.ts';
+import type { FilteredList } from './filtered-list.ts';
+import type { ReloadedList } from './loaded-list.ts';
+import { WALLET_ALONE, type Wallet, type WebhookDelivery } from './operations.ts';
 import type { Part } from './parts.ts';
 import type { ServiceContact } from './service-contact.ts';
 
@@ -17,15 +14,10 @@ const PENDING_MS = 5_000;
 /** The interval of the wallet: behind a facade each read of it is one of the 120 requests a minute. */
 const WALLET_EVERY_MS = 15_000;
 
-interface Polled {
-  wallet?: Wallet;
-  webhookDeliveries: { nodes: WebhookDelivery[] };
-}
-
 /** The data that the polls are written into. */
 interface PolledData {
   wallet: Wallet | null;
-  deliveries: WebhookDelivery[];
+  readonly deliveries: FilteredList<WebhookDelivery, ReloadedList<WebhookDelivery>>;
   moreFailed: boolean;
   readonly missing: Set<Part>;
   readonly contact: ServiceContact;
@@ -48,8 +40,10 @@ export class Poll {
 
   scheduleNext(): void {
     if (!this.#api()) return;
-    const isPending = this.#data.deliveries.some(({ status }) => status === 'PENDING');
-    this.#timer.set(isPending ? PENDING_MS : EVERY_MS);
+    const { items, shown } = this.#data.deliveries;
+    const isPending = items.some(({ status }) => status === 'PENDING');
+    // Each page that is shown is read again, and takes from the token's requests.
+    this.#timer.set((isPending ? PENDING_MS : EVERY_MS) * Math.max(1, shown.pages));
   }
 
   afterEvent(): void {
@@ -79,26 +73,23 @@ export class Poll {
 
   async #read(api: DashboardApi): Promise<void> {
     const data = this.#data;
-    const asksWallet = data.contact.isFacade && performance.now() - this.#walletAskedAt >= WALLET_EVERY_MS;
-    if (asksWallet) {
-      this.#walletAskedAt = performance.now();
-      data.contact.askWallet(api.now());
-    }
-    const walletBefore = data.wallet;
-    const { parts } = await api
-      .requestParts<Polled>(asksWallet ? WALLET_AND_DELIVERIES : WEBHOOK_DELIVERIES)
-      .catch((error: unknown) => {
-        if (asksWallet) data.contact.fail('wallet');
-        throw error;
-      });
-    if (parts.wallet) {
-      // The stream may have brought a newer one meanwhile.
-      if (data.wallet === walletBefore) data.wallet = parts.wallet;
-      data.missing.delete('wallet');
-    }
-    if (!parts.webhookDeliveries) return;
-    data.deliveries = parts.webhookDeliveries.nodes;
-    data.missing.delete('webhookDeliveries');
+    if (data.contact.isFacade && performance.now() - this.#walletAskedAt >= WALLET_EVERY_MS)
+      await this.#readWallet(api);
+    await data.deliveries.shown.reload();
     data.moreFailed = false;
+  }
+
+  async #readWallet(api: DashboardApi): Promise<void> {
+    const data = this.#data;
+    this.#walletAskedAt = performance.now();
+    data.contact.askWallet(api.now());
+    const walletBefore = data.wallet;
+    const { wallet } = await api.request<{ wallet: Wallet }>(WALLET_ALONE).catch((error: unknown) => {
+      data.contact.fail('wallet');
+      throw error;
+    });
+    // The stream may have brought a newer one meanwhile.
+    if (data.wallet === walletBefore) data.wallet = wallet;
+    data.missing.delete('wallet');
   }
 }

@@ -35,8 +35,6 @@ import type {
 } from './operations.ts';
 import type { Operable } from './payment-dialog.ts';
 
-const LOW_STOCK = 5;
-
 export function cardPaymentRow(
   payment: CardPayment,
   {
@@ -57,7 +55,6 @@ export function cardPaymentRow(
   } as const;
   return {
     key: orderCode,
-    status,
     version: `${version} ${refundedCents} ${refundableCents} ${failedRefund} ${disputed.openCents} ${disputed.lostCents}`,
     cells: [
       statusCell(
@@ -137,7 +134,6 @@ function rowOfPix(
       : null;
   return {
     key: id,
-    status,
     version,
     cells: [
       statusCell(
@@ -171,7 +167,6 @@ export function subscriptionRow(
   );
   return {
     key: subscriptionId,
-    status,
     version,
     cells: [
       statusCell(
@@ -198,7 +193,6 @@ export function subaccountPayoutRow(
 ): TableRow {
   return {
     key: payout.id,
-    status: payout.status,
     version: payout.version,
     cells: [
       statusCell(
@@ -222,7 +216,6 @@ export function disputeRow(
   const sold = dispute.of ? dispute.of.description : 'Pagamento não informado';
   return {
     key: disputeId,
-    status,
     version: dispute.version,
     cells: [
       statusCell(DISPUTE_LABELS[status], status === 'LOST' && blockedCents > 0 ? 'valor ainda retido' : null),
@@ -272,7 +265,6 @@ export function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
   const next = delivery.nextAttemptAt;
   return {
     key: delivery.webhookId,
-    status: delivery.status,
     version: `${delivery.status} ${delivery.attempts.length}`,
     cells: [
       statusCell(
@@ -291,12 +283,9 @@ export function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
 }
 
 export function contentRow(content: ProductContent, now: Date): TableRow {
-  const { deliveryId, kind, product, productId, deliveredCount, remainingCount } = content;
-  const stock =
-    remainingCount === null || remainingCount > LOW_STOCK ? 'READY' : remainingCount > 0 ? 'LOW' : 'EMPTY';
+  const { deliveryId, kind, product, productId, deliveredCount, remainingCount, stock } = content;
   return {
     key: deliveryId,
-    status: stock,
     version: `${deliveredCount} ${remainingCount}`,
     cells: [
       statusCell(STOCK_LABELS[stock]),
@@ -321,7 +310,6 @@ export function storeProductRow({
 }: StoreProduct): TableRow {
   return {
     key: storeProductId,
-    status: available === false ? 'UNAVAILABLE' : 'AVAILABLE',
     version: `${name} ${price} ${available}`,
     cells: [
       statusCell(available === false ? UNAVAILABLE : AVAILABLE),

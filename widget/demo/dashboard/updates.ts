@@ -1,6 +1,7 @@
 // The subscriptions that keep the dashboard's data as it is at the server.
 import type { DashboardApi } from './api.ts';
-import { type LoadedList, mergeUpdated } from './loaded-list.ts';
+import type { FilteredList } from './filtered-list.ts';
+import type { LoadedList } from './loaded-list.ts';
 import {
   CARD_PAYMENT_UPDATES,
   type CardPayment,
@@ -9,7 +10,6 @@ import {
   DISPUTE_UPDATES,
   type Dispute,
   PAYOUT_UPDATES,
-  type Payout,
   PIX_PAYMENT_UPDATES,
   type PixPayment,
   REFUND_UPDATES,
@@ -21,6 +21,9 @@ import {
   WALLET_UPDATES,
   type Wallet,
 } from './operations.ts';
+import type { SubaccountPayoutList } from './subaccount-payouts.ts';
+
+type Filtered<Item extends { version: number }> = FilteredList<Item, LoadedList<Item>>;
 
 interface Listener {
   /** The data has changed. */
@@ -43,13 +46,12 @@ interface FollowedData {
   wallet: Wallet | null;
   /** The parts that could not be read. */
   readonly missing: { delete(part: 'wallet'): boolean };
-  readonly payouts: LoadedList<Payout>;
-  readonly cardPayments: LoadedList<CardPayment>;
-  readonly pixPayments: LoadedList<PixPayment>;
-  readonly charges: LoadedList<Charge>;
-  readonly disputes: LoadedList<Dispute>;
-  readonly subscriptions: LoadedList<Subscription>;
-  readonly subaccountPayouts: Map<string, SubaccountPayout>;
+  readonly cardPayments: Filtered<CardPayment>;
+  readonly pixPayments: Filtered<PixPayment>;
+  readonly charges: Filtered<Charge>;
+  readonly disputes: Filtered<Dispute>;
+  readonly subscriptions: Filtered<Subscription>;
+  readonly subaccountPayouts: FilteredList<SubaccountPayout, SubaccountPayoutList>;
   readonly subaccountNames: ReadonlyMap<string, string>;
   readonly failedRefunds: Map<string, string>;
   readonly offersPix: boolean;
@@ -93,37 +95,40 @@ export function followUpdates(
     },
     { after: null, hasWebhooks: false },
   );
-  subscribe<{ payout: Payout }>(PAYOUT_UPDATES, ({ payout }) => data.payouts.update(payout));
+  subscribe(PAYOUT_UPDATES, () => undefined);
   subscribe<{ subaccountPayout: SubaccountPayout }>(SUBACCOUNT_PAYOUT_UPDATES, ({ subaccountPayout }) => {
-    mergeUpdated(data.subaccountPayouts, [subaccountPayout], (each) => each.id);
+    data.subaccountPayouts.each((list) => list.update(subaccountPayout));
     if (!data.subaccountNames.has(subaccountPayout.subaccountId)) onNewSubaccount();
   });
   subscribe<{ cardPayment: CardPayment }>(CARD_PAYMENT_UPDATES, ({ cardPayment }) =>
-    data.cardPayments.update(cardPayment),
+    data.cardPayments.each((list) => list.update(cardPayment)),
   );
   if (data.offersPix)
     subscribe<{ payment: PixPayment }>(PIX_PAYMENT_UPDATES, ({ payment }) =>
-      data.pixPayments.update(payment),
+      data.pixPayments.each((list) => list.update(payment)),
     );
   if (data.offersCharges)
-    subscribe<{ charge: Charge }>(CHARGE_UPDATES, ({ charge }) => data.charges.update(charge));
+    subscribe<{ charge: Charge }>(CHARGE_UPDATES, ({ charge }) =>
+      data.charges.each((list) => list.update(charge)),
+    );
   if (data.offersDisputes)
     subscribe<{ dispute: Dispute }>(DISPUTE_UPDATES, ({ dispute }) => {
-      data.disputes.update(dispute);
+      data.disputes.each((list) => list.update(dispute));
       // Read when the update arrived, and not as the payment was at its change.
-      if (dispute.of?.__typename === 'CardPayment') data.cardPayments.refresh([dispute.of]);
+      const { of: disputed } = dispute;
+      if (disputed?.__typename === 'CardPayment') data.cardPayments.each((list) => list.refresh([disputed]));
     });
   if (data.offersSubscriptions)
     subscribe<{ subscription: Subscription }>(
       SUBSCRIPTION_UPDATES,
-      ({ subscription }) => data.subscriptions.update(subscription),
+      ({ subscription }) => data.subscriptions.each((list) => list.update(subscription)),
       { hasWebhooks: false },
     );
   if (data.offersRefunds)
     subscribe<{ refund: Refund }>(REFUND_UPDATES, ({ refund: { status, failureReason, of: payment } }) => {
       // Read when the update arrived, and not as the payment was at its change.
       if (payment?.__typename !== 'CardPayment') return;
-      data.cardPayments.refresh([payment]);
+      data.cardPayments.each((list) => list.refresh([payment]));
       if (status === 'FAILED') data.failedRefunds.set(payment.orderCode, failureReason ?? 'sem motivo');
       else data.failedRefunds.delete(payment.orderCode);
     });

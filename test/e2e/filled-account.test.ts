@@ -1,0 +1,83 @@
+import type { Page } from 'playwright-core';
+import { beforeAll, describe, expect, it } from 'vitest';
+import { findViolations, injectAxe } from '../support/axe.ts';
+import { FILLED, fillAccount } from '../support/filled-account.ts';
+import { startServiceFixture } from './fixture.ts';
+import { isLive, openShop } from './shop.ts';
+
+const shop = openShop(startServiceFixture);
+let account: Awaited<ReturnType<typeof fillAccount>>;
+beforeAll(async () => {
+  const { database, clock } = shop.fixture.app;
+  const { id: accountId } = await database.sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .executeTakeFirstOrThrow();
+  account = await fillAccount(database, { accountId, now: clock.now() });
+});
+
+async function openDashboard(): Promise<Page> {
+  const visitor = await shop.visit({}, '/demo/dashboard');
+  visitor.expectProblems(/WebSocket connection to/);
+  await isLive(visitor.page);
+  return visitor.page;
+}
+
+/** Reads a table to its end, and returns the number of its rows. */
+async function readToEnd(page: Page, table: string): Promise<number> {
+  const rows = page.locator(`#${table} tbody tr`);
+  const more = page.locator(`#${table} .more`);
+  await rows.first().waitFor();
+  while (await more.isVisible()) {
+    const before = await rows.count();
+    await more.click();
+    await expect.poll(async () => (await rows.count()) > before || !(await more.isVisible())).toBe(true);
+  }
+  return rows.count();
+}
+
+describe('the dashboard of a full account', () => {
+  it('Each filter shows everything that the server has of it, however far behind, and a list goes to its end', async () => {
+    const page = await openDashboard();
+    for (const [table, status, count] of [
+      ['webhooks', 'EXHAUSTED', FILLED.deadWebhooks],
+      ['pix-payments', 'REFUNDED', FILLED.refundedPayments],
+      ['card-payments', 'REFUNDED', FILLED.refundedCards],
+      ['disputes', 'LOST', FILLED.lostDisputes],
+      ['subscriptions', 'PAST_DUE', FILLED.unpaidSubscriptions],
+      ['subaccount-payouts', 'FAILED', FILLED.failedSubaccountPayouts],
+      ['contents', 'EMPTY', FILLED.emptyContents],
+    ] as const) {
+      await page.locator(`#${table} select`).selectOption(status);
+      expect([table, await readToEnd(page, table)]).toEqual([table, count]);
+      await page.locator(`#${table} select`).selectOption('');
+    }
+    await page.locator('#charges select').selectOption('REFUNDED');
+    await page.locator('#charges').getByText('Nenhum com este status.').waitFor();
+    expect(await readToEnd(page, 'disputes')).toBe(FILLED.disputes);
+  });
+
+  it('The sales of today are those of all pages, exactly, and those of the hours are their parts', async () => {
+    const page = await openDashboard();
+    const midnight = new Date(`${shop.fixture.app.clock.now().toISOString().slice(0, 10)}T03:00:00Z`);
+    const cents = await account.paidSince(midnight);
+    const reais = (cents / 100).toLocaleString('pt-BR', { minimumFractionDigits: 2 });
+    await page.locator('.legend .in').getByText(`R$ ${reais}`, { exact: true }).waitFor();
+    await page.getByText('Ver como tabela').click();
+    const hours = await page.locator('.as-table tbody tr td:nth-child(2)').allInnerTexts();
+    const sum = hours.reduce((all, text) => all + Number(text.replace(/[^\d,]/g, '').replace(',', '')), 0);
+    expect(sum).toBe(cents);
+  });
+
+  it('No page of a full account breaks a rule of accessibility, nor is wider than a phone', async () => {
+    const { context, page } = await shop.visit({}, '/demo/');
+    await injectAxe(context);
+    await page.goto(`${shop.fixture.url}/demo/dashboard`);
+    await isLive(page);
+    await page.locator('#pix-payments tbody tr').first().waitFor();
+    expect(await findViolations(page)).toEqual([]);
+    await page.setViewportSize({ width: 320, height: 800 });
+    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+  });
+});
