@@ -241,7 +241,7 @@ export const texts: Texts = {
   },
   ltc: {
     pay: (amount) => `Pagar ${amount} con LTC`,
-    promise: 'El envío se hace en tu billetera. Esta página no pide contraseñas ni claves.',
+    promise: 'La transferencia se hace en tu billetera. Esta página no pide contraseñas ni claves.',
     qrLabel: (amount, shop) => `Código QR de la transferencia de ${amount} para ${shop}`,
     testWarning:
       'Esta dirección es de una red de pruebas: ninguna billetera de verdad puede enviarle fondos.',
