@@ -137,7 +137,7 @@ it('every entry of the package can be imported on a server', async () => {
     ).toBe(NAMES[name] ?? (name.startsWith('./payouts') ? "[ 'PsaPayouts' ]" : "[ 'PsaCheckout' ]"));
 });
 
-it('no entry for bundlers imports a computed address, and those for React are of the client', async () => {
+it('no entry for bundlers imports a computed address or has a static block, and those for React are of the client', async () => {
   const dist = join(packed, 'dist');
   const files = [
     ...(await readdir(dist)),
@@ -150,6 +150,8 @@ it('no entry for bundlers imports a computed address, and those for React are of
   );
   expect(imported.length).toBeGreaterThan(5);
   expect(imported.filter((address) => !/^"\.\/\w+\.js"$/.test(address!))).toEqual([]);
+  // Babel's settings of React Native refuse it.
+  expect(codes.filter((code) => /\bstatic\s*\{/.test(code))).toEqual([]);
   const ofTheClient = scripts.filter((_, index) => /^['"]use client['"]/.test(codes[index]!));
   expect(ofTheClient.sort()).toEqual(['react-payouts.js', 'react.js']);
 });

@@ -112,24 +112,29 @@ export type * from './public-types.ts';
  * @cssstate pix - Besides the others, while the payment is one by PIX.
  */
 export class PsaCheckout extends LitElement implements CheckoutHost {
-  static override styles = unsafeCSS(styles);
+  // Getters, for a static field becomes a static block, which Babel's settings of React Native refuse.
+  static override get styles() {
+    return unsafeCSS(styles);
+  }
 
-  static override properties = {
-    endpoint: {},
-    token: {},
-    methods: {},
-    mode: {},
-    transport: {},
-    amountCents: { attribute: 'amount-cents', type: Number },
-    orderCode: { attribute: 'order-code' },
-    paymentToken: { attribute: 'payment-token' },
-    locale: {},
-    resumeKey: { attribute: 'resume-key' },
-    disabled: { type: Boolean, reflect: true },
-    customer: { attribute: false },
-    labels: { attribute: false },
-    renewToken: { attribute: false },
-  };
+  static override get properties() {
+    return {
+      endpoint: {},
+      token: {},
+      methods: {},
+      mode: {},
+      transport: {},
+      amountCents: { attribute: 'amount-cents', type: Number },
+      orderCode: { attribute: 'order-code' },
+      paymentToken: { attribute: 'payment-token' },
+      locale: {},
+      resumeKey: { attribute: 'resume-key' },
+      disabled: { type: Boolean, reflect: true },
+      customer: { attribute: false },
+      labels: { attribute: false },
+      renewToken: { attribute: false },
+    };
+  }
 
   declare endpoint: string | undefined;
   declare token: string | undefined;

@@ -90,19 +90,24 @@ const PREFETCH_ROWS = 20;
  * @cssstate empty
  */
 export class PsaPayouts extends LitElement implements PayoutsHost {
-  static override styles = [styles, narrowStyles].map((text) => unsafeCSS(text));
+  // Getters, for a static field becomes a static block, which Babel's settings of React Native refuse.
+  static override get styles() {
+    return [styles, narrowStyles].map((text) => unsafeCSS(text));
+  }
 
-  static override properties = {
-    endpoint: {},
-    token: {},
-    transport: {},
-    statuses: {},
-    sort: {},
-    pageSize: { attribute: 'page-size', type: Number },
-    locale: {},
-    labels: { attribute: false },
-    renewToken: { attribute: false },
-  };
+  static override get properties() {
+    return {
+      endpoint: {},
+      token: {},
+      transport: {},
+      statuses: {},
+      sort: {},
+      pageSize: { attribute: 'page-size', type: Number },
+      locale: {},
+      labels: { attribute: false },
+      renewToken: { attribute: false },
+    };
+  }
 
   declare endpoint: string | undefined;
   declare token: string | undefined;
