@@ -47,6 +47,11 @@ export const PARTS = {
     about: 'what a server holds in memory over minutes',
     run: ['test/bench/run.mjs', 'soak', '--minutes', '4'],
   },
+  frameworks: {
+    about: 'a purchase on a page of each bundler and framework',
+    run: ['test/run.mjs', '--all', 'frameworks/'],
+    env: { PSA_SCALE: 'large' },
+  },
   'http-clients': {
     about: 'the HTTP clients of other languages, with what Debian packages of them',
     run: ['test/live/run.mjs', 'http', '--save'],

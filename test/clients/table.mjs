@@ -23,6 +23,7 @@
 const inFile = (file) => (title) => ({ file, title });
 
 const engines = inFile('engines/buying.test.ts');
+const buying = inFile('frameworks/buying.test.ts');
 const frameworks = inFile('widget/recipes.browser-test.tsx');
 const documents = inFile('graphql/persisted-documents.test.ts');
 const generators = inFile('clients/generators.test.ts');
@@ -199,6 +200,32 @@ export const TABLES = [
       { name: 'Vue', npm: 'vue' },
       { name: 'Svelte', npm: 'svelte' },
       { name: 'Angular', npm: '@angular/core' },
+    ],
+  },
+  {
+    title: 'Bundlers and frameworks',
+    about:
+      'Pages that each builds of the packed `<psa-checkout>`; those from Next.js on are rendered on a server. In Chromium each is bought in by PIX\nand by card, its own handler runs, and a chunk is lost once. Parcel keeps a failed import for the life of the page, and Metro makes one\nfile without chunks. `test/engines/lost-chunk.test.ts` loses a chunk in Firefox and WebKit, on a page of Vite’s and one of the\nscript tag. React Native’s runtime, and the web view of an app, are not tried.',
+    features: {
+      PIX: buying('is paid by PIX, and its own handler runs once'),
+      card: buying('is paid by card, and its own handler runs once'),
+      'lost chunk': buying('loads a chunk again that was lost once'),
+    },
+    clients: [
+      { name: 'esbuild', npm: 'esbuild', installed: 'bundlers' },
+      { name: 'Rollup', npm: 'rollup', installed: 'bundlers' },
+      { name: 'Vite', npm: 'vite', installed: 'bundlers' },
+      { name: 'webpack', npm: 'webpack', installed: 'bundlers' },
+      { name: 'Rspack', npm: '@rspack/core', installed: 'bundlers' },
+      { name: 'Parcel', npm: 'parcel', installed: 'parcel', lacks: ['lost chunk'] },
+      { name: 'Metro', npm: 'metro', installed: 'metro', lacks: ['lost chunk'] },
+      { name: 'Next.js (Turbopack)', npm: 'next', installed: 'next' },
+      { name: 'Next.js (webpack)', npm: 'next', installed: 'next' },
+      { name: 'React', npm: 'react', installed: 'bundlers' },
+      { name: 'Nuxt', npm: 'nuxt', installed: 'nuxt' },
+      { name: 'SvelteKit', npm: '@sveltejs/kit', installed: 'sveltekit' },
+      { name: 'Astro', npm: 'astro', installed: 'astro' },
+      { name: 'Angular SSR', npm: '@angular/ssr', installed: 'angular' },
     ],
   },
   {

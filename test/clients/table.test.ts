@@ -1,5 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
+import { BUNDLERS } from '../frameworks/bundlers.ts';
+import { SERVERS } from '../frameworks/servers.ts';
 import { addResults } from './collect.mjs';
 import { readFound } from './found.mjs';
 import { PROJECTS } from './generators/projects.ts';
@@ -71,6 +73,11 @@ test('the clients of live status are those that the tests follow with', () => {
 test('the code generators are those that have a project', () => {
   const { clients } = TABLES.find(({ title }) => title === 'Code generators')!;
   expect(clients.map(({ name }) => name)).toEqual(Object.keys(PROJECTS));
+});
+
+test('the bundlers and frameworks are those that have a project', () => {
+  const { clients } = TABLES.find(({ title }) => title === 'Bundlers and frameworks')!;
+  expect(clients.map(({ name }) => name)).toEqual(Object.keys({ ...BUNDLERS, ...SERVERS }));
 });
 
 test('the HTTP clients are those of npm run conformance', () => {

@@ -103,6 +103,8 @@ const SIZES = {
   DOSE_SLOW_READS: [1, 1, 2, 5],
   /** SIGTERM under load, on each database. */
   STOPS: [1, 1, 5, 50],
+  /** Bundlers and frameworks whose pages are bought in: one of a kind, or all. */
+  FRAMEWORKS: [3, 3, 99, 99],
   /** Milliseconds for which a database is silent. */
   OUTAGE_MS: [12_000, 30_000, 30_000, 30_000],
 } as const satisfies Record<string, readonly [sample: number, medium: number, large: number, full: number]>;

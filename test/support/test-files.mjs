@@ -69,6 +69,8 @@ export const ONLY_IN_ALL = [
   'e2e/facade.test.ts',
   // Buys with each version of the widget that was ever released; http/released-widgets asks for their files.
   'e2e/released-widgets.test.ts',
+  // Installs bundlers and frameworks by npm; widget/chunks and widget/server-rendered show the same without them.
+  'frameworks/buying.test.ts',
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',
   'engines/lost-chunk.test.ts',
@@ -156,6 +158,7 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
   'test/engines/lost-chunk.test.ts': ['widget', 'package'],
+  'test/frameworks/buying.test.ts': ['widget', 'package'],
   'test/live/dose.test.ts': ['server', 'pgdata'],
   'test/live/in-chromium.test.ts': ['package'],
   'test/live/recipes.test.ts': ['package'],

@@ -8,7 +8,7 @@ export function arrive(name: string, chunk: object): void {
 }
 
 /**
- * Imports a chunk, and retries once. The loaders of Webpack, Rspack, Turbopack and Parcel request a lost chunk at the next
+ * Imports a chunk, and retries once. The loaders of Webpack, Rspack and Turbopack request a lost chunk at the next
  * `import()`. Elsewhere a chunk is a module of the browser, which may keep a failure for the life of the page: a script with
  * another address runs it there. An `import()` of a computed address would do the same, but no bundler knows what to make of one.
  * The script-tag bundles have import-beside.ts in place of this module.
