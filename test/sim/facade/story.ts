@@ -168,9 +168,14 @@ export async function playStory({
     // Requested once more, a key that the restored records lack is in doubt.
     for (let round = 0; round < MOST_ROUNDS && restore?.isBehind() && hasDoubts(); round += 1)
       await goOn(2 * MINUTE);
-    const looking = client.lookAgain();
-    await pass(MINUTE);
-    await looking;
+    for (let round = 0; round < MOST_ROUNDS && broken.length === 0; round += 1) {
+      const looking = client.lookAgain();
+      await pass(MINUTE);
+      await looking;
+      // An answer that is read only now may lead to another attempt.
+      if (!isMoving()) break;
+      await goOn(2 * MINUTE);
+    }
     if (broken.length > 0) return;
     for (const invoice of invoices)
       judge.checkEnd(invoice, client.outcomeOf(invoice), client.attemptsOf(invoice));
