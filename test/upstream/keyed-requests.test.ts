@@ -350,6 +350,31 @@ describe('a refund', () => {
     expect(reads).toHaveLength(3);
   });
 
+  test('A refund in doubt is not said to be missing until the service has denied it for a quarter of an hour', async () => {
+    const { port, script, tenant, facade } = await startRefunds();
+    const inDoubt = { moneyMayHaveMoved: true, lookupReference: 'ref_idem_devolucao-1' };
+    script.on('GET', '/v1/refunds/', () => refused(404, 'Refund not found'));
+    let answer: () => void = () => undefined;
+    script.on('POST', '/v1/payments/', async () => {
+      await new Promise<void>((resolve) => {
+        answer = resolve;
+      });
+      return timeout();
+    });
+    const requesting = port.request(tenant, resource, input);
+    await expect.poll(() => script.requests.length).toBe(1);
+    const find = () => port.find(tenant, 'ref_idem_devolucao-1');
+    await expect(find()).rejects.toMatchObject(inDoubt);
+    answer();
+    await expect(requesting).rejects.toMatchObject(inDoubt);
+    await expect(find()).rejects.toMatchObject(inDoubt);
+    for (let minute = 0; minute < 16; minute += 1) {
+      facade.clock.advance(60_000);
+      await facade.work.settled();
+    }
+    expect(await find()).toBeNull();
+  });
+
   test('A refund in doubt whose look-up is forbidden (403) is reported after a quarter of an hour', async () => {
     const { port, script, tenant, facade } = await startRefunds();
     script.on('POST', '/v1/payments/', () => timeout());

@@ -11,9 +11,9 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../upstream/families.ts';
-import type { LookupResult, RequestKind } from '../../upstream/intents/operations.ts';
+import { InDoubtError, type LookupResult, type RequestKind } from '../../upstream/intents/operations.ts';
 import { intents as intentRecords } from '../../upstream/intents/store.ts';
-import { type Intent, intentKey } from '../../upstream/intents/transitions.ts';
+import { type Intent, intentKey, isOpen } from '../../upstream/intents/transitions.ts';
 import { createKeyedRequests } from '../../upstream/keyed-requests.ts';
 import { selectMirrored } from '../../upstream/mirror-store.ts';
 import type { PaymentLookups } from '../../upstream/payment-lookups.ts';
@@ -68,7 +68,10 @@ interface Refundable {
 /** Requests for refunds to the service. */
 export interface RefundRequests {
   request: RefundService['request'];
-  /** Finds the refund that a key has requested; null where the service has none. @throws RateLimitError, UpstreamFault, PaymentError */
+  /**
+   * Finds the refund that a key has requested; null where the service has none.
+   * @throws InDoubtError where it may have one yet; RateLimitError, UpstreamFault, PaymentError
+   */
   findByKey(tenant: Tenant, key: string, requester: Requester): Promise<Refund | null>;
   kinds: Readonly<Record<string, RequestKind>>;
 }
@@ -227,8 +230,11 @@ export function createRefundRequests({
       const shown = await ask(tenant, key, requestOptionsFor(requester));
       requester.onRead(shown.at, false);
       if (!shown.claim) {
-        await facade.intents.find(tenant, REFUND, key);
-        return null;
+        // The service may do yet what it does not have.
+        const requested = await facade.intents.find(tenant, REFUND, key);
+        if (requested && isOpen(requested)) throw new InDoubtError(requested, referenceOfKey(key), true);
+        const answered = requested?.resourceId ? await mirror.find(tenant, requested.resourceId) : null;
+        return answered && refundFromJson(answered.snapshot);
       }
       const before = await mirror.find(tenant, shown.claim.refundId);
       const recorded = await mirror.record(tenant, before, shown.claim, shown.at);
