@@ -5,15 +5,15 @@ import { CURSOR_DOCUMENT } from '../../widget/src/live/protocol.ts';
 import { METHODS_DOCUMENT } from '../../widget/src/methods.ts';
 import * as checkout from '../../widget/src/operations.ts';
 import * as payouts from '../../widget/src/payouts/operations.ts';
-import { documentOf, TOPIC_NAMES } from '../../widget/src/server/follow.ts';
 import { MINT_CHECKOUT, MINT_DASHBOARD } from '../../widget/src/server/mint.ts';
-import { SALES_DOCUMENTS } from '../../widget/src/server/sales.ts';
+import { SALE_UPDATES, SALES_DOCUMENTS } from '../../widget/src/server/sales.ts';
+import { accountDocument, documentOf, TOPIC_NAMES } from '../../widget/src/server/topics.ts';
 
 // Prints the documents of the package's operations for the server, which trusts them: those of this version, and of the
 // released ones. With `--manifest` those of the elements of this version alone, by their SHA-256, as a manifest for any
 // server; with `--backend-manifest` those of `@psa/checkout/server`.
 const elements = [...Object.values(checkout), ...Object.values(payouts), CURSOR_DOCUMENT, METHODS_DOCUMENT];
-const topics = TOPIC_NAMES.map((topic) => documentOf(topic));
+const topics = [...TOPIC_NAMES.map((topic) => documentOf(topic)), accountDocument(), SALE_UPDATES];
 const backend = [MINT_CHECKOUT, MINT_DASHBOARD, ...SALES_DOCUMENTS, ...topics];
 
 function printManifest(documents: readonly string[]) {

@@ -13,9 +13,10 @@ import WebSocket from 'ws';
 import { readTrustedDocuments } from '../../server/src/graphql/trusted-manifest.ts';
 import { WIDGET_DOCUMENTS } from '../../server/src/graphql/widget-documents.ts';
 import { relaySubscribe, resumable } from '../../widget/src/live/resume.ts';
-import { documentOf, follow, TOPIC_NAMES } from '../../widget/src/server/follow.ts';
+import { follow } from '../../widget/src/server/follow.ts';
 import { MINT_DASHBOARD, mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
-import { SALES_DOCUMENTS, sales } from '../../widget/src/server/sales.ts';
+import { followSales, SALES_DOCUMENTS, sales } from '../../widget/src/server/sales.ts';
+import { documentOf, TOPIC_NAMES } from '../../widget/src/server/topics.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 
@@ -494,6 +495,8 @@ describe('trusted documents', () => {
     const options = { ...server, load: () => 'x', save: noop, onUpdate: noop, reconcile: noop };
     for (const topic of TOPIC_NAMES)
       await expect(follow(topic, options)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    await expect(follow('accountUpdates', options)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
+    await expect(followSales({ ...options, onSale: noop })).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });
     const ofOwn = follow('payments', { ...options, fields: 'paymentId' });
     await expect(ofOwn).rejects.toMatchObject({ code: 'FORBIDDEN' });
 

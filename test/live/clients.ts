@@ -23,7 +23,8 @@ import {
   tokens,
   urqlForward,
 } from '../../widget/src/live/resume.ts';
-import { follow, type Topic } from '../../widget/src/server/follow.ts';
+import { follow } from '../../widget/src/server/follow.ts';
+import type { Topic } from '../../widget/src/server/topics.ts';
 
 export interface Following extends Omit<ResumeOptions, 'tokens'> {
   /** The address of /graphql. */

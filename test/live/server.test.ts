@@ -1,16 +1,25 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import { Readable } from 'node:stream';
 import { buildSchema, parse, validate } from 'graphql';
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { newWebhookSecret, signedHeaders } from '../../server/src/webhooks/signing.ts';
-import { documentOf, type FollowedUpdate, follow, type Topic } from '../../widget/src/server/follow.ts';
+import { follow } from '../../widget/src/server/follow.ts';
 import { mintCheckout, tokenHandler } from '../../widget/src/server/mint.ts';
 import { PsaError } from '../../widget/src/server/request.ts';
-import { refundOf, saleOf, sales } from '../../widget/src/server/sales.ts';
+import { followSales, refundOf, SALE_UPDATES, saleOf, sales } from '../../widget/src/server/sales.ts';
+import {
+  type AccountUpdate,
+  accountDocument,
+  documentOf,
+  type FollowedUpdate,
+  readAccountUpdate,
+  TOPIC_NAMES,
+} from '../../widget/src/server/topics.ts';
 import { verifyWebhook } from '../../widget/src/server/webhook.ts';
 import type { WebhookEvent } from '../../widget/src/server/webhook-events.generated.ts';
 import { payAt } from '../e2e/fixture.ts';
@@ -30,6 +39,15 @@ afterAll(async () => {
   await app.close();
   expect(app.faults).toEqual([]);
 });
+
+const cardPayment = async (externalId: string): Promise<string> =>
+  (
+    await app
+      .client(server.key)
+      .request(
+        `mutation { createCardPayment(input: { valueCents: 4990, externalId: "${externalId}" }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }`,
+      )
+  ).createCardPayment.cardPayment.orderCode;
 
 const pay = async (): Promise<string> =>
   (
@@ -52,8 +70,18 @@ describe('follow', () => {
       store: (cursor: string) => {
         stored = cursor;
       },
-      /** Runs until it has handled so many; `failAt` fails at an update before it is saved. */
-      async run(count: number, { failAt = '', begun = () => Promise.resolve() as Promise<unknown> } = {}) {
+      /** Runs until it has handled so many; where `fails`, an update fails before it is saved. */
+      async run(
+        count: number,
+        {
+          fails = (_: string): boolean => false,
+          begun = () => Promise.resolve() as Promise<unknown>,
+          onError = ((error) => {
+            throw error;
+          }) as (error: unknown, attempt: number) => unknown,
+          wait = (_: number) => Promise.resolve(),
+        } = {},
+      ) {
         const left = new AbortController();
         let runs = 0;
         await follow<{ paymentId: string }>('payments', {
@@ -69,22 +97,67 @@ describe('follow', () => {
             await begun();
           },
           onUpdate({ resource }) {
-            if (resource.paymentId === failAt) throw new Error('The database is away');
+            if (fails(resource.paymentId)) throw new Error('The database is away');
             handled.push(resource.paymentId);
             runs += 1;
           },
-          wait: () => Promise.resolve(),
+          onError,
+          wait,
         });
       },
     };
   }
+
+  test('what the program fails at is repeated after growing waits, and each is handled', async () => {
+    const ids: string[] = [];
+    const { run, handled } = program();
+    const errors: [unknown, number][] = [];
+    const waits: number[] = [];
+    let begins = 0;
+    await run(2, {
+      begun: async () => {
+        begins += 1;
+        if (begins < 3) throw new Error('The lists are away');
+        ids.push(await pay(), await pay());
+      },
+      fails: (id) => id === ids[0] && errors.length < 6,
+      onError: (error, attempt) => errors.push([(error as Error).message, attempt]),
+      wait: async (ms: number) => void waits.push(ms),
+    });
+    expect(handled).toEqual(ids);
+    expect(errors).toEqual([
+      ...[1, 2].map((attempt) => ['The lists are away', attempt]),
+      ...[1, 2, 3, 4].map((attempt) => ['The database is away', attempt]),
+    ]);
+    // Each is a half to one and a half of a wait that doubles.
+    expect(waits.slice(2).map((ms, index) => ms >= 50 * 2 ** index && ms <= 150 * 2 ** index)).toEqual(
+      Array(4).fill(true),
+    );
+  });
+
+  test('an error that nobody asks for is written to the console, and an abort ends the waiting', async () => {
+    const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
+    onTestFinished(() => error.mockRestore());
+    const left = new AbortController();
+    const fails = () => Promise.reject(new Error('The database is away'));
+    await follow('payments', {
+      ...server,
+      signal: left.signal,
+      load: fails,
+      save: fails,
+      onUpdate: fails,
+      reconcile: fails,
+      wait: async () => left.abort(),
+    });
+    expect(error).toHaveBeenCalledExactlyOnceWith(expect.stringMatching(/^follow: /), expect.any(Error));
+  });
 
   test('goes on from the stored cursor after its end, and handles again what it had not saved', async () => {
     const ids: string[] = [];
     const { run, handled, reasons } = program();
     await run(2, { begun: async () => ids.push(await pay(), await pay()) });
     ids.push(await pay());
-    await expect(run(1, { failAt: ids[2]! })).rejects.toThrow('The database is away');
+    await expect(run(1, { fails: (id) => id === ids[2] })).rejects.toThrow('The database is away');
     ids.push(await pay());
     await run(2);
     expect(handled).toEqual(ids);
@@ -161,12 +234,67 @@ describe('follow', () => {
     expect(updates[1]).not.toHaveProperty('previousStatus');
   });
 
-  test.each<Topic>([
-    ...(['cardPayments', 'payments', 'charges', 'refunds', 'payouts'] as const),
-    ...(['subaccountPayouts', 'subscriptions', 'disputes', 'subaccounts', 'webhookDeliveries'] as const),
-  ])('the subscription of %s is valid', (topic) => {
+  test.each([
+    ...TOPIC_NAMES.map((topic) => [topic, documentOf(topic)]),
+    ['accountUpdates', accountDocument()],
+    ['sales', SALE_UPDATES],
+  ])('the subscription of %s is valid', (_, document) => {
     const schema = buildSchema(readFileSync(new URL('../../schema.graphql', import.meta.url), 'utf8'));
-    expect(validate(schema, parse(documentOf(topic)))).toEqual([]);
+    expect(validate(schema, parse(document))).toEqual([]);
+  });
+
+  test('everything of an account comes in one order, each with its kind and its own members', async () => {
+    const left = new AbortController();
+    const updates: AccountUpdate[] = [];
+    let ids: string[] = [];
+    await follow('accountUpdates', {
+      ...server,
+      signal: left.signal,
+      load: () => null,
+      save: () => updates.length === 3 && left.abort(),
+      async reconcile() {
+        ids = [await pay(), await cardPayment('1044'), await pay()];
+      },
+      onUpdate(update) {
+        if (update.kind === 'PAYMENT' || update.kind === 'CARD_PAYMENT') updates.push(update);
+      },
+    });
+    // A member that the compiler does not know of a kind fails the gate `types`.
+    const idOf = (update: AccountUpdate) =>
+      update.kind === 'PAYMENT'
+        ? update.resource.paymentId
+        : update.kind === 'CARD_PAYMENT'
+          ? update.resource.orderCode
+          : null;
+    expect(updates.map(idOf)).toEqual(ids);
+    expect(updates[1]).toEqual({
+      kind: 'CARD_PAYMENT',
+      cursor: expect.any(String),
+      occurredAt: expect.any(String),
+      previousStatus: null,
+      resource: {
+        orderCode: ids[1],
+        externalId: '1044',
+        metadata: null,
+        status: 'PENDING',
+        amountCents: 4990,
+        version: expect.any(Number),
+      },
+    });
+  });
+
+  test('an update of a kind that a newer server has is left out, and its cursor is saved', () => {
+    expect(readAccountUpdate({ cursor: 'c', occurredAt: 'now', __typename: 'ParcelUpdate' })).toBeNull();
+    const pause = { reason: 'DISPUTES', pausedAt: 'now', pausedUntil: null };
+    expect(
+      readAccountUpdate({
+        cursor: 'c',
+        occurredAt: 'now',
+        __typename: 'CheckoutTokenUpdate',
+        tokenId: 't',
+        pause,
+      }),
+    ).toEqual({ kind: 'CHECKOUT_TOKEN', cursor: 'c', occurredAt: 'now', resource: { tokenId: 't', pause } });
   });
 });
 
@@ -281,6 +409,67 @@ describe('sales', () => {
     expect(await read({ from: new Date(0), to: from })).toEqual([]);
     const refused = sales({ ...server, key: 'ps_live_x' }, { from }).next();
     await expect(refused).rejects.toThrow(PsaError);
+  });
+
+  test('what is sold by card and by PIX, and given back, is followed from one cursor', async () => {
+    const client = app.client(server.key);
+    const left = new AbortController();
+    let stored: string | null = null;
+    const heard: unknown[] = [];
+    const followed = (reconcile?: () => Promise<void>) =>
+      followSales({
+        ...server,
+        signal: left.signal,
+        reconcile,
+        load: () => stored,
+        save: (cursor) => {
+          stored = cursor;
+          if (heard.length === 3) left.abort();
+        },
+        onSale: (sale) => heard.push(sale),
+        onRefund: (refund) => heard.push({ refunded: refund.id, externalId: refund.externalId }),
+      });
+    let orderCode = '';
+    let paymentId = '';
+    await followed(async () => {
+      orderCode = await cardPayment('2001');
+      const { createPayment } = await client.request(
+        'mutation { createPayment(input: { valueCents: 35 }) { ... on PaymentSuccess { payment { paymentId pix { copyPaste } } } } }',
+      );
+      paymentId = createPayment.payment.paymentId;
+      await payAt(app.url, orderCode);
+      await app.pix.pay({ txid: txidOfCode(createPayment.payment.pix.copyPaste)! });
+      await app.work.settled();
+      await client.request(
+        `mutation { refundCardPayment(input: { orderCode: "${orderCode}", idempotencyKey: "2001" }) { __typename } }`,
+      );
+      await app.work.settled();
+    });
+    const paidAt = expect.any(String);
+    expect(heard).toEqual([
+      { id: orderCode, externalId: '2001', amountCents: 4990, paidAt, metadata: null },
+      { id: paymentId, externalId: null, amountCents: 35, paidAt, metadata: null },
+      { refunded: orderCode, externalId: '2001' },
+    ]);
+  });
+
+  test('without a cursor the sales of the last week are handled first', async () => {
+    const left = new AbortController();
+    const from = new Date(app.clock.ms() - 60_000);
+    vi.useFakeTimers({ toFake: ['Date'], now: app.clock.ms() });
+    onTestFinished(() => void vi.useRealTimers());
+    const listed: unknown[] = [];
+    for await (const sale of sales(server, { from })) listed.push(sale);
+    const handled: unknown[] = [];
+    await followSales({
+      ...server,
+      signal: left.signal,
+      load: () => null,
+      save: () => left.abort(),
+      onSale: (sale) => handled.push(sale),
+    });
+    expect(listed).not.toEqual([]);
+    expect(handled).toEqual(expect.arrayContaining(listed));
   });
 
   test('the sale of a webhook is the one of the lists', () => {
@@ -476,9 +665,154 @@ describe('verifyWebhook', () => {
     await expect(verifyWebhook(largest, { secret, now })).rejects.not.toThrow('too large');
   });
 
-  test('a body that was parsed before is a mistake of the program', async () => {
-    const parsed = { headers, body: JSON.parse(body) };
-    await expect(verifyWebhook(parsed, { secret, now })).rejects.toThrow(TypeError);
+  test('reads a webhook from Hono, from a Lambda, and from the raw body that a framework keeps', async () => {
+    const web = () => new Request('https://shop.example', { method: 'POST', headers, body });
+    /** As Hono gives it: without headers of its own, and with the body that it has read itself. */
+    const hono = (raw: Request, text?: string) => ({
+      raw,
+      arrayBuffer: () =>
+        text === undefined
+          ? raw.arrayBuffer()
+          : Promise.resolve(new TextEncoder().encode(text).buffer as ArrayBuffer),
+    });
+    const read = web();
+    const text = await read.text();
+    const base64 = Buffer.from(body).toString('base64');
+    for (const request of [
+      hono(web()),
+      hono(read, text),
+      { headers, body: base64, isBase64Encoded: true },
+      { headers, body, isBase64Encoded: false },
+      { headers, body: JSON.parse(body), rawBody: Buffer.from(body) },
+      { headers, body: new DataView(new TextEncoder().encode(body).buffer) as unknown as Uint8Array },
+    ])
+      expect(await verifyWebhook(request, { secret, now })).toEqual(verified);
+  });
+
+  /** Requests that a program has handled wrongly, each with the words that name its cause. */
+  const MISTAKES: [string, () => Promise<object>, string, string][] = [
+    [
+      'a Request whose body was read',
+      async () => {
+        const request = new Request('https://shop.example', { method: 'POST', headers, body });
+        await request.text();
+        return request;
+      },
+      'TypeError',
+      'was read before',
+    ],
+    [
+      'a Request whose body is being read',
+      async () => {
+        const request = new Request('https://shop.example', { method: 'POST', headers, body });
+        request.body?.getReader();
+        return request;
+      },
+      'TypeError',
+      'was read before',
+    ],
+    [
+      'Hono’s request whose body was read outside of it',
+      async () => {
+        const raw = new Request('https://shop.example', { method: 'POST', headers, body });
+        await raw.text();
+        return { raw, arrayBuffer: () => raw.arrayBuffer() };
+      },
+      'TypeError',
+      'was read before',
+    ],
+    [
+      'a message of Node’s that a parser of Fastify or Koa has read',
+      async () => {
+        const message = Object.assign(Readable.from([Buffer.from(body)]), { headers });
+        await message.toArray();
+        return message;
+      },
+      'TypeError',
+      'was read before',
+    ],
+    [
+      'a parsed object in place of the raw body',
+      async () => ({ headers, body: JSON.parse(body) }),
+      'TypeError',
+      'was parsed before',
+    ],
+    [
+      'an empty text of a body that came',
+      async () => ({ headers: { ...headers, 'content-length': '58' }, body: '' }),
+      'TypeError',
+      'was read before',
+    ],
+    ['an empty body', async () => ({ headers, body: '' }), 'WebhookError', 'The body is empty'],
+    [
+      'a Lambda’s request without a body',
+      async () => ({ headers, body: null }),
+      'WebhookError',
+      'The body is empty',
+    ],
+    [
+      'a Request without a body',
+      async () => new Request('https://shop.example', { method: 'POST', headers }),
+      'WebhookError',
+      'The body is empty',
+    ],
+    [
+      'a body in base64',
+      async () => ({ headers, body: Buffer.from(body).toString('base64') }),
+      'WebhookError',
+      'in base64',
+    ],
+    [
+      'a body that was written again',
+      async () => ({ headers, body: JSON.stringify(JSON.parse(body), null, 1) }),
+      'WebhookError',
+      'not byte for byte',
+    ],
+    ['no signature', async () => ({ headers: {}, body }), 'WebhookError', 'has no webhook-id'],
+    [
+      'the signature of the document alone',
+      async () => ({ headers: { 'x-webhook-signature': 'ab' }, body }),
+      'WebhookError',
+      "scheme: 'document'",
+    ],
+    [
+      'a clock that is behind',
+      async () => ({
+        headers: signedHeaders({
+          webhookId: 'w',
+          body,
+          secrets: [secret],
+          at: new Date(at.getTime() + 400_000),
+        }),
+        body,
+      }),
+      'WebhookError',
+      '400 s before its time',
+    ],
+    [
+      'an old instant',
+      async () => ({
+        headers: signedHeaders({
+          webhookId: 'w',
+          body,
+          secrets: [secret],
+          at: new Date(at.getTime() - 400_000),
+        }),
+        body,
+      }),
+      'WebhookError',
+      '400 s old',
+    ],
+    ['no headers', async () => ({ body }), 'TypeError', 'has no headers'],
+    ['nothing to read', async () => ({ headers }), 'TypeError', 'has no body to read'],
+  ];
+
+  test.each(MISTAKES)('names its cause: %s', async (_, request, name, cause) => {
+    const given = (await request()) as Parameters<typeof verifyWebhook>[0];
+    await expect(verifyWebhook(given, { secret, now })).rejects.toMatchObject({
+      name,
+      message: expect.stringContaining(cause),
+    });
   });
 
   test.each(['standard', 'document'] as const)('a missing secret is named (%s)', async (scheme) => {

@@ -11,6 +11,7 @@ import {
   type LiveRequest,
   type LiveResult,
   type LiveSink,
+  pause,
   type Subscribe,
   UnfollowableError,
   updateIn,
@@ -234,18 +235,6 @@ function follow(
     void Promise.resolve().then(() => fail(error));
   }
   return () => finish(() => sink.complete());
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const done = () => {
-      clearTimeout(timer);
-      signal.removeEventListener('abort', done);
-      resolve();
-    };
-    const timer = setTimeout(done, ms);
-    signal.addEventListener('abort', done);
-  });
 }
 
 /** A source of results for Relay and urql, in the shape of an Observable. */

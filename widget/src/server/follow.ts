@@ -1,121 +1,143 @@
 import { live } from '../live/live.ts';
-import { waitBefore } from '../live/protocol.ts';
-import { PsaError, type PsaServerOptions, request } from './request.ts';
+import { pause, waitBefore } from '../live/protocol.ts';
+import { type PsaError, type PsaServerOptions, request } from './request.ts';
+import {
+  type AccountKind,
+  type AccountUpdate,
+  accountDocument,
+  documentOf,
+  type FollowedResources,
+  type FollowedUpdate,
+  readAccountUpdate,
+  type Topic,
+} from './topics.ts';
 
-/** The root field of each topic, the default selection of its resource, and what else its updates tell. */
-const TOPICS = {
-  cardPayments: [
-    'allCardPaymentUpdates',
-    'cardPayment',
-    'orderCode externalId metadata status amountCents version',
-  ],
-  payments: ['allPaymentUpdates', 'payment', 'paymentId externalId metadata status amountCents version'],
-  charges: ['allChargeUpdates', 'charge', 'chargeId status amountCents version'],
-  refunds: ['allRefundUpdates', 'refund', 'refundId status amountCents'],
-  payouts: ['allPayoutUpdates', 'payout', 'id withdrawalId code status amountCents version'],
-  subaccountPayouts: ['allSubaccountPayoutUpdates', 'subaccountPayout', 'code status amountCents'],
-  subscriptions: ['allSubscriptionUpdates', 'subscription', 'subscriptionId status amountCents version'],
-  disputes: ['allDisputeUpdates', 'dispute', 'disputeId status amountCents'],
-  subaccounts: [
-    'allSubaccountUpdates',
-    'subaccount',
-    'subaccountId externalId balanceCents',
-    'entry{id kind amountCents balanceAfterCents refId createdAt}',
-  ],
-  webhookDeliveries: ['allWebhookDeliveryUpdates', 'delivery', 'webhookId event url status nextAttemptAt'],
-} as const satisfies Record<string, TopicFields>;
-
-type TopicFields = readonly [field: string, resource: string, selection: string, change?: string];
-
-export type Topic = keyof typeof TOPICS;
-
-/** One change. `resource` has the fields that were selected; of an id the larger `version` is the newer. */
-export interface FollowedUpdate<Resource = Record<string, unknown>> {
-  cursor: string;
-  occurredAt: string;
-  /** Null in the first event of a resource; undefined for subaccounts, which have no status. */
-  previousStatus?: string | null;
-  /** The new entry of a subaccount's statement; null in the update that reports the opening. Only subaccounts have it. */
-  entry?: FollowedEntry | null;
-  resource: Resource;
-}
-
-/** An entry of a subaccount's statement. */
-export interface FollowedEntry {
-  id: string;
-  kind: string;
-  amountCents: number;
-  balanceAfterCents: number | null;
-  refId: string;
-  createdAt: string;
-}
-
-export interface FollowOptions<Resource> extends PsaServerOptions {
+/** The place of a program in the log of its account, and what it does with each update. */
+export interface FollowProgram<Update> extends PsaServerOptions {
   /** Reads the cursor that `save` has stored last; null before the first. */
   load(): string | null | Promise<string | null>;
   /** Stores the cursor: all before it is handled. */
   save(cursor: string): unknown;
   /** Handles an update. Once its promise is resolved, the cursor is saved and the next update is read. */
-  onUpdate(update: FollowedUpdate<Resource>): unknown;
+  onUpdate(update: Update): unknown;
   /**
    * Called at the first start, and where the log no longer goes on from the stored cursor: compare your records with the
    * server's lists. Updates from the beginning of this call on come after it.
    */
   reconcile(reason: 'first' | 'expired'): unknown;
-  /** Fields of the resource, in place of the usual ones: `orderCode status customer { email }`. */
-  fields?: string | undefined;
   /** Ends it. */
   signal?: AbortSignal | undefined;
-  /** Called before each further attempt, with what has ended the last one. */
+  /**
+   * Called where one of these functions has failed, before the failed one is called again: after a tenth of a second at first, later
+   * after up to half a minute. What it throws ends `follow`. Without it the error is written to the console.
+   */
+  onError?: ((error: unknown, attempt: number) => unknown) | undefined;
+  /** Called before each further attempt to reach the server, with what has ended the last one. What it throws ends `follow`. */
   onRetry?: ((cause: unknown) => void) | undefined;
   /** Waits between attempts, in place of a timer. */
   wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;
 }
 
-export const TOPIC_NAMES = Object.keys(TOPICS) as Topic[];
+export interface FollowOptions<Resource> extends FollowProgram<FollowedUpdate<Resource>> {
+  /** Fields of the resource, in place of the usual ones: `orderCode status customer { email }`. */
+  fields?: string | undefined;
+}
 
-/** The subscription of a topic. */
-export function documentOf(topic: Topic, fields?: string): string {
-  const [field, resource, selection, change = 'previousStatus']: TopicFields = TOPICS[topic];
-  return `subscription($after:String){${field}(after:$after){cursor occurredAt ${change} resource:${resource}{${fields ?? selection}}}}`;
+export interface FollowAccountOptions<Kind extends AccountKind = AccountKind>
+  extends FollowProgram<AccountUpdate<Kind>> {
+  /** The kinds to follow; without them each that the key may follow. */
+  kinds?: readonly Kind[] | undefined;
+  /** Fields of the resource of a kind, in place of the usual ones. */
+  fields?: Partial<Record<AccountKind, string>> | undefined;
 }
 
 /**
- * Follows all resources of a topic from where the last run has ended: over cuts, restarts of either side and expired
- * cursors. Each update is handled at least once: again after a crash before `save`. To handle it exactly once, store
- * `update.cursor` in the transaction of `onUpdate`. Ends at an abort; rejects where `onUpdate`, or the `save` after it, does,
- * and where the server refuses for good. Without a cursor it asks for one, and calls `reconcile` and `save`: where one of the
- * three fails with a retryable `PsaError`, all are repeated; any other error rejects.
+ * Follows all resources of a topic, or with `accountUpdates` everything of the account, from where the last run has ended: over cuts,
+ * restarts of either side and expired cursors. Each update is handled at least once: again after a crash before `save`. To handle
+ * it exactly once, store `update.cursor` in the transaction of `onUpdate`.
+ *
+ * Where a function of yours fails, it is called again after growing waits. It ends at an abort, and rejects with what `onError` or
+ * `onRetry` throws, and where the server refuses for good.
  */
-export async function follow<Resource = Record<string, unknown>>(
-  topic: Topic,
-  { load, save, onUpdate, reconcile, fields, signal, onRetry, wait, ...server }: FollowOptions<Resource>,
+export function follow<Kind extends AccountKind = AccountKind>(
+  topic: 'accountUpdates',
+  options: FollowAccountOptions<Kind>,
+): Promise<void>;
+export function follow<Name extends Topic>(
+  topic: Name,
+  options: FollowOptions<FollowedResources[Name]>,
+): Promise<void>;
+export function follow<Resource>(topic: Topic, options: FollowOptions<Resource>): Promise<void>;
+export function follow(
+  topic: Topic | 'accountUpdates',
+  options: FollowOptions<never> | FollowAccountOptions,
 ): Promise<void> {
-  const never = new AbortController().signal;
+  if (topic !== 'accountUpdates') {
+    const { fields } = options as FollowOptions<never>;
+    return run(documentOf(topic, fields), options as FollowOptions<never>, (update) => update);
+  }
+  const { kinds, fields } = options as FollowAccountOptions;
+  return run(accountDocument(kinds, fields), options as FollowAccountOptions, readAccountUpdate);
+}
+
+async function run<Raw extends { cursor: string }, Update>(
+  query: string,
+  {
+    load,
+    save,
+    onUpdate,
+    reconcile,
+    signal = new AbortController().signal,
+    onError = (error) => console.error('follow: a function of yours has failed and is called again.', error),
+    onRetry,
+    wait = pause,
+    ...server
+  }: FollowProgram<Update>,
+  read: (raw: Raw) => Update | null,
+): Promise<void> {
+  /** Repeats work of the program until it is done; returns false where it is left. */
+  async function repeat(work: () => unknown): Promise<boolean> {
+    for (let attempt = 0; ; attempt += 1) {
+      try {
+        await work();
+        return true;
+      } catch (error) {
+        if (signal.aborted) return false;
+        await onError(error, attempt + 1);
+        await wait(waitBefore(attempt, 0), signal);
+        if (signal.aborted) return false;
+      }
+    }
+  }
 
   /** Takes the cursor before the records are compared, so that nothing falls between. */
   async function begin(reason: 'first' | 'expired'): Promise<string | null> {
-    for (let attempt = 0; !signal?.aborted; attempt += 1) {
+    let cursor: string | undefined;
+    for (let attempt = 0; cursor === undefined && !signal.aborted; attempt += 1) {
       try {
-        const cursor = await request<string>(server, '{updatesCursor}');
-        await reconcile(reason);
-        await save(cursor);
-        return cursor;
+        cursor = await request<string>(server, '{updatesCursor}');
       } catch (error) {
-        if (!(error instanceof PsaError && error.isRetryable)) throw error;
+        if (!(error as PsaError).isRetryable) throw error;
         onRetry?.(error);
-        await (wait ?? pause)(waitBefore(attempt, 0), signal ?? never);
+        await wait(waitBefore(attempt, 0), signal);
       }
     }
-    return null;
+    if (cursor === undefined) return null;
+    const given = cursor;
+    return (await repeat(() => reconcile(reason))) && (await repeat(() => save(given))) ? given : null;
   }
 
-  const after = (await load()) ?? (await begin('first'));
-  if (after === null || signal?.aborted) return;
-  const updates = live<FollowedUpdate<Resource>>({
+  let after = null as string | null;
+  const isLoaded = await repeat(async () => {
+    after = await load();
+  });
+  if (!isLoaded) return;
+  after ??= await begin('first');
+  if (after === null || signal.aborted) return;
+  const updates = live<Raw>({
     endpoint: server.endpoint,
     getToken: () => server.key,
-    query: documentOf(topic, fields),
+    query,
     after,
     signal,
     onGap: () => begin('expired'),
@@ -123,19 +145,10 @@ export async function follow<Resource = Record<string, unknown>>(
     wait,
     fetch: server.fetch,
   });
-  for await (const update of updates) {
-    if (signal?.aborted) return;
-    await onUpdate(update);
-    await save(update.cursor);
+  for await (const raw of updates) {
+    if (signal.aborted) return;
+    const update = read(raw);
+    if (update && !(await repeat(() => onUpdate(update)))) return;
+    if (!(await repeat(() => save(raw.cursor)))) return;
   }
-}
-
-function pause(ms: number, signal: AbortSignal): Promise<void> {
-  return new Promise((resolve) => {
-    const timer = setTimeout(resolve, ms);
-    signal.addEventListener('abort', () => {
-      clearTimeout(timer);
-      resolve();
-    });
-  });
 }

@@ -1,4 +1,6 @@
+import { type FollowProgram, follow } from './follow.ts';
 import { type PsaServerOptions, request } from './request.ts';
+import { accountDocument } from './topics.ts';
 import type {
   CardPaymentPaidEvent,
   CardPaymentRefundedEvent,
@@ -101,4 +103,53 @@ export async function* sales(server: PsaServerOptions, { from, to }: SalesOption
       after = pageInfo.hasNextPage ? pageInfo.endCursor : null;
     } while (after !== null);
   }
+}
+
+/** The place of a shop in the log of its account, and what it does with what is sold and given back. */
+export interface FollowSalesOptions extends Omit<FollowProgram<never>, 'onUpdate' | 'reconcile'> {
+  /** Handles a sale. It may come twice: recognize it by its `id`, or by your `externalId`. */
+  onSale(sale: Sale): unknown;
+  /** Handles a sale whose whole amount was given back. */
+  onRefund?: ((refund: SaleRefund) => unknown) | undefined;
+  /**
+   * Called at the first start, and where the log no longer goes on from the stored cursor. Without it `onSale` gets
+   * the sales of the last seven days.
+   */
+  reconcile?: FollowProgram<never>['reconcile'] | undefined;
+}
+
+const RECONCILED_MS = 7 * 86_400_000;
+const SALE_KINDS = ['CARD_PAYMENT', 'PAYMENT'] as const;
+const SALE_FIELDS = ' externalId metadata status amountCents paidAt refundedAt';
+const FIELDS = { CARD_PAYMENT: `orderCode${SALE_FIELDS}`, PAYMENT: `paymentId${SALE_FIELDS}` };
+export const SALE_UPDATES = accountDocument(SALE_KINDS, FIELDS);
+
+/**
+ * Follows what is sold by card and by PIX, and what of it is given back, from one cursor: as `follow` does, over cuts, restarts and
+ * expired cursors.
+ */
+export function followSales({ onSale, onRefund, reconcile, ...options }: FollowSalesOptions): Promise<void> {
+  async function handleRecent(): Promise<void> {
+    for await (const sale of sales(options, { from: new Date(Date.now() - RECONCILED_MS) }))
+      await onSale(sale);
+  }
+  return follow('accountUpdates', {
+    ...options,
+    kinds: SALE_KINDS,
+    fields: FIELDS,
+    reconcile: reconcile ?? handleRecent,
+    onUpdate({ resource, previousStatus }) {
+      const { status, externalId, amountCents, metadata } = resource;
+      const { paidAt, refundedAt } = resource as typeof resource & {
+        paidAt: string;
+        refundedAt: string | null;
+      };
+      // Something else of it has changed, such as a part that was given back.
+      if (status === previousStatus) return;
+      const id = 'orderCode' in resource ? resource.orderCode : resource.paymentId;
+      const sale = { id, externalId, amountCents, metadata };
+      if (status === 'PAID') return onSale({ ...sale, paidAt });
+      if (status === 'REFUNDED') return onRefund?.({ ...sale, refundedAt });
+    },
+  });
 }

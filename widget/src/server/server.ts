@@ -1,5 +1,5 @@
 // The entry @psa/checkout/server: for the backend of a shop, on Node or any runtime with `fetch` and Web Crypto.
-export type { FollowedEntry, FollowedUpdate, FollowOptions, Topic } from './follow.ts';
+export type { FollowAccountOptions, FollowOptions, FollowProgram } from './follow.ts';
 // biome-ignore lint/performance/noBarrelFile: an entry of the package
 export { follow } from './follow.ts';
 export type {
@@ -12,8 +12,17 @@ export type {
 } from './mint.ts';
 export { mintCheckout, tokenHandler } from './mint.ts';
 export { PsaError, type PsaServerOptions } from './request.ts';
-export type { Sale, SaleRefund, SalesOptions } from './sales.ts';
-export { refundOf, saleOf, sales } from './sales.ts';
+export type { FollowSalesOptions, Sale, SaleRefund, SalesOptions } from './sales.ts';
+export { followSales, refundOf, saleOf, sales } from './sales.ts';
+export type {
+  AccountKind,
+  AccountResources,
+  AccountUpdate,
+  FollowedEntry,
+  FollowedResources,
+  FollowedUpdate,
+  Topic,
+} from './topics.ts';
 export type { VerifyOptions, Webhook, WebhookRequest } from './webhook.ts';
 export { verifyWebhook, WebhookError } from './webhook.ts';
 export type * from './webhook-events.generated.ts';

@@ -2,10 +2,15 @@ import type { WebhookEvent } from './webhook-events.generated.ts';
 
 type HeadersOf = Headers | Readonly<Record<string, string | readonly string[] | undefined>>;
 
-/** A `Request`, an incoming message of Node's, or one whose raw body was read: as `body`, text or bytes. */
+/**
+ * A `Request`, Hono's own, an incoming message of Node's, the event of a Lambda, or a request whose raw body was read: as `body` or
+ * `rawBody`, text or bytes.
+ */
 export type WebhookRequest =
   | { headers: HeadersOf; arrayBuffer(): unknown; body: ReadableStream<Uint8Array<ArrayBuffer>> | null }
-  | { headers: HeadersOf; body: string | Uint8Array }
+  | { raw: Request; arrayBuffer(): Promise<ArrayBuffer> }
+  | { headers: HeadersOf; body: string | Uint8Array; isBase64Encoded?: boolean | undefined }
+  | { headers: HeadersOf; rawBody: string | Uint8Array }
   | (AsyncIterable<Uint8Array> & { headers: HeadersOf; body?: unknown });
 
 export interface VerifyOptions {
@@ -43,34 +48,42 @@ const MAX_BYTES = 1_000_000;
 
 /**
  * Verifies a webhook and reads it.
- * @throws WebhookError; TypeError where the body was parsed before
+ * @throws WebhookError; TypeError for a mistake of the program: its secret, or a body that it has read or parsed before. The message of
+ * each names its cause
  */
 export async function verifyWebhook(
   request: WebhookRequest,
   { secret, scheme = 'standard', toleranceSeconds = 300, now = () => new Date() }: VerifyOptions,
 ): Promise<Webhook> {
-  const header = (name: string) => headerOf(request.headers, name);
-  const body = await bodyOf(request);
+  const headers = headersOf(request);
+  const header = (name: string) => headerOf(headers, name);
   const secrets = [secret].flat();
   // As from a variable of the environment that is not set.
   if (secrets.some((each) => !each)) throw noSecret();
+  const body = await bodyOf(request);
+  if (body.length === 0) {
+    if (Number(header('content-length')) > 0) throw readBefore();
+    throw new WebhookError('The body is empty');
+  }
+  const ofDocument = header('x-webhook-signature');
   let id: string | null;
   if (scheme === 'standard') {
     id = header('webhook-id');
-    const timestamp = header('webhook-timestamp') ?? '';
-    const signatures = (header('webhook-signature') ?? '').split(' ').flatMap((each) => {
+    const timestamp = header('webhook-timestamp');
+    const signature = header('webhook-signature');
+    if (!id || !timestamp || !signature) throw new WebhookError(ofDocument ? DOCUMENT_ALONE : UNSIGNED);
+    const signatures = signature.split(' ').flatMap((each) => {
       const [version, value] = each.split(',');
       return version === 'v1' && value ? [value] : [];
     });
-    const age = Math.abs(now().getTime() / 1_000 - Number(timestamp || Number.NaN));
-    if (!id || !(age <= toleranceSeconds))
-      throw new WebhookError('The webhook has no instant, or an old one');
+    const ageSeconds = now().getTime() / 1_000 - Number(timestamp);
+    if (!(Math.abs(ageSeconds) <= toleranceSeconds)) throw new WebhookError(ageMessage(ageSeconds));
     const signed = concat(encode(`${id}.${timestamp}.`), body);
-    await verify(secrets.map(standardKey), signed, signatures);
+    await verify(secrets.map(standardKey), signed, signatures, body);
   } else {
     id = header('x-webhook-id');
-    const signature = (header('x-webhook-signature') ?? '').replace(/^sha256=/i, '');
-    await verify(secrets.map(encode), body, [toBase64(signature)]);
+    if (!ofDocument) throw new WebhookError('The request has no X-Webhook-Signature: it is no webhook');
+    await verify(secrets.map(encode), body, [toBase64(ofDocument.replace(/^sha256=/i, ''))], body);
   }
   const version = Number(header('x-webhook-resource-version') ?? Number.NaN);
   const occurredAt = header('x-webhook-occurred-at');
@@ -86,6 +99,26 @@ export async function verifyWebhook(
   }
 }
 
+const UNSIGNED =
+  'The request has no webhook-id, webhook-timestamp or webhook-signature: it is no webhook, or a proxy has left them out';
+const DOCUMENT_ALONE =
+  "The request has X-Webhook-Signature and no webhook-signature: verify it with scheme: 'document', if its sender has no other";
+
+function ageMessage(ageSeconds: number): string {
+  if (Number.isNaN(ageSeconds)) return 'The webhook-timestamp is no number';
+  const seconds = `${Math.abs(Math.round(ageSeconds))} s`;
+  return ageSeconds > 0
+    ? `The webhook is ${seconds} old: it was sent again, or the clock of this server is wrong`
+    : `The webhook comes ${seconds} before its time: the clock of this server is wrong`;
+}
+
+function headersOf(request: WebhookRequest): HeadersOf {
+  const headers = 'raw' in request && request.raw instanceof Object ? request.raw.headers : undefined;
+  const found = ('headers' in request && request.headers) || headers;
+  if (!found) throw new TypeError('The request has no headers: pass { headers, body } with the raw body');
+  return found;
+}
+
 function headerOf(headers: HeadersOf, name: string): string | null {
   // Not by its class: that of another realm, or of a package, is another one.
   if (typeof headers.get === 'function') return (headers as Headers).get(name) ?? null;
@@ -96,19 +129,58 @@ function headerOf(headers: HeadersOf, name: string): string | null {
 type Bytes = Uint8Array<ArrayBuffer>;
 
 async function bodyOf(request: WebhookRequest): Promise<Bytes> {
-  if ('arrayBuffer' in request) return readAll(request.body);
-  const { body } = request;
-  if (typeof body === 'string') return limited(encode(body));
-  if (body instanceof Uint8Array) return limited(new Uint8Array(body));
-  if (body !== undefined || !(Symbol.asyncIterator in request))
-    throw new TypeError('The signature is of the raw body: read the webhook before a parser of JSON does');
+  const { body, rawBody, bodyUsed, readableDidRead, isBase64Encoded } = request as {
+    body?: unknown;
+    rawBody?: unknown;
+    bodyUsed?: boolean;
+    readableDidRead?: boolean;
+    isBase64Encoded?: boolean;
+  };
+  for (const given of [rawBody, body]) {
+    if (typeof given === 'string') return limited(isBase64Encoded ? fromBase64(given) : encode(given));
+    // Not by its class: that of another realm is another one.
+    if (ArrayBuffer.isView(given))
+      return limited(new Uint8Array(given.buffer as ArrayBuffer, given.byteOffset, given.byteLength).slice());
+  }
+  if ('arrayBuffer' in request) {
+    // Hono's request gives the body again that it has read itself.
+    if ('raw' in request) {
+      if (!request.raw.bodyUsed) return readAll(request.raw.body);
+      return limited(
+        new Uint8Array(
+          await request.arrayBuffer().catch((): never => {
+            throw readBefore();
+          }),
+        ),
+      );
+    }
+    if (bodyUsed) throw readBefore();
+    return readAll(request.body);
+  }
+  if (body !== undefined && body !== null)
+    throw new TypeError(
+      'The body was parsed before, and its signature is of the raw body: verify the webhook before a parser of JSON, or pass { headers, body } with the text or the bytes that came',
+    );
+  if (readableDidRead) throw readBefore();
+  if (!(Symbol.asyncIterator in request)) {
+    // As a Lambda gets a request without one.
+    if (body === null) return new Uint8Array();
+    throw new TypeError('The request has no body to read: pass { headers, body } with the raw body');
+  }
   let bytes: Bytes = new Uint8Array();
   for await (const chunk of request) bytes = limited(concat(bytes, chunk));
   return bytes;
 }
 
+function readBefore(): TypeError {
+  return new TypeError(
+    'The body was read before: verify the webhook before something else reads it, or pass { headers, body } with the text or the bytes that came',
+  );
+}
+
 /** Reads the body of a Request, no further than the limit. */
 async function readAll(stream: ReadableStream<Bytes> | null): Promise<Bytes> {
+  if (stream?.locked) throw readBefore();
   const reader = stream?.getReader();
   let bytes: Bytes = new Uint8Array();
   for (;;) {
@@ -124,15 +196,30 @@ function limited(bytes: Bytes): Bytes {
 }
 
 /** @throws WebhookError unless one of the signatures is by one of the keys; compared in constant time. */
-async function verify(keys: readonly Bytes[], signed: Bytes, signatures: readonly string[]): Promise<void> {
+async function verify(
+  keys: readonly Bytes[],
+  signed: Bytes,
+  signatures: readonly string[],
+  body: Bytes,
+): Promise<void> {
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
   for (const bytes of keys) {
     const key = await crypto.subtle.importKey('raw', bytes, algorithm, false, ['verify']);
     for (const signature of signatures.slice(0, 10))
       if (await crypto.subtle.verify('HMAC', key, fromBase64(signature), signed)) return;
   }
-  throw new WebhookError('The signature is not of this secret');
+  const text = new TextDecoder().decode(body);
+  if (!/^\s*[{[]/.test(text) && fromBase64(text)[0] === OPENING_BRACE)
+    throw new WebhookError(
+      'The body is in base64, as some gateways pass it on: decode it, or pass the event of the Lambda with its isBase64Encoded',
+    );
+  throw new WebhookError(
+    'The signature is not of this secret, or the body is not byte for byte what came: not one that was parsed and written again',
+  );
 }
+
+/** The first byte of each webhook's body. */
+const OPENING_BRACE = 0x7b;
 
 const SECRET_PREFIX = 'whsec_';
 
