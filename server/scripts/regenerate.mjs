@@ -26,6 +26,11 @@ export const GENERATED = [
     make: () => runTypeScript('server/scripts/print-schema.ts'),
   },
   { file: 'widget/src/graphql-env.d.ts', from: 'schema.graphql', make: printTypes },
+  {
+    file: 'widget/possible-types.json',
+    from: 'schema.graphql',
+    make: () => runNode('widget/scripts/possible-types.mjs', [], { quiet: true }),
+  },
   ...['widget/src/payouts/methods.ts', 'widget/demo/shared/payout-methods.ts'].map((file) => ({
     file,
     from: 'the payout methods in server/src',

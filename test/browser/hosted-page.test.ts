@@ -258,6 +258,21 @@ describe('the hosted page in a browser', () => {
     },
   );
 
+  it('an expiry date that is filled in as a year and a month has its month first', async () => {
+    await using served = await servePage();
+    await using opened = await openPage();
+    const { page } = opened;
+    await page.goto(served.pageUrl);
+    const expiry = page.getByLabel('Validade');
+    for (const filled of ['2030-01', '2030-01-31', '203001']) {
+      await expiry.evaluate((field, value) => {
+        (field as HTMLInputElement).value = value;
+        field.dispatchEvent(new Event('input', { bubbles: true }));
+      }, filled);
+      expect(await expiry.inputValue()).toBe('01/30');
+    }
+  });
+
   it('the month of an expiry date keeps its place where a digit of it is deleted', async () => {
     await using served = await servePage();
     await using opened = await openPage();

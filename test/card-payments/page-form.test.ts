@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
 import { parseCardForm } from '../../server/src/card-payments/page/form.ts';
-import { isComplete } from '../../server/src/checkout-page/card.js';
+import { isComplete, monthFirst } from '../../server/src/checkout-page/card.js';
 import { cspSource, returnUrl } from '../../server/src/checkout-page/return-url.ts';
 import { TEST_CARDS } from '../../server/src/rails/simulated/acquirer.ts';
 import { GOOD_CARD, NOW } from './hosted-checkout.ts';
@@ -87,10 +87,14 @@ describe('the card form', () => {
     expect(errorsOf({ expiry })).toEqual({ expiry: message });
   });
 
-  it.each(['03/26', '0326', '03 / 26', '03/2026', '032026'])(
-    'The card form accepts the expiry "%s" in that month',
+  it.each(['03/26', '0326', '03 / 26', '03/2026', '032026', '2026-03', '2026/03', '202603', '2026-03-31'])(
+    'The card form accepts the expiry "%s" in that month, in the browser and at the server',
     (expiry) => {
       expect(errorsOf({ expiry })).toEqual({});
+      expect(isComplete('expiry', expiry.replaceAll(' ', ''), '')).toBe(true);
+      if (!expiry.startsWith('2026')) return;
+      expect(monthFirst(expiry)).toBe('03/2026');
+      expect(parse({ expiry, cvv: '' }).kept.expiry).toBe('03/2026');
     },
   );
 

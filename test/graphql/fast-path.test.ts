@@ -231,6 +231,9 @@ describe('a query that was answered before has the same response without Yoga', 
     for (const operationName of ['A', 'B']) expect(await isSame({ query, operationName })).toBe(true);
     for (const operationName of ['C', '', null, undefined, 1])
       expect(await isSame({ query, operationName })).toBe(false);
+    const one = 'query A { wallet { currency } }';
+    for (const operationName of ['A', '', null])
+      expect(await isSame({ query: one, operationName })).toBe(true);
   });
 });
 

@@ -406,3 +406,66 @@ test('an event whose text has a line separator of JavaScript is one event, and e
     { cursor: 'two', name },
   ]);
 });
+
+test('a runtime that gives no part of a response before its end is named, and nothing is sent for ever', async () => {
+  const follow = (options: { fetch?: typeof fetch } = {}) =>
+    live({
+      endpoint: 'https://psa.example/graphql',
+      getToken: () => 'ps_dash_x',
+      query: ALL,
+      after: 'zero',
+      wait: () => expect.unreachable(),
+      ...options,
+    }).next();
+  // As that of React Native: its promise is resolved at the end of a response, and the response has no body.
+  const waiting = vi.fn(() => new Promise<Response>(() => undefined));
+  vi.stubGlobal('fetch', waiting);
+  vi.stubGlobal('Response', class {});
+  onTestFinished(() => void vi.unstubAllGlobals());
+  await expect(follow()).rejects.toMatchObject({
+    name: 'UnfollowableError',
+    message: expect.stringContaining('@psa/checkout/resume'),
+  });
+  expect(waiting).not.toHaveBeenCalled();
+  const headers = new Headers({ 'content-type': 'text/event-stream' });
+  const whole = async () => ({ ok: true, status: 200, headers }) as Response;
+  await expect(follow({ fetch: whole })).rejects.toMatchObject({ name: 'UnfollowableError' });
+});
+
+test('a stream is read where a runtime lacks AbortSignal.any, TextDecoderStream, and a JSON of its own for arrays', async () => {
+  vi.stubGlobal('TextDecoderStream', undefined);
+  vi.spyOn(AbortSignal, 'any').mockImplementation(() => expect.unreachable());
+  const old = Array.prototype as { toJSON?: () => string };
+  old.toJSON = () => 'an array of Prototype.js';
+  onTestFinished(() => {
+    vi.unstubAllGlobals();
+    vi.restoreAllMocks();
+    delete old.toJSON;
+  });
+  const bytes = new TextEncoder().encode(
+    'event: next\ndata: {"data":{"update":{"cursor":"ã"}}}\n\nevent: complete\ndata:\n\n',
+  );
+  const sent: unknown[] = [];
+  const updates = live({
+    endpoint: 'https://psa.example/graphql',
+    getToken: () => 'ps_dash_x',
+    query: ALL,
+    variables: { status: ['PAID'] },
+    after: 'zero',
+    async fetch(_, init) {
+      sent.push(JSON.parse(String(init?.body)).variables);
+      const body = new ReadableStream({
+        start(controller) {
+          // In the middle of the letter.
+          const at = bytes.indexOf(0xc3) + 1;
+          controller.enqueue(bytes.slice(0, at));
+          controller.enqueue(bytes.slice(at));
+        },
+      });
+      return new Response(body, { headers: { 'content-type': 'text/event-stream' } });
+    },
+  });
+  const seen: unknown[] = [];
+  for await (const update of updates) seen.push(update);
+  expect([seen, sent]).toEqual([[{ cursor: 'ã' }], [{ status: ['PAID'], after: 'zero' }]]);
+});

@@ -1,5 +1,5 @@
 import axe from 'axe-core';
-import { describe, expect, inject, it, vi } from 'vitest';
+import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
 import '../../widget/src/define.ts';
 import type { CardPayment, PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import {
@@ -502,6 +502,36 @@ describe('finding a payment again', () => {
     await connectionChange(element, 'live');
     await change(element, 'PAID');
     expect((await readScenario(scenario)).starts).toHaveLength(1);
+  });
+});
+
+describe('events over remounts', () => {
+  it('a page hears of each status of a payment once, however often the element is mounted', async () => {
+    const heard: string[] = [];
+    const listen = ({ type, detail }: Event & { detail?: { previous: string; status: string } }) =>
+      heard.push(type === 'psa-status-change' ? `${detail?.previous} ${detail?.status}` : type);
+    const types = ['psa-paid', 'psa-refunded', 'psa-status-change'] as const;
+    for (const type of types) document.addEventListener(type, listen);
+    onTestFinished(() => {
+      for (const type of types) document.removeEventListener(type, listen);
+    });
+    const { element, scenario } = await checkout();
+    await element.start();
+    element.remove();
+    const second = await place(scenario.token);
+    await connectionChange(second, 'live');
+    await change(second, 'PAID');
+    for (let mount = 0; mount < 2; mount++) {
+      second.remove();
+      const again = await place(scenario.token);
+      await waitFor(() => expect(again.phase).toBe('paid'));
+      await again.refresh();
+      again.remove();
+    }
+    const last = await place(scenario.token);
+    await act(last, { silent: true, values: { status: 'REFUNDED', version: 9 } });
+    await last.refresh();
+    expect(heard).toEqual(['undefined PENDING', 'PENDING PAID', 'psa-paid', 'PAID REFUNDED', 'psa-refunded']);
   });
 });
 

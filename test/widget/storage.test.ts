@@ -87,6 +87,24 @@ describe('stored visits', () => {
     expect(loadVisit('caneca')).toBeUndefined();
   });
 
+  it('a visit is the same where an old library gives arrays and texts a toJSON of its own', () => {
+    const old = [Array.prototype, String.prototype] as { toJSON?: () => string }[];
+    const visit = {
+      ...newVisit(),
+      orderCode: 'psa_2',
+      payment: { returnedCredits: [{ amountCents: 1 }] } as unknown as CardPayment,
+      earlier: [{ orderCode: 'psa_1', paymentToken: 'x' }],
+    };
+    for (const prototype of old) prototype.toJSON = () => '"[]"';
+    try {
+      saveVisit('caneca', visit);
+    } finally {
+      for (const prototype of old) delete prototype.toJSON;
+    }
+    expect(loadVisit('caneca')).toEqual(visit);
+    expect(findVisit('psa_2')).toMatchObject(visit);
+  });
+
   it('different tokens have different keys, which do not contain the token', () => {
     const token = 'psa_ct_0123456789abcdefghijklmnopqrstuvwxyz';
     expect(keyOf(token)).not.toBe(keyOf(`${token.slice(0, -1)}A`));

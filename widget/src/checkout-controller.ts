@@ -1,4 +1,5 @@
 import type { ReactiveController } from 'lit';
+import { takeNews } from './announced.ts';
 import { asCheckoutError, failure } from './checkout-error.ts';
 import type { CheckoutHost } from './checkout-host.ts';
 import { CheckoutModel } from './checkout-model.ts';
@@ -35,8 +36,6 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #refreshing: Promise<void> | undefined;
   /** The methods that the token takes, in the server's words; undefined until it has answered, null where it does not report them. */
   #allowed: string[] | null | undefined;
-  /** The payment of the last event about a status: no status of one payment is announced twice in a row. */
-  #announced: CheckoutPayment | undefined;
 
   constructor(host: CheckoutHost) {
     super(host);
@@ -350,11 +349,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (payment !== answer) return;
     this.#visits.update({ payment });
     this.countdown.set(payment.expiresInSeconds);
-    const announced = this.#announced;
-    const previous = announced && idOf(announced) === idOf(payment) ? announced.status : undefined;
-    if (previous !== payment.status) {
-      this.#announced = payment;
-      this.emit('psa-status-change', { payment, status: payment.status, previous });
+    // In no document nobody hears it: the element of the next mount says it.
+    const news = this.host.isConnected && takeNews(payment);
+    if (news) {
+      this.emit('psa-status-change', { payment, ...news });
       // Of another payment of the order there is no event but that of the phase.
       if (isDecided(phase) && !/_/.test(phase)) this.emit(`psa-${phase}`, { payment });
     }

@@ -17,6 +17,7 @@ import {
   type StartCheckoutInput,
   type UpstreamAge,
 } from './operations.ts';
+import { toJson } from './to-json.ts';
 
 const TIMEOUT_MS = 15_000;
 
@@ -155,7 +156,7 @@ export function post(options: DocumentOptions, accept: string): Promise<Response
   return fetch(endpoint, {
     method: 'POST',
     headers: { accept, 'content-type': 'application/json', authorization: `Bearer ${token}` },
-    body: JSON.stringify({ query, variables }),
+    body: toJson({ query, variables }),
     credentials: 'omit',
     signal: signal as AbortSignal,
   });

@@ -16,6 +16,11 @@ export function groupExpiry(digits) {
   return year === '' ? month : `${month}/${year}`;
 }
 
+/** Puts the month of an expiry date first, where it was filled in as YYYY-MM or YYYY-MM-DD. @param {string} text */
+export function monthFirst(text) {
+  return text.replace(/^\s*(20\d\d)\D?(0[1-9]|1[0-2])(\D\d\d)?\s*$/, '$2/$1');
+}
+
 /** @param {string} digits */
 export function isAmex(digits) {
   return /^3[47]/.test(digits);
@@ -42,7 +47,7 @@ export function isComplete(name, value, number) {
   return {
     number: /^\d{13,19}$/.test(digits) && isLuhn(digits),
     holder: /^(?=.{2,60}$)\p{L}[\p{L}\p{M} .'’-]*$/u.test(value.replace(/\s+/g, ' ')),
-    expiry: /^(0[1-9]|1[0-2])\/?(20)?\d\d$/.test(value),
+    expiry: /^(0[1-9]|1[0-2])\/?(20)?\d\d$/.test(monthFirst(value)),
     cvv: digits.length === (isAmex(number) ? 4 : 3),
   }[name];
 }

@@ -2,7 +2,7 @@
 // code copied by a button, a countdown, no second click, the status of a payment as it changes, a receipt to print and to
 // share, and a popup that closes itself.
 
-import { brandOf, groupExpiry, groupNumber, isAmex, isComplete } from './card.js';
+import { brandOf, groupExpiry, groupNumber, isAmex, isComplete, monthFirst } from './card.js';
 
 const page = document.documentElement;
 
@@ -59,6 +59,7 @@ function startForm() {
   fields.number.addEventListener('input', formatNumber);
   fields.expiry.addEventListener('input', (event) => {
     const isDeletion = event instanceof InputEvent && event.inputType.startsWith('delete');
+    fields.expiry.value = monthFirst(fields.expiry.value);
     // Without its zero, a month keeps to its slash: 1/29 is no 12/9.
     if (!isDeletion && /^\d\//.test(fields.expiry.value)) fields.expiry.value = `0${fields.expiry.value}`;
     regroup(fields.expiry, groupExpiry);

@@ -213,7 +213,14 @@ export function createGraphQLSockets({
       connection: () => endSignalOf(extra),
     });
     const rootValue: PreparedOperation = { engine, writer: extra.writer, id };
-    return { schema, document, variableValues: variables, operationName, contextValue, rootValue };
+    return {
+      schema,
+      document,
+      variableValues: variables,
+      operationName: operationName || undefined,
+      contextValue,
+      rootValue,
+    };
   }
 
   sockets.on('connection', (socket: WebSocket, request: IncomingMessage) => {

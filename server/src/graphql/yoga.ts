@@ -106,6 +106,7 @@ export function createGraphQLServer({
     logging: false,
     extraParamNames: ['documentId'],
     plugins: [
+      emptyNames,
       persistedDocuments(documents, async (request) => contexts.identify(presentedBy(request))),
       documentsPlugin(),
       orderedExecution,
@@ -200,6 +201,15 @@ function persistedDocuments(
     },
   };
 }
+
+/** Takes an empty name of the operation for none, as some clients send it: graphql would look for an operation of that name. */
+const emptyNames: Plugin = {
+  onParams({ params, setParams }) {
+    if (params?.operationName !== '') return;
+    const { operationName: _, ...unnamed } = params;
+    setParams(unnamed);
+  },
+};
 
 /** Replaces Yoga's executor, which puts a field that resolves later behind its siblings. */
 const orderedExecution: Plugin = {

@@ -1,5 +1,6 @@
 import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
+import possibleTypes from '@psa/checkout/possible-types.json' with { type: 'json' };
 import { resumable, socketOptions, tokens } from '@psa/checkout/resume';
 import { createClient } from 'graphql-ws';
 
@@ -13,7 +14,7 @@ export async function followPayments({ url, getToken, show }) {
   const token = tokens(getToken);
   const socket = createClient({ url, ...socketOptions(token) });
   const link = new GraphQLWsLink(resumable(socket, { tokens: token, onGap: list }));
-  const apollo = new ApolloClient({ link, cache: new InMemoryCache() });
+  const apollo = new ApolloClient({ link, cache: new InMemoryCache({ possibleTypes }) });
 
   async function list() {
     const { data } = await apollo.query({ query: LIST, fetchPolicy: 'network-only' });

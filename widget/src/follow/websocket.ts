@@ -1,3 +1,4 @@
+import { toJson } from '../to-json.ts';
 import type { Cursor, FollowEnd, FollowOptions } from './transport.ts';
 
 /** The time for a socket to open: a proxy may swallow the upgrade. */
@@ -13,7 +14,7 @@ export function followSocket(options: FollowOptions): Promise<FollowEnd> {
   const { endpoint, token, query, variables, signal, onOpen, onUpdate } = options;
   return new Promise((resolve) => {
     const socket = new WebSocket(endpoint.replace(/^http/, 'ws'), 'graphql-transport-ws');
-    const send = (message: object) => socket.send(JSON.stringify(message));
+    const send = (message: object) => socket.send(toJson(message));
     const end = (errors?: FollowEnd) => {
       clearTimeout(watchdog);
       socket.onmessage = socket.onclose = null;

@@ -1,4 +1,12 @@
-import { judgeErrors, type LiveError, type LiveRequest, type LiveResult, type LiveSink } from './protocol.ts';
+import { toJson } from '../to-json.ts';
+import {
+  assertStreams,
+  judgeErrors,
+  type LiveError,
+  type LiveRequest,
+  type LiveResult,
+  type LiveSink,
+} from './protocol.ts';
 import { noteAnswer, type Tokens } from './tokens.ts';
 
 export interface EventStreamOptions {
@@ -35,10 +43,14 @@ async function read(
   sink: LiveSink,
   left: AbortController,
 ): Promise<void> {
+  // Not AbortSignal.any, which React Native lacks.
   const lost = new AbortController();
+  const leave = () => lost.abort();
   const lose = () => lost.abort(new Error('The connection is silent'));
+  left.signal.addEventListener('abort', leave);
   let watchdog = setTimeout(lose, OPEN_MS);
   try {
+    if (send === globalThis.fetch) assertStreams(globalThis.Response?.prototype);
     const response = await send(endpoint, {
       method: 'POST',
       headers: {
@@ -46,19 +58,21 @@ async function read(
         'content-type': 'application/json',
         authorization: await tokens.authorization(),
       },
-      body: JSON.stringify(request),
-      signal: AbortSignal.any([left.signal, lost.signal]),
+      body: toJson(request),
+      signal: lost.signal,
     });
-    if (!response.headers.get('content-type')?.startsWith('text/event-stream') || !response.body)
-      throw await refusal(response);
+    if (!response.headers.get('content-type')?.startsWith('text/event-stream')) throw await refusal(response);
+    const { body } = response;
+    if (!body) return assertStreams({});
     noteAnswer(tokens);
-    const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();
+    const reader = body.getReader();
+    const decoder = new TextDecoder();
     let text = '';
     for (;;) {
       const { done, value } = await reader.read();
       if (done) throw new Error('The stream of events has ended');
       clearTimeout(watchdog);
-      const blocks = (text + value).split(/\r?\n\r?\n/);
+      const blocks = (text + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
         // A text may hold U+2028, at which a line ends for `^`, `$` and `.`, and for JSON and event streams it does not.
@@ -71,6 +85,7 @@ async function read(
     }
   } finally {
     clearTimeout(watchdog);
+    left.signal.removeEventListener('abort', leave);
     lost.abort();
   }
 }

@@ -108,6 +108,18 @@ export class UnfollowableError extends Error {
 }
 
 /**
+ * Checks that a response has a body that can be read while it comes. React Native's has none: its promise waits for the end of the
+ * response, which a stream of events does not have.
+ * @throws UnfollowableError
+ */
+export function assertStreams(response: object | undefined): void {
+  if (!response || !('body' in response))
+    throw new UnfollowableError(
+      'This runtime gives a response only once it has ended, so no event stream can be read: follow over a WebSocket, by @psa/checkout/resume and graphql-ws, or pass a `fetch` that streams, such as that of expo/fetch',
+    );
+}
+
+/**
  * The update in a result: the value of its root field, whatever its name; null in a result without data.
  * @throws UnfollowableError
  */
@@ -144,4 +156,18 @@ export function waitBefore(attempt: number, retryAfterMs: number): number {
   const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (0.5 + Math.random());
   // Never before the server asks for it.
   return Math.max(growing, Math.min(LONGEST_ASKED_MS, retryAfterMs) * (1 + Math.random() / 4));
+}
+
+/** Waits, until the signal aborts at most. */
+export function pause(ms: number, signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    if (signal.aborted) return resolve();
+    const done = () => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    signal.addEventListener('abort', done);
+  });
 }

@@ -27,7 +27,10 @@ export function parseCardForm(
   form: URLSearchParams,
   { now, refusal }: { now: Date; refusal: (cardNumber: string) => CardRefusal | null },
 ): CardForm {
-  const typed = (field: CardField) => form.get(field) ?? '';
+  const typed = (field: CardField) => {
+    const text = form.get(field) ?? '';
+    return field === 'expiry' ? monthFirst(text) : text;
+  };
   const kept = { holder: keptHolder(typed('holder')), expiry: keptExpiry(typed('expiry')) };
 
   const number = cardNumber(refusal).safeParse(typed('number'));
@@ -50,6 +53,10 @@ export function parseCardForm(
     if (!result.success) errors[field as CardField] = result.error.issues[0]!.message as CardProblem;
   return { ok: false, errors, kept };
 }
+
+/** Puts the month first where a browser has filled in AAAA-MM or AAAA-MM-DD: the rule of checkout-page/card.js. */
+const monthFirst = (text: string) =>
+  text.replace(/^\s*(20[0-9]{2})[^0-9]?(0[1-9]|1[0-2])([^0-9][0-9]{2})?\s*$/, '$2/$1');
 
 const withoutSeparators = (text: string) => text.replace(/[\s.-]/g, '');
 

@@ -258,7 +258,7 @@ function parseParams(body: string, persisted: PersistedDocuments): Params | null
   if (typeof query !== 'string') return null;
   if (variables != null && !isObject(variables)) return null;
   if (operationName != null && typeof operationName !== 'string') return null;
-  return { query, variables, operationName } as Params;
+  return { query, variables, operationName: operationName || null } as Params;
 }
 
 const PARAMS: ReadonlySet<string> = new Set([
