@@ -271,15 +271,15 @@ describe('an expired token', () => {
     element.remove();
     const other = document.createElement('psa-checkout');
     Object.assign(other, { endpoint: `${url}/graphql`, orderCode, paymentToken: `pay-${orderCode}` });
-    const paid = vi.fn();
-    other.addEventListener('psa-paid', paid);
+    const changed = vi.fn();
+    other.addEventListener('psa-status-change', changed);
     document.body.append(other);
-    await event(other, 'psa-paid');
+    await event(other, 'psa-status-change');
     await act(other, { endToken: true });
     other.paymentToken = `pay-${orderCode}-again`;
     await other.updateComplete;
     await other.refresh();
-    expect(paid).toHaveBeenCalledOnce();
+    expect(changed).toHaveBeenCalledOnce();
   });
 
   it('an expired payment has no retry button where there is no checkout token', async () => {

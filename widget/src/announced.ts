@@ -1,16 +1,11 @@
 import { idOf } from './checkout-state.ts';
-import type { CardPaymentStatus, CheckoutPayment } from './operations.ts';
+import type { CheckoutPayment } from './operations.ts';
 
-/** The last status of each payment that this page was given an event of: an element that is mounted again gives none twice. */
-const announced = new Map<string, CardPaymentStatus>();
+/** The outcomes that this page was given an event of. */
+const announced = new Set<string>();
 
-/** Takes a payment's status for announced. Returns it, and the one before; undefined where the page has heard of it. */
-export function takeNews(
-  payment: CheckoutPayment,
-): { status: CardPaymentStatus; previous: CardPaymentStatus | undefined } | undefined {
-  const { status } = payment;
-  const id = idOf(payment);
-  const previous = announced.get(id);
-  announced.set(id, status);
-  return previous === status ? undefined : { status, previous };
+/** Whether the page has not heard of a payment's outcome yet, from whichever element; it has from now on. */
+export function isNews(payment: CheckoutPayment): boolean {
+  const { size } = announced;
+  return announced.add(`${idOf(payment)} ${payment.status}`).size > size;
 }

@@ -1,5 +1,5 @@
 import type { ReactiveController } from 'lit';
-import { takeNews } from './announced.ts';
+import { isNews } from './announced.ts';
 import { asCheckoutError, failure } from './checkout-error.ts';
 import type { CheckoutHost } from './checkout-host.ts';
 import { CheckoutModel } from './checkout-model.ts';
@@ -34,6 +34,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #connected: AbortController | undefined;
   #creating: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
+  /** The payment of the last event about a status: no status of one payment is announced twice in a row. */
+  #announced: CheckoutPayment | undefined;
   /** The methods that the token takes, in the server's words; undefined until it has answered, null where it does not report them. */
   #allowed: string[] | null | undefined;
 
@@ -319,9 +321,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.#visits.update({ earlier: earlier?.filter((each) => each.orderCode !== orderCode) });
   }
 
-  #isCurrent(orderCode: string | undefined): boolean {
-    return orderCode === this.#visits.visit?.orderCode;
-  }
+  #isCurrent = (orderCode: string | undefined) => orderCode === this.#visits.visit?.orderCode;
 
   #setMethod(method: CheckoutMethod): void {
     if (this.method === method) return;
@@ -349,12 +349,14 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (payment !== answer) return;
     this.#visits.update({ payment });
     this.countdown.set(payment.expiresInSeconds);
+    const announced = this.#announced;
+    const previous = announced && idOf(announced) === idOf(payment) ? announced.status : undefined;
     // In no document nobody hears it: the element of the next mount says it.
-    const news = this.host.isConnected && takeNews(payment);
-    if (news) {
-      this.emit('psa-status-change', { payment, ...news });
+    if (previous !== payment.status && this.host.isConnected) {
+      this.#announced = payment;
+      this.emit('psa-status-change', { payment, status: payment.status, previous });
       // Of another payment of the order there is no event but that of the phase.
-      if (isDecided(phase) && !/_/.test(phase)) this.emit(`psa-${phase}`, { payment });
+      if (isDecided(phase) && !/_/.test(phase) && isNews(payment)) this.emit(`psa-${phase}`, { payment });
     }
     if (phase === 'paid') void this.#readDelivered();
     // An expired payment is still followed: it may be paid late. An error has ended that.

@@ -44,7 +44,7 @@ export type * from './public-types.ts';
  * @fires psa-checkout-close - {payment, method}. Its window looks closed. A hint only: it may be open still, and never means cancelled.
  * @fires psa-popup-blocked - {url, payment, method}. The browser opened no window; the element shows a link.
  * @fires psa-pix-copied - {payment, method}. The PIX code is in the clipboard.
- * @fires psa-status-change - {payment, method, status, previous}. `previous` is undefined for the first one on this page.
+ * @fires psa-status-change - {payment, method, status, previous}. `previous` is undefined for the first one of an element.
  * @fires psa-paid - {payment, method}. Once on each page that sees the payment paid.
  * @fires psa-expired - {payment, method}. The payment is still followed: it may be paid late.
  * @fires psa-refunded - {payment, method}
