@@ -1152,7 +1152,10 @@ test('a lost transfer is found by the clock that the service’s Date header sho
   );
   const { subaccounts, tenant } = await start({ upstream });
   const lost = { subaccountId: NOWHERE, amountCents: 100, idempotencyKey: 'by-its-clock' };
-  expect(await subaccounts.transfer(tenant, lost)).toMatchObject({ entry: { refId: 'rep_2' }, replayed: false });
+  expect(await subaccounts.transfer(tenant, lost)).toMatchObject({
+    entry: { refId: 'rep_2' },
+    replayed: false,
+  });
 });
 
 test('a transfer of another system is not taken for one that may be entered by a clock far behind ours', async () => {
