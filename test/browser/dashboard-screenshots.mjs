@@ -120,10 +120,10 @@ async function drawAll(suffix, look) {
     await page.locator('#webhooks tbody tr').first().waitFor();
     await draw('dashboard-day');
 
-    await page.getByRole('button', { name: 'Enviar provas: disputa de R$ 189,00' }).click();
+    await page.getByRole('button', { name: 'Enviar defesa: disputa de R$ 189,00' }).click();
     await page.getByLabel('O que aconteceu').fill('O pedido foi entregue na portaria.');
     await drawDialog('dashboard-dispute');
-    await page.getByRole('button', { name: 'Enviar provas', exact: true }).click();
+    await page.getByRole('button', { name: 'Enviar defesa', exact: true }).click();
     await page.locator('#disputes').getByText('Em análise').nth(1).waitFor();
     await draw('dashboard-evidence');
 

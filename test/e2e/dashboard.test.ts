@@ -533,7 +533,7 @@ describe('the dialog of evidence', () => {
     const { page } = await openDashboard();
     await simulate(shop.fixture.url, 'disputes', { amountCents: 4_150 });
     const row = page.locator('#disputes tbody tr').filter({ hasText: '41,50' });
-    const open = () => row.getByRole('button', { name: 'Enviar provas' }).click();
+    const open = () => row.getByRole('button', { name: 'Enviar defesa' }).click();
     await open();
     const dialog = page.getByRole('dialog', { name: /Disputa de R\$\s41,50/ });
     const text = dialog.getByLabel('O que aconteceu');
@@ -553,7 +553,7 @@ describe('the dialog of evidence', () => {
       },
       { times: 1 },
     );
-    await dialog.getByRole('button', { name: 'Enviar provas' }).click();
+    await dialog.getByRole('button', { name: 'Enviar defesa' }).click();
     await sent.promise;
     for (let press = 0; press < 3; press += 1) await page.keyboard.press('Escape');
     await dialog.getByRole('button', { name: 'Voltar' }).dispatchEvent('click');
@@ -568,9 +568,9 @@ describe('the dialog of evidence', () => {
     await simulate(shop.fixture.url, 'disputes', { amountCents: 7_350 });
     const row = page.locator('#disputes tbody tr').filter({ hasText: '73,50' });
     await row.getByText('nenhuma prova').waitFor();
-    await row.getByRole('button', { name: 'Enviar provas' }).click();
+    await row.getByRole('button', { name: 'Enviar defesa' }).click();
     const dialog = page.getByRole('dialog', { name: /Disputa de R\$\s73,50/ });
-    const submit = () => dialog.getByRole('button', { name: 'Enviar provas' }).click();
+    const submit = () => dialog.getByRole('button', { name: 'Enviar defesa' }).click();
     await submit();
     await dialog.getByText('Escreva o que aconteceu').waitFor();
     await dialog.getByLabel('O que aconteceu').fill('Entregue na portaria.');
@@ -583,7 +583,7 @@ describe('the dialog of evidence', () => {
     await row.getByText('Em análise', { exact: true }).waitFor();
     await row.getByText('1 prova', { exact: true }).waitFor();
 
-    await row.getByRole('button', { name: 'Enviar provas' }).click();
+    await row.getByRole('button', { name: 'Enviar defesa' }).click();
     await dialog.getByText('Entregue na portaria.').waitFor();
     const link = dialog.getByRole('link', { name: 'https://loja.example/nota.pdf' });
     expect([await link.getAttribute('target'), await link.getAttribute('rel')]).toEqual([

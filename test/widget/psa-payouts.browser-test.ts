@@ -347,7 +347,7 @@ describe('the keyboard', () => {
       'Em processamento',
       'Concluído',
       'Negado',
-      'Estado',
+      'Status',
       'Valor',
       'Pedido',
     ]);

@@ -12,7 +12,7 @@ function setMessage(title: string, text: string): void {
 }
 
 checkout?.addEventListener('psa-paid', () =>
-  setMessage('Obrigado!', 'Pagamento confirmado pelo servidor. Já estamos separando o seu pedido.'),
+  setMessage('Obrigado!', 'Pagamento confirmado. Já estamos separando o seu pedido.'),
 );
 checkout?.addEventListener('psa-expired', () =>
   setMessage('O prazo passou.', 'Se você já pagou, a confirmação ainda pode chegar aqui.'),

@@ -1,6 +1,6 @@
 // The columns of the tables of payments and disputes.
 export const PAYMENT_COLUMNS = [
-  { label: 'Estado' },
+  { label: 'Status' },
   { label: 'Valor', numeric: true },
   { label: 'Venda' },
   { label: 'Código' },
@@ -8,7 +8,7 @@ export const PAYMENT_COLUMNS = [
 ];
 
 export const DISPUTE_COLUMNS = [
-  { label: 'Estado' },
+  { label: 'Status' },
   { label: 'Valor', numeric: true },
   { label: 'Venda' },
   { label: 'Código' },

@@ -130,8 +130,8 @@ export class DashboardApp extends LitElement {
         <p slot="empty">
           ${
             simulated
-              ? 'Nenhum saque ainda. O primeiro que você pedir aparece aqui e muda de estado sozinho.'
-              : 'Nenhum saque ainda. O primeiro que a API pedir, com requestPayout, aparece aqui e muda de estado sozinho.'
+              ? 'Nenhum saque ainda. O primeiro que você pedir aparece aqui e muda de status sozinho.'
+              : 'Nenhum saque ainda. O primeiro pedido aparece aqui e muda de status sozinho.'
           }
         </p>
       </psa-payouts>
@@ -172,7 +172,7 @@ export class DashboardApp extends LitElement {
                 }),
               )}
               .filters=${filterOptions(PAYMENT_LABELS)}
-              .emptyText=${this.#emptyText('payments', 'Nenhum pagamento por PIX ou LTC ainda. O primeiro que a API criar, com createPayment, aparece aqui e muda de estado sozinho.')}
+              .emptyText=${this.#emptyText('payments', 'Nenhum pagamento por PIX ou LTC ainda. O primeiro aparece aqui assim que for criado e muda de status sozinho.')}
               ?hasMore=${pixPayments.hasMore}
               ?loading=${loading}
               .filter=${pixPayments.filter}
@@ -198,7 +198,7 @@ export class DashboardApp extends LitElement {
                 }),
               )}
               .filters=${filterOptions(PAYMENT_LABELS)}
-              .emptyText=${this.#emptyText('charges', 'Nenhuma cobrança ainda. A primeira que a API criar, com createCharge, aparece aqui, com a parte de cada subconta, e muda de estado sozinha.')}
+              .emptyText=${this.#emptyText('charges', 'Nenhuma cobrança ainda. A primeira aparece aqui, com a parte de cada subconta, e muda de status sozinha.')}
               ?hasMore=${charges.hasMore}
               ?loading=${loading}
               .filter=${charges.filter}
@@ -213,13 +213,13 @@ export class DashboardApp extends LitElement {
           ? html`<live-table
               id="disputes"
               class="card"
-              heading="Disputas"
+              heading="Disputas de PIX (MED)"
               .columns=${DISPUTE_COLUMNS}
               .rows=${disputes.items.map((dispute) =>
                 disputeRow(dispute, { now, open: simulated ? this.#openDispute : null }),
               )}
               .filters=${filterOptions(DISPUTE_LABELS)}
-              .emptyText=${this.#emptyText('disputes', 'Nenhuma disputa. A que o banco de um pagador abrir aparece aqui, com o prazo para enviar provas.')}
+              .emptyText=${this.#emptyText('disputes', 'Nenhuma disputa (MED). A que o banco de um pagador abrir aparece aqui, com o prazo para enviar provas.')}
               ?hasMore=${disputes.hasMore}
               ?loading=${loading}
               .filter=${disputes.filter}
@@ -239,7 +239,7 @@ export class DashboardApp extends LitElement {
               .columns=${PAYMENT_COLUMNS}
               .rows=${subscriptions.items.map((each) => subscriptionRow(each, { now, open }))}
               .filters=${filterOptions(SUBSCRIPTION_LABELS)}
-              .emptyText=${this.#emptyText('subscriptions', 'Nenhuma assinatura ainda. A primeira que a API criar, com createSubscription, aparece aqui e muda de estado sozinha.')}
+              .emptyText=${this.#emptyText('subscriptions', 'Nenhuma assinatura ainda. A primeira aparece aqui e muda de status sozinha.')}
               ?hasMore=${subscriptions.hasMore}
               ?loading=${loading}
               .filter=${subscriptions.filter}
@@ -257,7 +257,7 @@ export class DashboardApp extends LitElement {
               id="subaccount-payouts"
               class="card"
               heading="Saques de subcontas"
-              .columns=${[{ label: 'Estado' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
+              .columns=${[{ label: 'Status' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
               .rows=${subaccountPayouts.items.map((payout) =>
                 subaccountPayoutRow(payout, {
                   now,
@@ -265,7 +265,7 @@ export class DashboardApp extends LitElement {
                 }),
               )}
               .filters=${filterOptions(SUBACCOUNT_PAYOUT_LABELS)}
-              .emptyText=${this.#emptyText('subaccounts', 'Nenhum saque de subconta. Eles são pedidos pela API, com requestSubaccountPayout.')}
+              .emptyText=${this.#emptyText('subaccounts', 'Nenhum saque de subconta ainda. O primeiro pedido aparece aqui.')}
               ?hasMore=${subaccountPayouts.hasMore}
               ?loading=${loading}
               .filter=${subaccountPayouts.filter}
@@ -279,7 +279,7 @@ export class DashboardApp extends LitElement {
           id="webhooks"
           class="card"
           heading="Webhooks"
-          .columns=${[{ label: 'Estado' }, { label: 'Evento' }, { label: 'Tentativas' }, { label: 'Criado' }]}
+          .columns=${[{ label: 'Status' }, { label: 'Evento' }, { label: 'Tentativas' }, { label: 'Criado' }]}
           .rows=${deliveries.items.map((delivery) => deliveryRow(delivery, now))}
           .filters=${filterOptions(DELIVERY_LABELS)}
           .emptyText=${this.#emptyText(
@@ -311,10 +311,10 @@ export class DashboardApp extends LitElement {
               id="contents"
               class="card"
               heading="Entregas de produtos"
-              .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Entregues' }, { label: 'Criado' }]}
+              .columns=${[{ label: 'Status' }, { label: 'Produto' }, { label: 'Entregues' }, { label: 'Criado' }]}
               .rows=${contents.items.map((content) => contentRow(content, now))}
               .filters=${filterOptions(STOCK_LABELS)}
-              .emptyText=${this.#emptyText('deliveries', 'Nenhum conteúdo ainda. O que a API ligar a um produto, com createDelivery, é entregue a quem paga e aparece aqui.')}
+              .emptyText=${this.#emptyText('deliveries', 'Nenhum conteúdo ainda. O que você ligar a um produto é entregue a quem paga e aparece aqui.')}
               ?hasMore=${contents.hasMore}
               ?loading=${loading}
               .filter=${contents.filter}
@@ -330,7 +330,7 @@ export class DashboardApp extends LitElement {
               id="store-products"
               class="card"
               heading="Produtos da loja"
-              .columns=${[{ label: 'Estado' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
+              .columns=${[{ label: 'Status' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
               .rows=${storeProducts.ordered.map(storeProductRow)}
               .filters=${[]}
               .emptyText=${this.#emptyText('storeProducts', 'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.')}

@@ -86,7 +86,7 @@ export class DisputeDialog extends LitElement {
               ${
                 takes
                   ? html`<button type="submit" class="primary" aria-disabled=${sending ? 'true' : 'false'}>
-                      ${sending ? 'Enviando…' : 'Enviar provas'}
+                      ${sending ? 'Enviando…' : 'Enviar defesa'}
                     </button>`
                   : nothing
               }

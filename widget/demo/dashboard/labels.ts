@@ -46,7 +46,7 @@ export const DISPUTE_REASONS: Record<Dispute['reason'], string> = {
 export const DELIVERY_LABELS: StatusLabels<WebhookDelivery['status']> = {
   PENDING: { label: 'Tentando', tone: 'waiting' },
   DELIVERED: { label: 'Entregue', tone: 'good' },
-  EXHAUSTED: { label: 'Desistiu', tone: 'bad' },
+  EXHAUSTED: { label: 'Sem sucesso', tone: 'bad' },
 };
 
 export const CONTENT_LABELS: Record<ProductContent['kind'], string> = {

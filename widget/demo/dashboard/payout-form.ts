@@ -103,7 +103,7 @@ export class PayoutForm extends LitElement {
         ${this.availableCents === 0 ? this.#renderCreditOffer() : nothing}
         <form novalidate @submit=${this.#submit}>
           <fieldset>
-            <legend>Como sai</legend>
+            <legend>Forma de saque</legend>
             ${PAYOUT_METHODS.map(
               ({ method, label }) => html`
                 <label>
@@ -198,7 +198,7 @@ export class PayoutForm extends LitElement {
       <form novalidate method="dialog" @submit=${this.#confirm}>
         <h2 id="payout-dialog-title">Confirmar o saque</h2>
         <dl class="terms">
-          <div><dt>Como sai</dt><dd>${recordOf(method).label}</dd></div>
+          <div><dt>Forma de saque</dt><dd>${recordOf(method).label}</dd></div>
           <div><dt>Para</dt><dd>${terms.destination}${kind ? ` (${kind})` : nothing}</dd></div>
           <div><dt>Sai da carteira</dt><dd>${formatBrl(amountCents)}</dd></div>
           <div><dt>Tarifa</dt><dd>${formatBrl(feeCents)}</dd></div>
@@ -363,7 +363,7 @@ export class PayoutForm extends LitElement {
     this.destination = testDestinationsOf('PIX')[0]!.destination;
     this.method = 'PIX';
     this.#beginNewRequest({});
-    this.done = 'Creditado. Agora peça um saque e veja-o mudar de estado.';
+    this.done = 'Creditado. Agora peça um saque e veja-o mudar de status.';
     await this.updateComplete;
     this.querySelector<HTMLElement>('#amount')?.focus();
   }

@@ -212,7 +212,7 @@ export function disputeRow(
 ): TableRow {
   const { disputeId, status, amountCents, blockedCents, reason, evidence } = dispute;
   const takes = takesEvidence(dispute, now);
-  const label = takes ? 'Enviar provas' : 'Ver provas';
+  const label = takes ? 'Enviar defesa' : 'Ver provas';
   const sold = dispute.of ? dispute.of.description : 'Pagamento não informado';
   return {
     key: disputeId,

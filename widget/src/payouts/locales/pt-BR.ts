@@ -13,7 +13,7 @@ export const texts: Texts = {
   pendingHint: 'Na fila',
   processingHint: 'O banco ainda não confirmou',
   deniedHint: 'O valor voltou ao saldo',
-  status: 'Estado',
+  status: 'Status',
   amount: 'Valor',
   destination: 'Destino',
   code: 'Código',
