@@ -13,9 +13,11 @@ const ELEMENTS = [
     define: 'dist/define-payouts.js',
   },
 ];
+/** The base class of an element, whose members are its own in the manifest. */
+const BASE = 'src/payouts/payouts-properties.ts';
 
 export default {
-  globs: ELEMENTS.map(({ source }) => source),
+  globs: [...ELEMENTS.map(({ source }) => source), BASE],
   outdir: '.',
   litelement: true,
   plugins: [
@@ -23,6 +25,14 @@ export default {
       name: 'as-packed',
       // The manifest names the built modules of the package, and omits private and static members.
       packageLinkPhase({ customElementsManifest }) {
+        const { modules } = customElementsManifest;
+        customElementsManifest.modules = modules.filter(({ path }) => path !== BASE);
+        for (const element of modules.flatMap(({ declarations = [] }) => declarations))
+          if (element.superclass?.module?.endsWith(BASE)) {
+            element.superclass = { name: 'LitElement', package: 'lit' };
+            for (const { inheritedFrom: _, ...each } of element.members.splice(0)) element.members.push(each);
+            for (const each of element.attributes) delete each.inheritedFrom;
+          }
         for (const { name, source, built, define } of ELEMENTS) {
           const part = customElementsManifest.modules.find(({ path }) => path === source);
           part.path = built;

@@ -4,7 +4,12 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { type WebSocket, WebSocketServer } from 'ws';
-import type { Payout, PayoutPageVariables, PayoutStatus } from '../../widget/src/payouts/operations.ts';
+import type {
+  Payout,
+  PayoutFilter,
+  PayoutPageVariables,
+  PayoutStatus,
+} from '../../widget/src/payouts/operations.ts';
 import { bodyOf, error, json } from './fake-server.ts';
 
 type Behaviour = 'ok' | 'refuse' | 'hang';
@@ -26,7 +31,12 @@ export interface PayoutsWorld {
   forgotten: boolean;
   /** The received queries. */
   queries: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
-  subscriptions: { transport: 'ws' | 'sse'; after: string | null; token: string }[];
+  subscriptions: {
+    transport: 'ws' | 'sse';
+    after: string | null;
+    token: string;
+    filter?: PayoutFilter | undefined;
+  }[];
 }
 
 /** A test's change to a fake account. */
@@ -36,6 +46,8 @@ export interface PayoutsAct {
   add?: Partial<Payout>;
   /** Changes the payout of this number; 1 is the oldest. */
   change?: { number: number; values: Partial<Payout> };
+  /** Changes the amounts of so many payouts, one after another and some of them twice. */
+  burst?: number;
   /** Whether subscribers do not receive the change. */
   silent?: boolean;
   /** Closes every socket and stream. */
@@ -112,7 +124,7 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
     return { ...visible, token };
   }
 
-  function act({ token, add, change, silent, drop, expire }: PayoutsAct): object {
+  function act({ token, add, change, burst = 0, silent, drop, expire }: PayoutsAct): object {
     const world = worlds.get(token);
     if (!world) throw new Error(`no world of ${token}`);
     const publish = (payout: Payout, previousStatus: PayoutStatus | null) => {
@@ -143,12 +155,20 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
       world.payouts[change.number - 1] = payout;
       publish(payout, previous.status);
     }
+    for (let time = 0; time < burst; time++) {
+      const nth = world.history.length;
+      const place = (nth * 7_919) % world.payouts.length;
+      const previous = world.payouts[place]!;
+      const amountCents = 1_000 + ((nth * 104_729) % 99_991);
+      world.payouts[place] = { ...previous, amountCents, version: previous.version + 1 };
+      publish(world.payouts[place], previous.status);
+    }
     if (expire) worlds.delete(token);
     for (const listener of [...world.listeners]) {
       if (drop) listener.drop(1012);
       if (expire && listener.token === token) listener.drop(4403);
     }
-    return {};
+    return burst > 0 ? { amounts: world.payouts.map(({ amountCents }) => amountCents) } : {};
   }
 
   async function graphql(
@@ -173,13 +193,18 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
         fail.status,
       );
     }
-    if (query.startsWith('subscription')) return stream(world, token, variables.after ?? null, response);
+    if (query.startsWith('subscription')) return stream(world, token, variables, response);
     world.queries.push({ name, variables });
     const { upstream } = world;
     json(response, { data: answer(world, variables), ...(upstream && { extensions: { upstream } }) });
   }
 
-  function stream(world: World, token: string, after: string | null, response: ServerResponse): void {
+  function stream(
+    world: World,
+    token: string,
+    { after = null, filter }: StreamVariables,
+    response: ServerResponse,
+  ): void {
     if (world.sse === 'hang') {
       hanging.add(response);
       return;
@@ -194,11 +219,17 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
     }
     response.writeHead(200, { 'content-type': 'text/event-stream', 'access-control-allow-origin': '*' });
     response.write(':\n\n');
-    const stop = listen(world, 'sse', token, after, {
-      send: (update) =>
-        response.write(`event: next\ndata: ${JSON.stringify({ data: { allPayoutUpdates: update } })}\n\n`),
-      drop: () => response.destroy(),
-    });
+    const stop = listen(
+      world,
+      'sse',
+      token,
+      { after, filter },
+      {
+        send: (update) =>
+          response.write(`event: next\ndata: ${JSON.stringify({ data: { allPayoutUpdates: update } })}\n\n`),
+        drop: () => response.destroy(),
+      },
+    );
     response.on('close', stop);
   }
 
@@ -217,12 +248,18 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
       else if (type === 'subscribe') {
         const world = worlds.get(token);
         if (!world) return socket.close(4403, 'Forbidden');
-        const after = payload.variables.after ?? null;
+        const { after = null, filter }: StreamVariables = payload.variables;
         if (world.forgotten && after) return send({ type: 'error', id, payload: [error('CURSOR_EXPIRED')] });
-        const stop = listen(world, 'ws', token, after, {
-          send: (update) => send({ type: 'next', id, payload: { data: { allPayoutUpdates: update } } }),
-          drop: (code) => socket.close(code),
-        });
+        const stop = listen(
+          world,
+          'ws',
+          token,
+          { after, filter },
+          {
+            send: (update) => send({ type: 'next', id, payload: { data: { allPayoutUpdates: update } } }),
+            drop: (code) => socket.close(code),
+          },
+        );
         socket.on('close', stop);
       }
     });
@@ -244,14 +281,33 @@ function listen(
   world: World,
   transport: 'ws' | 'sse',
   token: string,
-  after: string | null,
+  { after = null, filter }: StreamVariables,
   listener: { send(update: object): void; drop(code: number): void },
 ): () => void {
-  world.subscriptions.push({ transport, after, token });
-  if (after) for (const update of world.history.slice(Number(after.slice(1)))) listener.send(update);
-  const entry = { ...listener, token };
+  world.subscriptions.push({ transport, after, token, filter: filter ?? undefined });
+  const send = (update: object) => {
+    if (isSelected((update as { payout: Payout }).payout, filter)) listener.send(update);
+  };
+  if (after) for (const update of world.history.slice(Number(after.slice(1)))) send(update);
+  const entry = { ...listener, send, token };
   world.listeners.add(entry);
   return () => void world.listeners.delete(entry);
+}
+
+interface StreamVariables {
+  after?: string | null;
+  filter?: PayoutFilter | null | undefined;
+}
+
+/** Whether a payout fulfils the conditions of a filter that a test uses. */
+function isSelected(payout: Payout, filter: PayoutFilter | null | undefined): boolean {
+  const { status, method, amountCents, requestedAfter } = filter ?? {};
+  return (
+    (!status || status.includes(payout.status)) &&
+    (!method || method.includes(payout.method)) &&
+    (amountCents === undefined || payout.amountCents === amountCents) &&
+    (requestedAfter === undefined || payout.requestedAt! >= requestedAfter)
+  );
 }
 
 /** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */
@@ -259,7 +315,7 @@ function answer(
   { payouts, history }: World,
   { first, after, last, before, filter, ids }: PayoutPageVariables & { ids?: string[] },
 ): object {
-  const matches = ({ status }: Payout) => !filter?.status || filter.status.includes(status);
+  const matches = (payout: Payout) => isSelected(payout, filter);
   const end = before ? Number(before) : 0;
   const size = last ?? first ?? 50;
   const page: { number: number; payout: Payout }[] = [];
@@ -284,7 +340,7 @@ function answer(
   return {
     updatesCursor: `u${history.length}`,
     payouts: {
-      totalCount: filter?.status ? payouts.filter(matches).length : payouts.length,
+      totalCount: payouts.filter(matches).length,
       nodes: page.map(({ payout }) => payout),
       pageInfo: {
         hasNextPage: last ? Boolean(before) : more,

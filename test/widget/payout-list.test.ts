@@ -1,7 +1,12 @@
 import fc from 'fast-check';
-import { describe, expect, test } from 'vitest';
+import { describe, expect, test, vi } from 'vitest';
 import type { Payout, PayoutPage, PayoutStatus } from '../../widget/src/payouts/operations.ts';
-import { createPayoutList, type PayoutView, pageOf } from '../../widget/src/payouts/payout-list.ts';
+import {
+  createPayoutList,
+  type PayoutSort,
+  type PayoutView,
+  pageOf,
+} from '../../widget/src/payouts/payout-list.ts';
 
 const NEWEST_FIRST: PayoutView = { statuses: [], sort: '-requested' };
 
@@ -198,6 +203,8 @@ describe('the next page', () => {
       after: 'end',
       filter: { status: ['DENIED'] },
     });
+    const conditioned: PayoutView = { ...filtered, filter: { amountCents: 500, method: ['PIX'] } };
+    expect(pageOf(conditioned, 50).filter).toEqual({ amountCents: 500, method: ['PIX'], status: ['DENIED'] });
     const oldest: PayoutView = { statuses: [], sort: 'requested' };
     expect(pageOf(oldest, 50)).toEqual({ last: 50 });
     expect(listOf([2, 1], oldest).nextPage(20)).toEqual({ last: 20, before: 'start' });
@@ -211,6 +218,68 @@ describe('an order that the server does not offer', () => {
     list.arrange(false);
     expect(ids(list)).toBe('p3 p5 p9');
     expect([list.sortedLocally, list.complete, list.loaded, list.total]).toEqual([true, false, 3, 40]);
+  });
+
+  test('an order is that of all payouts sorted at once, after any changes, new payouts and pages', () => {
+    const statuses = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED'] as const;
+    const change = fc.record({
+      number: fc.integer({ min: 1, max: 24 }),
+      amountCents: fc.integer({ min: 1, max: 4 }),
+      status: fc.constantFrom(...statuses),
+      isArranged: fc.boolean(),
+      hasPage: fc.boolean(),
+    });
+    const views = fc.record({
+      statuses: fc.subarray([...statuses]),
+      sort: fc.constantFrom<PayoutSort>('-requested', 'amount', '-amount', 'status', '-status'),
+    });
+    fc.assert(
+      fc.property(views, fc.array(change, { maxLength: 30 }), (view, changes) => {
+        const list = createPayoutList();
+        const server = new Map(
+          Array.from({ length: 12 }, (_, index) => [index + 1, payout(index + 1, { amountCents: 2 })]),
+        );
+        const matching = () =>
+          [...server.values()]
+            .sort((left, right) => (left.requestedAt! < right.requestedAt! ? 1 : -1))
+            .filter(
+              ({ status }) => view.statuses.length === 0 || view.statuses.some((each) => each === status),
+            );
+        list.start(view, page(matching()));
+        for (const { number, isArranged, hasPage, ...values } of changes) {
+          const before = server.get(number);
+          const version = (before?.version ?? 0) + 1;
+          server.set(number, payout(number, { ...values, version }));
+          list.apply(server.get(number)!, before?.status ?? null);
+          if (hasPage) list.append(page(matching()));
+          if (isArranged) list.arrange(false);
+        }
+        list.arrange(false);
+        const key = /amount|status/.exec(view.sort)?.[0];
+        const sign = view.sort.startsWith('-') ? -1 : 1;
+        const sortKeyOf = ({ amountCents, status }: Payout) =>
+          key === 'amount' ? amountCents : key ? statuses.indexOf(status as 'PENDING') : 0;
+        const expected = matching().sort((left, right) => sign * (sortKeyOf(left) - sortKeyOf(right)));
+        expect(list.shown.map(({ id }) => id)).toEqual(expected.map(({ id }) => id));
+      }),
+    );
+  });
+
+  test('a change of one payout among thousands sorts that one, and nothing is sorted where nothing has changed', () => {
+    const read = vi.fn(() => 400_000);
+    const counted = Object.defineProperty(payout(4_000), 'amountCents', { get: read });
+    const list = createPayoutList();
+    list.start(
+      { statuses: [], sort: 'amount' },
+      page(Array.from({ length: 5_000 }, (_, index) => (index === 1_000 ? counted : payout(5_000 - index)))),
+    );
+    list.arrange(false);
+    read.mockClear();
+    list.apply(payout(4_500, { version: 2, amountCents: 7 }), 'PENDING');
+    list.arrange(false);
+    list.arrange(false);
+    expect(list.shown[0]?.id).toBe('p4500');
+    expect(read).not.toHaveBeenCalled();
   });
 
   test('an order by status goes from pending to denied', () => {

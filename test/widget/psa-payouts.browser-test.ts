@@ -211,6 +211,30 @@ describe('many payouts', () => {
     expect(most.nodes).toBeLessThanOrEqual(700);
   });
 
+  it('ten thousand rows by amount take a burst of changes in their order, and none moves under the pointer', async () => {
+    const { element } = await table({ count: 10_000 }, { sort: '-amount', pageSize: 100 });
+    button(element, 'more-button').click();
+    await waitFor(() => expect(element.payouts).toHaveLength(10_000));
+    await shows(() => text(element, 'footer'), '10.000 saques');
+    point(element, 'pointerenter');
+    const shown = codes(element);
+    let heard = 0;
+    element.addEventListener('psa-payout-update', () => {
+      heard += 1;
+    });
+    const { amounts } = await post<{ amounts: number[] }>('/act', { token: element.token, burst: 12_000 });
+    await waitFor(() => expect(heard).toBe(12_000));
+    await frame();
+    await element.updateComplete;
+    expect(codes(element)).toEqual(shown);
+    const amountOf = (code: string | null) => amounts[Number(code!.slice(4)) - 1];
+    expect(element.payouts.filter(({ code, amountCents }) => amountCents !== amountOf(code))).toEqual([]);
+    point(element, 'pointerleave');
+    const sorted = [...amounts].sort((left, right) => right - left);
+    await shows(() => element.payouts.slice(0, 3).map(({ amountCents }) => amountCents), sorted.slice(0, 3));
+    expect(element.payouts.map(({ amountCents }) => amountCents)).toEqual(sorted);
+  });
+
   it('a page that did not load can be retried', async () => {
     const { element } = await table({
       count: 130,
@@ -280,9 +304,36 @@ describe('a filter', () => {
 
   it('a filter is an attribute too, and shows a text where it matches nothing', async () => {
     const { element } = await table({ count: 1 }, { statuses: 'DENIED COMPLETED' });
-    expect(text(element, 'empty')).toBe('Nenhum saque com este estado.');
+    expect(text(element, 'empty')).toBe('Nenhum saque com este filtro.');
     const pressed = [...element.shadowRoot!.querySelectorAll('[part=filter][aria-pressed=true]')];
     expect(pressed.map((each) => each.textContent?.trim())).toEqual(['Concluído', 'Negado']);
+  });
+
+  it('the other conditions are attributes, which the server checks of the list and of every update', async () => {
+    const { element, world } = await table({ count: 100 }, { methods: 'LTC' });
+    await shows(() => text(element, 'footer'), '25 saques');
+    const [before] = element.payouts;
+    await act(element, { add: { method: 'PIX', code: 'SAQ-PIX' } });
+    await act(element, { add: { method: 'LTC', code: 'SAQ-LTC' } });
+    await shows(() => codes(element)[0], 'SAQ-LTC');
+    expect(codes(element)[1]).toBe(before!.code);
+    element.setAttribute('amount-cents', String(before!.amountCents));
+    element.setAttribute('requested-after', before!.requestedAt!);
+    await shows(() => codes(element), [before!.code]);
+    const filter = {
+      method: ['LTC'],
+      requestedAfter: before!.requestedAt,
+      amountCents: before!.amountCents,
+    };
+    await shows(async () => (await readWorld(world)).subscriptions.at(-1)?.filter, filter);
+    const { queries } = await readWorld(world);
+    expect(queries.at(-1)).toMatchObject({ name: 'PayoutsStart', variables: { filter } });
+    element.amountCents = 1;
+    await shows(() => text(element, 'empty'), 'Nenhum saque com este filtro.');
+    for (const name of ['methods', 'amount-cents', 'requested-after']) element.removeAttribute(name);
+    element.amountCents = undefined;
+    element.methods = undefined;
+    await shows(() => text(element, 'footer'), '50 de 102 saques');
   });
 
   it.each([
@@ -291,7 +342,7 @@ describe('a filter', () => {
   ])('a filter ends where %s', async (_, remove) => {
     const { element } = await table({ count: 0 });
     element.setAttribute('statuses', 'DENIED');
-    await shows(() => text(element, 'empty'), 'Nenhum saque com este estado.');
+    await shows(() => text(element, 'empty'), 'Nenhum saque com este filtro.');
     remove(element);
     await element.updateComplete;
     await shows(() => text(element, 'empty'), 'Nenhum saque ainda.');

@@ -8,6 +8,12 @@ export interface PsaPayoutsAttributes {
   token?: string | undefined;
   transport?: PayoutsHost['transport'] | undefined;
   statuses?: string | undefined;
+  methods?: string | undefined;
+  'requested-after'?: string | undefined;
+  'requested-before'?: string | undefined;
+  'amount-cents'?: number | undefined;
+  'external-id'?: string | undefined;
+  reference?: string | undefined;
   sort?: PayoutSort | undefined;
   'page-size'?: number | undefined;
   locale?: string | undefined;

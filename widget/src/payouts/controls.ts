@@ -1,5 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
-import type { PayoutStatus } from './operations.ts';
+import type { PayoutFilter, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
 import type { PayoutTexts } from './payout-texts.ts';
 import type { PayoutsController } from './payouts-controller.ts';
@@ -15,11 +15,34 @@ const UP = 'M6 2.5 2.5 6.5h7zM6 2.5v7.5';
 const DOWN = 'M6 9.5 9.5 5.5h-7z';
 const UNSORTED = 'M6 1.5 3.5 4.5h5zM6 10.5 8.5 7.5h-5z';
 
+/** The attributes of the element that are conditions of the filter, besides the statuses. */
+export const CONDITIONS = [
+  'methods',
+  'requestedAfter',
+  'requestedBefore',
+  'amountCents',
+  'externalId',
+  'reference',
+] as const;
+
 /** Reads filter and order from the element's attributes. Unknown statuses are left out; a removed attribute is null. */
-export function readView(statuses: string | null, sort: PayoutSort): PayoutView {
+export function readView(
+  host: { statuses: string | null; sort: PayoutSort } & {
+    [Name in (typeof CONDITIONS)[number]]?: string | number | null | undefined;
+  },
+): PayoutView {
+  const { statuses, sort, methods } = host;
+  const [, ...members] = CONDITIONS;
+  // An empty attribute is no condition.
+  const given = members.filter((name) => host[name]).map((name) => [name, host[name]] as const);
+  const method = `${methods ?? ''}`.match(/\w+/g);
   return {
     statuses: STATUSES.filter((status) => statuses?.includes(status)),
     sort: SORTS.includes(sort) ? sort : '-requested',
+    filter:
+      method || given[0]
+        ? ({ ...(method && { method }), ...Object.fromEntries(given) } as PayoutFilter)
+        : undefined,
   };
 }
 

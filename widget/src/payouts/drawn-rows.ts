@@ -1,6 +1,7 @@
 import { type LitElement, render } from 'lit';
 import type { Payout } from './operations.ts';
 import { payoutCells } from './payout-cells.ts';
+import type { PayoutList } from './payout-list.ts';
 import type { PayoutTexts } from './payout-texts.ts';
 import type { RowWindow } from './row-window.ts';
 
@@ -20,9 +21,10 @@ export class DrawnRows {
   }
 
   /** Draws those of all rows that are in the window. A row that stays is not touched, so it keeps focus and selection. */
-  draw(body: HTMLElement, all: readonly Payout[], window: RowWindow, activeId: string): void {
-    const [first, last] = window.range(all.length);
-    const payouts = all.slice(first, last);
+  draw(body: HTMLElement, list: PayoutList, window: RowWindow, activeId: string): void {
+    const { length } = list.ids;
+    const [first, last] = window.range(length);
+    const payouts = list.ids.slice(first, last).map((id) => list.get(id)!);
     const active = payouts.findIndex(({ id }) => id === activeId);
     const tabStop = active < 0 ? Math.max(0, window.top - first) : active;
     const ids = new Set(payouts.map(({ id }) => id));
@@ -52,7 +54,7 @@ export class DrawnRows {
       if (body.children[index] !== row) body.insertBefore(row, body.children[index] ?? null);
     });
     // Set through the object model, because a strict policy forbids style attributes.
-    body.style.paddingBlock = `${first * window.rowPx}px ${(all.length - last) * window.rowPx}px`;
+    body.style.paddingBlock = `${first * window.rowPx}px ${(length - last) * window.rowPx}px`;
   }
 
   /** Marks a payout, to be highlighted once it is drawn. */

@@ -45,7 +45,7 @@ export function countOfPayouts(
   if (isWaiting || busy === 'more') return line(texts.text('loading'));
   if (moreError)
     return html`${line(`${texts.text('moreFailed')} `)}<button part="retry-button" class="quiet" @click=${() => data.retryPage()} .textContent=${texts.text('retry')}></button>`;
-  if (list.total === 0 || (phase !== 'ready' && list.shown.length === 0)) return '';
+  if (list.total === 0 || (phase !== 'ready' && list.ids.length === 0)) return '';
   if (list.complete) return line(texts.count('count', list.total));
   const { number } = texts.formats;
   const values = { loaded: number(list.loaded), total: number(list.total) };

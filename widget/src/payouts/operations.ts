@@ -47,7 +47,18 @@ export interface PayoutPageVariables {
   after?: string | null;
   last?: number | null;
   before?: string | null;
-  filter?: { status: PayoutStatus[] } | null;
+  filter?: PayoutFilter | null;
+}
+
+/** The conditions of the server’s filter that the table takes. */
+export interface PayoutFilter {
+  status?: PayoutStatus[];
+  method?: PayoutMethod[];
+  requestedAfter?: string;
+  requestedBefore?: string;
+  amountCents?: number;
+  externalId?: string;
+  reference?: string;
 }
 
 export interface PayoutUpdate {
@@ -71,7 +82,7 @@ export const PAYOUTS = `query Payouts${ARGUMENTS}{${LIST}}` as const;
 
 /** The polling query: the newest payouts, and the loaded ones that can still change. */
 export const POLL =
-  `query PayoutsPoll($first:Int,$ids:[ID!]!){payouts(first:$first){nodes{${FIELDS}}}nodes(ids:$ids){...on Payout{${FIELDS}}}}` as const;
+  `query PayoutsPoll($first:Int,$ids:[ID!]!,$filter:PayoutFilter){payouts(first:$first,filter:$filter){nodes{${FIELDS}}}nodes(ids:$ids){...on Payout{${FIELDS}}}}` as const;
 
 export const PAYOUT_UPDATES =
-  `subscription PayoutUpdates($after:String){allPayoutUpdates(after:$after){cursor previousStatus payout{${FIELDS}}}}` as const;
+  `subscription PayoutUpdates($after:String,$filter:PayoutFilter){allPayoutUpdates(after:$after,filter:$filter){cursor previousStatus payout{${FIELDS}}}}` as const;

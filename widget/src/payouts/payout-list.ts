@@ -1,4 +1,4 @@
-import type { Payout, PayoutPage, PayoutPageVariables, PayoutStatus } from './operations.ts';
+import type { Payout, PayoutFilter, PayoutPage, PayoutPageVariables, PayoutStatus } from './operations.ts';
 
 /** The order of the rows. The server sorts by `requested`, in both directions; by the others the loaded rows are sorted. */
 export type PayoutSort = '-requested' | 'requested' | '-amount' | 'amount' | '-status' | 'status';
@@ -7,12 +7,16 @@ export interface PayoutView {
   /** The shown statuses; an empty list means all. */
   statuses: readonly PayoutStatus[];
   sort: PayoutSort;
+  /** The other conditions, which the server checks of the list and of its updates. */
+  filter?: PayoutFilter | undefined;
 }
 
 /** The known payouts of an account, and the rows on the screen in their order. */
 export interface PayoutList {
   /** The rows on the screen. */
   readonly shown: readonly Payout[];
+  /** The ids of the rows: a table that changes often draws a few of them. */
+  readonly ids: readonly string[];
   /** The number of payouts that are held back, because they belong above or between the shown rows. */
   readonly waiting: number;
   /** The number of payouts of this view, loaded or not. */
@@ -62,7 +66,12 @@ export function createPayoutList(): PayoutList {
   let view = DEFAULT_VIEW;
   /** The loaded payouts of the view, in the server's order. */
   let order: string[] = [];
-  let ordered = new Set<string>();
+  /** The places in that order, as numbers that grow with it. */
+  let places = new Map<string, number>();
+  /** The payouts of the view, in its order; undefined: none were sorted. */
+  let sorted: string[] | undefined;
+  /** The payouts that have changed since they were sorted. */
+  const moved = new Set<string>();
   let shown: string[] = [];
   /** The shown rows as payouts, cached because a table that scrolls reads them often. */
   let rows: Payout[] | undefined;
@@ -87,7 +96,7 @@ export function createPayoutList(): PayoutList {
   /** Inserts a payout at its place in the server's order, unless that is behind the loaded ones. */
   function insert(payout: Payout): void {
     const { id, requestedAt, status } = payout;
-    if (ordered.has(id) || !matches(status)) return;
+    if (places.has(id) || !matches(status)) return;
     // A payout without a time is the newest.
     const isEarlier = (other: string) =>
       isOldestFirst()
@@ -96,18 +105,24 @@ export function createPayoutList(): PayoutList {
     const last = order.at(-1);
     const isLast = last === undefined || !isEarlier(last);
     if (isLast && !complete) return;
-    order.splice(isLast ? order.length : order.findIndex(isEarlier), 0, id);
-    ordered.add(id);
+    const index = isLast ? order.length : order.findIndex(isEarlier);
+    const place = isLast ? (places.get(last!) ?? 0) + 1 : places.get(order[0]!)! - 1;
+    order.splice(index, 0, id);
+    places.set(id, place);
+    moved.add(id);
+    // Between two there may be no number.
+    if (!isLast && index > 0) sorted = undefined;
   }
 
   function addPage({ nodes, pageInfo, totalCount }: PayoutPage): void {
     const page = isOldestFirst() ? [...nodes].reverse() : nodes;
     for (const payout of page) {
       merge(payout);
-      if (ordered.has(payout.id)) continue;
+      if (places.has(payout.id)) continue;
       order.push(payout.id);
-      ordered.add(payout.id);
+      places.set(payout.id, order.length);
     }
+    sorted = undefined;
     total = totalCount;
     complete = !(isOldestFirst() ? pageInfo.hasPreviousPage : pageInfo.hasNextPage);
     cursor = isOldestFirst() ? pageInfo.startCursor : pageInfo.endCursor;
@@ -118,23 +133,47 @@ export function createPayoutList(): PayoutList {
   function start(newView: PayoutView, page: PayoutPage): void {
     view = newView;
     order = [];
-    ordered = new Set();
+    places = new Map();
     addPage(page);
   }
 
+  /** Returns the payouts of the view in its order. Only those that have changed are sorted into the others. */
   function visibleIds(): string[] {
-    const ids = order.filter((id) => matches(known.get(id)!.status));
     const key = /amount|status/.exec(view.sort)?.[0];
-    if (!key) return ids;
-    const value = (id: string) => {
-      const { amountCents, status } = known.get(id)!;
-      return key === 'amount' ? amountCents : RANKS[status];
-    };
     const sign = view.sort.startsWith('-') ? -1 : 1;
-    return ids.sort((left, right) => sign * (value(left) - value(right)));
+    const keyed = (id: string) => {
+      const { amountCents, status } = known.get(id)!;
+      return { id, key: key === 'amount' ? amountCents : key ? RANKS[status] : 0, place: places.get(id)! };
+    };
+    type Keyed = ReturnType<typeof keyed>;
+    const compare = (left: Keyed, right: Keyed) => sign * (left.key - right.key) || left.place - right.place;
+    const isVisible = (id: string) => places.has(id) && matches(known.get(id)!.status);
+    if (!sorted) for (const [index, id] of order.entries()) places.set(id, index);
+    else if (moved.size === 0) return sorted;
+    const changed = (sorted ? [...moved] : order).filter(isVisible).map(keyed).sort(compare);
+    const rest = sorted?.filter((id) => !moved.has(id)) ?? [];
+    moved.clear();
+    const next: string[] = [];
+    let from = 0;
+    for (const each of changed) {
+      // The place among those that have not changed, by halves.
+      let at = from;
+      for (let end = rest.length; at < end; ) {
+        const middle = (at + end) >> 1;
+        if (compare(keyed(rest[middle]!), each) < 0) at = middle + 1;
+        else end = middle;
+      }
+      while (from < at) next.push(rest[from++]!);
+      next.push(each.id);
+    }
+    sorted = next.concat(rest.slice(from));
+    return sorted;
   }
 
   return {
+    get ids() {
+      return shown;
+    },
     get shown() {
       rows ??= shown.map((id) => known.get(id)!);
       return rows;
@@ -166,12 +205,14 @@ export function createPayoutList(): PayoutList {
       const same = String(view.statuses) === String(newView.statuses);
       if (!same || isOldestFirst() || newView.sort === 'requested') return false;
       view = newView;
+      sorted = undefined;
       return true;
     },
     apply(payout, previousStatus) {
       const { id, status } = payout;
       const previous = known.get(id);
       if (!merge(payout)) return;
+      moved.add(id);
       const before = previous ? previous.status : previousStatus;
       total += Number(matches(status)) - Number(Boolean(before && matches(before)));
       insert(payout);
@@ -179,12 +220,15 @@ export function createPayoutList(): PayoutList {
     },
     arrange(freeze) {
       const next = visibleIds();
-      const shownIds = new Set(shown);
-      let from = next.length;
-      while (from > 0 && !shownIds.has(next[from - 1]!)) from--;
       rows = undefined;
-      shown = freeze ? [...shown, ...next.slice(from)] : next;
-      waiting = freeze ? next.slice(0, from).filter((id) => !shownIds.has(id)).length : 0;
+      waiting = 0;
+      if (freeze) {
+        const shownIds = new Set(shown);
+        let from = next.length;
+        while (from > 0 && !shownIds.has(next[from - 1]!)) from--;
+        waiting = next.slice(0, from).filter((id) => !shownIds.has(id)).length;
+        shown = [...shown, ...next.slice(from)];
+      } else shown = next;
     },
     nextPage: (size) => pageOf(view, size, cursor),
     openIds() {
@@ -200,12 +244,12 @@ export function createPayoutList(): PayoutList {
 
 /** The variables of a page of a view: the one after a cursor, or the first. Those that are undefined are not sent. */
 export function pageOf(
-  { statuses, sort }: PayoutView,
+  { statuses, sort, filter }: PayoutView,
   size: number,
   cursor?: string | null,
 ): { [Name in keyof PayoutPageVariables]: PayoutPageVariables[Name] | undefined } {
   return {
     ...(sort === 'requested' ? { last: size, before: cursor } : { first: size, after: cursor }),
-    filter: statuses.length > 0 ? { status: [...statuses] } : undefined,
+    filter: statuses[0] ? { ...filter, status: [...statuses] } : filter,
   };
 }

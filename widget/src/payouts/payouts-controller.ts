@@ -5,6 +5,7 @@ import { pause } from '../follow/pause.ts';
 import type { Transport } from '../follow/transport.ts';
 import { explain, explainIfIdle, hasSecret } from '../mistakes.ts';
 import { request } from '../request.ts';
+import { onceAFrame } from './once-a-frame.ts';
 import {
   PAYOUT_UPDATES,
   PAYOUTS,
@@ -16,14 +17,22 @@ import {
   START,
 } from './operations.ts';
 import { createPayoutList, type PayoutView, pageOf } from './payout-list.ts';
-import type { PayoutsHost, PayoutsPhase } from './payouts-host.ts';
+import {
+  endpointOf,
+  MAX_PAGE_SIZE,
+  type PayoutsHost,
+  type PayoutsPhase,
+  pageSizeOf,
+} from './payouts-host.ts';
 import { ServiceAge } from './service-age.ts';
 import { TokenRenewal } from './token-renewal.ts';
 
+interface Polled {
+  payouts: PayoutPage;
+  nodes: (Payout | null)[];
+}
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
 
-const DEFAULT_PAGE_SIZE = 50;
-const MAX_PAGE_SIZE = 100;
 /** The largest number of rows that are loaded for sorting: without a click, and by a click. */
 const AUTO_LOAD_ROWS = 1_000;
 export const MAX_ROWS = 10_000;
@@ -40,9 +49,7 @@ export class PayoutsController implements ReactiveController {
   busy: '' | 'view' | 'more' | 'all' = '';
   /** The error of the next page. */
   moreError: CheckoutError | undefined;
-
   readonly age = new ServiceAge();
-
   readonly #host: PayoutsHost;
   #connected: AbortController | undefined;
   #running: AbortController | undefined;
@@ -52,6 +59,9 @@ export class PayoutsController implements ReactiveController {
   /** Whether the list was not polled since its first page. */
   #isFirstPoll = true;
   readonly #tokens: TokenRenewal;
+  /** The filter of the list and its stream, as text. */
+  #filter: string | undefined;
+  readonly #arrangeInFrame = onceAFrame(() => this.arrange());
 
   constructor(host: PayoutsHost) {
     this.#host = host;
@@ -97,7 +107,7 @@ export class PayoutsController implements ReactiveController {
   resume(): void {
     this.#running?.abort();
     const { isConnected, token, renewToken } = this.#host;
-    if (!this.#endpoint || !(token || renewToken) || hasSecret(this.#host)) {
+    if (!endpointOf(this.#host) || !(token || renewToken) || hasSecret(this.#host)) {
       // The rows must not stay visible after the token was removed.
       this.#loading?.abort();
       this.#cursor = undefined;
@@ -120,19 +130,20 @@ export class PayoutsController implements ReactiveController {
 
   /** Shows another filter or another order. */
   setView(view: PayoutView): void {
-    if (this.phase !== 'ready') {
+    // Another filter has another stream.
+    if (this.phase !== 'ready' || JSON.stringify(view.filter) !== this.#filter) {
       if (this.phase !== 'idle') this.restart();
       return;
     }
     this.#loading?.abort();
     if (this.list.sort(view)) {
-      this.#arrange(false);
+      this.arrange(false);
       this.#loadAllIfFew();
       return;
     }
     void this.#load('view', async (fetchPage) => {
-      this.list.start(view, await fetchPage(pageOf(view, this.#pageSize)));
-      this.#arrange(false);
+      this.list.start(view, await fetchPage(pageOf(view, pageSizeOf(this.#host))));
+      this.arrange(false);
     }).then(() => this.#loadAllIfFew());
   }
 
@@ -140,7 +151,7 @@ export class PayoutsController implements ReactiveController {
   loadMore(): void {
     if (this.busy || this.moreError || this.list.complete || this.phase !== 'ready') return;
     void this.#load('more', async (fetchPage) => {
-      this.list.append(await fetchPage(this.list.nextPage(this.#pageSize)));
+      this.list.append(await fetchPage(this.list.nextPage(pageSizeOf(this.#host))));
       this.arrange();
     });
   }
@@ -154,7 +165,7 @@ export class PayoutsController implements ReactiveController {
         );
         this.#host.requestUpdate();
       }
-    }).then(() => this.#arrange(false));
+    }).then(() => this.arrange(false));
   }
 
   /** Retries the page that failed. */
@@ -165,8 +176,9 @@ export class PayoutsController implements ReactiveController {
   }
 
   /** Updates the rows on the screen; a frozen order is kept. */
-  arrange(): void {
-    this.#arrange(this.#host.freezeOrder);
+  arrange(freeze: boolean = this.#host.freezeOrder): void {
+    this.list.arrange(freeze);
+    this.#host.requestUpdate();
   }
 
   // ── The loop of first page and stream ─────────────────────────────────────────────────────────
@@ -205,9 +217,10 @@ export class PayoutsController implements ReactiveController {
 
   async #loadFirstPage(signal: AbortSignal): Promise<void> {
     const { view } = this.#host;
+    this.#filter = JSON.stringify(view.filter);
     const { updatesCursor, payouts } = await this.#request<{ updatesCursor: string; payouts: PayoutPage }>(
       START,
-      pageOf(view, this.#pageSize),
+      pageOf(view, pageSizeOf(this.#host)),
       signal,
     );
     signal.throwIfAborted();
@@ -223,29 +236,28 @@ export class PayoutsController implements ReactiveController {
 
   #follow(run: AbortSignal): Promise<CheckoutError | undefined> {
     const { token = '', transport } = this.#host;
-    const variables = { after: this.#cursor };
+    const variables = { after: this.#cursor, filter: this.#host.view.filter };
     const stream = new AbortController();
     const signal = AbortSignal.any([run, stream.signal]);
     const endStream = () => {
       this.#cursor = undefined;
       stream.abort();
     };
-    const poll = (variables: object) =>
-      this.#request<{ payouts: PayoutPage; nodes: (Payout | null)[] }>(POLL, variables, signal);
+    const poll = (page: object) => this.#request<Polled>(POLL, { filter: variables.filter, ...page }, signal);
     this.age.watch(
       () => poll({ first: 1, ids: [] }),
       () => this.#host.requestUpdate(),
       signal,
     );
     return follow<Update>({
-      endpoint: this.#endpoint ?? '',
+      endpoint: endpointOf(this.#host) ?? '',
       token,
       transport,
       query: PAYOUT_UPDATES,
       variables,
       signal,
       read: async () => {
-        const { payouts, nodes } = await poll({ first: this.#pageSize, ids: this.list.openIds() });
+        const { payouts, nodes } = await poll({ first: pageSizeOf(this.#host), ids: this.list.openIds() });
         return { payouts: payouts.nodes, others: nodes.filter((node) => node !== null) };
       },
       onUpdate: (update) => {
@@ -259,14 +271,18 @@ export class PayoutsController implements ReactiveController {
           const isSilent =
             this.#isFirstPoll && (statuses[0] || (sort === 'requested' && !this.list.complete));
           // More than a page of new payouts since the last poll: some in between may be missing.
-          if (!isSilent && payouts.length === this.#pageSize && !payouts.some(({ id }) => this.list.get(id)))
+          if (
+            !isSilent &&
+            payouts.length === pageSizeOf(this.#host) &&
+            !payouts.some(({ id }) => this.list.get(id))
+          )
             queueMicrotask(endStream);
           for (const payout of [...others, ...payouts].reverse())
             if (isSilent && !this.list.get(payout.id)) this.list.apply(payout, payout.status);
             else this.#apply(payout, undefined);
           this.#isFirstPoll = false;
         }
-        this.arrange();
+        this.#arrangeInFrame();
       },
       onConnection: (connection, usedTransport) => {
         // The cursor has expired, and a stream without one lacks the updates in between: the list is loaded again.
@@ -328,7 +344,7 @@ export class PayoutsController implements ReactiveController {
       const { token = '' } = this.#host;
       try {
         const answer = await request<Answer>({
-          endpoint: this.#endpoint ?? '',
+          endpoint: endpointOf(this.#host) ?? '',
           token,
           query,
           variables,
@@ -348,11 +364,6 @@ export class PayoutsController implements ReactiveController {
   }
 
   // ── State and events ──────────────────────────────────────────────────────────────────────────
-
-  #arrange(freeze: boolean): void {
-    this.list.arrange(freeze);
-    this.#host.requestUpdate();
-  }
 
   #setPhase(phase: PayoutsPhase, error?: CheckoutError): void {
     const { phase: previous } = this;
@@ -374,17 +385,6 @@ export class PayoutsController implements ReactiveController {
     this.connection = connection;
     this.#host.requestUpdate();
     this.emit('psa-connection-change', { connection, transport });
-  }
-
-  get #pageSize(): number {
-    return Math.min(MAX_PAGE_SIZE, Math.max(1, Math.floor(this.#host.pageSize) || DEFAULT_PAGE_SIZE));
-  }
-
-  get #endpoint(): string | undefined {
-    const { endpoint } = this.#host;
-    return endpoint && URL.canParse(endpoint, document.baseURI)
-      ? new URL(endpoint, document.baseURI).href
-      : undefined;
   }
 
   /** Resumes when the page is visible or online again: sockets and timers may have died unnoticed. */

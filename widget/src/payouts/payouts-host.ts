@@ -20,3 +20,17 @@ export interface PayoutsHost extends ReactiveControllerHost, HTMLElement {
   readonly freezeOrder: boolean;
   onPayoutChange(kind: 'new' | 'changed', payout: Payout, statusChanged: boolean): void;
 }
+
+const DEFAULT_PAGE_SIZE = 50;
+export const MAX_PAGE_SIZE = 100;
+
+export function pageSizeOf({ pageSize }: PayoutsHost): number {
+  return Math.min(MAX_PAGE_SIZE, Math.max(1, Math.floor(pageSize) || DEFAULT_PAGE_SIZE));
+}
+
+/** The whole address of the endpoint; undefined where there is none. */
+export function endpointOf({ endpoint }: PayoutsHost): string | undefined {
+  return endpoint && URL.canParse(endpoint, document.baseURI)
+    ? new URL(endpoint, document.baseURI).href
+    : undefined;
+}

@@ -1,20 +1,19 @@
-import { html, LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
+import { html, type LitElement, type PropertyValues, type TemplateResult, unsafeCSS } from 'lit';
 import type { CheckoutConnection, CheckoutError } from '../checkout-state.ts';
-import type { Transport } from '../follow/transport.ts';
 import { resolveLocale } from '../locale.ts';
 import { explain, hasSecret } from '../mistakes.ts';
 import { Announcer } from './announcer.ts';
-import { columns, filters, news, readView } from './controls.ts';
+import { CONDITIONS, columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
 import type { ListenerMethod } from './events.ts';
-import type { Texts } from './locales/texts.ts';
 import { countOfPayouts, noPayouts, problem, SKELETON } from './messages.ts';
 import { narrowStyles } from './narrow.styles.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
-import type { PayoutSort, PayoutView } from './payout-list.ts';
+import { type PayoutSort, type PayoutView, pageOf } from './payout-list.ts';
 import { PayoutTexts } from './payout-texts.ts';
 import { PayoutsController } from './payouts-controller.ts';
 import type { PayoutsHost, PayoutsPhase } from './payouts-host.ts';
+import { PayoutsProperties } from './payouts-properties.ts';
 import { styles } from './psa-payouts.styles.ts';
 import { RowWindow } from './row-window.ts';
 
@@ -33,6 +32,12 @@ const PREFETCH_ROWS = 20;
  * @attr {string} token - A dashboard token with the scope PAYOUTS. A new token of the same account resumes where the old one expired.
  * @attr {'auto'|'ws'|'sse'|'poll'} transport - How the payouts are followed. `auto` tries them in this order.
  * @attr {string} statuses - The shown statuses, separated by spaces: PENDING, PROCESSING, COMPLETED, DENIED, RETURNED. All by default.
+ * @attr {string} methods - The shown methods, separated by spaces, such as PIX and LTC. All by default.
+ * @attr {string} requested-after - Shows payouts that were requested at this instant or later, as 2026-03-01T00:00:00-03:00.
+ * @attr {string} requested-before - Shows payouts that were requested before this instant.
+ * @attr {number} amount-cents - Shows payouts of exactly this amount.
+ * @attr {string} external-id - Shows payouts with this number of yours.
+ * @attr {string} reference - Shows the payout with this withdrawalId, code or endToEndId.
  * @attr {'-requested'|'requested'|'-amount'|'amount'|'-status'|'status'} sort - The order of the rows; `-` is descending. Newest first by default.
  * @attr {number} page-size - How many rows are loaded at a time, 1 to 100; 50 by default.
  * @attr {'pt-BR'|'en'|'es'} locale - The language; by default the page's.
@@ -89,38 +94,12 @@ const PREFETCH_ROWS = 20;
  * @cssstate error
  * @cssstate empty
  */
-export class PsaPayouts extends LitElement implements PayoutsHost {
-  // Getters, for a static field becomes a static block, which Babel's settings of React Native refuse.
+export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
+  // A getter, for a static field becomes a static block, which Babel's settings of React Native refuse.
   static override get styles() {
     return [styles, narrowStyles].map((text) => unsafeCSS(text));
   }
 
-  static override get properties() {
-    return {
-      endpoint: {},
-      token: {},
-      transport: {},
-      statuses: {},
-      sort: {},
-      pageSize: { attribute: 'page-size', type: Number },
-      locale: {},
-      labels: { attribute: false },
-      renewToken: { attribute: false },
-    };
-  }
-
-  declare endpoint: string | undefined;
-  declare token: string | undefined;
-  declare transport: 'auto' | Transport;
-  /** The shown statuses, separated by spaces. */
-  declare statuses: string;
-  declare sort: PayoutSort;
-  declare pageSize: number;
-  declare locale: string | undefined;
-  /** Texts that replace those of the locale, by name. */
-  declare labels: Partial<Texts> | undefined;
-  /** Returns a new token when the old one has expired. */
-  declare renewToken: (() => Promise<string> | string) | undefined;
   declare addEventListener: ListenerMethod & LitElement['addEventListener'];
   declare removeEventListener: ListenerMethod & LitElement['removeEventListener'];
 
@@ -133,7 +112,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   #window = new RowWindow();
   #drawn = new DrawnRows(this, this.#texts);
   #announcer = new Announcer(this.#texts, () => this.requestUpdate());
-  #rows: readonly Payout[] = [];
+  /** The ids of the rows, drawn or not. */
+  #rows: readonly string[] = [];
   #pointerInside = false;
   #focusInside = false;
   /** The id of the row that the keyboard is on. */
@@ -141,14 +121,6 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   #focusActiveRow = false;
   #connected: AbortController | undefined;
   #resizeObserver: ResizeObserver | undefined;
-
-  constructor() {
-    super();
-    this.transport = 'auto';
-    this.statuses = '';
-    this.sort = '-requested';
-    this.pageSize = 50;
-  }
 
   /** The loaded payouts in the order of the table, drawn or not. */
   get payouts(): readonly Payout[] {
@@ -229,8 +201,8 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       this.token = undefined;
       explain(this, 'secret');
     }
-    if (changed.has('sort') || changed.has('statuses')) {
-      this.view = readView(this.statuses, this.sort);
+    if (['sort', 'statuses', ...CONDITIONS].some((name) => changed.has(name as 'sort'))) {
+      this.view = readView(this);
       this.sort = this.view.sort;
       if (this.hasUpdated) this.#data.setView(this.view);
     }
@@ -239,7 +211,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       this.#data.resume();
     this.#texts.use(resolveLocale(this, this.locale), this.labels, () => this.requestUpdate());
     this.#announcer.setConnection(this.#data.age.shown(this.#data.connection));
-    this.#rows = this.#data.list.shown;
+    this.#rows = this.#data.list.ids;
     this.#focusInside = Boolean(this.shadowRoot?.activeElement);
   }
 
@@ -253,7 +225,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
       for (const element of [this.#scroller, this.#body]) if (element) this.#resizeObserver.observe(element);
     }
     const body = this.#body;
-    if (body) this.#drawn.draw(body, this.#rows, this.#window, this.#activeId);
+    if (body) this.#drawn.draw(body, this.#data.list, this.#window, this.#activeId);
     this.#drawn.flash(this.#data.list.waiting > 0);
     if (this.#focusActiveRow) {
       this.#focusActiveRow = false;
@@ -302,7 +274,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
             </thead>
             <tbody role="rowgroup" class=${this.#data.busy === 'view' ? 'stale' : ''} @click=${this.#onClick}></tbody>
           </table>
-          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noPayouts(this.#texts, this.view.statuses.length > 0) : ''}
+          ${waiting ? SKELETON : this.#rows.length === 0 && phase === 'ready' ? noPayouts(this.#texts, Boolean(pageOf(this.view, 0).filter)) : ''}
         </div>
         <div part="footer" class="footer"><bdi>${countOfPayouts(this.#texts, this.#data, waiting)}</bdi></div>
         <div class="sr" role="status" data-announcement .textContent=${this.#announcer.sentence}></div>
@@ -350,7 +322,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #onKeydown(event: KeyboardEvent): void {
     if (event.altKey || event.ctrlKey || event.metaKey || (event.target as Element).matches('button')) return;
-    const active = this.#rows.findIndex(({ id }) => id === this.#activeId);
+    const active = this.#rows.indexOf(this.#activeId);
     const index = this.#window.rowOfKey(event.key, {
       active,
       isOnRow: active >= 0 || Boolean(this.shadowRoot?.activeElement?.matches('tbody tr')),
@@ -364,8 +336,9 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
   }
 
   #moveToRow(index: number): void {
-    const at = Math.max(0, Math.min(index, this.#data.list.shown.length - 1));
-    this.#activeId = this.#data.list.shown[at]?.id ?? '';
+    const { ids } = this.#data.list;
+    const at = Math.max(0, Math.min(index, ids.length - 1));
+    this.#activeId = ids[at] ?? '';
     // The row must be drawn to be focused; focusing scrolls it into view, and the window follows.
     this.#window.reveal(at);
     this.#focusActiveRow = true;
@@ -379,7 +352,7 @@ export class PsaPayouts extends LitElement implements PayoutsHost {
 
   #select(target: Element): void {
     const id = target.closest<HTMLElement>('tr')?.dataset.id;
-    const payout = this.#rows.find((row) => row.id === id);
+    const payout = this.#data.list.get(id ?? '');
     if (!payout) return;
     this.#activeId = payout.id;
     this.requestUpdate();

@@ -30,7 +30,7 @@ export const texts: Texts = {
   newOne: '1 new',
   newMany: '{count} new',
   empty: 'No payouts yet.',
-  emptyFiltered: 'No payouts with this status.',
+  emptyFiltered: 'No payouts match this filter.',
   loading: 'Loading…',
   countOne: '1 payout',
   count: '{total} payouts',

@@ -30,7 +30,7 @@ export const texts: Texts = {
   newOne: '1 nuevo',
   newMany: '{count} nuevos',
   empty: 'Todavía no hay retiros.',
-  emptyFiltered: 'Ningún retiro con este estado.',
+  emptyFiltered: 'Ningún retiro con este filtro.',
   loading: 'Cargando…',
   countOne: '1 retiro',
   count: '{total} retiros',

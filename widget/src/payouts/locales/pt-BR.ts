@@ -29,7 +29,7 @@ export const texts: Texts = {
   newOne: '1 novo',
   newMany: '{count} novos',
   empty: 'Nenhum saque ainda.',
-  emptyFiltered: 'Nenhum saque com este estado.',
+  emptyFiltered: 'Nenhum saque com este filtro.',
   loading: 'Carregando…',
   countOne: '1 saque',
   count: '{total} saques',
