@@ -209,6 +209,7 @@ export const TABLES = [
     features: {
       PIX: buying('is paid by PIX, and its own handler runs once'),
       card: buying('is paid by card, and its own handler runs once'),
+      'after a reload': buying('hears of its paid payment again after a reload'),
       'lost chunk': buying('loads a chunk again that was lost once'),
     },
     clients: [

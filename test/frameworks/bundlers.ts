@@ -90,7 +90,18 @@ await bundle.write({ dir: 'out', format: 'es' });
     packages: 'parcel',
     files: { 'main.js': MAIN, 'index.html': page('<script type="module" src="main.js"></script>') },
     build: [
-      ['parcel/lib/bin.js', 'build', 'index.html', '--dist-dir', 'out', '--no-cache', '--log-level', 'warn'],
+      [
+        'parcel/lib/bin.js',
+        'build',
+        'index.html',
+        '--dist-dir',
+        'out',
+        '--no-cache',
+        '--cache-dir',
+        'cache',
+        '--log-level',
+        'warn',
+      ],
     ],
     serve: { folder: 'out' },
     // The promise of a failed import() is kept for the life of the page.

@@ -83,6 +83,16 @@ describe.each(chosen)('a page that %s builds', (name, project) => {
     expect(customer).toEqual({ externalId: 'u-17' });
   });
 
+  it('hears of its paid payment again after a reload', async () => {
+    const { visitor, page } = await open();
+    await page.locator('[part=button][value=pix]').click();
+    await payByPix(visitor);
+    await thanks(visitor);
+    await page.reload();
+    await page.waitForFunction(() => document.querySelector('psa-checkout')?.phase === 'paid');
+    await thanks(visitor);
+  });
+
   it('is paid by card, and its own handler runs once', async () => {
     const { visitor, page } = await open();
     const [popup] = await Promise.all([

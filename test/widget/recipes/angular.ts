@@ -7,8 +7,8 @@ import type { PsaCheckoutEventMap } from '@psa/checkout';
   schemas: [CUSTOM_ELEMENTS_SCHEMA],
   template: `
     <psa-checkout
-      [endpoint]="endpoint"
-      [token]="token"
+      [attr.endpoint]="endpoint"
+      [attr.token]="token"
       [customer]="{ externalId: 'u-17' }"
       (psa-paid)="paid($event)"
     >
