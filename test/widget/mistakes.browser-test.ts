@@ -104,6 +104,45 @@ it('a token of another origin is explained once', async () => {
   expect(await console.times('allowedOrigins')).toBe(1);
 });
 
+it('a token that the server does not know, or that was revoked, is explained once, before a click', async () => {
+  const console = listen();
+  const refusal = { errors: [{ ...failure('UNAUTHENTICATED'), message: 'Invalid or revoked token' }] };
+  vi.spyOn(window, 'fetch').mockImplementation(async () => Response.json(refusal));
+  const element = await place('ps_checkout_revoked');
+  expect(await console.times('does not know its token, or the token was revoked')).toBe(1);
+  await place('ps_checkout_revoked');
+  await refused(element, 'unauthorized');
+  expect(console.all()).toHaveLength(1);
+  expect(String(console.all()[0]?.[0])).toMatch(/set the attribute token[\s\S]*#mistakes$/);
+});
+
+it('methods that the token does not take are explained once, and those of another spelling or of none are not', async () => {
+  const console = listen();
+  for (const methods of ['PIX', undefined, 'pix card'])
+    await checkout({ methods: ['PIX'] }, methods === undefined ? {} : { methods });
+  for (let element = 0; element < 2; element += 1) {
+    const { element: wrong } = await checkout({ methods: ['PIX'] });
+    wrong.setAttribute('methods', 'card');
+  }
+  expect(await console.times('its methods are “card”, and its token takes “pix”')).toBe(1);
+  expect(console.all()).toHaveLength(1);
+});
+
+it.each([
+  ['choose an amount from 100 to 500', undefined, 'it has no amount-cents'],
+  ['must lie from 100 to 500', 600, 'does not take its amount-cents, 600'],
+])('an amount of which the server says “%s” is explained once', async (says, amountCents, text) => {
+  const console = listen();
+  const result = { __typename: 'ValidationError', code: 'VALIDATION', message: `input.valueCents: ${says}` };
+  for (let element = 0; element < 2; element += 1) {
+    const { element: wrong } = await checkout({ start: { result } }, { amountCents });
+    await refused(wrong, 'invalid_input');
+  }
+  expect(await console.times(text)).toBe(1);
+  expect(String(console.all()[0]?.[0])).toContain('100 to 500');
+  expect(console.all()).toHaveLength(1);
+});
+
 it('an error that the page has not made is not explained', async () => {
   const console = listen();
   const loaded = await import('../../widget/src/explain.ts');

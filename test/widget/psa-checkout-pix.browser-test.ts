@@ -59,13 +59,6 @@ function methodChanges(element: PsaCheckout): string[] {
 }
 
 describe('the methods', () => {
-  it('a page that names none offers the card, and asks the server nothing', async () => {
-    const requests = vi.spyOn(globalThis, 'fetch');
-    const { element } = await checkout();
-    expect(buttons(element).map(({ value }) => value)).toEqual(['card']);
-    expect(requests.mock.calls.filter(([, init]) => String(init?.body).includes('viewer'))).toEqual([]);
-  });
-
   it.each([
     [
       'pix card',
@@ -129,12 +122,22 @@ describe('the methods', () => {
     expect(both.shadowRoot?.querySelector('#label slot')).not.toBeNull();
   });
 
-  it('a token that takes none of them is not configured', async () => {
-    const { element, scenario } = await checkout({ methods: ['CARD'] }, { methods: 'pix' });
-    await waitFor(() => expect(buttons(element).map(({ value }) => value)).toEqual(['']));
-    buttons(element)[0]!.click();
-    await waitFor(() => expect(element.error).toMatchObject({ code: 'not_configured', retryable: false }));
-    expect((await readScenario(scenario)).starts).toEqual([]);
+  it.each([
+    ['PIX', ['PIX'], 'pix'],
+    ['Card PIX', ['PIX'], 'pix'],
+    [undefined, ['PIX'], 'pix'],
+    [undefined, ['CARD', 'PIX'], 'card'],
+    ['pix', ['CARD'], 'card'],
+    ['boleto', ['PIX'], 'pix'],
+    ['card', ['PIX', 'LTC'], 'pix'],
+  ])('methods="%s" with a token of %j pays by %s', async (methods, taken, method) => {
+    const attributes = methods === undefined ? {} : { methods };
+    const { element, scenario } = await checkout({ methods: taken }, attributes);
+    await waitFor(() => expect(buttons(element).map(({ value }) => value)).toEqual([method]));
+    await element.start();
+    expect([element.phase, element.method]).toEqual(['pending', method]);
+    const [start] = (await readScenario(scenario)).starts;
+    expect(start?.method ?? 'card').toBe(method);
   });
 
   it('a new token is asked for its own methods', async () => {

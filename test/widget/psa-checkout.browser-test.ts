@@ -1,5 +1,6 @@
 import axe from 'axe-core';
 import { describe, expect, inject, it, onTestFinished, vi } from 'vitest';
+import { Chunks } from '../../widget/src/chunks.ts';
 import '../../widget/src/define.ts';
 import type { CardPayment, PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import {
@@ -654,6 +655,53 @@ describe('an order that another device has paid', () => {
 });
 
 describe('errors', () => {
+  it.each([
+    ['without a network', {}, 'Não conseguimos falar com o servidor.', ['Tentar de novo', 'Voltar']],
+    ['without a token', { token: undefined }, 'Este pagamento não pôde ser aberto.', ['Voltar']],
+  ])(
+    'a first click %s has all that its error needs, though no other file loads',
+    async (_, given, hint, names) => {
+      const { element } = await checkout({}, { methods: 'pix', ...given });
+      vi.spyOn(Chunks.prototype, 'load').mockRejectedValue(new TypeError('Failed to fetch'));
+      await element.start();
+      await element.updateComplete;
+      expect(element.phase).toBe('error');
+      expect(part(element, 'spinner')).toBeNull();
+      expect(element.shadowRoot?.querySelector('.badge path')?.getAttribute('d')).toBeTruthy();
+      expect(part(element, 'hint')?.textContent).toContain(hint);
+      const offered = [...element.shadowRoot!.querySelectorAll('button')];
+      expect(offered.map(({ textContent }) => textContent)).toEqual(names);
+      offered.at(-1)?.click();
+      expect(element.phase).toBe('idle');
+      vi.restoreAllMocks();
+      if (!element.token) return;
+      await element.start();
+      expect(element.phase).toBe('pending');
+    },
+  );
+
+  it.each([
+    [['CARD'], 'This token has expired', 'Recarregar a página'],
+    [['CARD'], 'Invalid or revoked token', 'Recarregar a página'],
+    ['lost', 'This token has expired', undefined],
+    [['CARD'], 'This token may not be used on this page', undefined],
+  ] as const)(
+    'a token of %j of which the server says “%s” at the click is healed by: %s',
+    async (methods, message, button) => {
+      vi.spyOn(console, 'error').mockImplementation(() => undefined);
+      const start = { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] };
+      const { element } = await checkout({ methods: methods as string[], start }, { methods: 'pix card' });
+      // With one button the server has answered what the token takes.
+      if (methods !== 'lost') await waitFor(() => expect(part(element, 'methods')).toBeNull());
+      await element.start('card');
+      await element.updateComplete;
+      expect(element.error).toMatchObject({ code: 'unauthorized', retryable: false });
+      expect(part(element, 'retry-button')?.textContent).toBe(button);
+      expect(part(element, 'hint')?.textContent).toContain(button ? 'ficou aberta' : 'Fale com a loja');
+      expect(part(element, 'cancel-button')).not.toBeNull();
+    },
+  );
+
   it.each([
     ['ValidationError', 'VALIDATION', 'invalid_input', false],
     ['PermissionError', 'PERMISSION_DENIED', 'unauthorized', false],

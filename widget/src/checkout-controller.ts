@@ -9,7 +9,8 @@ import { createCountdown } from './countdown.ts';
 import { CurrentVisit, needsNewAttempt, nextPayment } from './current-visit.ts';
 import { type Delivered, readDelivered } from './delivered-content.ts';
 import { followAccess } from './following.ts';
-import { type CheckoutMethod, readMethods } from './methods.ts';
+import type { CheckoutMethod } from './methods.ts';
+import { OfferedMethods } from './offered-methods.ts';
 import type { CheckoutPayment, DeliveredContent, StartCheckoutInput } from './operations.ts';
 import { createPaymentPage } from './payment-page.ts';
 import type { PaymentOptions } from './request.ts';
@@ -36,11 +37,11 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #refreshing: Promise<void> | undefined;
   /** The payment of the last event about a status: no status of one payment is announced twice in a row. */
   #announced: CheckoutPayment | undefined;
-  /** The methods that the token takes, in the server's words; undefined until it has answered, null where it does not report them. */
-  #allowed: string[] | null | undefined;
+  readonly #offered: OfferedMethods;
 
   constructor(host: CheckoutHost) {
     super(host);
+    this.#offered = new OfferedMethods(host);
     host.addController(this);
   }
 
@@ -65,24 +66,14 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     return payment && this.#delivered?.orderCode === idOf(payment) ? this.#delivered.items : [];
   }
 
-  /** The methods that the payer can choose, in the order of the attribute. */
+  /** The methods that the payer can choose. */
   get methods(): CheckoutMethod[] {
-    const named = [...new Set((this.host.methods || 'card').match(/\b(pix|card)\b/g))] as CheckoutMethod[];
-    return named.filter((method) => this.#allowed?.includes(method.toUpperCase()) ?? true);
+    return this.#offered.list;
   }
 
-  /** Asks the server which of the named methods the token takes. A page that names the card alone needs no answer. */
-  async readMethods(): Promise<void> {
-    const { token, methods } = this.host;
-    const endpoint = this.#visits.endpointOf(this.host);
-    this.#allowed = undefined;
-    if (!token || !endpoint || !/pix/.test(methods)) return;
-    const allowed = await readMethods(endpoint, token).catch(() => undefined);
-    // A button that is pressed stays as it is until the press is over: a mouse whose button has gone makes no click.
-    if (this.host.matches(':active')) await new Promise((resolve) => setTimeout(resolve, 2_000));
-    if (token !== this.host.token) return;
-    this.#allowed = allowed;
-    this.host.requestUpdate();
+  /** Asks the server which methods the token takes. */
+  readMethods(): Promise<void> {
+    return this.#offered.read(this.#visits.endpointOf(this.host));
   }
 
   /** Finds the payment of this page again: by the attributes, the address or this tab's storage. */
@@ -232,7 +223,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       if (refusal.code === 'conflict') this.#visits.save(nextPayment(visit));
       // Cleared before the event: the page may retry in its listener.
       this.#creating = this.#starting = undefined;
-      this.fail(refusal);
+      // The server has accepted the token on this page: a reload brings one in the place of that which has ended since.
+      const mayReload = this.#offered.taken && /expired|revoked/.test(refusal.message);
+      this.fail({ ...refusal, mayReload: (mayReload && refusal.code === 'unauthorized') || undefined });
       // The payment before, of another method or expired, may still be paid.
       this.#resume();
     }

@@ -35,6 +35,8 @@ export interface CheckoutError {
   readonly message: string;
   readonly retryable: boolean;
   readonly retryAfterSeconds?: number | undefined;
+  /** Whether the token has ended on an open page, so that a reload of the page helps. */
+  readonly mayReload?: boolean | undefined;
 }
 
 /** The state of the connection that brings updates: `live` is a WebSocket or an event stream. */

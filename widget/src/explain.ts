@@ -6,12 +6,17 @@ import type { CheckoutError } from './checkout-state.ts';
 interface Embedded extends Element {
   endpoint?: string | undefined;
   token?: string | undefined;
+  methods?: string;
+  amountCents?: number | undefined;
   /** The function that gives the token later, where the page has one. */
   renewToken?: unknown;
 }
 
-/** A secret key in the page, something that is missing after a while, or an error of the element. */
-export type Problem = 'secret' | 'missing' | CheckoutError;
+/**
+ * A secret key in the page, something that is missing after a while, methods that the token does not take, with those that it takes, or an
+ * error of the element.
+ */
+export type Problem = 'secret' | 'missing' | { code: 'methods'; message: string } | CheckoutError;
 
 /** The time in which a browser reports what a page's policy has refused. */
 const REPORT_MS = 1_000;
@@ -52,7 +57,19 @@ function findMistake(
   if (problem === 'missing') return element.isConnected ? lacks : undefined;
   const endpoint = element.endpoint ?? '';
   const { code, message } = problem;
+  if (code === 'methods')
+    return {
+      cause: `its methods are “${element.methods}”, and its token takes “${message}”, which it offers in their place.`,
+      fix: `Set the attribute methods to “${message}”, or create the token with other methods.`,
+    };
   if (code === 'not_configured') return lacks;
+  if (code === 'unauthorized' && message.includes('revoked'))
+    return {
+      cause: `${endpoint} does not know its token, or the token was revoked.`,
+      fix: 'Create a token with a key of that server, and set the attribute token to it.',
+    };
+  if (code === 'invalid_input' && /amount|lie from|pays exactly/.test(message))
+    return wrongAmount(element, message);
   if (code === 'unauthorized' && message.includes('may not be used on this page'))
     return {
       cause: `the allowedOrigins of its token do not have the origin of this page, ${location.origin}.`,
@@ -64,6 +81,20 @@ function findMistake(
       fix: 'Set the attribute endpoint to the address of /graphql of your server.',
     };
   return code === 'network' ? findBlocked(endpoint) : undefined;
+}
+
+/** Names an amount that the token does not take, in the words of the server. */
+function wrongAmount({ amountCents }: Embedded, message: string): Mistake {
+  const range = message.replace(/^.*valueCents: /, '');
+  return amountCents === undefined
+    ? {
+        cause: `it has no amount-cents, and its token lets the page choose the amount (${range}).`,
+        fix: 'Set the attribute amount-cents to the amount in cents, before the click.',
+      }
+    : {
+        cause: `its token does not take its amount-cents, ${amountCents} (${range}).`,
+        fix: 'Set the attribute amount-cents to one that the token takes, or create the token with another amount.',
+      };
 }
 
 /** Names what the element needs and does not have. */

@@ -3,17 +3,22 @@ export type CheckoutMethod = 'pix' | 'card';
 
 export const METHODS_DOCUMENT = '{viewer{checkoutMethods}}';
 
+/** The server's answer about a token: the methods that it takes, null where it does not report them, or why it is refused. */
+interface MethodsAnswer {
+  data?: { viewer?: { checkoutMethods?: string[] | null } } | null;
+  errors?: { message?: string }[];
+}
+
 /**
- * Reads the methods that the checkout token takes, in the server's words; null where it does not report
- * them. Rejects where it does not answer, or does not know the field. It runs before
+ * Asks for the methods that the checkout token takes. Rejects where the server does not answer. It runs before
  * anybody has clicked, so it is in the entry and loads no chunk. The server decides again when the payment starts.
  */
-export async function readMethods(endpoint: string, token: string): Promise<string[] | null> {
+export async function readMethods(endpoint: string, token: string): Promise<MethodsAnswer> {
   const response = await fetch(endpoint, {
     method: 'POST',
     headers: { 'content-type': 'application/json', authorization: `Bearer ${token}` },
     body: `{"query":"${METHODS_DOCUMENT}"}`,
     credentials: 'omit',
   });
-  return (await response.json()).data.viewer.checkoutMethods;
+  return response.json();
 }

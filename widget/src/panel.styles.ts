@@ -11,10 +11,6 @@ export const styles = css`
   .refunded {
     --_tone: var(--_muted);
   }
-  .failed,
-  .error {
-    --_tone: var(--psa-color-danger, light-dark(#b4232c, #ff9a9a));
-  }
   .facts,
   .delivered {
     grid-column: 1/-1;

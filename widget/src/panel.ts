@@ -23,7 +23,8 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
       currencyDisplay: 'narrowSymbol',
     }).format(cents / 100);
   // Without a checkout token there is nothing to start.
-  const retry = mayRenew ? methods[0] : error?.retryable;
+  const reload = error?.mayReload;
+  const retry = mayRenew ? methods[0] : error?.retryable || reload;
   return html`
     <div part="hint" class="hint" id="hint">
       ${
@@ -40,7 +41,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
     <div class="actions">
       ${phase === 'paid' ? html`<slot name="next"></slot>` : ''}
       ${phase === 'pending' ? link(html, view) : ''}
-      ${retry ? html`<button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry} .textContent=${text(pix && !error ? 'renew' : 'retry')}></button>` : ''}
+      ${retry ? html`<button part="retry-button" class="button" ?disabled=${disabled && !reload} @click=${reload ? () => location.reload() : onRetry} .textContent=${text(reload ? 'reload' : pix && !error ? 'renew' : 'retry')}></button>` : ''}
       ${
         mayRenew || phase === 'pending'
           ? methods
@@ -66,15 +67,17 @@ export const ICONS: Partial<Record<CheckoutState['phase'], string>> = {
   expired: 'M12 7v5l3 2M3.5 12a8.5 8.5 0 1 1 17 0 8.5 8.5 0 1 1-17 0',
   refunded: 'M8.5 5l-4 4 4 4M5 9h9.5a5 5 0 0 1 0 10H8',
   failed: 'M7 7l10 10M17 7 7 17',
-  error: 'M12 7v6m0 3.8v.2M3.5 12a8.5 8.5 0 1 1 17 0 8.5 8.5 0 1 1-17 0',
 };
 
 function hint({ state, text, pix }: PanelView): string {
   const { phase, error, payment, cancelled } = state;
   if (error) {
-    const { code, retryAfterSeconds = 60 } = error;
+    const { code, retryAfterSeconds = 60, mayReload } = error;
     const kind = /timeout/.test(code) ? 'network' : /unknown|aborted/.test(code) ? 'server' : 'contact';
-    return text(text(code) ? code : kind).replace('{seconds}', String(retryAfterSeconds));
+    return text(mayReload ? 'ended' : text(code) ? code : kind).replace(
+      '{seconds}',
+      String(retryAfterSeconds),
+    );
   }
   if (payment?.returned) return text(phase === 'failed' ? 'refundedHint' : 'returnedHint');
   if (payment?.canceledAt && phase === 'expired') return text('canceledHint');

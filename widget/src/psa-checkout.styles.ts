@@ -73,6 +73,10 @@ export const styles = css`
     outline: 3px solid var(--psa-focus-ring-color, color-mix(in srgb, var(--_primary) 65%, transparent));
     outline-offset: 3px;
   }
+  .failed,
+  .error {
+    --_tone: var(--psa-color-danger, light-dark(#b4232c, #ff9a9a));
+  }
   .status {
     align-self: center;
     font-weight: 650;

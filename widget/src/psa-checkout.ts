@@ -8,7 +8,7 @@ import { type Language, LOCALES } from './languages.ts';
 import { type Locale, resolveLocale } from './locale.ts';
 import { first } from './locales/pt-BR.first.ts';
 import type { Labels } from './locales/texts.ts';
-import { icon, methodButtons } from './method-buttons.ts';
+import { ERROR, icon, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
 import { explain, hasSecret } from './mistakes.ts';
 import type { CardPaymentStatus, CheckoutPayment, CustomerInput } from './operations.ts';
@@ -26,7 +26,7 @@ export type * from './public-types.ts';
  *
  * @attr {string} endpoint - The GraphQL endpoint. On the page at successUrl it may be left out.
  * @attr {string} token - A checkout token, which determines what may be paid.
- * @attr {'card'|'pix'|'pix card'|'card pix'} methods - How the payer can pay, in the order shown, as far as the token takes it.
+ * @attr {'card'|'pix'|'pix card'|'card pix'} methods - How the payer can pay, in the order shown, as far as the token takes it; what it takes where that is none of them.
  * @attr {'auto'|'popup'|'tab'|'redirect'} mode - Where the payment page opens. `auto` is a popup, or a redirect in the browser inside another app.
  * @attr {'auto'|'ws'|'sse'|'poll'} transport - How the payment is followed. `auto` tries them in this order.
  * @attr {number} amount-cents - The amount, for a token that allows a range.
@@ -319,7 +319,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         lang=${this.#language?.locale ?? nothing}
         tabindex="-1"
       >
-        ${shown ? html`<span class="badge">${icon(waiting ? '' : chunk?.ICONS[look])}</span>` : this.#renderButtons()}
+        ${shown ? html`<span class="badge">${icon(waiting ? '' : phase === 'error' ? ERROR : chunk?.ICONS[look])}</span>` : this.#renderButtons()}
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status"
           .textContent=${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : title)}></div>
         ${shown ? (waiting ? this.#renderWaiting() : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
@@ -353,13 +353,16 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const { payment: chunk, pix, delivered } = chunks;
     const disabled = this.disabled && !this.#checkout.canReadAgain;
     const onRetry = () => this.retry();
+    const onReset = () => this.reset();
     if (!chunk) {
-      // The error came before the chunk, which contains its text.
+      const { code = 'contact', retryable } = state.error ?? {};
+      // The error came before the chunk, or because it did not load: what it needs is in this file.
       this.#checkout.load().catch(() => undefined);
       return html`
-        <div part="hint" class="hint" .textContent=${this.#text('network')}></div>
+        <div part="hint" class="hint" id="hint" .textContent=${this.#text(code) || this.#text('contact')}></div>
         <div class="actions">
-          <button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry} .textContent=${this.#text('retry')}></button>
+          ${retryable ? html`          <button part="retry-button" class="button" ?disabled=${disabled} @click=${onRetry} .textContent=${this.#text('retry')}></button>` : ''}
+          <button part="cancel-button" class="button outline" @click=${onReset} .textContent=${this.#text('cancel')}></button>
         </div>
       `;
     }
@@ -378,7 +381,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
       onLink: page.onLink,
       onRetry,
-      onReset: () => this.reset(),
+      onReset,
     });
   }
 

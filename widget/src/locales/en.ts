@@ -46,6 +46,8 @@ export const texts: Texts = {
   returnedHint: 'The amount of this payment goes back to you.',
   unsafe_url: 'The address of the payment page is not safe and was not opened. Please contact the shop.',
   contact: 'The shop could not open this payment. Please contact it.',
+  ended: 'This page was open for too long. Reload it to pay.',
+  reload: 'Reload the page',
 };
 
 export const pix: PixTexts = {

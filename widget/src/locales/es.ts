@@ -46,6 +46,8 @@ export const texts: Texts = {
   returnedHint: 'El importe de este pago vuelve a ti.',
   unsafe_url: 'La dirección de la página de pago no es segura y no se abrió. Habla con la tienda.',
   contact: 'La tienda no pudo abrir este pago. Habla con ella.',
+  ended: 'Esta página estuvo abierta demasiado tiempo. Recárguela para pagar.',
+  reload: 'Recargar la página',
 };
 
 export const pix: PixTexts = {

@@ -10,4 +10,6 @@ export const first: FirstTexts = {
   error: 'Não foi possível continuar',
   network: 'Não conseguimos falar com o servidor. Tentar de novo não cobra duas vezes.',
   retry: 'Tentar de novo',
+  cancel: 'Voltar',
+  contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',
 };

@@ -12,7 +12,6 @@ export const texts: PaymentTexts = {
   expiresIn: 'Tempo restante',
   expiresHint: 'Se acabar, é só começar de novo.',
   checking: 'Conferindo…',
-  cancel: 'Voltar',
   paid: 'Pagamento confirmado',
   paidHint: 'Tudo certo. Guarde o número do pedido.',
   paidLate: 'Confirmado depois do prazo.',
@@ -36,5 +35,6 @@ export const texts: PaymentTexts = {
   order_refunded: 'Este pedido foi pago e estornado',
   returnedHint: 'O valor deste pagamento volta para você.',
   unsafe_url: 'A página de pagamento não é segura. Fale com a loja.',
-  contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',
+  ended: 'Esta página ficou aberta por tempo demais. Recarregue a página para pagar.',
+  reload: 'Recarregar a página',
 };

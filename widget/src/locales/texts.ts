@@ -12,6 +12,9 @@ export interface FirstTexts {
   error: string;
   network: string;
   retry: string;
+  cancel: string;
+  /** Shown for error codes that only the shop can resolve. */
+  contact: string;
 }
 
 /** The texts about a payment. `{seconds}` is a placeholder. */
@@ -26,7 +29,6 @@ export interface PaymentTexts {
   expiresIn: string;
   expiresHint: string;
   checking: string;
-  cancel: string;
   paid: string;
   paidHint: string;
   paidLate: string;
@@ -52,8 +54,9 @@ export interface PaymentTexts {
   returnedHint: string;
   order_refunded: string;
   unsafe_url: string;
-  /** Shown for error codes that only the shop can resolve. */
-  contact: string;
+  /** Shown where the token has ended on an open page, with a button that loads the page again. */
+  ended: string;
+  reload: string;
 }
 
 /** The texts of a payment by PIX. Those named as others take their place. `{amount}` and `{payee}` are placeholders. */

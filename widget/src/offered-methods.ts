@@ -1,0 +1,55 @@
+import type { CheckoutHost } from './checkout-host.ts';
+import { type CheckoutMethod, readMethods } from './methods.ts';
+import { explain } from './mistakes.ts';
+
+const methodsIn = (words: unknown) =>
+  [
+    ...new Set(
+      String(words)
+        .toLowerCase()
+        .match(/\b(pix|card)\b/g),
+    ),
+  ] as CheckoutMethod[];
+
+/** The methods that an element offers. */
+export class OfferedMethods {
+  /** The methods that the token takes, none where the server does not report them; undefined until it has accepted the token. */
+  taken: CheckoutMethod[] | undefined;
+
+  readonly #host: CheckoutHost;
+
+  constructor(host: CheckoutHost) {
+    this.#host = host;
+  }
+
+  /** In the order of the attribute, as far as the token takes them. Where it takes none of them, those that it takes. */
+  get list(): CheckoutMethod[] {
+    const { taken = [] } = this;
+    const named = methodsIn(this.#host.methods || 'card');
+    const both = named.filter((method) => taken.includes(method));
+    return [both, taken, named].find(([first]) => first) ?? ['card'];
+  }
+
+  /** Asks the server which methods the token takes, and explains in the console what the page has wrong about them. */
+  async read(endpoint: string | undefined): Promise<void> {
+    const host = this.#host;
+    const { token, methods } = host;
+    this.taken = undefined;
+    if (!token || !endpoint) return;
+    const { data, errors } = await readMethods(endpoint, token).catch(
+      (): Partial<Awaited<ReturnType<typeof readMethods>>> => ({}),
+    );
+    // A button that is pressed stays as it is until the press is over: a mouse whose button has gone makes no click.
+    if (host.matches(':active')) await new Promise((resolve) => setTimeout(resolve, 2_000));
+    if (token !== host.token) return;
+    const { message = '' } = errors?.[0] ?? {};
+    if (data) this.taken = methodsIn(data.viewer?.checkoutMethods);
+    const [first] = this.taken ?? [];
+    // Without the attribute a page says nothing about them.
+    const isNamed = host.hasAttribute('methods') || !/^(card)?$/.test(methods ?? '');
+    if (/revoked|this page/.test(message)) explain(host, { code: 'unauthorized', message, retryable: false });
+    else if (first && isNamed && !methodsIn(methods).some((method) => this.taken?.includes(method)))
+      explain(host, { code: 'methods', message: this.taken?.join(' ') as string });
+    host.requestUpdate();
+  }
+}
