@@ -131,7 +131,7 @@ it('methods that the token does not take are explained once, and those of anothe
 it.each([
   ['choose an amount from 100 to 500', undefined, 'it has no amount-cents'],
   ['must lie from 100 to 500', 600, 'does not take its amount-cents, 600'],
-])('an amount of which the server says “%s” is explained once', async (says, amountCents, text) => {
+])('an amount that the server refuses with “%s” is explained once', async (says, amountCents, text) => {
   const console = listen();
   const result = { __typename: 'ValidationError', code: 'VALIDATION', message: `input.valueCents: ${says}` };
   for (let element = 0; element < 2; element += 1) {

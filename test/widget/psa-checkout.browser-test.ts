@@ -686,11 +686,14 @@ describe('errors', () => {
     ['lost', 'This token has expired', undefined],
     [['CARD'], 'This token may not be used on this page', undefined],
   ] as const)(
-    'a token of %j of which the server says “%s” at the click is healed by: %s',
+    'a token of %j, refused at the click with “%s”, has the button %s',
     async (methods, message, button) => {
       vi.spyOn(console, 'error').mockImplementation(() => undefined);
       const start = { errors: [{ message, extensions: { code: 'UNAUTHENTICATED' } }] };
-      const { element } = await checkout({ methods: methods as string[], start }, { methods: 'pix card' });
+      const { element } = await checkout(
+        { methods: methods === 'lost' ? methods : [...methods], start },
+        { methods: 'pix card' },
+      );
       // With one button the server has answered what the token takes.
       if (methods !== 'lost') await waitFor(() => expect(part(element, 'methods')).toBeNull());
       await element.start('card');
