@@ -93,9 +93,10 @@ function keptQuery(
 ): RawBuilder<unknown> {
   const { status, ...kinds } = oneOf;
   const [kind] = Object.values(kinds);
+  // As constants, so that PostgreSQL knows how few days there are beside the hours: else it reads all of both.
   const conditions = [
-    raw`account_id = ${accountId} and environment = ${environment} and list = ${list} and instant = ${instant}
-      and seconds = ${seconds}`,
+    raw`account_id = ${accountId} and environment = ${environment} and list = ${raw.lit(list)}
+      and instant = ${raw.lit(instant)} and seconds = ${raw.lit(seconds)}`,
     ...inPeriod('since', period),
     ...valuesOf({ ...(kind && { kind }), ...(status && { status }) }),
   ];
