@@ -64,6 +64,8 @@ function prepareFixture(): void {
   );
   fixture.write('test/clients/print.mjs', "process.stdout.write('clients')");
   fixture.write('server/docs/clients.md', 'clients');
+  fixture.write('widget/scripts/possible-types.mjs', "process.stdout.write('possible types')");
+  fixture.write('widget/possible-types.json', 'possible types');
   fixture.write('widget/scripts/docs.mjs', "process.stdout.write('document')");
   for (const document of ['README.md', 'docs/psa-checkout.md', 'docs/psa-payouts.md', 'docs/recipes.md'])
     fixture.write(`widget/${document}`, 'document');
