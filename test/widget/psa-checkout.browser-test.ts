@@ -133,6 +133,56 @@ describe('the payment page', () => {
     expect(element.shadowRoot?.querySelector('slot[name="popup-blocked"]')).not.toBeNull();
   });
 
+  it('a view that opens no window in a click is left for the payment page, and nothing is said to be open', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    vi.spyOn(navigator, 'userActivation', 'get').mockReturnValue({ isActive: true } as UserActivation);
+    const open = vi.spyOn(window, 'open').mockReturnValue(null);
+    const events: string[] = [];
+    for (const name of ['psa-before-redirect', 'psa-popup-blocked', 'psa-checkout-open'] as const)
+      element.addEventListener(name, ({ type }) => events.push(type));
+    await element.start();
+    await element.updateComplete;
+    // The shop's page has prevented it here.
+    expect(events).toEqual(['psa-before-redirect']);
+    expect(part(element, 'link')?.getAttribute('target')).toBe('_top');
+    expect(open.mock.calls.map(([, target]) => target)).toEqual(['_blank']);
+  });
+
+  it('a link that opens no window leads to the payment page in the same view', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    const open = vi.spyOn(window, 'open').mockReturnValue(null);
+    await element.start();
+    await element.updateComplete;
+    const events: string[] = [];
+    element.addEventListener('psa-checkout-open', ({ type }) => events.push(type));
+    // Unlike `place`, this page lets itself be left.
+    element.addEventListener('psa-before-redirect', (leaving) => leaving.stopImmediatePropagation(), true);
+    const click = () =>
+      part(element, 'link')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }));
+    expect(click()).toBe(false);
+    await element.updateComplete;
+    expect(open.mock.calls.slice(1)).toEqual(
+      ['_blank', '_top'].map((target) => [`${element.payment?.checkoutUrl}?lang=pt-BR`, target]),
+    );
+    expect([part(element, 'link')?.getAttribute('target'), events]).toEqual(['_top', []]);
+  });
+
+  it('a link whose window comes says that the page is open, and cuts the opener', async () => {
+    const { element } = await checkout({}, { mode: 'popup' });
+    const tab = fakeWindow();
+    const open = vi.spyOn(window, 'open').mockReturnValueOnce(null);
+    await element.start();
+    await element.updateComplete;
+    open.mockReturnValueOnce(tab as unknown as Window);
+    const opened = event(element, 'psa-checkout-open');
+    part(element, 'link')?.click();
+    await opened;
+    expect([tab.opener, open.mock.calls.at(-1)?.[0]]).toEqual([
+      null,
+      `${element.payment?.checkoutUrl}?lang=pt-BR`,
+    ]);
+  });
+
   it('a closed window does not cancel the payment', async () => {
     const { element } = await checkout({}, { mode: 'popup' });
     const opened = fakeWindow();
@@ -429,6 +479,24 @@ describe('finding a payment again', () => {
     await event(thanks, 'psa-status-change');
     expect(thanks.payment?.orderCode).toBe(orderCode);
     expect(thanks.phase).toBe('pending');
+  });
+
+  it.each([
+    ['?psa_order_code=PSC-1', 'A loja vai confirmar o pagamento', 'PSC-1'],
+    ['?psa_payment_id=psa_1', 'A loja vai confirmar o pagamento', 'psa_1'],
+    ['?psa_order_code=PSC-1&psa_cancelled=1', '', undefined],
+    ['?psa_order_code=<b>call+0800</b>', '', undefined],
+    ['?', '', undefined],
+  ])('the page at successUrl%s without a stored payment says “%s”', async (address, title, code) => {
+    // As the return from a frame of another site, whose storage this page does not see.
+    history.replaceState(null, '', address);
+    const thanks = document.createElement('psa-checkout');
+    document.body.append(thanks);
+    await thanks.updateComplete;
+    expect(part(thanks, 'status')?.textContent).toBe(title);
+    expect(part(thanks, 'hint')?.textContent).toBe(code);
+    expect(thanks.shadowRoot?.querySelector('button')).toBeNull();
+    expect(thanks.phase).toBe('idle');
   });
 
   it('the cancel link is a hint, and the payment stays pending', async () => {

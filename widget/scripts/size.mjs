@@ -7,7 +7,8 @@ import { gzipSync } from 'node:zlib';
 const GATES = {
   'psa-checkout': {
     initial: 15_500,
-    total: 24_200,
+    // 24.2 kB until an element said what is true in app views, in translated pages, before its files have loaded, and on the way back.
+    total: 24_600,
     chunks: {
       'psa-checkout.pix.js': 3_000,
       'psa-checkout.delivered.js': 1_500,

@@ -71,6 +71,11 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     return this.#offered.list;
   }
 
+  /** The payment that the address of a page without token and endpoint names, where nothing is stored of it. */
+  get returned(): string | undefined {
+    return this.#visits.returned;
+  }
+
   /** Asks the server which methods the token takes. */
   readMethods(): Promise<void> {
     return this.#offered.read(this.#visits.endpointOf(this.host));

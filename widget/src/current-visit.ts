@@ -17,6 +17,8 @@ export class CurrentVisit {
   visit: Visit | undefined;
   /** Whether the payer came back by the cancel link of this visit's payment. */
   cancelled: boolean | undefined;
+  /** The order code in the address of a page that has neither token nor endpoint, where this browser has stored nothing of it. */
+  returned: string | undefined;
   /** The keys of fresh tokens: a token that replaces an expired one keeps the place of that. */
   readonly keys: Record<string, string> = {};
   key = '';
@@ -27,6 +29,7 @@ export class CurrentVisit {
     const address = new URLSearchParams(location.search);
     const returnedOrderCode = address.get('psa_order_code') ?? address.get('psa_payment_id');
     const previousKey = this.key;
+    this.returned = undefined;
     // An element with an endpoint and no token receives its token later: no other product's payment is its own.
     this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.key);
@@ -48,6 +51,8 @@ export class CurrentVisit {
       // The address names a payment that is unknown here: the receipt of another one would mislead.
       visit = undefined;
     }
+    if (!visit && !ownKey && !endpoint && !address.has('psa_cancelled'))
+      this.returned = /^[\w-]{1,64}$/.exec(returnedOrderCode ?? '')?.[0];
     if (
       this.visit &&
       previousKey === this.key &&

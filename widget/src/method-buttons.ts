@@ -20,7 +20,7 @@ const say = (words: string) => html`<span .textContent=${words}></span>`;
 
 /** The icon of an error, which may come before the chunk with the others. */
 export const ERROR = 'M12 7v6m0 3.8v.2M3.5 12a8.5 8.5 0 1 1 17 0 8.5 8.5 0 1 1-17 0';
-const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
+export const LOCK = 'M8 11V8a4 4 0 0 1 8 0v3M5 11h14v9H5z';
 const RHOMBUS = 'M12 3l9 9-9 9-9-9z';
 const payName = (method?: CheckoutMethod) => (method === 'pix' ? 'payPix' : 'pay');
 

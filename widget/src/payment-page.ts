@@ -13,6 +13,8 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   let shown: PaymentWindow | undefined;
   /** The payment in that window. */
   let shownUrl: string | null | undefined;
+  /** Whether a click has asked for a window that did not come. No blocker takes those of a click: the view opens none at all. */
+  let opensNone: boolean | undefined;
   const safe = () => {
     const url = safeUrl(model.state.payment?.checkoutUrl);
     return url && inLanguage(url, host.language);
@@ -21,7 +23,11 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   /** Opens an empty window, or none where the page itself navigates; must be called in a click. */
   const open = () => {
     const mode = resolveMode(host.mode);
-    if (mode !== 'redirect') return openWindow(mode, host, host.openingText);
+    if (mode === 'redirect') return;
+    const isClick = navigator.userActivation?.isActive;
+    const window = openWindow(mode, host, host.openingText);
+    opensNone = isClick && !window;
+    return window;
   };
   const opened = () => {
     model.apply({ type: 'opened' });
@@ -31,7 +37,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   /** Focuses the window of the shown payment; returns whether it is open. That of another payment stays where it is. */
   const isFocused = () => shownUrl === model.state.payment?.checkoutUrl && shown?.focus();
 
-  const leaves = () => resolveMode(host.mode) === 'redirect';
+  const leaves = () => opensNone || resolveMode(host.mode) === 'redirect';
   /** Announces that the page is left, where it would be; returns whether the shop's page has prevented it, and so stays. */
   const stays = (): boolean =>
     leaves() && !model.emit('psa-before-redirect', { url: safe(), payment: model.state.payment }, true);
@@ -64,14 +70,32 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     safe,
     open,
     show,
+    /** The target of the link to the page. */
+    target: () => (leaves() ? '_top' : '_blank'),
     /** Shows the page again; must be called in a click. */
     focus(): void {
       if (safe() && model.state.phase === 'pending' && !isFocused()) show(open());
     },
-    /** Handles a click on the link: focuses a popup that is still open, else lets the link open, which no blocker stops. */
-    onLink(event: Event): void {
+    /**
+     * Handles a click on the link: focuses a popup that is still open, else opens the page in a tab, which no blocker stops, or in the
+     * place of this page where the view opens none.
+     */
+    onLink(event: MouseEvent): void {
+      // With another key the browser does what that asks for.
+      const isBrowsers = leaves() || event.ctrlKey || event.metaKey || event.shiftKey;
       if (isFocused() || stays()) event.preventDefault();
-      else opened();
+      else if (isBrowsers) opened();
+      else {
+        event.preventDefault();
+        const url = safe();
+        const tab = window.open(url, '_blank');
+        opensNone = !tab;
+        if (tab) {
+          tab.opener = null;
+          opened();
+        } else if (!stays()) window.open(url, '_top');
+        host.requestUpdate();
+      }
     },
     close(): void {
       shown?.close();

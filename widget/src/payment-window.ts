@@ -1,11 +1,21 @@
 export type CheckoutMode = 'auto' | 'popup' | 'tab' | 'redirect';
 
-/** Browsers inside other apps, which open no second window or hide it. */
-const IN_APP = /FBA[NV]|Instagram|Line\/|TikTok|Bytedance|LinkedInApp|Snapchat|; wv\)/;
+/**
+ * Whether the page is in the view of an app, which opens no second window, or loads the empty one in the place of the page. Android's
+ * engine names itself; WebKit names a browser (`Safari/`, with a version before it) only where it is in one. An app that writes a
+ * browser's name has no service workers on iOS all the same.
+ */
+function isInAppView({ userAgent, serviceWorker }: Navigator): boolean {
+  return (
+    /; wv\)/.test(userAgent) ||
+    (/AppleWebKit/.test(userAgent) && !/(\/\S+|Mobile) Safari\//.test(userAgent)) ||
+    (/iP(hone|[ao]d)/.test(userAgent) && isSecureContext && !serviceWorker)
+  );
+}
 
 export function resolveMode(mode: CheckoutMode | undefined): Exclude<CheckoutMode, 'auto'> {
   if (mode && mode !== 'auto') return mode;
-  return IN_APP.test(navigator.userAgent) ? 'redirect' : 'popup';
+  return isInAppView(navigator) ? 'redirect' : 'popup';
 }
 
 const LOCAL = /^(localhost|127\.0\.0\.1|\[::1])$/;

@@ -8,11 +8,11 @@ import { type Language, LOCALES } from './languages.ts';
 import { type Locale, resolveLocale } from './locale.ts';
 import { first } from './locales/pt-BR.first.ts';
 import type { Labels } from './locales/texts.ts';
-import { ERROR, icon, methodButtons } from './method-buttons.ts';
+import { ERROR, icon, LOCK, methodButtons } from './method-buttons.ts';
 import type { CheckoutMethod } from './methods.ts';
 import { explain, hasSecret } from './mistakes.ts';
 import type { CardPaymentStatus, CheckoutPayment, CustomerInput } from './operations.ts';
-import { type CheckoutMode, resolveMode } from './payment-window.ts';
+import type { CheckoutMode } from './payment-window.ts';
 import { styles } from './psa-checkout.styles.ts';
 
 export type * from './public-types.ts';
@@ -308,6 +308,8 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const { payment: chunk, pix } = chunks;
     const busy = phase === 'creating';
     const shown = resuming || !(busy || phase === 'idle');
+    const { returned } = this.#checkout;
+    if (returned && !shown) return this.#renderReturned(returned);
     const waiting = resuming || (!(chunk && (pix || method !== 'pix')) && phase !== 'error');
     return html`
       <div
@@ -323,6 +325,18 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
         <div part="status" class=${shown ? 'status' : 'sr'} id="status" role="status"
           .textContent=${phase === 'idle' && !resuming ? '' : this.#text(waiting && !busy ? 'loading' : title)}></div>
         ${shown ? (waiting ? this.#renderWaiting() : this.#renderPanel()) : html`<slot name=${phase}></slot>`}
+        <slot name="footer"></slot>
+      </div>
+    `;
+  }
+
+  /** Renders the page at successUrl where no storage tells of the payment, as after a frame of another site. */
+  #renderReturned(orderCode: string): TemplateResult {
+    return html`
+      <div part="base panel" role="group" aria-labelledby="status" lang=${this.#language?.locale ?? nothing} tabindex="-1">
+        <span class="badge">${icon(LOCK)}</span>
+        <div part="status" class="status" id="status" role="status" .textContent=${this.#text('shopConfirms')}></div>
+        <div part="hint" class="hint" .textContent=${orderCode}></div>
         <slot name="footer"></slot>
       </div>
     `;
@@ -378,7 +392,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       methods: this.token ? methods : [],
       disabled,
       onStart: (method) => this.start(method),
-      target: resolveMode(this.mode) === 'redirect' ? '_top' : '_blank',
+      target: page.target(),
       onLink: page.onLink,
       onRetry,
       onReset,

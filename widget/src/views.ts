@@ -42,7 +42,7 @@ export interface PanelView {
   /** Whether no button may start a payment. */
   disabled: boolean;
   onStart: (method: CheckoutMethod) => void;
-  onLink: (event: Event) => void;
+  onLink: (event: MouseEvent) => void;
   onRetry: () => void;
   onReset: () => void;
 }

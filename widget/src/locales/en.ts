@@ -47,6 +47,7 @@ export const texts: Texts = {
   unsafe_url: 'The address of the payment page is not safe and was not opened. Please contact the shop.',
   contact: 'The shop could not open this payment. Please contact it.',
   ended: 'This page was open for too long. Reload it to pay.',
+  shopConfirms: 'The shop will confirm the payment',
   reload: 'Reload the page',
 };
 

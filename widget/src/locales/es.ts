@@ -47,6 +47,7 @@ export const texts: Texts = {
   unsafe_url: 'La dirección de la página de pago no es segura y no se abrió. Habla con la tienda.',
   contact: 'La tienda no pudo abrir este pago. Habla con ella.',
   ended: 'Esta página estuvo abierta demasiado tiempo. Recárguela para pagar.',
+  shopConfirms: 'La tienda confirmará el pago',
   reload: 'Recargar la página',
 };
 

@@ -12,4 +12,5 @@ export const first: FirstTexts = {
   retry: 'Tentar de novo',
   cancel: 'Voltar',
   contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',
+  shopConfirms: 'A loja vai confirmar o pagamento',
 };

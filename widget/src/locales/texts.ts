@@ -15,6 +15,8 @@ export interface FirstTexts {
   cancel: string;
   /** Shown for error codes that only the shop can resolve. */
   contact: string;
+  /** Shown at successUrl where this browser has stored nothing of the payment that the address names. */
+  shopConfirms: string;
 }
 
 /** The texts about a payment. `{seconds}` is a placeholder. */
