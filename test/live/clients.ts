@@ -185,6 +185,10 @@ export const CLIENTS: Record<string, Follower> = {
         if (!onGap) throw new Error(`A cursor was ${reason}`);
         await onGap({ query });
       },
+      // No function of the test fails by chance.
+      onError(error) {
+        throw error;
+      },
     }).then(onComplete, onError);
     return () => {
       left.abort();
