@@ -107,7 +107,7 @@ export function createShopClients({
   count: (what: string) => void;
   note: (line: string) => void;
   /** A payer pays at the service. */
-  pay: (id: string) => void;
+  pay: (id: string) => unknown;
 }) {
   const chance = (oneIn: number) => random.below(oneIn) === 0;
   const ask = createAsk({ clock, random });

@@ -45,6 +45,7 @@ export async function playShop({
   const counts = new Map<string, number>();
   const broken: (Violation & { step: number })[] = [];
   let step = 0;
+  let isOver = false;
   const count = (what: string) => void counts.set(what, (counts.get(what) ?? 0) + 1);
   const note = (line: string) => void service.lines.push(`${clock.now().toISOString()} ${line}`);
   const found = (law: string, what: string) => {
@@ -82,7 +83,7 @@ export async function playShop({
   const shop = createShopClients({
     ...{ clock, random, count, note },
     instances: () => instances,
-    pay: service.pay,
+    pay: (id) => !isOver && service.pay(id),
     witness: {
       onDone(errand) {
         if (madeFor(errand).length === 0) found(DONE, `${errand.name} was not made`);
@@ -188,6 +189,13 @@ export async function playShop({
     if (instances.length === 0) await stage.start();
     for (const ms of END_MS) await goOn(ms);
     for (let round = 0; round < MOST_ROUNDS && isMoving(); round += 1) await goOn(5 * MINUTE);
+    // Nobody pays any more, and every page looks once more.
+    isOver = true;
+    for (let round = 0; round < MOST_ROUNDS && pages.some(isUnaware); round += 1) {
+      await goOn(MINUTE);
+      for (const page of pages) shop.beginPage(page, true);
+      await settle();
+    }
     if (broken.length > 0) return;
     for (const errand of errands) {
       const { name, kind, state } = errand;
@@ -204,11 +212,15 @@ export async function playShop({
   }
 
   /** A payment that an element still follows is shown as paid, if it is. */
-  function checkPage({ sale, started, state }: Page): void {
-    count(`a page: ${state}`);
-    const isPaid = started !== null && paidFor(sale).some(({ id }) => id === started.id);
-    if (isPaid && state === 'open')
-      found(END, `${started.id} of ${sale.name} is paid, and shown as ${started.status}`);
+  function checkPage(page: Page): void {
+    count(`a page: ${page.state}`);
+    const { sale, started } = page;
+    if (isUnaware(page))
+      found(END, `${started!.id} of ${sale.name} is paid, and shown as ${started!.status}`);
+  }
+
+  function isUnaware({ sale, started, state }: Page): boolean {
+    return state === 'open' && paidFor(sale).some(({ id }) => id === started?.id);
   }
 
   async function goOn(ms: number): Promise<void> {
