@@ -19,11 +19,14 @@ const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, 
 /** The texts of a payment by PIX, and some take the place of others with the same name. */
 const PIX = { 'pt-BR': ptPix, en: enPix, es: esPix };
 const DELIVERED = { 'pt-BR': ptDelivered, en: enDelivered, es: esDelivered };
-const textsOf = (language: (typeof LANGUAGES)[number]) => [
-  ...Object.entries(TEXTS[language]),
-  ...Object.entries(PIX[language]),
-  ...Object.entries(DELIVERED[language]),
-];
+/** The texts of pages that the gallery is not: one that was open for too long, and the one at successUrl. */
+const OF_OTHER_PAGES = ['ended', 'reload', 'shopConfirms'];
+const textsOf = (language: (typeof LANGUAGES)[number]) =>
+  [
+    ...Object.entries(TEXTS[language]),
+    ...Object.entries(PIX[language]),
+    ...Object.entries(DELIVERED[language]),
+  ].filter(([name]) => !OF_OTHER_PAGES.includes(name));
 
 let server: FakeServer;
 let browser: Browser;

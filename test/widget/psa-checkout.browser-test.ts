@@ -142,8 +142,8 @@ describe('the payment page', () => {
       element.addEventListener(name, ({ type }) => events.push(type));
     await element.start();
     await element.updateComplete;
-    // The shop's page has prevented it here.
-    expect(events).toEqual(['psa-before-redirect']);
+    // The shop's page has prevented it here, and has the link.
+    expect(events).toEqual(['psa-before-redirect', 'psa-popup-blocked']);
     expect(part(element, 'link')?.getAttribute('target')).toBe('_top');
     expect(open.mock.calls.map(([, target]) => target)).toEqual(['_blank']);
   });

@@ -49,9 +49,11 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     if (!payment || !url) {
       empty?.close();
       model.fail(failure('unsafe_url', 'checkoutUrl is not https'));
-    } else if (stays()) {
       return;
-    } else if (empty) {
+    }
+    const isKept = stays();
+    if (isKept && !opensNone) return;
+    if (empty) {
       shown = empty;
       shownUrl = payment.checkoutUrl;
       empty.navigate(url, () => {
@@ -60,7 +62,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
         refresh();
       });
       opened();
-    } else if (!leaves() || !window.open(url, '_top')) {
+    } else if (isKept || !leaves() || !window.open(url, '_top')) {
       // The payment page refuses to be framed, so the whole page navigates.
       model.apply({ type: 'blocked' });
       model.emit('psa-popup-blocked', { url, payment });

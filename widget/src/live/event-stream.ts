@@ -1,11 +1,11 @@
 import { toJson } from '../to-json.ts';
 import {
-  assertStreams,
   judgeErrors,
   type LiveError,
   type LiveRequest,
   type LiveResult,
   type LiveSink,
+  UnfollowableError,
 } from './protocol.ts';
 import { noteAnswer, type Tokens } from './tokens.ts';
 
@@ -95,4 +95,16 @@ async function refusal(response: Response): Promise<unknown> {
   const { errors } = (await response.json().catch(() => ({}))) as { errors?: LiveError[] };
   if (errors?.length && (judgeErrors(errors).verdict !== 'final' || response.status < 500)) return errors;
   return Object.assign(new Error(`The server has answered with ${response.status}`), { response });
+}
+
+/**
+ * Checks that a response has a body that can be read while it comes. React Native's has none: its promise waits for the end of the
+ * response, which a stream of events does not have.
+ * @throws UnfollowableError
+ */
+function assertStreams(response: object | undefined): void {
+  if (!response || !('body' in response))
+    throw new UnfollowableError(
+      'This runtime gives a response only once it has ended, so no event stream can be read: follow over a WebSocket, by @psa/checkout/resume and graphql-ws, or pass a `fetch` that streams, such as that of expo/fetch',
+    );
 }

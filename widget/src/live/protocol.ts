@@ -108,18 +108,6 @@ export class UnfollowableError extends Error {
 }
 
 /**
- * Checks that a response has a body that can be read while it comes. React Native's has none: its promise waits for the end of the
- * response, which a stream of events does not have.
- * @throws UnfollowableError
- */
-export function assertStreams(response: object | undefined): void {
-  if (!response || !('body' in response))
-    throw new UnfollowableError(
-      'This runtime gives a response only once it has ended, so no event stream can be read: follow over a WebSocket, by @psa/checkout/resume and graphql-ws, or pass a `fetch` that streams, such as that of expo/fetch',
-    );
-}
-
-/**
  * The update in a result: the value of its root field, whatever its name; null in a result without data.
  * @throws UnfollowableError
  */
