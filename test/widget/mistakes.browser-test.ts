@@ -272,6 +272,14 @@ it.each([
     'allowedOrigins',
   ],
   [
+    'a token that was revoked',
+    async () =>
+      Response.json({
+        errors: [{ message: 'Invalid or revoked token', extensions: { code: 'UNAUTHENTICATED' } }],
+      }),
+    'does not know its token, or the token was revoked',
+  ],
+  [
     'a server that does not let the page read its answers',
     async (_: unknown, init?: RequestInit) => {
       if (init?.mode === 'no-cors') return Response.error();
