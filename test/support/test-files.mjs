@@ -112,7 +112,6 @@ export const ONE_OF_EACH = [
   'e2e/pix.test.ts',
   'e2e/transports.test.ts',
   // Each fault and attack, in its smallest size.
-  'attacks/graphql.test.ts',
   'attacks/slow.test.ts',
   'faults/boundaries.test.ts',
   'faults/cut.test.ts',
@@ -132,6 +131,7 @@ export const ONE_OF_EACH = [
 /** Files of other projects that take most of a core for long. CI runs them with each change, `npm test` leaves them out. */
 export const LONG = [
   'attacks/budget.test.ts',
+  'attacks/compiled.test.ts',
   'attacks/tenants.test.ts',
   'attacks/tokens.test.ts',
   'db/lists-of-schema.test.ts',
