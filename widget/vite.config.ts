@@ -1,8 +1,8 @@
 import { resolve } from 'node:path';
 import { defineConfig, type Plugin, type UserConfig } from 'vite';
 import { showcase } from './demo/showcase.ts';
-import { constructedStyles } from './scripts/constructed-styles.ts';
 import { squeezeTemplates } from './scripts/squeeze-templates.ts';
+import { removeUnusedLit } from './scripts/unused-lit.ts';
 
 const here = (path: string) => resolve(import.meta.dirname, path);
 
@@ -54,7 +54,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
     };
   if (mode === 'standalone')
     return {
-      plugins: [...plugins, constructedStyles(), besideEachOther],
+      plugins: [...plugins, removeUnusedLit(), besideEachOther],
       build: {
         outDir: here('dist/standalone'),
         // The other element's build writes into it too: after this one, except where both are watched.
@@ -80,7 +80,7 @@ export default defineConfig(({ mode, command }): UserConfig => {
   // A separate build: in one build the elements would share Lit as a chunk, one request more for each.
   if (mode === 'standalone-payouts')
     return {
-      plugins: [...plugins, constructedStyles(), besideEachOther],
+      plugins: [...plugins, removeUnusedLit(), besideEachOther],
       build: {
         outDir: here('dist/standalone'),
         emptyOutDir: false,

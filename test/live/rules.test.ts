@@ -450,7 +450,7 @@ test('a stream is read where a runtime lacks AbortSignal.any, TextDecoderStream,
     endpoint: 'https://psa.example/graphql',
     getToken: () => 'ps_dash_x',
     query: ALL,
-    variables: { status: ['PAID'] },
+    variables: { status: ['PAID'], since: new Date(0) },
     after: 'zero',
     async fetch(_, init) {
       sent.push(JSON.parse(String(init?.body)).variables);
@@ -467,5 +467,8 @@ test('a stream is read where a runtime lacks AbortSignal.any, TextDecoderStream,
   });
   const seen: unknown[] = [];
   for await (const update of updates) seen.push(update);
-  expect([seen, sent]).toEqual([[{ cursor: 'ã' }], [{ status: ['PAID'], after: 'zero' }]]);
+  expect([seen, sent]).toEqual([
+    [{ cursor: 'ã' }],
+    [{ status: ['PAID'], since: '1970-01-01T00:00:00.000Z', after: 'zero' }],
+  ]);
 });

@@ -799,6 +799,16 @@ const LISTS: Readonly<Record<string, string | null>> = {
   'Subaccount.statement': null,
 };
 
+/** The totals of lists: with the state by which each can be selected. */
+const TOTALS: Readonly<Record<string, string | null>> = {
+  'Query.cardPaymentTotals': 'PAID',
+  'Query.paymentTotals': null,
+  'Query.chargeTotals': null,
+  'Query.refundTotals': 'COMPLETED',
+  'Query.payoutTotals': null,
+  'Query.subaccountPayoutTotals': 'COMPLETED',
+};
+
 function graphqlOperations(ids: Ids): Operation[] {
   const live = createClient(`${app.url}/graphql`, LIVE_KEY);
   const sandbox = createClient(`${app.url}/graphql`, TEST_KEY);
@@ -1108,7 +1118,18 @@ function graphqlOperations(ids: Ids): Operation[] {
     byId('Query.subscription', 'subscriptionId', 'subscription'),
     byId('Query.product', 'productId', 'product'),
     byId('Query.storeProduct', 'storeProductId', 'storeProduct'),
-    lookup('Query.deliveries', { productId: { field: productOf(ids) } }, { selection: '{ totalCount }' }),
+    lookup(
+      'Query.deliveries',
+      { productId: { field: productOf(ids) }, stock: choices('READY') },
+      { selection: '{ totalCount }' },
+    ),
+    ...Object.entries(TOTALS).map(([place, status]) =>
+      lookup(
+        place,
+        { groupBy: choices('STATUS'), ...(status && { status: choices(status) }) },
+        { selection: '{ count }' },
+      ),
+    ),
     lookup(
       'Query.unresolvedRequests',
       { first: { field: cents(7, { max: 100 }) } },

@@ -1,6 +1,8 @@
-/** Serializes a value. Old libraries give arrays and texts a `toJSON` by which an array would arrive as a text: it is left out. */
+/** Serializes a value. Old libraries give arrays, texts and numbers a `toJSON` by which they arrive as other texts: it is left out. */
 export function toJson(value: object): string {
-  return JSON.stringify(value, function (this: Record<string, unknown>, key) {
-    return this[key];
+  return JSON.stringify(value, function (this: Record<string, unknown>, key, converted: unknown) {
+    const given = this[key];
+    // A date has a `toJSON` that is needed.
+    return Object(given) === given && !Array.isArray(given) ? converted : given;
   });
 }

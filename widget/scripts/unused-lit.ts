@@ -51,9 +51,9 @@ const UNUSED: readonly (readonly [
 ];
 
 /** Removes what the elements do not use of Lit. Fails where another version of Lit is written in another way. */
-export function constructedStyles(): Plugin {
+export function removeUnusedLit(): Plugin {
   return {
-    name: 'constructed-styles',
+    name: 'unused-lit',
     transform(code, id) {
       const [, edits] = UNUSED.find(([file]) => id.endsWith(file)) ?? [];
       if (!edits) return undefined;
