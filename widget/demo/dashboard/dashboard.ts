@@ -285,7 +285,7 @@ export class DashboardApp extends LitElement {
           .emptyText=${this.#emptyText(
             'webhookDeliveries',
             simulated
-              ? 'Nenhum aviso enviado. Configure um endereço com configureWebhook e cada mudança é entregue lá.'
+              ? 'Nenhum aviso enviado. Assim que a loja tiver um endereço de webhook, cada mudança é entregue lá.'
               : 'Nenhum aviso repassado. Os de um pagamento com callbackUrl são entregues lá, como o serviço os assinou.',
           )}
           ?hasMore=${deliveries.hasMore}
