@@ -34,3 +34,22 @@ test('A slice ends after its time, however few items it has served, and two call
   await dear;
   expect(newly()).toBe('d');
 });
+
+test('Behind a slice everything else has twice its time, or a turn in which it has nothing to do', async () => {
+  const tick = sliceAfter(4);
+  let served = 0;
+  const all = inSlices(Array(12).fill('item'), () => {
+    served += 1;
+    tick();
+  });
+  expect(served).toBe(4);
+  for (let others = 2; others <= 8; others += 2) {
+    tick();
+    tick();
+    await turn();
+    expect(served).toBe(others < 8 ? 4 : 8);
+  }
+  await turn();
+  expect(served).toBe(12);
+  await all;
+});

@@ -10,12 +10,20 @@ export interface EventChunk {
 }
 
 /** `id`: the cursor behind the event, which a client of event streams presents as `Last-Event-ID` when it comes back. */
-export function nextEvent(json: string, id: string | null = null): EventChunk {
-  return eventChunk(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: ${json}\n\n`);
+export function nextEvent(json: Buffer, id: string | null = null): EventChunk {
+  return frame(Buffer.from(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: `), json, EVENT_END);
 }
 
 export function eventChunk(text: string): EventChunk {
-  const head = `${Buffer.byteLength(text).toString(16)}\r\n`;
-  const framed = Buffer.from(`${head}${text}\r\n`);
-  return { framed, bytes: framed.subarray(head.length, -2) };
+  return frame(Buffer.from(text));
+}
+
+const EVENT_END = Buffer.from('\n\n');
+const CHUNK_END = Buffer.from('\r\n');
+
+function frame(...parts: Buffer[]): EventChunk {
+  const length = parts.reduce((sum, part) => sum + part.length, 0);
+  const head = Buffer.from(`${length.toString(16)}\r\n`);
+  const framed = Buffer.concat([head, ...parts, CHUNK_END]);
+  return { framed, bytes: framed.subarray(head.length, -CHUNK_END.length) };
 }

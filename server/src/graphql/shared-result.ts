@@ -17,13 +17,16 @@ export interface SerializedResult {
   sent(): void;
 }
 
+const PAYLOAD = Buffer.from('"payload":');
+const PAYLOAD_END = Buffer.from('}');
+
 /** Serializes a result, for each transport when its first subscriber is sent the result. */
 export class SharedResult implements SerializedResult {
   /** Zero where it is too long. */
   readonly bytes: number;
   /** Whether each subscription ends with an error in place of this result. */
   readonly isTooLong: boolean;
-  readonly #json: string;
+  readonly #json: Buffer;
   readonly #cursor: string | null;
   readonly #opened: OpenSubscription;
   #rest: Buffer | undefined;
@@ -38,20 +41,20 @@ export class SharedResult implements SerializedResult {
   ) {
     const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
     const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
-    const json =
+    const json = Buffer.from(
       messages.length > 0
         ? `{"errors":${JSON.stringify(messages)},"data":${dataText}}`
-        : `{"data":${dataText}}`;
-    const bytes = Buffer.byteLength(json);
-    this.isTooLong = bytes > opened.updateBytes;
-    this.bytes = this.isTooLong ? 0 : bytes;
-    this.#json = this.isTooLong ? '' : json;
+        : `{"data":${dataText}}`,
+    );
+    this.isTooLong = json.length > opened.updateBytes;
+    this.#json = this.isTooLong ? Buffer.alloc(0) : json;
+    this.bytes = this.#json.length;
     this.#cursor = cursorOf(item);
     this.#opened = opened;
   }
 
   get rest(): Buffer {
-    this.#rest ??= Buffer.from(`"payload":${this.#json}}`);
+    this.#rest ??= Buffer.concat([PAYLOAD, this.#json, PAYLOAD_END]);
     return this.#rest;
   }
 

@@ -1,5 +1,9 @@
 /** The time for which items are served in one turn of the event loop. */
 export const SLICE_MS = 2;
+/** The time of everything else behind a slice, as a multiple of it. */
+const OTHERS = 2;
+/** The event loop had nothing else to do in a turn that took less. */
+const IDLE_TURN_MS = 0.05;
 
 /** The calls whose items are not all served, each as a function that serves one slice and returns whether it was the last. */
 const unfinished: { serveSlice: () => boolean; resolve: () => void }[] = [];
@@ -7,7 +11,8 @@ const unfinished: { serveSlice: () => boolean; resolve: () => void }[] = [];
 /**
  * Serves all items, a slice in each turn of the event loop, so that thousands delay nobody else. If one slice is enough,
  * all are served when it returns. Items that are added to a set meanwhile are served too. A slice is measured in time,
- * because an item may take 10 µs or 10 ms. Of all calls that are unfinished, one has a slice in a turn.
+ * because an item may take 10 µs or 10 ms. Of all calls that are unfinished, one has a slice at a time, and the next slice
+ * waits until everything else has had its share of the thread, or has nothing to do: a request takes many turns.
  *
  * @param serve must not throw
  */
@@ -22,15 +27,35 @@ export function inSlices<Item>(items: Iterable<Item>, serve: (item: Item) => voi
     } while (performance.now() < endsAt);
     return false;
   }
+  const startedAt = performance.now();
   if (serveSlice()) return;
   return new Promise((resolve) => {
-    if (unfinished.push({ serveSlice, resolve }) === 1) setImmediate(serveNext);
+    owe(startedAt);
+    if (unfinished.push({ serveSlice, resolve }) === 1) setImmediate(turn);
   });
 }
 
-function serveNext(): void {
+/** The end of the last turn or slice, and the time that everything else is owed since then. */
+let leftAt = 0;
+let owedMs = 0;
+
+/** Counts a slice that ends now. */
+function owe(startedAt: number): void {
+  leftAt = performance.now();
+  owedMs += OTHERS * (leftAt - startedAt);
+}
+
+function turn(): void {
+  const startedAt = performance.now();
+  const othersMs = startedAt - leftAt;
+  leftAt = startedAt;
+  owedMs -= othersMs;
+  if (owedMs > 0 && othersMs >= IDLE_TURN_MS) return void setImmediate(turn);
+  owedMs = 0;
   const next = unfinished.shift()!;
   if (next.serveSlice()) next.resolve();
   else unfinished.push(next);
-  if (unfinished.length > 0) setImmediate(serveNext);
+  if (unfinished.length === 0) return;
+  owe(startedAt);
+  setImmediate(turn);
 }

@@ -10,7 +10,7 @@ import {
 } from 'graphql';
 import { notSerialized } from '../execution.ts';
 import type { ScalarExtensions } from '../scalars.ts';
-import type { Complete, InlineLeaf } from './object-writer.ts';
+import { type Complete, type InlineLeaf, LONG } from './object-writer.ts';
 
 /** Returns code that writes most values of a type, and the values that the code uses. */
 export function inlineLeaf(type: GraphQLOutputType): { leaf: InlineLeaf; bindings: Record<string, unknown> } {
@@ -18,7 +18,11 @@ export function inlineLeaf(type: GraphQLOutputType): { leaf: InlineLeaf; binding
     case GraphQLString:
     case GraphQLID:
       return {
-        leaf: { isPlain: `typeof v === 'string' && PLAIN.test(v)`, text: 'v', quote: '"' },
+        leaf: {
+          isPlain: `typeof v === 'string' && (v.length < ${LONG} ? PLAIN.test(v) : isPlain(v))`,
+          text: 'v',
+          quote: '"',
+        },
         bindings: {},
       };
     case GraphQLInt:

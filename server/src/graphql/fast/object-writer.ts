@@ -52,6 +52,18 @@ export interface InlineLeaf {
 /** Matches a text that JSON writes without escapes. Half of a surrogate pair needs one. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
+/** The length of a text that `isPlain` is for. */
+export const LONG = 500;
+let lastPlain = '';
+
+/** Matches a long text once: the path of a QR code is one string in all the operations and aliases of an update. */
+function isPlain(text: string): boolean {
+  if (text === lastPlain) return true;
+  if (!PLAIN.test(text)) return false;
+  lastPlain = text;
+  return true;
+}
+
 /**
  * Generates one function for all members of an object: wherever a member is read or a function is called, the
  * engine then sees one kind of object and one function, and a list of fifty takes half the time. The code holds names of
@@ -88,7 +100,7 @@ export function createObjectWriter(members: readonly (readonly [key: string, Com
     return join([...texts, failed, ...rest]);
   }
 
-  const bindings: Record<string, unknown> = { PLAIN, join, resumeAfterError };
+  const bindings: Record<string, unknown> = { PLAIN, isPlain, join, resumeAfterError };
   const steps = fields.map(({ inline, ...field }, index) => {
     for (const [name, value] of Object.entries({ ...field, ...inline?.bindings }))
       bindings[`${name}${index}`] = value;
