@@ -995,7 +995,7 @@ const OF_A_COMPLETION = ['status', 'final', 'completedAt'];
 function blurred(text: string): string {
   const [status, headers, body] = text.split('\n') as [string, string, string];
   const named =
-    /(id|code|token|url|refId|cursor|version|copyPaste|At|balance\w*|\w*balanceCents|\w*Cents|remainingCount)$/i;
+    /(id|code|token|url|refId|cursor|version|copyPaste|At|balance\w*|\w*balanceCents|\w*Cents|remainingCount|stock)$/i;
   const blur = (value: unknown, name: string): unknown => {
     // Each submission adds to it.
     if (name === 'evidence') return '*';

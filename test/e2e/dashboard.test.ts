@@ -199,7 +199,7 @@ describe('the table of payouts', () => {
     await expect.poll(() => page.locator('#payouts tbody tr').count()).toBe(1);
     await filter('Pendente');
     await filter('Em processamento');
-    await page.getByText('Nenhum saque com este estado.').waitFor();
+    await page.getByText('Nenhum saque com este filtro.').waitFor();
   });
 });
 

@@ -6,7 +6,7 @@ import { renderToString } from 'react-dom/server.browser';
 import { afterEach, beforeEach, describe, expect, inject, it, vi } from 'vitest';
 import { PsaCheckout } from '../../widget/src/react/react.ts';
 import { PsaPayouts } from '../../widget/src/react/react-payouts.ts';
-import { change, checkout, eachOnAFreshPage, readScenario, url } from './component.ts';
+import { act, change, checkout, eachOnAFreshPage, readScenario, url } from './component.ts';
 import { waitFor, waitUntil } from './patience.ts';
 
 eachOnAFreshPage();
@@ -107,9 +107,10 @@ describe('<PsaCheckout> that a server has rendered', () => {
     async (_, resumeKey, propsOf) => {
       const { element: first, scenario } = await checkout({}, { methods: 'pix', resumeKey });
       await first.start();
-      await change(first, 'PAID');
       const id = idOf(first);
+      // Paid once the page is left: an element reports an outcome once a page.
       first.remove();
+      await act(first, { values: { status: 'PAID', paidAt: '2026-03-14T17:42:00.000Z' } });
       heard.length = 0;
 
       const onPaid = vi.fn();

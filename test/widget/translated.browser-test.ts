@@ -116,16 +116,17 @@ it('a translated table says of each payout what it is', async () => {
     await waitFor(() =>
       expect([element.payouts[0]?.status, twin.payouts[0]?.status]).toEqual([status, status]),
     );
-    await Promise.all([element.updateComplete, twin.updateComplete]);
-    expect(untranslated(element.shadowRoot?.querySelector('[part=status]'))).toBe(said);
-    expect(words(element)).toBe(words(twin));
+    // The rows are drawn once a frame.
+    await waitFor(() => {
+      expect(untranslated(element.shadowRoot?.querySelector('[part=status]'))).toBe(said);
+      expect(words(element)).toBe(words(twin));
+    });
     await waitFor(() => expect(untranslated(announcement())).toContain(said.toLowerCase()));
   }
   translate(element);
   await post('/act', { token, add: {} });
   await waitFor(() => expect([element.payouts.length, twin.payouts.length]).toEqual([4, 4]));
-  await Promise.all([element.updateComplete, twin.updateComplete]);
-  expect(words(element)).toBe(words(twin));
+  await waitFor(() => expect(words(element)).toBe(words(twin)));
   translate(element);
   for (const each of [element, twin]) each.statuses = 'DENIED';
   await waitFor(() => {

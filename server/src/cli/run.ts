@@ -1,7 +1,7 @@
 import { existsSync, readFileSync, statSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { sql as raw } from 'kysely';
-import { createAdministration, findManagedAccount } from '../access/administration.ts';
+import { bootstrapRemote, createAdministration, findManagedAccount } from '../access/administration.ts';
 import { tokens } from '../access/collections.ts';
 import { MAX_LOGO_BYTES } from '../access/logo.ts';
 import { createTokenAdministration } from '../card-payments/tokens/service.ts';
@@ -174,8 +174,28 @@ function createProgress(terminal: Terminal['stderr']) {
   };
 }
 
-/** Performs an operation on the database, or through the server that has the data folder open. */
+/** Performs an operation. A service is also checked by who has no facade in front of it yet. */
 async function performOperation(
+  config: Config,
+  operation: OperationName,
+  input: object,
+  terminal: Terminal,
+): Promise<Answer> {
+  if (operation !== 'upstream.check' || !config.upstream)
+    return performWhereDataAre(config, operation, input, terminal);
+  try {
+    // The requests count with those of the facade.
+    const answer = await performWhereDataAre(config, operation, input, terminal);
+    if (answer.ok) return answer;
+  } catch (error) {
+    if (!(error instanceof Refusal)) throw error;
+  }
+  const ownConfig = { ...config, databaseUrl: undefined, dataDir: 'memory' };
+  return performOnDatabase(ownConfig, operation, input, terminal);
+}
+
+/** Performs an operation on the database, or through the server that has the data folder open. */
+async function performWhereDataAre(
   config: Config,
   operation: OperationName,
   input: object,
@@ -221,7 +241,8 @@ async function performOnDatabase(
       const readTime = () => selectTime(database.sql);
       stopFollowing = await followDatabaseTime({ clock, base, readTime, log: silentLog });
     }
-    if (!(await hasAccount(database)))
+    const isOwn = config.databaseUrl === undefined && config.dataDir === 'memory';
+    if (!isOwn && !(await hasAccount(database)))
       throw new Refusal(neverStartedMessage(config.databaseUrl ? 'the database' : resolve(config.dataDir)));
     await migrate(database);
     // Servers on this database close the connections of a revoked key when they are notified.
@@ -232,6 +253,7 @@ async function performOnDatabase(
       onCommit: (tenant) => notifications.push(database.notify(STREAM_CHANNEL, announcement(tenant))),
     });
     const parts = { database, committer, clock };
+    if (isOwn && config.upstream) await bootstrapRemote({ ...parts, upstream: config.upstream });
     const administration = {
       ...createAdministration(parts),
       ...createTokenAdministration({ ...parts, credentials: tokens }),
