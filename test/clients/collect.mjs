@@ -56,7 +56,7 @@ function resultsOf({ title }, client, clients, tests) {
   };
   const isOfOther = (/** @type {string} */ name) => {
     const [named] = clients
-      .filter((each) => name.includes(`${each} `))
+      .filter((each) => name.includes(`${each} `) || name.includes(`(${each}) `))
       .sort((left, right) => right.length - left.length);
     return named !== undefined && named !== client;
   };

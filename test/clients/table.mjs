@@ -22,6 +22,7 @@
 /** @param {string} file @returns {(title: string) => Evidence} */
 const inFile = (file) => (title) => ({ file, title });
 
+const webViews = inFile('engines/web-view.test.ts');
 const engines = inFile('engines/buying.test.ts');
 const buying = inFile('frameworks/buying.test.ts');
 const frameworks = inFile('widget/recipes.browser-test.tsx');
@@ -185,6 +186,19 @@ export const TABLES = [
     clients: ['Chromium', 'Firefox', 'WebKit'].map((name) => ({ name, hasSavedVersion: true })),
   },
   {
+    title: 'Web views of apps',
+    about:
+      'A purchase with `<psa-checkout>` in the view of an app, by what the app does with a new window. WebKit’s view stands for that of iOS,\nand names itself as that one does.',
+    features: {
+      PIX: webViews('is paid by PIX'),
+      card: webViews('is paid by card in the same view'),
+      'card, after the way back': webViews('is paid by card after the way back, behind the link'),
+    },
+    clients: ['no new window', 'no new window, iOS', 'new window in the same view, iOS'].map((name) => ({
+      name,
+    })),
+  },
+  {
     title: 'Frameworks',
     about: 'The recipes of [`<psa-checkout>`](../../widget/docs/recipes.md), on the built package.',
     features: {
@@ -205,7 +219,7 @@ export const TABLES = [
   {
     title: 'Bundlers and frameworks',
     about:
-      'Pages that each builds of the packed `<psa-checkout>`; those from Next.js on are rendered on a server. In Chromium each is bought in by PIX\nand by card, its own handler runs, and a chunk is lost once. Parcel keeps a failed import for the life of the page, and Metro makes one\nfile without chunks. `test/engines/lost-chunk.test.ts` loses a chunk in Firefox and WebKit, on a page of Vite’s and one of the\nscript tag. React Native’s runtime, and the web view of an app, are not tried.',
+      'Pages that each builds of the packed `<psa-checkout>`; those from Next.js on are rendered on a server. In Chromium each is bought in by PIX\nand by card, its own handler runs, and a chunk is lost once. Parcel keeps a failed import for the life of the page, and Metro makes one\nfile without chunks. `test/engines/lost-chunk.test.ts` loses a chunk in Firefox and WebKit, on a page of Vite’s and one of the\nscript tag. React Native’s runtime is not tried.',
     features: {
       PIX: buying('is paid by PIX, and its own handler runs once'),
       card: buying('is paid by card, and its own handler runs once'),

@@ -18,7 +18,7 @@ import type { Engine, EngineWindow } from './engine.ts';
 import { startWebKit } from './webkit.ts';
 
 // What a person does in the shop, in each engine. What the pages say in detail is tested in Chromium, in the other files.
-const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: startWebKit };
+const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: () => startWebKit() };
 
 /** The folder for a picture of each state, with the engines side by side, where it is set. */
 const SIDE_BY_SIDE = process.env.PSA_SCREENSHOTS;

@@ -11,7 +11,7 @@ import { startChromium, startFirefox } from './bidi.ts';
 import type { Engine } from './engine.ts';
 import { startWebKit } from './webkit.ts';
 
-const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: startWebKit };
+const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: () => startWebKit() };
 const WAYS = ['an answer of 503', 'a cut connection'] as const;
 const ELEMENT = "document.querySelector('psa-checkout')";
 const BUTTON = `${ELEMENT}.shadowRoot?.querySelector('[part=button]')`;

@@ -11,8 +11,14 @@ const PATIENCE = { timeout: 20_000, interval: 50 };
 const STARTS_MS = 20_000;
 const ENDS_MS = 5_000;
 
-/** Starts WebKit: a screen in memory, on which each visit has a browser and a driver of its own. */
-export async function startWebKit(): Promise<Engine> {
+/** WebKit in a program that speaks to its driver. */
+export interface WebKitApp {
+  binary: string;
+  args: string[];
+}
+
+/** Starts WebKit: a screen in memory, on which each visit has a browser, or an app with a web view, and a driver of its own. */
+export async function startWebKit(app?: WebKitApp): Promise<Engine> {
   const { PSA_XVFB = 'Xvfb', PSA_WEBKIT_DRIVER = 'WebKitWebDriver', PSA_MINI_BROWSER } = process.env;
   const programs = new Set<ChildProcess>();
   // They must not outlive a test run that is killed.
@@ -33,7 +39,7 @@ export async function startWebKit(): Promise<Engine> {
   const env = { ...process.env, DISPLAY: `:${String(display).trim()}`, TZ: TIME_ZONE, LANG: 'C.UTF-8' };
   const capabilities = new Capabilities({
     browserName: 'MiniBrowser',
-    'webkitgtk:browserOptions': { binary: PSA_MINI_BROWSER, args: ['--automation'] },
+    'webkitgtk:browserOptions': app ?? { binary: PSA_MINI_BROWSER, args: ['--automation'] },
   });
   /** Starts a driver and its browser. A driver that hangs, as it may while another browser ends, is replaced. */
   async function begin(tries = 3): Promise<{ driver: WebDriver; program: ChildProcess }> {

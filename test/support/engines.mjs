@@ -1,4 +1,4 @@
-import { readdirSync } from 'node:fs';
+import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { findProgram, installPackages, isExecutable } from './debian.mjs';
 import { prepareFonts } from './fonts.mjs';
@@ -9,6 +9,20 @@ function findMiniBrowser() {
     ['webkit2gtk-4.1', 'webkitgtk-6.0', 'webkit2gtk-4.0'].map((name) => join(folder, name)),
   );
   return folders.map((folder) => join(folder, 'MiniBrowser')).find(isExecutable);
+}
+
+const PYTHON = '/usr/bin/python3';
+
+/** @param {string} name of a module of Debian's Python */
+function findPythonWith(name) {
+  return existsSync(`/usr/lib/python3/dist-packages/${name}`) && isExecutable(PYTHON) ? PYTHON : undefined;
+}
+
+/** The types by which another language calls WebKit. */
+function findWebViewTypes() {
+  return foldersIn('/usr/lib')
+    .map((folder) => join(folder, 'girepository-1.0', 'WebKit2-4.1.typelib'))
+    .find(existsSync);
 }
 
 /** @param {string} path */
@@ -30,6 +44,9 @@ const PROGRAMS = /** @type {const} */ ([
   },
   { variable: 'PSA_MINI_BROWSER', debian: 'libwebkit2gtk-4.1-0', find: findMiniBrowser },
   { variable: 'PSA_XVFB', debian: 'xvfb', find: () => findProgram(['Xvfb']) },
+  // An app with a web view is a program of Debian's Python, whose modules no other Python has.
+  { variable: 'PSA_GTK_PYTHON', debian: 'python3-gi', find: () => findPythonWith('gi') },
+  { variable: 'PSA_WEB_VIEW', debian: 'gir1.2-webkit2-4.1', find: findWebViewTypes },
 ]);
 
 /**

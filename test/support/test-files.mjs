@@ -74,6 +74,7 @@ export const ONLY_IN_ALL = [
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',
   'engines/lost-chunk.test.ts',
+  'engines/web-view.test.ts',
   // Three instances with followers in processes of their own; live/resume shows what each client does over cuts.
   'live/dose.test.ts',
   // Recipes of documents, on the built package; live/server and live/resume show what they are made of.
