@@ -49,8 +49,25 @@ const EXEMPT = [
   /^test\/scripts\/language\.test\.ts$/,
 ];
 
+/** British spellings, by their beginnings. */
+const BRITISH =
+  /\b(un)?(colour|favour|honour|neighbour|behaviour|authoris|recognis|reorganis|organis|normalis|initialis|serialis|customis|cancelled|cancelling|centre|licence|instalment|misspelt|catalogue|fulfil\b)\w*/gi;
+/** What merchants and payers read in English: its spelling is American. */
+const AMERICAN =
+  /^(README\.md|schema\.graphql|(server|widget)\/(README\.md|docs\/[^/]+\.md)|widget\/src\/(payouts\/)?locales\/en\.ts|server\/src\/checkout-page\/texts\/en\.ts)$/;
+/** The names in such a file: code and addresses in a document, keys in a list of texts. */
+const NAMES = /```[\s\S]*?```|`[^`\n]*`|\]\([^)]*\)/g;
+const KEYS = /^\s*\w+(?=[:(])/gm;
+
+/** Finds British spellings outside of names. */
+function findBritish(text, file) {
+  const blank = (name) => name.replace(/[^\n]/g, ' ');
+  const words = text.replace(file.endsWith('.ts') ? KEYS : NAMES, blank);
+  return [...words.matchAll(BRITISH)].map((match) => ({ match, found: `the British “${match[0]}”` }));
+}
+
 /**
- * Finds banned words and openings in a text.
+ * Finds banned words and openings in a text, and British spellings in one that users read.
  * @param {string} text
  * @param {string} [file] the path of the text; the sources have more openings that are banned
  * @returns {{ line: number, found: string }[]}
@@ -60,6 +77,7 @@ export function findBannedLanguage(text, file = '') {
   const own = text.replaceAll('(not told)', '(not said)');
   const openings = SOURCES.test(file) ? [OPENING, SOURCE_OPENING] : [OPENING];
   return [
+    ...(AMERICAN.test(file) ? findBritish(text, file) : []),
     ...[...own.matchAll(WORDS)].map((match) => ({ match, found: `“${match[0].replace(/[\s/*#]+/g, ' ')}”` })),
     ...openings
       .flatMap((opening) => [...own.matchAll(opening)])

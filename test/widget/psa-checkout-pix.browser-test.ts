@@ -347,7 +347,7 @@ describe('copying the code', () => {
 });
 
 describe('several payments of one attempt', () => {
-  it('an expired code is forgotten, and a payment of it still recognised behind the new one', async () => {
+  it('an expired code is forgotten, and a payment of it still recognized behind the new one', async () => {
     const { element, scenario } = await open();
     const first = paymentIdOf(element);
     await change(element, 'EXPIRED');

@@ -41,7 +41,7 @@ export type * from './public-types.ts';
  * @fires psa-before-redirect - {url, payment, method}. Before the page is left; `preventDefault()` keeps it.
  * @fires psa-created - {payment, method}. The server has created, or found, the payment of this click.
  * @fires psa-checkout-open - {payment, method}. The payment page was opened.
- * @fires psa-checkout-close - {payment, method}. Its window looks closed. A hint only: it may be open still, and never means cancelled.
+ * @fires psa-checkout-close - {payment, method}. Its window looks closed. A hint only: it may be open still, and never means canceled.
  * @fires psa-popup-blocked - {url, payment, method}. The browser opened no window; the element shows a link.
  * @fires psa-pix-copied - {payment, method}. The PIX code is in the clipboard.
  * @fires psa-status-change - {payment, method, status, previous}. `previous` is undefined for the first one of an element.
@@ -87,7 +87,7 @@ export type * from './public-types.ts';
  * @csspart skeleton - The placeholder while a payment is looked up.
  *
  * @cssproperty --psa-color-primary - Buttons and the spinner.
- * @cssproperty --psa-color-on-primary - Text on the primary colour.
+ * @cssproperty --psa-color-on-primary - Text on the primary color.
  * @cssproperty --psa-color-surface - The panel.
  * @cssproperty --psa-color-text
  * @cssproperty --psa-color-muted - Less important text.

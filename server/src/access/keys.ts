@@ -83,7 +83,7 @@ const settings = {
 /** A colour on which white text can be read. */
 const color = z
   .string()
-  .regex(/^#[0-9a-f]{6}$/i, 'must be a colour as #rrggbb, such as #7a1f5c')
+  .regex(/^#[0-9a-f]{6}$/i, 'must be a color as #rrggbb, such as #7a1f5c')
   .transform((text) => text.toLowerCase())
   .superRefine((text, context) => {
     const parsed = parseColor(text)!;

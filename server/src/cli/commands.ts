@@ -144,7 +144,7 @@ then nothing has changed.`,
   )
     .argument('<ACCOUNT-ID>')
     .option('--name <TEXT>', 'the name that its payers see')
-    .option('--color <#RRGGBB>', 'the colour behind the white text of its hosted pages; none takes it away')
+    .option('--color <#RRGGBB>', 'the color behind the white text of its hosted pages; none takes it away')
     .option('--logo <FILE>', 'their logo, a PNG, JPEG or WebP of up to 100 kB; none takes it away');
   addSettings(set).action(
     perform('accounts.set', (options, id) => {

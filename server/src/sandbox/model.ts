@@ -88,7 +88,7 @@ const simulation = z.object({
     .enum(SIMULATED_OUTCOMES, `must be one of ${SIMULATED_OUTCOMES.join(', ')}`)
     .nullish()
     .describe(
-      'paid where left out; what has expired is paid late. Of a subscription paid and declined are its next step: the authorisation, then each cycle',
+      'paid where left out; what has expired is paid late. Of a subscription paid and declined are its next step: the authorization, then each cycle',
     ),
   amountCents: optionalLimit(amountWith(notNull('the amount of the payment', NOT_CENTS))).describe(
     'The amount that the payer sends, where it is not the payment’s: it is sent back',

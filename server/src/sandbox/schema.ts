@@ -51,7 +51,7 @@ const SimulatedOutcome = builder.enumType('SimulatedOutcome', {
     DECLINED: {
       value: 'declined',
       description:
-        'The payer’s bank refuses: a cycle is retried, an authorisation is rejected. Not for a payment or charge.',
+        'The payer’s bank refuses: a cycle is retried, an authorization is rejected. Not for a payment or charge.',
     },
     EXPIRED: { value: 'expired', description: 'The time to pay ends now. Not allowed with amountCents.' },
   } as const,
@@ -65,7 +65,7 @@ const SimulatePaymentInputRef = builder.inputType('SimulatePaymentInput', {
     id: t.string({
       required: true,
       description:
-        'A paymentId or chargeId; or a subscriptionId, for its authorisation and then its next cycle.',
+        'A paymentId or chargeId; or a subscriptionId, for its authorization and then its next cycle.',
     }),
     outcome: t.field({
       type: SimulatedOutcome,

@@ -61,12 +61,12 @@ export function createSandboxService({
     const txid = txidOf(id);
     if (outcome === 'expired') {
       const ended = await subscriptions.expireNow(tenant, id);
-      if (ended?.status !== 'expired') throw refused('was authorised or has ended, and cannot expire');
+      if (ended?.status !== 'expired') throw refused('was authorized or has ended, and cannot expire');
       return ended;
     }
     if (isLive(found.status)) {
       if (amountCents != null)
-        throw new ValidationError([{ path: 'amountCents', message: 'is for the authorisation alone' }]);
+        throw new ValidationError([{ path: 'amountCents', message: 'is for the authorization alone' }]);
       await subscriptions.instruct(tenant, id);
       const isDecided = await payer.decideDebit(txid, outcome === 'declined' ? 'failed' : 'paid');
       if (!isDecided) throw refused('has no attempt that waits for its payer');

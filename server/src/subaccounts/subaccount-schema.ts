@@ -79,7 +79,7 @@ export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEnt
 
 export const StatementFilterInput = builder.inputType('StatementFilter', {
   description:
-    'Conditions that an entry has to fulfil all at once. The list is then in the order of createdAt.',
+    'Conditions that an entry has to fulfill all at once. The list is then in the order of createdAt.',
   fields: (t) => ({
     kind: t.field({ type: [StatementEntryKindEnum], description: 'Selects entries of any of these kinds.' }),
     createdAfter: t.field({

@@ -15,10 +15,10 @@ export const IntervalEnum = builder.enumType('PixSubscriptionInterval', {
 export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', {
   description: 'The states of a recurring PIX.',
   values: {
-    PENDING: { value: 'pending', description: 'The payer has not authorised it yet.' },
+    PENDING: { value: 'pending', description: 'The payer has not authorized it yet.' },
     ACTIVE: {
       value: 'active',
-      description: 'The subscription is authorised, and its last cycle that was due is paid.',
+      description: 'The subscription is authorized, and its last cycle that was due is paid.',
     },
     PAST_DUE: {
       value: 'past_due',
@@ -32,7 +32,7 @@ export const SubscriptionStatusEnum = builder.enumType('PixSubscriptionStatus', 
     COMPLETED: { value: 'completed', description: 'The last cycle has ended.' },
     EXPIRED: {
       value: 'expired',
-      description: 'The payer did not authorise it in time, or the bank issued no code.',
+      description: 'The payer did not authorize it in time, or the bank issued no code.',
     },
     UNKNOWN,
   } as const,

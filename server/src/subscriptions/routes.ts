@@ -36,7 +36,7 @@ export function createSubscriptionRoutes({
       operationId: 'createSubscription',
       summary: 'Create a recurring PIX',
       description:
-        'Show the payer `pixCopyPaste`, as text and as a QR code, or send it to `checkoutUrl`: it authorises the subscription and pays the first cycle. The bank debits each further cycle when it is due. Where the bank gives no code the answer is 502: repeat the request with its idempotencyKey.',
+        'Show the payer `pixCopyPaste`, as text and as a QR code, or send it to `checkoutUrl`: it authorizes the subscription and pays the first cycle. The bank debits each further cycle when it is due. Where the bank gives no code the answer is 502: repeat the request with its idempotencyKey.',
       tag: TAG,
       section: '4.5',
       body: createSubscriptionInput,

@@ -96,7 +96,7 @@ builder.node(SubscriptionRef, {
   },
   isTypeOf: (value) =>
     typeof value === 'object' && value !== null && 'subscriptionId' in value && 'interval' in value,
-  description: 'A PIX that recurs (Pix Automático). Not a GraphQL subscription.',
+  description: 'A PIX that recurs (PIX Automático). Not a GraphQL subscription.',
   fields: (t) => ({
     subscriptionId: t.exposeString('subscriptionId', {
       description:
@@ -134,7 +134,7 @@ builder.node(SubscriptionRef, {
       type: PixCode,
       nullable: true,
       description:
-        'The code that authorises the subscription and pays the first cycle, in one. Null once it is authorised or has ended.',
+        'The code that authorizes the subscription and pays the first cycle, in one. Null once it is authorized or has ended.',
       resolve: (subscription) =>
         isAuthorisable(subscription)
           ? {
@@ -146,14 +146,14 @@ builder.node(SubscriptionRef, {
     checkoutUrl: t.field({
       type: 'Url',
       nullable: true,
-      description: 'The URL of the hosted page where the payer authorises the subscription.',
+      description: 'The URL of the hosted page where the payer authorizes the subscription.',
       resolve: (subscription, _, context) => context.checkoutUrl(subscription.subscriptionId, subscription),
     }),
     language: languageField(t),
     expiresAt: t.expose('expiresAt', {
       type: 'DateTime',
       nullable: true,
-      description: 'The end of the time for the authorisation, 24 hours after the creation.',
+      description: 'The end of the time for the authorization, 24 hours after the creation.',
     }),
     nextDueAt: t.expose('nextDueAt', {
       type: 'DateTime',
@@ -163,7 +163,7 @@ builder.node(SubscriptionRef, {
     }),
     cycles: t.field({
       type: CycleConnection,
-      description: 'The cycles, newest first. The first is paid with the authorisation.',
+      description: 'The cycles, newest first. The first is paid with the authorization.',
       args: {
         ...connectionArguments(t.arg),
       },
@@ -195,7 +195,7 @@ builder.node(SubscriptionRef, {
     returnedCredits: t.field({
       type: [ReturnedCreditRef],
       description:
-        'Credits that were returned: of an authorisation that came too late, of another amount, or of a cycle that was paid twice. At most the last 20, oldest first.',
+        'Credits that were returned: of an authorization that came too late, of another amount, or of a cycle that was paid twice. At most the last 20, oldest first.',
       resolve: ({ returnedCredits }) => [...returnedCredits],
     }),
     final: t.boolean({
@@ -279,7 +279,7 @@ const CreateSubscriptionInputRef = builder.inputType('CreateSubscriptionInput', 
         'The number of cycles, 1 to 520. If omitted, cycles are debited until the subscription is canceled. Null is refused.',
     }),
     ...payerInputs(t, {
-      successUrl: 'The URL to which the payer is sent after the authorisation. Reaching it proves nothing.',
+      successUrl: 'The URL to which the payer is sent after the authorization. Reaching it proves nothing.',
     }),
     idempotencyKey: t.string({
       description:
@@ -297,7 +297,7 @@ builder.mutationFields((t) => ({
   createSubscription: t.field({
     type: SubscriptionSuccess,
     description:
-      'Creates a recurring PIX: the payer authorises it once, in their bank, and each cycle is debited when it is due. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
+      'Creates a recurring PIX: the payer authorizes it once, in their bank, and each cycle is debited when it is due. If the bank issues no code, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
     args: { input: t.arg({ type: CreateSubscriptionInputRef, required: true }) },
     errors: {
       union: { name: 'CreateSubscriptionResult' },

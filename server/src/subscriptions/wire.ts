@@ -60,20 +60,20 @@ export const subscriptionWire = z
       .partial()
       .nullable(),
     metadata: z.string().nullable().meta({ description: 'The string given at creation, byte for byte' }),
-    checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer authorises it' }),
+    checkoutUrl: z.string().meta({ format: 'uri', description: 'The page where the payer authorizes it' }),
     successUrl: z.string().nullable(),
     cancelUrl: z.string().nullable(),
     language: answeredLanguage,
     pixCopyPaste: z.string().nullable().meta({
       description:
-        'PIX Copia e Cola: authorises the subscription and pays its first cycle; null once it no longer can',
+        'PIX Copia e Cola: authorizes the subscription and pays its first cycle; null once it no longer can',
     }),
     txid: z.string().meta({ description: 'The bank’s identifier of the code' }),
     nextDueAt: instant.nullable().meta({ description: 'Null where no further cycle is to come' }),
     cancelReason: answeredWord(CANCEL_REASONS).nullable(),
     canceledAt: instant.nullable(),
     createdAt: instant,
-    expiresAt: instant.meta({ description: 'The end of the time for the authorisation, 24 hours' }),
+    expiresAt: instant.meta({ description: 'The end of the time for the authorization, 24 hours' }),
     cycles: z.array(cycleWire).meta({ description: `Newest first, at most ${SHOWN_CYCLES}` }),
     returnedCredits: z
       .array(
@@ -127,7 +127,7 @@ function cycleToWire({
 export const subscriptionWebhooks: Record<`subscription.${SubscriptionNews}`, WebhookBody> = {
   'subscription.activated': subscriptionBody(
     'activated',
-    'The payer has authorised it, and paid its first cycle',
+    'The payer has authorized it, and paid its first cycle',
   ),
   'subscription.paid': subscriptionBody('paid', 'A cycle was paid: no payment.paid is sent for its payment'),
   'subscription.payment_failed': subscriptionBody(
@@ -139,7 +139,7 @@ export const subscriptionWebhooks: Record<`subscription.${SubscriptionNews}`, We
   'subscription.completed': subscriptionBody('completed', 'Its last cycle has ended'),
   'subscription.expired': subscriptionBody(
     'expired',
-    'Nobody has authorised it in time, or the bank gave no code',
+    'Nobody has authorized it in time, or the bank gave no code',
   ),
 };
 

@@ -156,7 +156,7 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     SUBSCRIPTION_ACTIVATED: {
       value: 'subscription.activated',
-      description: 'subscription.activated: the payer has authorised it, and paid its first cycle.',
+      description: 'subscription.activated: the payer has authorized it, and paid its first cycle.',
     },
     SUBSCRIPTION_PAID: {
       value: 'subscription.paid',
@@ -175,7 +175,7 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
     },
     SUBSCRIPTION_EXPIRED: {
       value: 'subscription.expired',
-      description: 'subscription.expired: it was not authorised in time, or the bank gave no code.',
+      description: 'subscription.expired: it was not authorized in time, or the bank gave no code.',
     },
     WITHDRAWAL_PROCESSING: {
       value: 'withdrawal.processing',

@@ -73,7 +73,7 @@ const PREFETCH_ROWS = 20;
  * @csspart more-button - Loads the remaining payouts, so that the order holds for all.
  *
  * @cssproperty --psa-color-primary - Buttons.
- * @cssproperty --psa-color-on-primary - Text on the primary colour.
+ * @cssproperty --psa-color-on-primary - Text on the primary color.
  * @cssproperty --psa-color-surface - The table.
  * @cssproperty --psa-color-text
  * @cssproperty --psa-color-muted - Less important text.
