@@ -94,7 +94,7 @@ async function drawAll(suffix, look) {
   await draw('unauthorized');
 
   await show({ count: 1_240 }, { locale: 'en', dir: 'rtl' });
-  await page.getByText('Requested').waitFor();
+  await page.getByText('Requested (Brasília)').waitFor();
   await rows.first().waitFor();
   await page.locator('psa-payouts').evaluate((element) => element.focus());
   await draw('right-to-left');

@@ -80,9 +80,9 @@ describe('the pages in each language', () => {
   });
 
   it.each([
-    ['pt-BR', 'R$ 49,90', '10/03/2026, 12:00'],
-    ['en', 'R$49.90', 'Mar 10, 2026, 12:00 PM'],
-    ['es', 'R$ 49,90', '10 mar 2026, 12:00'],
+    ['pt-BR', 'R$ 49,90', '10/03/2026, 12:00 (Brasília)'],
+    ['en', 'R$49.90', 'Mar 10, 2026, 12:00 PM (Brasília)'],
+    ['es', 'R$ 49,90', '10 mar 2026, 12:00 (Brasilia)'],
   ])('Amounts and dates are as in %s', async (language, amount, date) => {
     await using served = await servePage({ payment: PAGES.paid! });
     // Releases of Node differ in the kind of their blanks.

@@ -33,13 +33,13 @@ describe('the page of each state', () => {
     paid: [
       'Pagamento aprovado',
       'R$ 49,90',
-      '10/03/2026, 12:00',
+      '10/03/2026, 12:00 (Brasília)',
       'PSC-0123456789ABCDEFGHJKMNPQ',
       'Continuar para a loja',
     ],
     failed: ['Pagamento não concluído', 'O banco não autorizou o pagamento. Nada foi cobrado.'],
     expired: ['O tempo para pagar acabou', 'Nada foi cobrado.'],
-    refunded: ['Pagamento estornado', '11/03/2026, 12:00'],
+    refunded: ['Pagamento estornado', '11/03/2026, 12:00 (Brasília)'],
     returned: ['Este pedido já está pago', 'Outro pagamento da mesma compra', 'O valor foi estornado'],
   };
 

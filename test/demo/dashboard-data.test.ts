@@ -152,7 +152,7 @@ test('A refused key is said to the operator, with the age of what is shown', asy
   await vi.advanceTimersByTimeAsync(80_000);
   expect(stateOf(data)).toEqual({ name: 'refused', label: 'Chave recusada' });
   data.missing.add('disputes');
-  expect(said(data)).toContain('O serviço recusou a chave deste servidor.');
+  expect(said(data)).toContain('O serviço de pagamentos recusou a chave desta loja.');
   expect(said(data)).not.toContain('O resto está em dia');
   expect(data.wallet).toEqual({ balanceCents: 1_000 });
 });

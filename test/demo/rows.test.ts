@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import type { Disputed } from '../../widget/demo/dashboard/disputed.ts';
-import type { PixPayment } from '../../widget/demo/dashboard/operations.ts';
-import { pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
+import type { PixPayment, WebhookDelivery } from '../../widget/demo/dashboard/operations.ts';
+import { deliveryRow, pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
 import { textOf } from '../support/lit.ts';
 
 const PAID: PixPayment = {
@@ -63,4 +63,39 @@ test('A dispute that was lost is no longer open in the row of its payment, and n
   expect(statusOf({ ...NONE_LOADED, areAllKnown: true }, { refunds: null })).toContain(
     'R$ 10,00 a caminho de volta',
   );
+});
+
+test('A row says in Portuguese why a payment has failed, and leaves the words of a bank', () => {
+  const reasonOf = (failureReason: string) =>
+    textOf(
+      pixPaymentRow(
+        { ...PAID, status: 'FAILED', failureReason },
+        { now: new Date('2026-03-02T12:01:00Z'), disputed: NONE, open: null },
+      ).cells[0],
+    );
+  expect(reasonOf('paid_elsewhere')).toContain('o pedido foi pago de outro jeito');
+  expect(reasonOf('canceled')).toContain('pago depois de cancelado, e devolvido');
+  expect(reasonOf('underpaid')).toContain('o valor recebido não cobre a compra');
+  expect(reasonOf('Saldo insuficiente')).toContain('Saldo insuficiente');
+});
+
+test.each([
+  ['the connection was refused', 'a conexão foi recusada'],
+  ['no complete answer within 10 seconds', 'sem resposta completa a tempo'],
+  ['the name of the host could not be resolved', 'o endereço não existe'],
+  ['the host could not be reached', 'o endereço está fora de alcance'],
+  ['the connection was closed before the answer was complete', 'a conexão foi interrompida'],
+  ['no secure connection could be made (CERT_HAS_EXPIRED)', 'sem conexão segura'],
+  ['the URL does not lead to a public https address', 'o endereço não é público'],
+  ['the answer was not HTTP', 'a resposta não pôde ser lida'],
+  ['the request failed (EMFILE)', 'sem resposta'],
+])('A row says of a delivery in which %s: %s', (error, text) => {
+  const attempt = { at: '2026-03-02T12:00:00Z', responseStatus: null, error, durationMs: 3 };
+  const delivery: WebhookDelivery = {
+    ...{ webhookId: 'whd_1', event: 'payment.paid', url: 'https://loja.example', status: 'PENDING' },
+    ...{ attempts: [attempt], nextAttemptAt: null, createdAt: '2026-03-02T12:00:00Z' },
+  };
+  const shown = textOf(deliveryRow(delivery, new Date('2026-03-02T12:01:00Z')).cells[2]);
+  expect(shown).toContain(text);
+  expect(shown).not.toContain(error);
 });

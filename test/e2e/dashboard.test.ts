@@ -86,7 +86,7 @@ it('eleven digits are a CPF or a mobile, as the form says, and which of both is 
   await page.getByLabel('Valor em reais').fill('10,00');
   await page.getByLabel('Chave PIX').fill('11987654374');
   for (const [type, said] of [
-    ['reconhecer', /\(CPF\)/],
+    ['Automático', /\(CPF\)/],
     ['celular', /\+55119\d+ \(celular\)/],
   ] as const) {
     await page.getByLabel('Tipo da chave').selectOption(type);
@@ -687,13 +687,23 @@ describe('the simulator', () => {
     await says(page, 'Concluído');
   });
 
-  it('the simulator advances the clock', async () => {
-    const { page } = await openDashboard();
+  it('the simulator advances the clock, names its zone, and refuses in the language of its page', async () => {
+    const visitor = await openDashboard();
+    const { page } = visitor;
+    await page.getByText('Horários de Brasília').waitFor();
     await page.goto(`${shop.fixture.url}/simulator/`);
+    await page.getByText('Horários de Brasília').waitFor();
 
     await page.getByRole('button', { name: '+1 h' }).click();
 
     await page.getByText(/Adiantado .*1 h/).waitFor();
+    visitor.expectProblems(/status of 409/);
+    await page.route('**/simulator/clock', (route) =>
+      route.fulfill({ status: 409, json: { error: 'Nothing waits for an instant' } }),
+    );
+    await page.getByRole('button', { name: '+1 min' }).click();
+    await page.getByText('Nada espera por uma hora.').waitFor();
+    expect(await page.getByText('Nothing waits').count()).toBe(0);
   });
 });
 

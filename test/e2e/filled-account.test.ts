@@ -71,13 +71,23 @@ describe('the dashboard of a full account', () => {
   });
 
   it('No page of a full account breaks a rule of accessibility, nor is wider than a phone', async () => {
+    const { live, url } = shop.fixture;
+    const { payments } = await live.request('{ payments(first: 1) { nodes { checkoutUrl } } }');
     const { context, page } = await shop.visit({}, '/demo/');
     await injectAxe(context);
-    await page.goto(`${shop.fixture.url}/demo/dashboard`);
-    await isLive(page);
-    await page.locator('#pix-payments tbody tr').first().waitFor();
-    expect(await findViolations(page)).toEqual([]);
-    await page.setViewportSize({ width: 320, height: 800 });
-    expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBeLessThanOrEqual(320);
+    for (const [address, shown] of [
+      [`${url}/demo/dashboard`, '#pix-payments tbody tr'],
+      [`${url}/simulator/`, '.pix-bank .rows li'],
+      [`${url}/demo/`, 'psa-checkout'],
+      [payments.nodes[0].checkoutUrl, 'main'],
+    ] as const) {
+      await page.setViewportSize({ width: 1280, height: 800 });
+      await page.goto(address);
+      await page.locator(shown).first().waitFor();
+      expect([address, await findViolations(page)]).toEqual([address, []]);
+      await page.setViewportSize({ width: 320, height: 800 });
+      const width = await page.evaluate(() => document.documentElement.scrollWidth);
+      expect([address, width]).toEqual([address, 320]);
+    }
   });
 });

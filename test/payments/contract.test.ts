@@ -261,7 +261,7 @@ describeOnDatabase('PIX payments', (open) => {
     await core.work.settled();
     expect(await core.refunds.find(core.tenant, refund.refundId)).toMatchObject({
       status: 'failed',
-      failureReason: 'O banco do pagador recusou a devolução',
+      failureReason: 'O banco do pagador não aceitou o dinheiro de volta',
     });
     expect(await core.payments.find(core.tenant, paymentId)).toMatchObject({
       status: 'paid',

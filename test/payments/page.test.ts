@@ -30,7 +30,7 @@ describe('the page of each state', () => {
   const says: Record<string, string[]> = {
     waiting: ['Gerando o código PIX', 'Atualizar agora'],
     pending: [
-      ...['Café do Largo', 'R$ 49,90', 'Assinatura mensal', 'Expira em 29:41', ', às 12:29 de Brasília'],
+      ...['Café do Largo', 'R$ 49,90', 'Assinatura mensal', 'Expira em 29:41', ', às 12:29 (Brasília)'],
       ...[BR_CODE, 'Copiar código', 'Já paguei', 'Voltar para a loja', 'Ambiente de teste'],
     ],
     'another-amount': [
@@ -38,14 +38,14 @@ describe('the page of each state', () => {
       BR_CODE,
     ],
     expired: ['O tempo para pagar acabou', '11:59', 'Acabou de pagar? O pagamento ainda é reconhecido'],
-    paid: ['Pagamento confirmado', 'Tudo certo!', '10/03/2026, 12:00', PAYMENT_ID, 'Continuar para a loja'],
+    paid: ['Pagamento confirmado', 'Tudo certo!', '10/03/2026, 12:00 (Brasília)', PAYMENT_ID, 'Continuar para a loja'],
     'paid-delivered': ['O que você comprou', 'TECE-7Q2M-91XK', 'ainda não está disponível'],
     'paid-late': ['Pagamento confirmado', 'depois do prazo', 'Você já pode fechar esta janela'],
     'paid-twice': [
       'Recebemos R$ 49,95 e devolvemos: o pagamento já tinha sido feito.',
       ...['Outras 2 devoluções', 'Estornado R$ 9,90'],
     ],
-    refunded: ['Pagamento estornado', '11/03/2026, 12:00'],
+    refunded: ['Pagamento estornado', '11/03/2026, 12:00 (Brasília)'],
     failed: ['Pagamento não concluído', 'Nada foi cobrado.'],
     'paid-elsewhere': ['Este pedido já está pago', 'Recebemos R$ 49,90 e devolvemos', 'Não pague de novo'],
     'order-refunded': ['Este pedido foi pago e estornado', 'volte à loja'],
@@ -65,8 +65,8 @@ describe('the page of each state', () => {
     'ltc-paid-elsewhere': ['Este pedido já está pago', 'Não envie LTC'],
     'recurrence-waiting': ['Gerando o código PIX'],
     'recurrence-pending': [
-      ...['Autorize no app do seu banco', 'R$ 49,90 por mês', 'por 12 vezes, esta incluída', 'Clube do café'],
-      ...['Expira em 24:00:00', BR_CODE, 'Copiar código', 'Pix Automático'],
+      ...['Autorize no app do seu banco', 'Cobrança mensal de R$ 49,90', 'por 12 vezes, esta incluída', 'Clube do café'],
+      ...['Expira em 24:00:00', BR_CODE, 'Copiar código', 'PIX Automático'],
     ],
     'recurrence-another-amount': ['Recebemos R$ 49,91 e estamos devolvendo', BR_CODE],
     'recurrence-expired': ['O tempo para autorizar acabou', 'Recebemos R$ 49,90 e devolvemos'],
@@ -106,9 +106,9 @@ describe('the page of each state', () => {
   });
 
   test.each([
-    ['pt-BR', 'Expira em 29 d 23:59:59 , em 09/04/2026, 11:59, hora de Brasília'],
-    ['en', 'Time left 29 d 23:59:59 , until Apr 9, 2026, 11:59 AM Brasília time'],
-    ['es', 'Tiempo restante 29 d 23:59:59 , hasta el 9 abr 2026, 11:59, hora de Brasilia'],
+    ['pt-BR', 'Expira em 29 d 23:59:59 , em 09/04/2026, 11:59 (Brasília)'],
+    ['en', 'Time left 29 d 23:59:59 , until Apr 9, 2026, 11:59 AM (Brasília)'],
+    ['es', 'Tiempo restante 29 d 23:59:59 , hasta el 9 abr 2026, 11:59 (Brasilia)'],
   ])('A payment that expires after days says the day without a script: %s', async (language, says) => {
     const expiresAt = new Date(NOW.getTime() + 30 * 86_400_000 - 1_000);
     await using served = await servePixPage({ payment: aPixPayment({ expiresAt }) });

@@ -106,7 +106,7 @@ export function createPixBank({
     if (booked.settlesAt > clock.now()) return { status: 'pending', settlesAt: booked.settlesAt };
     return booked.outcome === 'complete'
       ? { status: 'completed', endToEndId: `D${booked.id}` }
-      : { status: 'failed', reason: 'O banco do pagador recusou a devolução' };
+      : { status: 'failed', reason: 'O banco do pagador não aceitou o dinheiro de volta' };
   }
 
   function bookReturn(requested: Parameters<PixRail['refund']>[0]): BookedReturn {

@@ -36,14 +36,14 @@ test('The page shows the terms, the code, and the time for the authorisation in 
   const id = await create({ description: 'Clube do café', endsAfterCycles: 12 });
   const text = await textOf(id);
   for (const words of [
-    ...['Autorize no app do seu banco', 'R$ 49,90 por mês', 'por 12 vezes, esta incluída', 'Clube do café'],
-    ...['Pix Automático', txidOf(id), 'Expira em 24:00:00'],
+    ...['Autorize no app do seu banco', 'Cobrança mensal de R$ 49,90', 'por 12 vezes, esta incluída', 'Clube do café'],
+    ...['PIX Automático', txidOf(id), 'Expira em 24:00:00'],
   ])
     expect(text).toContain(words);
   expect(await textOf(await create())).toContain('até você ou a loja cancelar');
   const once = await textOf(await create({ endsAfterCycles: 1 }));
   expect(once).toContain('uma única vez. Ao pagar este código, você não autoriza nenhuma outra cobrança.');
-  expect(once).not.toContain('Pix Automático');
+  expect(once).not.toContain('PIX Automático');
 });
 
 test('An authorised one shows its next debit and leads to the shop, and one that has ended says so', async () => {

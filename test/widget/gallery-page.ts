@@ -51,7 +51,7 @@ export async function openGallery(
   const page = await context.newPage();
   const problems: string[] = [];
   page.on('console', (message) => {
-    if (message.type() === 'error' && !message.location().url.endsWith('icon.svg'))
+    if (message.type() === 'error' && !/(icon\.svg|config\.json)$/.test(message.location().url))
       problems.push(message.text());
   });
   page.on('pageerror', (error) => problems.push(error.message));

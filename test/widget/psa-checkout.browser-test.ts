@@ -443,12 +443,12 @@ describe('the icon of a state', () => {
   });
 });
 
-it('the time of a payment is that of Brasília, wherever the device is', async () => {
+it('the time of a payment is that of Brasília, and names it, wherever the device is', async () => {
   const { element } = await checkout();
   await element.start();
   await change(element, 'PAID');
-  const [, time] = element.shadowRoot!.textContent!.match(/14 de mar\. de 2026, (\d\d:\d\d)/) ?? [];
-  expect(time).toBe('14:42');
+  const [, time] = element.shadowRoot!.textContent!.match(/14 de mar\. de 2026, (\d\d:\d\d \([^)]+\))/) ?? [];
+  expect(time).toBe('14:42 (Brasília)');
 });
 
 describe('finding a payment again', () => {
@@ -724,7 +724,7 @@ describe('an order that another device has paid', () => {
 
 describe('errors', () => {
   it.each([
-    ['without a network', {}, 'Não conseguimos falar com o servidor.', ['Tentar de novo', 'Voltar']],
+    ['without a network', {}, 'Não conseguimos conectar.', ['Tentar de novo', 'Voltar']],
     ['without a token', { token: undefined }, 'Este pagamento não pôde ser aberto.', ['Voltar']],
   ])(
     'a first click %s has all that its error needs, though no other file loads',

@@ -169,7 +169,7 @@ describe('on a merchant’s page with a popup blocker', () => {
       );
       await until('error');
       expect(await page.locator('psa-checkout [part=hint]').textContent()).toContain(
-        'Não conseguimos falar com o servidor',
+        'Não conseguimos conectar',
       );
       await page.click('psa-checkout [part=retry-button]');
       await until('error');

@@ -39,7 +39,7 @@ describe('the first page', () => {
     expect(grid.getAttribute('aria-rowcount')).toBe('121');
     expect(rows(element)[0]?.getAttribute('aria-rowindex')).toBe('2');
     expect(part(element, 'header')?.getAttribute('aria-rowindex')).toBe('1');
-    expect(grid.querySelector('[aria-sort]')?.textContent?.trim()).toBe('Pedido');
+    expect(grid.querySelector('[aria-sort]')?.textContent?.trim()).toBe('Solicitado (Brasília)');
     expect(grid.querySelector('[aria-sort]')?.getAttribute('aria-sort')).toBe('descending');
   });
 
@@ -115,7 +115,7 @@ describe('an update', () => {
     await act(element, { add: {} });
     await act(element, { add: {} });
     for (const number of [6, 8, 9]) await act(element, { change: { number, values: { status: 'DENIED' } } });
-    await shows(() => announced(element), 'Saques novos: 2. Mudaram de estado: 3.');
+    await shows(() => announced(element), 'Saques novos: 2. Mudaram de status: 3.');
   });
 });
 
@@ -252,7 +252,7 @@ describe('the order of the rows', () => {
   it('an order by time is the server’s, in both directions', async () => {
     const { element, world } = await table({ count: 130 });
     const heard = event(element, 'psa-sort-change');
-    sortBy(element, 'Pedido');
+    sortBy(element, 'Solicitado (Brasília)');
     expect((await heard).detail).toEqual({ sort: 'requested' });
     await shows(() => codes(element)[0], 'SAQ-000001');
     expect((await readWorld(world)).queries.at(-1)?.variables).toEqual({ last: 50 });
@@ -400,7 +400,7 @@ describe('the keyboard', () => {
       'Negado',
       'Status',
       'Valor',
-      'Pedido',
+      'Solicitado (Brasília)',
     ]);
   });
 
@@ -694,7 +694,7 @@ describe('a token', () => {
 describe('an error', () => {
   it('an error at the start is shown, and the table loads by itself after it', async () => {
     const { element } = await table({ fail: { code: 'INTERNAL_SERVER_ERROR', times: 1 } }, {}, 'error');
-    expect(text(element, 'error')).toContain('Algo não funcionou do lado do servidor.');
+    expect(text(element, 'error')).toContain('Algo falhou do nosso lado.');
     expect(element.matches(':state(error)')).toBe(true);
     await shows(() => element.phase, 'ready');
     expect(codes(element)).toHaveLength(3);
@@ -794,12 +794,14 @@ describe('a service behind the server', () => {
 
 describe('texts', () => {
   it.each([
-    ['en', 'Requested', /^50 of 1,200 payouts$/],
-    ['es', 'Solicitado', /^50 de 1200 retiros$/],
-  ])('texts and numbers are in the language %s', async (locale, column, footer) => {
+    ['pt-BR', 'Solicitado (Brasília)', /^50 de 1\.200 saques$/, /^R\$\s[\d.]+,\d\d$/],
+    ['en', 'Requested (Brasília)', /^50 of 1,200 payouts$/, /^R\$[\d,]+\.\d\d$/],
+    ['es', 'Solicitado (Brasilia)', /^50 de 1200 retiros$/, /^R\$\s[\d.]+,\d\d$/],
+  ])('texts, numbers, and amounts as neighbors write them, are in the language %s', async (locale, column, footer, amount) => {
     const { element } = await table({ count: 1_200 }, { locale });
     await shows(() => text(element, 'header')?.includes(column), true);
     await shows(() => text(element, 'footer'), expect.stringMatching(footer));
+    expect(rows(element)[0]?.querySelector('.amount b')?.textContent).toMatch(amount);
   });
 
   it('labels replace single texts', async () => {

@@ -29,7 +29,10 @@ const EVENTS = [
   'psa-error',
 ];
 
-const timeFormat = new Intl.DateTimeFormat('pt-BR', { timeStyle: 'medium' });
+const timeFormat = new Intl.DateTimeFormat('pt-BR', {
+  timeStyle: 'medium',
+  timeZone: 'America/Sao_Paulo',
+});
 const form = document.querySelector('form');
 const eventList = document.querySelector('#events');
 const buttons: { checkout: PsaCheckout; tokens: { popup: string; redirect: string } }[] = [];
@@ -63,7 +66,7 @@ async function openShop(): Promise<void> {
           'notice',
           config
             ? 'Esta conta não aceita cartão nem PIX: nada pode ser comprado.'
-            : 'O servidor da demonstração não respondeu. Recarregue a página.',
+            : 'A loja não respondeu. Recarregue a página.',
         ),
       );
   }

@@ -17,7 +17,8 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { phase, error, payment, blocked } = state;
   const mayRenew = /expired|failed/.test(phase) && !payment?.returned && !payment?.canceledAt;
   const money = (cents: number) =>
-    new Intl.NumberFormat(view.locale, {
+    // The neighbours who pay in reais write `R$ 49,90`, as the payment page does; Spanish alone has `49,90 R$`.
+    new Intl.NumberFormat(view.locale === 'es' ? 'es-AR' : view.locale, {
       style: 'currency',
       currency: payment?.currency ?? 'BRL',
       currencyDisplay: 'narrowSymbol',
@@ -128,17 +129,14 @@ function link(html: typeof Html, { state, text, url, target, onLink }: PanelView
   >`;
 }
 
-/**
- * Formats an instant in the time of Brasília, as the payment page, the bank and the shop do: one payment has one time. Where
- * the device's differs, the zone is named.
- */
+/** Formats an instant in the time of Brasília, as the payment page, the bank and the shop do: one payment has one time. */
 function formatInstant(instant: string, locale?: string): string {
-  const format = (timeZone?: string) =>
-    new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeStyle: 'short', timeZone }).format(
-      new Date(instant),
-    );
-  const time = format('America/Sao_Paulo');
-  return time === format() ? time : `${time} (Brasília)`;
+  const format = new Intl.DateTimeFormat(locale, {
+    dateStyle: 'medium',
+    timeStyle: 'short',
+    timeZone: 'America/Sao_Paulo',
+  });
+  return `${format.format(new Date(instant))} (${locale === 'es' ? 'Brasilia' : 'Brasília'})`;
 }
 
 /** Formats the time left, rounded down: in hours or minutes, so that nobody feels rushed, in the last minute in seconds. */

@@ -1,13 +1,15 @@
 import type { Language } from '../kernel/language.ts';
 import { type Cents, ltcText } from '../kernel/money.ts';
 
-/** Amounts and instants for the payer, in a language. All instants are in the time of Brasília. */
+/** Amounts and instants for the payer, in a language. All instants are in the time of Brasília; each time of day names it. */
 export interface Formats {
   money(cents: Cents): string;
   /** `0,08149068 LTC`. */
   ltc(litoshi: number): string;
+  /** `29/11/2026, 14:32 (Brasília)`. */
   instant(date: Date): string;
   day(date: Date): string;
+  /** `14:32 (Brasília)`. */
   time(date: Date): string;
 }
 
@@ -28,12 +30,13 @@ function createFormats(language: Language): Formats {
   const instants = new Intl.DateTimeFormat(language, { dateStyle, timeStyle: 'short', timeZone });
   const days = new Intl.DateTimeFormat(language, { dateStyle, timeZone });
   const times = new Intl.DateTimeFormat(language, { hour: '2-digit', minute: '2-digit', timeZone });
+  const zone = language === 'es' ? 'Brasilia' : 'Brasília';
   return {
     money: (cents) => reais.format(cents / 100),
     ltc: (litoshi) => `${ltcText(litoshi).replace('.', language === 'en' ? '.' : ',')} LTC`,
-    instant: (date) => instants.format(date),
+    instant: (date) => `${instants.format(date)} (${zone})`,
     day: (date) => days.format(date),
-    time: (date) => times.format(date),
+    time: (date) => `${times.format(date)} (${zone})`,
   };
 }
 

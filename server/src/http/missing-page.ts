@@ -39,7 +39,7 @@ p { margin: 0; color: light-dark(#51625b, #a3b5ad); }
 const TEXTS = {
   'pt-BR': ['Página não encontrada', 'Confira o endereço ou volte ao lugar de onde você veio.'],
   en: ['Page not found', 'Check the address, or go back to where you came from.'],
-  es: ['Página no encontrada', 'Revise la dirección o vuelva al lugar de donde vino.'],
+  es: ['Página no encontrada', 'Revisa la dirección o vuelve al lugar de donde viniste.'],
 } as const satisfies Record<Language, unknown>;
 
 const page = (language: Language, [title, advice] = TEXTS[language]) => `<!doctype html>

@@ -161,7 +161,7 @@ export function neverMade(doubted: Payout, now: Date): Payout {
     version: doubted.version + 1,
     status: 'denied',
     processedAt: now,
-    deniedReason: 'The payments service has no such payout: the request never arrived there',
+    deniedReason: 'O pedido de saque não chegou ao serviço de pagamentos',
   };
 }
 

@@ -1,6 +1,6 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import '../../src/payouts/define.ts';
-import { formatBrl, formatLtc } from '../shared/format.ts';
+import { formatBrl, formatLtc, ZONE } from '../shared/format.ts';
 import './chart.ts';
 import { DISPUTE_COLUMNS, PAYMENT_COLUMNS } from './columns.ts';
 import { DashboardData, MORE_FAILED } from './dashboard-data.ts';
@@ -72,7 +72,7 @@ export class DashboardApp extends LitElement {
     const state = stateOf(this.#data);
     return html`
       <div class="page-header">
-        <h1>Painel</h1>
+        <div><h1>Painel</h1><small>${ZONE}</small></div>
         <p class="connection" data-connection=${state.name} role="status">${state.label}</p>
       </div>
       ${notices(this.#data)}
@@ -90,7 +90,7 @@ export class DashboardApp extends LitElement {
   #renderFailure(): TemplateResult {
     return html`
       <div class="failure">
-        <h2>O servidor não respondeu.</h2>
+        <h2>O painel não conseguiu se conectar.</h2>
         <p>O painel tenta de novo sozinho, a cada poucos segundos.</p>
         <button type="button" class="primary" @click=${() => this.#data.retry()}>Tentar agora</button>
       </div>
@@ -235,7 +235,7 @@ export class DashboardApp extends LitElement {
           ? html`<live-table
               id="subscriptions"
               class="card"
-              heading="Assinaturas por Pix Automático"
+              heading="Assinaturas por PIX Automático"
               .columns=${PAYMENT_COLUMNS}
               .rows=${subscriptions.items.map((each) => subscriptionRow(each, { now, open }))}
               .filters=${filterOptions(SUBSCRIPTION_LABELS)}
@@ -257,7 +257,7 @@ export class DashboardApp extends LitElement {
               id="subaccount-payouts"
               class="card"
               heading="Saques de subcontas"
-              .columns=${[{ label: 'Status' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Pedido' }]}
+              .columns=${[{ label: 'Status' }, { label: 'Valor', numeric: true }, { label: 'Subconta' }, { label: 'Solicitado' }]}
               .rows=${subaccountPayouts.items.map((payout) =>
                 subaccountPayoutRow(payout, {
                   now,
@@ -286,7 +286,7 @@ export class DashboardApp extends LitElement {
             'webhookDeliveries',
             simulated
               ? 'Nenhum aviso enviado. Assim que a loja tiver um endereço de webhook, cada mudança é entregue lá.'
-              : 'Nenhum aviso repassado. Os de um pagamento com callbackUrl são entregues lá, como o serviço os assinou.',
+              : 'Nenhum aviso repassado ainda. Os dos pagamentos que têm um endereço de webhook são entregues lá e aparecem aqui.',
           )}
           ?hasMore=${deliveries.hasMore}
           ?loading=${loading}
@@ -333,7 +333,12 @@ export class DashboardApp extends LitElement {
               .columns=${[{ label: 'Status' }, { label: 'Produto' }, { label: 'Preço', numeric: true }]}
               .rows=${storeProducts.ordered.map(storeProductRow)}
               .filters=${[]}
-              .emptyText=${this.#emptyText('storeProducts', 'Nenhum produto na loja. Eles são importados com npm run psa -- store import, ou pelo simulador.')}
+              .emptyText=${this.#emptyText(
+                'storeProducts',
+                this.#data.simulated
+                  ? html`Nenhum produto na loja ainda. <a href="/simulator/">Ponha um exemplo no simulador</a> e ele aparece aqui.`
+                  : 'Nenhum produto na loja ainda. Os que você publicar aparecem aqui.',
+              )}
               ?hasMore=${storeProducts.hasMore}
               ?loading=${loading}
               @load-more=${() => this.#data.loadMore(storeProducts)}

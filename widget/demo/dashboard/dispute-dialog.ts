@@ -1,6 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, formatFull } from '../shared/format.ts';
 import type { Refusal } from '../shared/post-json.ts';
+import { refusalText } from '../shared/refusals.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import type { Dispute } from './operations.ts';
 import { evidenceDone, type Replayable } from './outcomes.ts';
@@ -197,14 +198,15 @@ export class DisputeDialog extends LitElement {
   }
 }
 
-function errorOf({ status, code, error, fields }: Refusal): string {
+function errorOf(refusal: Refusal): string {
+  const { status, code, fields } = refusal;
   if (code === 'VALIDATION' && fields.some(({ path }) => path.includes('documents')))
     return 'Cada documento precisa de um endereço https público, como https://loja.example/nota.pdf; no máximo dez.';
   if (code === 'DISPUTE_STATE')
     return 'Esta disputa não aceita mais provas: foi decidida, ou o prazo acabou.';
   if (status === 0 || status >= 500)
-    return 'Sem resposta do servidor. As provas podem ter chegado: tente de novo, elas não saem em dobro.';
-  return `O pedido não foi aceito: ${error}`;
+    return 'Sem resposta. As provas podem ter chegado: tente de novo, elas não saem em dobro.';
+  return refusalText(refusal);
 }
 
 customElements.define('dispute-dialog', DisputeDialog);

@@ -48,7 +48,7 @@ function serviceNotice(data: NoticedData): TemplateResult | typeof nothing {
   // Only the first words are an alert: the age changes every few seconds.
   if (contact.isKeyRefused)
     return html`<p class="network-notice refused" data-key-refused>
-      <span role="alert">O serviço recusou a chave deste servidor.</span> Configure a chave certa e reinicie o servidor: até lá
+      <span role="alert">O serviço de pagamentos recusou a chave desta loja.</span> Quem cuida do sistema precisa trocá-la: até lá
       nada novo chega.${age ? html` <span data-age>Os números aqui são ${age}.</span>` : nothing}
     </p>`;
   if (!old) return nothing;

@@ -9,7 +9,7 @@ export interface Replayable {
 export const payoutDone = ({ code, replayed }: Replayable & { code: string }) =>
   replayed
     ? `O pedido anterior já tinha chegado: saque ${code}. Nada novo foi pedido.`
-    : `Saque ${code} pedido. Ele aparece na lista e muda de estado sozinho.`;
+    : `Saque ${code} pedido. Ele aparece na lista e muda de status sozinho.`;
 
 export const refundDone = (amountCents: number, { replayed = false }: Partial<Replayable>) =>
   replayed

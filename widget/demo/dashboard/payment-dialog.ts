@@ -1,6 +1,7 @@
 import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
+import { refusalText, UNFIT } from '../shared/refusals.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import type { CardPaymentStatus } from './operations.ts';
 import { type Replayable, refundDone } from './outcomes.ts';
@@ -197,15 +198,13 @@ export class PaymentDialog extends LitElement {
   }
 }
 
-function errorOf(
-  { status, code, error, fields, withdrawableCents }: Refusal,
-  method: Operable['method'],
-): string {
+function errorOf(refusal: Refusal, method: Operable['method']): string {
+  const { status, code, fields, withdrawableCents } = refusal;
   switch (code) {
     case 'VALIDATION':
       return fields.some(({ path }) => path.endsWith('amountCents'))
         ? 'É mais do que ainda pode ser estornado.'
-        : `O pedido não foi aceito: ${error}`;
+        : UNFIT;
     case 'INSUFFICIENT_FUNDS':
       return `${method === 'card' ? 'A venda já foi liberada, e só' : 'Só'} há ${formatBrl(withdrawableCents ?? 0)} para estornar agora.`;
     case 'NOT_REFUNDABLE':
@@ -216,8 +215,8 @@ function errorOf(
       return 'Este pagamento não espera mais por ninguém: alguém pagou, ou o prazo acabou.';
     default:
       if (status === 0 || status >= 500)
-        return 'Sem resposta do servidor. O pedido pode ter chegado: tente de novo, ele não sai em dobro.';
-      return `O pedido não foi aceito: ${error}`;
+        return 'Sem resposta. O pedido pode ter chegado: tente de novo, ele não sai em dobro.';
+      return refusalText(refusal);
   }
 }
 

@@ -2,6 +2,7 @@ import { html, LitElement, nothing, type TemplateResult } from 'lit';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { PAYOUT_METHODS, type PayableMethod } from '../shared/payout-methods.ts';
 import { postJson, type Refusal } from '../shared/post-json.ts';
+import { refusalText, UNFIT } from '../shared/refusals.ts';
 import { PLACEHOLDERS, TEST_DESTINATIONS } from './destinations.ts';
 import { KeyedRequests } from './keyed-requests.ts';
 import { payoutDone } from './outcomes.ts';
@@ -173,7 +174,7 @@ export class PayoutForm extends LitElement {
             this.#beginNewRequest({ ...this.errors, destination: '' });
           }}
         >
-          <option value="" ?selected=${this.keyType === ''}>reconhecer</option>
+          <option value="" ?selected=${this.keyType === ''}>Automático</option>
           ${Object.entries(KEY_TYPES).map(
             ([value, label]) =>
               html`<option value=${value} ?selected=${this.keyType === value}>${label}</option>`,
@@ -315,7 +316,7 @@ export class PayoutForm extends LitElement {
       return this.#showErrors(
         result.refusal.code === 'VALIDATION'
           ? errorsOf(result.refusal, method)
-          : { form: 'O servidor não disse a tarifa. Nada foi pedido: tente de novo.' },
+          : { form: 'Não foi possível saber a tarifa. Nada foi pedido: tente de novo.' },
       );
     const { feeCents, ...terms } = result.body;
     if (amountCents! <= feeCents)
@@ -401,9 +402,9 @@ function errorsOf(refusal: Refusal, method: PayableMethod): FormErrors {
     default:
       if (refusal.status === 0 || refusal.status >= 500)
         return {
-          form: 'Sem resposta do servidor. O pedido pode ter chegado: tente de novo, ele não sai em dobro.',
+          form: 'Sem resposta. O pedido pode ter chegado: tente de novo, ele não sai em dobro.',
         };
-      return { form: `O saque não foi aceito: ${refusal.error}` };
+      return { form: refusalText(refusal) };
   }
 }
 
@@ -423,7 +424,7 @@ function fieldError({ path, message }: { path: string; message: string }, method
       amount: fee ? `Tem de ser mais do que a tarifa, de ${fee}.` : 'Não é um valor que se possa sacar.',
     };
   }
-  return { form: `${path}: ${message}` };
+  return { form: UNFIT };
 }
 
 customElements.define('payout-form', PayoutForm);

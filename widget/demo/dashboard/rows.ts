@@ -4,6 +4,7 @@ import { formatBrl, formatConfirmations, formatFull, formatLtc, formatRelative }
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
 import { codeCell, type OpenPayment, saleCell, statusCell, timeCell } from './cells.ts';
+import { attemptText, failureText } from './reasons.ts';
 import { takesEvidence } from './dispute-dialog.ts';
 import type { Disputed } from './disputed.ts';
 import {
@@ -59,7 +60,7 @@ export function cardPaymentRow(
     cells: [
       statusCell(
         payment.canceledAt && status === 'EXPIRED' ? CANCELED_LABEL : PAYMENT_LABELS[status],
-        payment.failureReason ??
+        failureText(payment.failureReason) ??
           refundSummary(payment, disputed, failedRefund && `estorno recusado: ${failedRefund}`),
       ),
       html`${formatBrl(amountCents)}`,
@@ -139,7 +140,7 @@ function rowOfPix(
       statusCell(
         PAYMENT_LABELS[status],
         payment.paidLate ? 'depois do prazo' : null,
-        payment.failureReason ?? (isRefundable ? refundSummary(payment, disputed, failedRefund) : null),
+        failureText(payment.failureReason) ?? (isRefundable ? refundSummary(payment, disputed, failedRefund) : null),
         ...returnTexts(payment.returnedCredits),
       ),
       html`${formatBrl(amountCents)}`,
@@ -276,7 +277,7 @@ export function deliveryRow(delivery: WebhookDelivery, now: Date): TableRow {
       html`<span class="strong">${delivery.event}</span>
         <small class="target-url" title=${delivery.url}>${delivery.url}</small>`,
       html`${delivery.attempts.length}<span class="narrow-only"> ${delivery.attempts.length === 1 ? 'tentativa' : 'tentativas'}</span>
-        <small>${last ? (last.responseStatus ?? last.error ?? 'sem resposta') : 'nenhuma ainda'}</small>`,
+        <small>${last ? attemptText(last) : 'nenhuma ainda'}</small>`,
       timeCell(delivery.createdAt, now),
     ],
   };

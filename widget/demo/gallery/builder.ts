@@ -2,6 +2,7 @@
 import type { CheckoutMode } from '../../src/psa-checkout.ts';
 import { formatBrl, parseCents } from '../shared/format.ts';
 import { postJson } from '../shared/post-json.ts';
+import { refusalText } from '../shared/refusals.ts';
 import { assignScript, ENDPOINT, pageClipboard } from './fake-server.ts';
 import { themeStyles } from './theme-styles.ts';
 
@@ -125,14 +126,14 @@ async function createToken(): Promise<void> {
         : '';
     return say(`Token criado, e no HTML. Vale por um dia, e nada é cobrado.${back}`);
   }
-  const { status, fields, error } = result.refusal;
+  const { status, fields } = result.refusal;
   if (fields.some(({ path }) => path === 'amountCents')) amount?.setAttribute('aria-invalid', 'true');
   say(
     status === 404
       ? 'A conta desta página é real: crie o token no seu servidor.'
       : fields.length > 0
         ? `O valor não serve: escreva um de ${formatBrl(80)} a ${formatBrl(10_000_000_000)}.`
-        : `O token não foi criado: ${error}`,
+        : `O token não foi criado. ${refusalText(result.refusal)}`,
   );
 }
 

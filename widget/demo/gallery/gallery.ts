@@ -1,5 +1,6 @@
 import '../../src/define.ts';
 import type { PsaCheckout } from '../../src/psa-checkout.ts';
+import { showAccount } from '../shared/real-account.ts';
 import { drawSnippet, openBuilder, type Settings } from './builder.ts';
 import { assignScript, device, ENDPOINT } from './fake-server.ts';
 import { type GalleryState, STATES } from './states.ts';
@@ -28,6 +29,7 @@ const amountFormats = new Map<string, Intl.NumberFormat>();
 openGallery();
 let placing = goOffline();
 openThemes();
+void showAccount();
 
 function openGallery(): void {
   restoreView();
@@ -269,7 +271,12 @@ function label(amountCents = 18_900): string {
 function amountFormat(language: string): Intl.NumberFormat {
   const made =
     amountFormats.get(language) ??
-    new Intl.NumberFormat(language, { style: 'currency', currency: 'BRL', currencyDisplay: 'narrowSymbol' });
+    // In Spanish as in the element: as the neighbors write reais.
+    new Intl.NumberFormat(language === 'es' ? 'es-AR' : language, {
+      style: 'currency',
+      currency: 'BRL',
+      currencyDisplay: 'narrowSymbol',
+    });
   amountFormats.set(language, made);
   return made;
 }

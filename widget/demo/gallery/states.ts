@@ -135,7 +135,7 @@ export const STATES: readonly GalleryState[] = [
   }),
   pix('expired', 'PIX: prazo terminado', { status: 'EXPIRED', pix: null }),
   pix('failed', 'PIX: sem código', { status: 'FAILED', pix: null }),
-  pix('refunded', 'PIX: devolvido', {
+  pix('refunded', 'PIX: estornado', {
     status: 'REFUNDED',
     paidAt: PAID_AT,
     refundedAt: '2026-03-15T10:05:00.000Z',

@@ -1,6 +1,8 @@
 // Formats of money and time on the pages: Brazilian Portuguese, in the time of Brasília. The payer's page has the same, so a
 // payment has one time, wherever it is read.
 const timeZone = 'America/Sao_Paulo';
+/** The line of a page whose lists have many times; a single time has its zone behind it. */
+export const ZONE = 'Horários de Brasília';
 
 const brl = once(() => new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' }));
 const compactBrl = once(
@@ -39,7 +41,7 @@ export const formatCompactBrl = (cents: number) => compactBrl().format(cents / 1
 export const formatLtc = (amount: string | number) => `${ltcFormat().format(Number(amount))} LTC`;
 export const formatConfirmations = (count: number) =>
   `${count} ${count === 1 ? 'confirmação' : 'confirmações'}`;
-export const formatFull = (instant: Date) => fullFormat().format(instant);
+export const formatFull = (instant: Date) => `${fullFormat().format(instant)} (Brasília)`;
 export const formatClock = (instant: Date) => clockFormat().format(instant);
 
 /** Formats the time of day, with the date in front where it is not today. */

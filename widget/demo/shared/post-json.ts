@@ -2,7 +2,6 @@
 export interface Refusal {
   status: number;
   code: string | null;
-  error: string;
   fields: { path: string; message: string }[];
   withdrawableCents?: number;
   retryAfterSeconds?: number;
@@ -38,7 +37,7 @@ export async function postJson<Body>(path: string, input: unknown = {}): Promise
   } catch {
     return {
       ok: false,
-      refusal: { status: 0, code: null, error: 'O servidor não respondeu.', fields: [] },
+      refusal: { status: 0, code: null, fields: [] },
     };
   }
 }

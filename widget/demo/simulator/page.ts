@@ -35,4 +35,7 @@ export const disputed: Done = ({ waits }) =>
     : 'Disputa aberta; o valor ficou retido.';
 
 /** The field that shows an error, and the sentence in place of the server's. */
-export type FieldOfError = string | { field: string; error: string };
+export interface FieldOfError {
+  field: string;
+  error: string;
+}

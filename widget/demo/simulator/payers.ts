@@ -7,7 +7,7 @@ export const PAYERS: { email: string; effect: string }[] = [
   { email: 'paga-outro@psa.example', effect: 'Paga um centavo a mais, que volta inteiro.' },
   { email: 'sem-codigo@psa.example', effect: 'O banco recusa a cobrança: não há código.' },
   { email: 'demora-codigo@psa.example', effect: 'O banco só dá o código depois de 15 segundos.' },
-  { email: 'devolve-falha@psa.example', effect: 'O banco recusa toda devolução.' },
+  { email: 'devolve-falha@psa.example', effect: 'O banco recusa todo estorno e toda devolução.' },
   { email: 'devolve-depois@psa.example', effect: 'O banco devolve 5 segundos depois do pedido.' },
   { email: 'contesta@psa.example', effect: 'Contesta um minuto depois de pagar; ninguém decide.' },
   { email: 'contesta-ganha@psa.example', effect: 'Contesta, e você ganha sete dias depois.' },

@@ -22,7 +22,7 @@ const ERRORS = {
     field: 'pix-code',
     error: 'Não é um código deste banco, ou falta um pedaço: o CRC não confere.',
   },
-  amountCents: 'pix-amount',
+  amountCents: { field: 'pix-amount', error: 'É mais do que um PIX pode ter.' },
 };
 
 /** The bank of the payer: it pays any code of this server, also where a payer should not. */
@@ -34,8 +34,7 @@ export function renderPixBank({ pixPayments, ltcPayments }: Snapshot, page: Page
       ${
         pixPayments.length === 0
           ? html`<p class="empty">
-              Nenhum PIX ainda. Crie um com a mutação <code>createPayment</code> ou <code>createCharge</code> e ele aparece aqui para
-              ser pago.
+              Nenhum PIX ainda. <a href="/demo/">Escolha o PIX na loja</a> e ele aparece aqui para ser pago.
             </p>`
           : html`<ul class="rows stacked">${pixPayments.map((payment) => renderPayment(payment, page))}</ul>`
       }

@@ -133,7 +133,7 @@ export function renderDisputes({ disputes }: Snapshot, page: Page): TemplateResu
             return;
           }
           void page.run('disputes', { amountCents }, 'Disputa aberta; o valor ficou retido.', {
-            amountCents: 'dispute',
+            amountCents: { field: 'dispute', error: 'É mais do que se pode contestar.' },
           });
         },
       })}
@@ -204,7 +204,7 @@ export function renderTestPayments({ testPayments }: Snapshot, page: Page): Temp
       ${
         testPayments.length === 0
           ? html`<p class="empty">
-              Nenhum. Crie um com a mutação <code>createTestPayment</code> e <code>pending: true</code>.
+              Nenhum. O que for criado no ambiente de teste sem ser pago aparece aqui.
             </p>`
           : html`<ul class="rows">
               ${testPayments.map(

@@ -7,11 +7,13 @@ import {
   formatRelative,
   parseCents,
   parseLitoshi,
+  ZONE,
 } from '../shared/format.ts';
 import { postJson } from '../shared/post-json.ts';
 import { clockOffsetText } from './clock-offset.ts';
 import type { Done, FieldOfError, Page } from './page.ts';
 import { renderPixBank } from './pix-bank.ts';
+import { controlRefusalText } from './refusals.ts';
 import {
   renderCardPayments,
   renderDisputes,
@@ -37,6 +39,8 @@ const SOON_MS = 350;
 const REFRESH_MS = 2_000;
 /** The time to wait for the state: an answer that is lost must not stop the page. */
 const ANSWER_MS = 10_000;
+
+const TOO_MUCH = 'É mais do que o simulador credita de uma vez.';
 
 /** The controls of the simulated bank, acquirer and clock. */
 export class SimulatorApp extends LitElement implements Page {
@@ -100,11 +104,11 @@ export class SimulatorApp extends LitElement implements Page {
     const { snapshot } = this;
     return html`
       <div class="page-header">
-        <h1>Simulador</h1>
+        <div><h1>Simulador</h1><small>${ZONE}</small></div>
         ${snapshot ? this.#renderTenantPicker(snapshot) : nothing}
       </div>
       <p class="outcome" role="status" data-failed=${this.outcome.failed ? 'true' : 'false'}>
-        ${this.unreachable ? 'O servidor não responde. Tentando de novo…' : this.outcome.text}
+        ${this.unreachable ? 'O simulador não responde. Tentando de novo…' : this.outcome.text}
       </p>
       ${snapshot ? this.#renderControls(snapshot) : html`<p class="empty">Carregando…</p>`}
     `;
@@ -245,7 +249,7 @@ export class SimulatorApp extends LitElement implements Page {
       return;
     }
     void this.run('credit', { amountCents }, `Creditado: ${formatBrl(amountCents)}.`, {
-      amountCents: 'credit',
+      amountCents: { field: 'credit', error: TOO_MUCH },
     });
   }
 
@@ -255,7 +259,9 @@ export class SimulatorApp extends LitElement implements Page {
       this.showError('ltc', 'Escreva uma quantia, como 0,5.');
       return;
     }
-    void this.run('credit', { litoshi }, `Creditado: ${formatLtc(litoshi / LITOSHI)}.`, { litoshi: 'ltc' });
+    void this.run('credit', { litoshi }, `Creditado: ${formatLtc(litoshi / LITOSHI)}.`, {
+      litoshi: { field: 'ltc', error: TOO_MUCH },
+    });
   }
 
   // ── Running a control ─────────────────────────────────────────────────────────────────────────
@@ -336,10 +342,9 @@ export class SimulatorApp extends LitElement implements Page {
       this.outcome = { text: typeof done === 'string' ? done : done(result.body), failed: false };
     else {
       const wrong = result.refusal.fields.find(({ path }) => errors[path] !== undefined);
-      const shown = wrong && errors[wrong.path]!;
-      if (typeof shown === 'string') this.showError(shown, `Não serve: ${wrong!.message}`);
-      else if (shown) this.showError(shown.field, shown.error);
-      else this.outcome = { text: `Não deu certo: ${result.refusal.error}`, failed: true };
+      const shown = wrong && errors[wrong.path];
+      if (shown) this.showError(shown.field, shown.error);
+      else this.outcome = { text: controlRefusalText(path, result.refusal), failed: true };
     }
     await this.#refresh();
     this.#scheduleRefresh(SOON_MS);

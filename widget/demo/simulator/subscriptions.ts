@@ -17,12 +17,11 @@ const STATUS_LABELS: Record<Subscription['status'], string> = {
 export function renderSubscriptions({ subscriptions }: Snapshot, page: Page): TemplateResult {
   return html`
     <section class="card" aria-labelledby="subscriptions-title">
-      <h2 id="subscriptions-title">Pix Automático</h2>
+      <h2 id="subscriptions-title">PIX Automático</h2>
       ${
         subscriptions.length === 0
           ? html`<p class="empty">
-              Nenhuma assinatura ainda. Crie uma com a mutação <code>createSubscription</code> e ela aparece aqui para ser
-              autorizada.
+              Nenhuma assinatura ainda. A primeira que a loja criar aparece aqui para ser autorizada.
             </p>`
           : html`<ul class="rows stacked">${subscriptions.map((each) => renderSubscription(each, page))}</ul>`
       }

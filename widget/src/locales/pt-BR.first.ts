@@ -8,7 +8,7 @@ export const first: FirstTexts = {
   creating: 'Preparando o pagamento…',
   loading: 'Buscando seu pagamento…',
   error: 'Não foi possível continuar',
-  network: 'Não conseguimos falar com o servidor. Tentar de novo não cobra duas vezes.',
+  network: 'Não conseguimos conectar. Tentar de novo não cobra duas vezes.',
   retry: 'Tentar de novo',
   cancel: 'Voltar',
   contact: 'Este pagamento não pôde ser aberto. Fale com a loja.',

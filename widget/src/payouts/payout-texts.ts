@@ -65,10 +65,17 @@ export class PayoutTexts {
 }
 
 function createFormats(locale: Locale): Formats {
-  const money = new Intl.NumberFormat(locale, { style: 'currency', currency: 'BRL' });
+  // The neighbours who use reais write `R$ 49,90`; Spanish alone has `49,90 BRL`.
+  const money = new Intl.NumberFormat(locale === 'es' ? 'es-AR' : locale, {
+    style: 'currency',
+    currency: 'BRL',
+    currencyDisplay: 'narrowSymbol',
+  });
   const { format: number } = new Intl.NumberFormat(locale);
-  const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium' });
-  const { format: hour } = new Intl.DateTimeFormat(locale, { timeStyle: 'short' });
+  // The zone is in the header of the column.
+  const timeZone = 'America/Sao_Paulo';
+  const { format: day } = new Intl.DateTimeFormat(locale, { dateStyle: 'medium', timeZone });
+  const { format: hour } = new Intl.DateTimeFormat(locale, { timeStyle: 'short', timeZone });
   const relative = new Intl.RelativeTimeFormat(locale, { style: 'short' });
   const ago = (at: number) => {
     const minutes = Math.max(1, Math.round((Date.now() - at) / 60_000));

@@ -10,8 +10,8 @@ export const texts: Texts = {
     to: 'Para',
     description: 'Descripción',
     expiresIn: 'Tiempo restante',
-    until: (time) => `, hasta las ${time} de Brasilia`,
-    untilDay: (instant) => `, hasta el ${instant}, hora de Brasilia`,
+    until: (time) => `, hasta las ${time}`,
+    untilDay: (instant) => `, hasta el ${instant}`,
     fiveMinutesLeft: 'Quedan 5 minutos para pagar.',
     oneMinuteLeft: 'Queda 1 minuto para pagar.',
     hasExpired: 'Este pago venció.',
@@ -160,7 +160,7 @@ export const texts: Texts = {
     expiredText: (at) => `Este pago venció el ${at}. No se cobró nada.`,
     refunded: 'Pago reembolsado',
     refundedText:
-      'El importe fue devuelto a la tarjeta. Puede tardar hasta dos estados de cuenta en aparecer.',
+      'El importe fue reembolsado a la tarjeta. Puede tardar hasta dos estados de cuenta en aparecer.',
     paidBefore: 'Otro pago de la misma compra ya se había aprobado.',
     alreadyPaidText:
       'Otro pago de la misma compra ya fue aprobado, quizás en otra ventana. No se cobró nada ahora.',
@@ -210,11 +210,11 @@ export const texts: Texts = {
   },
   recurrence: {
     every: {
-      weekly: 'por semana',
-      monthly: 'por mes',
-      quarterly: 'cada 3 meses',
-      semiannual: 'cada 6 meses',
-      yearly: 'por año',
+      weekly: 'semanal',
+      monthly: 'mensual',
+      quarterly: 'trimestral',
+      semiannual: 'semestral',
+      yearly: 'anual',
     },
     until(cycles) {
       if (cycles === null) return 'hasta que tú o la tienda cancelen';
@@ -223,7 +223,7 @@ export const texts: Texts = {
     once: (amount) =>
       html`<strong>${amount}</strong>, una sola vez. Al pagar este código, no autorizas ningún otro cobro.`,
     terms: (amount, every, until, shop) =>
-      html`<strong>${amount} ${every}</strong>, ${until}. Al pagar este código, autorizas a ${shop} a cobrar las próximas cuotas por Pix Automático. Puedes cancelar en la app de tu banco.`,
+      html`<strong>Cobro ${every} de ${amount}</strong>, ${until}. Al pagar este código, autorizas a ${shop} a cobrar las próximas cuotas por PIX Automático. Puedes cancelar en la app de tu banco.`,
     expired: 'El plazo para autorizar terminó',
     expiredText: (at) => `El código PIX venció el ${at}. No pagues con él: el dinero sería devuelto.`,
     startAgain: 'Para suscribirte, vuelve a la tienda y empieza otra vez.',
@@ -274,7 +274,7 @@ export const texts: Texts = {
     alreadyPaidText:
       'Otro pago de la misma compra ya fue aprobado. No envíes LTC: una transferencia no se puede devolver.',
     paid: 'Pago confirmado',
-    paidLate: 'El envío llegó después del plazo y fue aceptado.',
+    paidLate: 'El importe llegó después del plazo y fue aceptado.',
     received: 'Recibido',
     failedPart: (amount, shop, payment) =>
       html`Recibimos ${amount}, que no paga esta compra. Habla con ${shop} e indica este pago: ${payment}`,

@@ -10,8 +10,8 @@ export const texts: Texts = {
     to: 'Para',
     description: 'Descrição',
     expiresIn: 'Expira em',
-    until: (time) => `, às ${time} de Brasília`,
-    untilDay: (instant) => `, em ${instant}, hora de Brasília`,
+    until: (time) => `, às ${time}`,
+    untilDay: (instant) => `, em ${instant}`,
     fiveMinutesLeft: 'Faltam 5 minutos para este pagamento expirar.',
     oneMinuteLeft: 'Falta 1 minuto para este pagamento expirar.',
     hasExpired: 'Este pagamento expirou.',
@@ -75,7 +75,7 @@ export const texts: Texts = {
     },
     other: {
       title: 'Algo deu errado',
-      text: 'Pode ser que o pagamento tenha sido feito mesmo assim. Veja a situação dele antes de tentar de novo.',
+      text: 'Pode ser que o pagamento tenha sido feito mesmo assim. Veja o status dele antes de tentar de novo.',
     },
     seePayment: 'Ver este pagamento',
   },
@@ -206,11 +206,11 @@ export const texts: Texts = {
   },
   recurrence: {
     every: {
-      weekly: 'por semana',
-      monthly: 'por mês',
-      quarterly: 'a cada 3 meses',
-      semiannual: 'a cada 6 meses',
-      yearly: 'por ano',
+      weekly: 'semanal',
+      monthly: 'mensal',
+      quarterly: 'trimestral',
+      semiannual: 'semestral',
+      yearly: 'anual',
     },
     until(cycles) {
       if (cycles === null) return 'até você ou a loja cancelar';
@@ -219,7 +219,7 @@ export const texts: Texts = {
     once: (amount) =>
       html`<strong>${amount}</strong>, uma única vez. Ao pagar este código, você não autoriza nenhuma outra cobrança.`,
     terms: (amount, every, until, shop) =>
-      html`<strong>${amount} ${every}</strong>, ${until}. Ao pagar este código, você autoriza ${shop} a fazer as próximas cobranças pelo Pix Automático. Você pode cancelar no app do seu banco.`,
+      html`<strong>Cobrança ${every} de ${amount}</strong>, ${until}. Ao pagar este código, você autoriza ${shop} a fazer as próximas cobranças pelo PIX Automático. Você pode cancelar no app do seu banco.`,
     expired: 'O tempo para autorizar acabou',
     expiredText: (at) => `O código PIX expirou em ${at}. Não pague com ele: o dinheiro seria devolvido.`,
     startAgain: 'Para assinar, volte à loja e comece de novo.',

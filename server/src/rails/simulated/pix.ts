@@ -299,7 +299,7 @@ export function createSimulatedPix({
         };
         if (!known) await sql.insertInto('simulated_pix_return').values(row).execute();
         if (row.status === 'failed')
-          return { status: 'failed', reason: 'O banco do pagador recusou a devolução' };
+          return { status: 'failed', reason: 'O banco do pagador não aceitou o dinheiro de volta' };
         return row.settles_at !== null && row.settles_at > now
           ? { status: 'pending', settlesAt: row.settles_at }
           : { status: 'completed', endToEndId: row.return_end_to_end_id };

@@ -311,7 +311,7 @@ export function neverMadeOf(
       status: 'failed',
       reversed: true,
       reversedAt: at,
-      failureReason: 'The payments service has no such payout: the request never arrived there',
+      failureReason: 'O pedido de saque não chegou ao serviço de pagamentos',
     };
   });
 }

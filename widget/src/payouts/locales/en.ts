@@ -18,7 +18,7 @@ export const texts: Texts = {
   amount: 'Amount',
   destination: 'Destination',
   code: 'Code',
-  requested: 'Requested',
+  requested: 'Requested (Brasília)',
   fee: 'fee {amount}',
   connecting: 'Connecting…',
   live: 'Live',
@@ -43,9 +43,9 @@ export const texts: Texts = {
   announceChange: 'Payout of {amount}: {status}.',
   announceMany: 'New payouts: {added}. Changed: {changed}.',
   unauthorized: 'Your access to these payouts has ended. Sign in again to go on.',
-  network: 'We could not reach the server.',
-  server: 'Something went wrong on the server.',
-  rate_limited: 'Too many questions in a short time. The table goes on by itself in {seconds} s.',
+  network: 'We could not connect.',
+  server: 'Something went wrong on our side.',
+  rate_limited: 'Too many requests in a short time. The table goes on by itself in {seconds} s.',
   contact: 'These payouts could not be opened.',
 };
 

@@ -18,7 +18,7 @@ export const texts: Texts = {
   amount: 'Importe',
   destination: 'Destino',
   code: 'Código',
-  requested: 'Solicitado',
+  requested: 'Solicitado (Brasilia)',
   fee: 'tarifa {amount}',
   connecting: 'Conectando…',
   live: 'En vivo',
@@ -43,9 +43,9 @@ export const texts: Texts = {
   announceChange: 'Retiro de {amount}: {status}.',
   announceMany: 'Retiros nuevos: {added}. Cambiaron de estado: {changed}.',
   unauthorized: 'Tu acceso a estos retiros terminó. Vuelve a entrar para continuar.',
-  network: 'No pudimos hablar con el servidor.',
-  server: 'Algo no funcionó en el servidor.',
-  rate_limited: 'Demasiadas preguntas en poco tiempo. La tabla sigue sola en {seconds} s.',
+  network: 'No pudimos conectar.',
+  server: 'Algo no funcionó de nuestro lado.',
+  rate_limited: 'Demasiadas consultas en poco tiempo. La tabla sigue sola en {seconds} s.',
   contact: 'Estos retiros no pudieron abrirse.',
 };
 

@@ -2,7 +2,7 @@ import type { Texts } from './texts.ts';
 
 export const texts: Texts = {
   payouts: 'Saques',
-  filter: 'Filtrar por estado',
+  filter: 'Filtrar por status',
   all: 'Todos',
   PENDING: 'Pendente',
   PROCESSING: 'Em processamento',
@@ -17,7 +17,7 @@ export const texts: Texts = {
   amount: 'Valor',
   destination: 'Destino',
   code: 'Código',
-  requested: 'Pedido',
+  requested: 'Solicitado (Brasília)',
   fee: 'tarifa {amount}',
   connecting: 'Conectando…',
   live: 'Ao vivo',
@@ -40,10 +40,10 @@ export const texts: Texts = {
   retry: 'Tentar de novo',
   announceNew: 'Novo saque de {amount}: {status}.',
   announceChange: 'Saque de {amount}: {status}.',
-  announceMany: 'Saques novos: {added}. Mudaram de estado: {changed}.',
+  announceMany: 'Saques novos: {added}. Mudaram de status: {changed}.',
   unauthorized: 'O acesso a estes saques terminou. Entre de novo para continuar.',
-  network: 'Não conseguimos falar com o servidor.',
-  server: 'Algo não funcionou do lado do servidor.',
-  rate_limited: 'Perguntas demais em pouco tempo. A tabela continua sozinha em {seconds} s.',
+  network: 'Não conseguimos conectar.',
+  server: 'Algo falhou do nosso lado.',
+  rate_limited: 'Muitas consultas em pouco tempo. A tabela continua sozinha em {seconds} s.',
   contact: 'Estes saques não puderam ser abertos.',
 };

@@ -1,0 +1,56 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { fileURLToPath } from 'node:url';
+import { describe, expect, it } from 'vitest';
+import { TEXTS } from '../../server/src/checkout-page/language.ts';
+import * as english from '../../widget/src/locales/en.ts';
+import * as spanish from '../../widget/src/locales/es.ts';
+import { texts as delivered } from '../../widget/src/locales/pt-BR.delivered.ts';
+import { first } from '../../widget/src/locales/pt-BR.first.ts';
+import { texts as pix } from '../../widget/src/locales/pt-BR.pix.ts';
+import { texts as portuguese } from '../../widget/src/locales/pt-BR.ts';
+import { texts as englishPayouts } from '../../widget/src/payouts/locales/en.ts';
+import { texts as spanishPayouts } from '../../widget/src/payouts/locales/es.ts';
+import { texts as portuguesePayouts } from '../../widget/src/payouts/locales/pt-BR.ts';
+
+// The words that payers and merchants read.
+
+const READ = {
+  'pt-BR': { first, portuguese, pix, delivered, portuguesePayouts, pages: TEXTS['pt-BR'] },
+  en: { ...english, englishPayouts, pages: TEXTS.en },
+  es: { ...spanish, spanishPayouts, pages: TEXTS.es },
+};
+
+/** All texts below a value, with their paths; of one with places its literals. */
+function textsIn(value: unknown, path = ''): [path: string, text: string][] {
+  if (typeof value === 'string') return [[path, value]];
+  if (typeof value === 'function') return [[path, (String(value).match(/(['"`]).*?\1/gs) ?? []).join(' ')]];
+  return Object.entries(value as object).flatMap(([name, member]) => textsIn(member, `${path}.${name}`));
+}
+
+const finding = (texts: unknown, words: RegExp) => textsIn(texts).filter(([, text]) => words.test(text));
+
+describe.each(Object.entries(READ))('the texts in %s', (_, texts) => {
+  it('No text for payers or merchants has the word of a developer', () => {
+    expect(
+      finding(texts, /\b(servidor|server|graphql|token|api|endpoint|callback|webhook|json|http|mutation)\b/i),
+    ).toEqual([]);
+  });
+});
+
+it('A Portuguese text calls a refund estorno, an interval mensal and a status status', () => {
+  const refunds = textsIn(READ['pt-BR']).filter(([path]) => /refund/i.test(path));
+  expect(refunds.length).toBeGreaterThan(10);
+  expect(refunds.filter(([, text]) => /devol/i.test(text))).toEqual([]);
+  expect(finding(READ['pt-BR'], /por mês|por ano|\bestado\b|situação|\benvio\b/i)).toEqual([]);
+  expect(finding(READ.es, /\benvío\b|pago por/i)).toEqual([]);
+});
+
+it.each(['dashboard', 'simulator'])('The page %s names no command, no field and no mutation', (page) => {
+  const folder = fileURLToPath(new URL(`../../widget/demo/${page}/`, import.meta.url));
+  const found = readdirSync(folder).filter((file) =>
+    /npm run|store import|callbackUrl|mutação|pelo servidor|com create/.test(
+      readFileSync(`${folder}${file}`, 'utf8'),
+    ),
+  );
+  expect(found).toEqual([]);
+});
