@@ -59,9 +59,9 @@ const AMERICAN =
 const NAMES = /```[\s\S]*?```|`[^`\n]*`|\]\([^)]*\)/g;
 const KEYS = /^\s*\w+(?=[:(])/gm;
 
-/** Finds British spellings outside of names. */
+/** Finds British spellings outside of names. @param {string} text @param {string} file */
 function findBritish(text, file) {
-  const blank = (name) => name.replace(/[^\n]/g, ' ');
+  const blank = (/** @type {string} */ name) => name.replace(/[^\n]/g, ' ');
   const words = text.replace(file.endsWith('.ts') ? KEYS : NAMES, blank);
   return [...words.matchAll(BRITISH)].map((match) => ({ match, found: `the British “${match[0]}”` }));
 }

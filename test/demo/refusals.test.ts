@@ -38,5 +38,7 @@ test.each([
   ['clock', 'Nada espera por uma hora.'],
 ])('A control of the simulator that finds nothing to do, %s, says so in Portuguese', (path, text) => {
   expect(controlRefusalText(path, refusal(409))).toBe(text);
-  expect(controlRefusalText(path, refusal(404, 'NOT_FOUND'))).toBe('Não foi encontrado: talvez não exista mais.');
+  expect(controlRefusalText(path, refusal(404, 'NOT_FOUND'))).toBe(
+    'Não foi encontrado: talvez não exista mais.',
+  );
 });

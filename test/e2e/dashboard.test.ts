@@ -3,6 +3,7 @@ import { beforeEach, describe, expect, it } from 'vitest';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import type { Visitor } from '../support/browser.ts';
 import { deferred } from '../support/deferred.ts';
+import { fillAccount } from '../support/filled-account.ts';
 import { configureWebhook } from '../support/pair.ts';
 import { onlyInAll, runsAll } from '../support/scale.ts';
 import { simulate, startServiceFixture } from './fixture.ts';
@@ -712,7 +713,8 @@ const WIDTHS = [320, 390, 700, 1024, 1265, 1280];
 
 describe('the tables', () => {
   it('every table fits its card, and every text its cell, from a phone to a laptop', async () => {
-    const { url, live } = shop.fixture;
+    const { url, live, app } = shop.fixture;
+    await fillAccount(app.database, app.clock.now());
     await configureWebhook(live, 'http://127.0.0.1:9/closed');
     await credit(50_000);
     await simulate(url, 'disputes', { amountCents: 7_350 });

@@ -9,12 +9,7 @@ const shop = openShop(startServiceFixture);
 let account: Awaited<ReturnType<typeof fillAccount>>;
 beforeAll(async () => {
   const { database, clock } = shop.fixture.app;
-  const { id: accountId } = await database.sql
-    .selectFrom('account')
-    .select('id')
-    .orderBy('created_at')
-    .executeTakeFirstOrThrow();
-  account = await fillAccount(database, { accountId, now: clock.now() });
+  account = await fillAccount(database, clock.now());
 });
 
 async function openDashboard(): Promise<Page> {

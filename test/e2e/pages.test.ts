@@ -2,16 +2,24 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Page } from 'playwright-core';
-import { describe, expect, inject, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, inject, it, onTestFinished } from 'vitest';
 import { LIVE_KEY } from '../support/app.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import { CARD, payOn } from '../support/browser.ts';
+import { fillAccount } from '../support/filled-account.ts';
 import { onlyInAll, runsAll } from '../support/scale.ts';
+import type { ServiceFixture } from './fixture.ts';
 import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.ts';
 
 const INVALID_KEY = 'ps_live_thisIsNoKey';
 
 const shop = openShop();
+// No page is looked at with twenty rows alone.
+beforeAll(async () => {
+  if (!runsAll() || inject('backend') === 'facade') return;
+  const { database, clock } = (shop.fixture as ServiceFixture).app;
+  await fillAccount(database, clock.now());
+});
 
 // Every test fails on a violation of a page's own Content-Security-Policy, because the browser logs it.
 describe.each(

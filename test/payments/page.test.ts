@@ -38,7 +38,13 @@ describe('the page of each state', () => {
       BR_CODE,
     ],
     expired: ['O tempo para pagar acabou', '11:59', 'Acabou de pagar? O pagamento ainda é reconhecido'],
-    paid: ['Pagamento confirmado', 'Tudo certo!', '10/03/2026, 12:00 (Brasília)', PAYMENT_ID, 'Continuar para a loja'],
+    paid: [
+      'Pagamento confirmado',
+      'Tudo certo!',
+      '10/03/2026, 12:00 (Brasília)',
+      PAYMENT_ID,
+      'Continuar para a loja',
+    ],
     'paid-delivered': ['O que você comprou', 'TECE-7Q2M-91XK', 'ainda não está disponível'],
     'paid-late': ['Pagamento confirmado', 'depois do prazo', 'Você já pode fechar esta janela'],
     'paid-twice': [
@@ -65,7 +71,12 @@ describe('the page of each state', () => {
     'ltc-paid-elsewhere': ['Este pedido já está pago', 'Não envie LTC'],
     'recurrence-waiting': ['Gerando o código PIX'],
     'recurrence-pending': [
-      ...['Autorize no app do seu banco', 'Cobrança mensal de R$ 49,90', 'por 12 vezes, esta incluída', 'Clube do café'],
+      ...[
+        'Autorize no app do seu banco',
+        'Cobrança mensal de R$ 49,90',
+        'por 12 vezes, esta incluída',
+        'Clube do café',
+      ],
       ...['Expira em 24:00:00', BR_CODE, 'Copiar código', 'PIX Automático'],
     ],
     'recurrence-another-amount': ['Recebemos R$ 49,91 e estamos devolvendo', BR_CODE],

@@ -58,12 +58,25 @@ describe('the gate for the language', () => {
     ['the README', 'README.md', british, 'colour'],
     ['a document', 'server/docs/guide.md', british, 'colour'],
     ['the schema', 'schema.graphql', '"Authorised once."', 'Authorised'],
-    ['the texts of the element', 'widget/src/locales/en.ts', "  recognised: 'still recognised',", 'recognised'],
-    ['the texts of the pages', 'server/src/checkout-page/texts/en.ts', 'authorise: () => `no instalment`,', 'instalment'],
-  ])('The gate for the language finds one British spelling in %s, and none in a name', (_, file, text, word) => {
-    expect(findBannedLanguage(text, file)).toEqual([{ line: 1, found: `the British “${word}”` }]);
-    expect(findBannedLanguage(text, 'server/src/pix/model.ts')).toEqual([]);
-  });
+    [
+      'the texts of the element',
+      'widget/src/locales/en.ts',
+      "  recognised: 'still recognised',",
+      'recognised',
+    ],
+    [
+      'the texts of the pages',
+      'server/src/checkout-page/texts/en.ts',
+      'authorise: () => `no instalment`,',
+      'instalment',
+    ],
+  ])(
+    'The gate for the language finds one British spelling in %s, and none in a name',
+    (_, file, text, word) => {
+      expect(findBannedLanguage(text, file)).toEqual([{ line: 1, found: `the British “${word}”` }]);
+      expect(findBannedLanguage(text, 'server/src/pix/model.ts')).toEqual([]);
+    },
+  );
 
   it('The gate for the language bans an opening without a subject in the schema', () => {
     expect(findBannedLanguage('  """As given."""\n  name: String', 'schema.graphql')).toEqual([

@@ -36,7 +36,12 @@ test('The page shows the terms, the code, and the time for the authorisation in 
   const id = await create({ description: 'Clube do café', endsAfterCycles: 12 });
   const text = await textOf(id);
   for (const words of [
-    ...['Autorize no app do seu banco', 'Cobrança mensal de R$ 49,90', 'por 12 vezes, esta incluída', 'Clube do café'],
+    ...[
+      'Autorize no app do seu banco',
+      'Cobrança mensal de R$ 49,90',
+      'por 12 vezes, esta incluída',
+      'Clube do café',
+    ],
     ...['PIX Automático', txidOf(id), 'Expira em 24:00:00'],
   ])
     expect(text).toContain(words);

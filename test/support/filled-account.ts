@@ -28,11 +28,16 @@ export const FILLED = {
 /** The milliseconds between two payments by PIX, and between two by card. */
 const STEP_MS = { payments: 45_000, cards: 180_000 };
 
-/** Fills an account that has nothing yet. Returns the amount that was paid since an instant, by any method. */
+/** Fills the first account, whose newest rows are of a minute ago. Returns the amount that was paid since an instant, by any method. */
 export async function fillAccount(
   database: Database,
-  { accountId, now }: { accountId: string; now: Date },
+  now: Date,
 ): Promise<{ paidSince(instant: Date): Promise<number> }> {
+  const { id: accountId } = await database.sql
+    .selectFrom('account')
+    .select('id')
+    .orderBy('created_at')
+    .executeTakeFirstOrThrow();
   await seed(database, SEED(accountId, now));
   await seed(database, COUNT);
   return {

@@ -165,15 +165,15 @@ it('the gallery says where no token can be created, and where an amount is none'
   expect(problems.splice(0)).toEqual([expect.stringContaining('404')]);
 });
 
-it.each([
-  'America/Sao_Paulo',
-  'Europe/Lisbon',
-])('a device in %s shows the time of a payment in the time of Brasília, and names it', async (timezoneId) => {
-  const { page } = await openGallery(browser, server.url, {}, { timezoneId });
-  const receipt = page.locator('#default [data-state=paid]').getByText('14 de mar. de 2026');
-  expect(await receipt.textContent()).toBe('14 de mar. de 2026, 14:42 (Brasília)');
-  await page.context().close();
-});
+it.each(['America/Sao_Paulo', 'Europe/Lisbon'])(
+  'a device in %s shows the time of a payment in the time of Brasília, and names it',
+  async (timezoneId) => {
+    const { page } = await openGallery(browser, server.url, {}, { timezoneId });
+    const receipt = page.locator('#default [data-state=paid]').getByText('14 de mar. de 2026');
+    expect(await receipt.textContent()).toBe('14 de mar. de 2026, 14:42 (Brasília)');
+    await page.context().close();
+  },
+);
 
 it('the gallery takes the focus from no field that is typed into', async () => {
   const { page } = await openGallery(browser, server.url, { theme: 'default' });

@@ -797,12 +797,15 @@ describe('texts', () => {
     ['pt-BR', 'Solicitado (Brasília)', /^50 de 1\.200 saques$/, /^R\$\s[\d.]+,\d\d$/],
     ['en', 'Requested (Brasília)', /^50 of 1,200 payouts$/, /^R\$[\d,]+\.\d\d$/],
     ['es', 'Solicitado (Brasilia)', /^50 de 1200 retiros$/, /^R\$\s[\d.]+,\d\d$/],
-  ])('texts, numbers, and amounts as neighbors write them, are in the language %s', async (locale, column, footer, amount) => {
-    const { element } = await table({ count: 1_200 }, { locale });
-    await shows(() => text(element, 'header')?.includes(column), true);
-    await shows(() => text(element, 'footer'), expect.stringMatching(footer));
-    expect(rows(element)[0]?.querySelector('.amount b')?.textContent).toMatch(amount);
-  });
+  ])(
+    'texts, numbers, and amounts as neighbors write them, are in the language %s',
+    async (locale, column, footer, amount) => {
+      const { element } = await table({ count: 1_200 }, { locale });
+      await shows(() => text(element, 'header')?.includes(column), true);
+      await shows(() => text(element, 'footer'), expect.stringMatching(footer));
+      expect(rows(element)[0]?.querySelector('.amount b')?.textContent).toMatch(amount);
+    },
+  );
 
   it('labels replace single texts', async () => {
     const { element } = await table(

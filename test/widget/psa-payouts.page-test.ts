@@ -112,7 +112,17 @@ it('Tab reaches the buttons and one row', async () => {
     );
   }
   expect(names).toEqual([
-    ...['All', 'Pending', 'Processing', 'Completed', 'Denied', 'Status', 'Amount', 'Requested (Brasília)', 'SAQ-000060'],
+    ...[
+      'All',
+      'Pending',
+      'Processing',
+      'Completed',
+      'Denied',
+      'Status',
+      'Amount',
+      'Requested (Brasília)',
+      'SAQ-000060',
+    ],
   ]);
 });
 

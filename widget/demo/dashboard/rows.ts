@@ -4,7 +4,6 @@ import { formatBrl, formatConfirmations, formatFull, formatLtc, formatRelative }
 import { returnTexts } from '../shared/pix.ts';
 import { INTERVALS } from '../shared/subscription.ts';
 import { codeCell, type OpenPayment, saleCell, statusCell, timeCell } from './cells.ts';
-import { attemptText, failureText } from './reasons.ts';
 import { takesEvidence } from './dispute-dialog.ts';
 import type { Disputed } from './disputed.ts';
 import {
@@ -35,6 +34,7 @@ import type {
   WebhookDelivery,
 } from './operations.ts';
 import type { Operable } from './payment-dialog.ts';
+import { attemptText, failureText } from './reasons.ts';
 
 export function cardPaymentRow(
   payment: CardPayment,
@@ -140,7 +140,8 @@ function rowOfPix(
       statusCell(
         PAYMENT_LABELS[status],
         payment.paidLate ? 'depois do prazo' : null,
-        failureText(payment.failureReason) ?? (isRefundable ? refundSummary(payment, disputed, failedRefund) : null),
+        failureText(payment.failureReason) ??
+          (isRefundable ? refundSummary(payment, disputed, failedRefund) : null),
         ...returnTexts(payment.returnedCredits),
       ),
       html`${formatBrl(amountCents)}`,

@@ -475,7 +475,7 @@ export interface ReturnCompletedEvent {
   sandbox?: true;
 }
 
-/** The payer has authorised it, and paid its first cycle. */
+/** The payer has authorized it, and paid its first cycle. */
 export interface SubscriptionActivatedEvent {
   /** The second with a test key. */
   event: 'subscription.activated' | 'subscription.test.activated';
@@ -661,7 +661,7 @@ export interface SubscriptionCompletedEvent {
   sandbox?: true;
 }
 
-/** Nobody has authorised it in time, or the bank gave no code. */
+/** Nobody has authorized it in time, or the bank gave no code. */
 export interface SubscriptionExpiredEvent {
   /** The second with a test key. */
   event: 'subscription.expired' | 'subscription.test.expired';
