@@ -388,7 +388,7 @@ describe('paying', () => {
     const response = await post(served.pageUrl);
     expect(response.status).toBe(500);
     const text = await textOf(response);
-    expect(text).toContain('Veja a situação dele antes de tentar de novo');
+    expect(text).toContain('Veja o status dele antes de tentar de novo');
     expect(text).not.toContain('nonsense');
     expect(served.state.faults).toEqual([fault]);
   });
@@ -403,7 +403,7 @@ describe('paying', () => {
       const response = await post(served.pageUrl);
       expect(response.status).toBe(status);
       expect(response.headers.get('retry-after')).toBe(retryAfter);
-      expect(await textOf(response)).toContain('Veja a situação dele antes de tentar de novo');
+      expect(await textOf(response)).toContain('Veja o status dele antes de tentar de novo');
       expect(served.state.faults).toEqual([outage]);
     },
   );
