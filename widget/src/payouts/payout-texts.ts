@@ -65,11 +65,10 @@ export class PayoutTexts {
 }
 
 function createFormats(locale: Locale): Formats {
-  // The neighbours who use reais write `R$ 49,90`; Spanish alone has `49,90 BRL`.
-  const money = new Intl.NumberFormat(locale === 'es' ? 'es-AR' : locale, {
+  // The neighbors who use reais write them as Brazilians do, `R$ 49,90`; Spanish alone has `49,90 BRL`.
+  const money = new Intl.NumberFormat(locale === 'es' ? 'pt' : locale, {
     style: 'currency',
     currency: 'BRL',
-    currencyDisplay: 'narrowSymbol',
   });
   const { format: number } = new Intl.NumberFormat(locale);
   // The zone is in the header of the column.
