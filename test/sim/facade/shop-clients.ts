@@ -274,7 +274,9 @@ export function createShopClients({
       begin(errand, () => (looksUp ? lookUpRefund(errand) : request(errand)));
     },
     beginPage(page: Page, now = false): void {
-      if (page.state !== 'open' || page.sale.token === null || (!now && page.dueAt > clock.now())) return;
+      // A payment is followed with a token of its own, also where the one that has started it is gone.
+      const isIdle = page.state !== 'open' || (page.sale.token === null && !page.started);
+      if (isIdle || (!now && page.dueAt > clock.now())) return;
       begin(page, () => act(page));
     },
     beginSale(sale: Sale): void {

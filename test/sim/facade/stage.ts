@@ -7,6 +7,8 @@ import type { createRestore } from './restore.ts';
 import type { ServiceHost, Wire } from './wire.ts';
 
 const MINUTE = 60_000;
+/** A little more than a query waits for its slot, and less than any reader's patience. */
+const SLOT_WAIT_MS = 2_500;
 const QUIET_TURNS = 12;
 const MOST_TURNS = 200_000;
 
@@ -23,6 +25,11 @@ export interface Stage {
   /** Resolves once nothing moves any more at this instant. */
   settle(): Promise<void>;
   pass(ms: number): Promise<void>;
+  /**
+   * Lets what has just been asked be answered, before the clock passes it by: a reader has patience for seconds, and a request that
+   * waits for its slot is given up unsent by one that jumps a minute ahead.
+   */
+  serve(): Promise<void>;
   /**
    * The operator puts the database back to its backup, and starts a facade once nothing of before can arrive any more.
    * `meanwhile` runs when the old ones have ended.
@@ -128,6 +135,10 @@ export function createStage({
     async pass(ms) {
       clock.moveTo(plusMs(clock.now(), ms));
       await stage.settle();
+    },
+    async serve() {
+      await stage.settle();
+      await stage.pass(SLOT_WAIT_MS);
     },
     async goBack(restore, { marks, meanwhile }) {
       count('the database is restored');

@@ -86,7 +86,7 @@ export async function playStory({
     ...{ name: `s${seed}`, clock, random, databaseUrl, host, service, note, count, found },
     onSettled: () => invoices.forEach((invoice) => void judge.checkOnce(invoice)),
   });
-  const { instances, urls, start, settle, pass } = stage;
+  const { instances, urls, start, settle, pass, serve } = stage;
   function payForOthers(): void {
     service.payForOthers(random.pick(STRANGERS), random.pick(AMOUNTS), random.pick(['pix', 'pix_turbo']));
   }
@@ -170,6 +170,7 @@ export async function playStory({
       await goOn(2 * MINUTE);
     for (let round = 0; round < MOST_ROUNDS && broken.length === 0; round += 1) {
       const looking = client.lookAgain();
+      await serve();
       await pass(MINUTE);
       await looking;
       // An answer that is read only now may lead to another attempt.
