@@ -401,6 +401,31 @@ describe('an answer to a creation that is not of the request', () => {
     expect(faultsOf(facade)).toEqual(['another name', 'another externalId', 'another price']);
   });
 
+  test('A subaccount and a product are not created by an answer that names what another creation has made', async () => {
+    const { facade, script, tenant, port, answer } = await startSubaccounts();
+    const refusal = { code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false };
+    answer({ id: SUBACCOUNT, name: 'Ana' });
+    const created = await port.create(tenant, { name: 'Ana', externalId: '7' });
+    // The number is one subaccount's, however often it is created, and under whichever name.
+    expect(await port.create(tenant, { name: 'Ana Lima', externalId: '7' })).toMatchObject({
+      subaccount: { id: created.subaccount.id },
+    });
+    await expect(port.create(tenant, { name: 'Ana', externalId: '8' })).rejects.toMatchObject(refusal);
+    await expect(port.create(tenant, { name: 'Ana' })).rejects.toMatchObject(refusal);
+    const products = createRemoteProducts(facade).serviceFor(requesterOf());
+    const product = { name: 'Caneca', priceCents: 4_990 };
+    const answerProduct = (id: string) => script.on('POST', '/v1/products', () => ok({ id, ...product }));
+    answerProduct(HEX.slice(0, 24));
+    await products.create(tenant, product);
+    await expect(products.create(tenant, product)).rejects.toMatchObject(refusal);
+    answerProduct('f'.repeat(24));
+    await products.create(tenant, product);
+    // Another merchant's products have their own ids.
+    answerProduct(HEX.slice(0, 24));
+    await products.create({ ...tenant, environment: 'sandbox' }, product);
+    expect(faultsOf(facade)).toEqual(Array(3).fill('what belongs to another request'));
+  });
+
   test('A refund that is answered with that of another request is in doubt', async () => {
     const { script, facade, tenant } = await start();
     const slice = createRemoteRefunds({ ...facade, readWallet });

@@ -1,4 +1,8 @@
-import { UpstreamError } from '../kernel/errors.ts';
+import type { Committer } from '../commit/commit.ts';
+import { behindChange, UpstreamError } from '../kernel/errors.ts';
+import { deterministicId, objectId } from '../kernel/ids.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { claiming } from './intents/commands.ts';
 import { unreadable } from './responses.ts';
 
 // One rule for the answers to all creations. An answer is of the request where it fits what was asked, and where what it names belongs
@@ -25,4 +29,34 @@ export function disbelieved(contradiction: string, { movesMoney }: { movesMoney:
 /** Builds the entry in the log of such an answer. `inWords`: the purpose of the request, as `creating charges`. */
 export function faultOf(contradiction: string, inWords: string): Error {
   return new Error(`The payments service was asked for ${inWords}, and has answered with ${contradiction}`);
+}
+
+/** A creation without an idempotency key, of a resource that is not stored here. */
+export interface Creation {
+  kind: 'createProduct' | 'createSubaccount';
+  /** The id that it was answered with. */
+  id: string;
+  /** The merchant's own number, by which the service gives what it has made before; null where the request has none. */
+  externalId: string | null;
+}
+
+/**
+ * Asserts that what a creation was answered with belongs to no other, and records that it is its own.
+ * @throws UpstreamError
+ */
+export async function claimCreated(
+  { committer, onFault }: { committer: Pick<Committer, 'change'>; onFault: (fault: unknown) => void },
+  tenant: Tenant,
+  { kind, id, externalId }: Creation,
+  inWords: string,
+): Promise<void> {
+  const key = `psa-${externalId === null ? objectId() : deterministicId(24, externalId)}`;
+  const isOwn = await committer
+    .change(claiming(tenant, { kind, key, resourceId: id }))
+    .catch((error: unknown) => {
+      throw behindChange(error);
+    });
+  if (isOwn) return;
+  onFault(faultOf(OF_ANOTHER, inWords));
+  throw disbelieved(OF_ANOTHER, { movesMoney: false });
 }

@@ -4,7 +4,7 @@ import { readRecord } from '../../kernel/lenient-json.ts';
 import { withoutExtra } from '../../kernel/list-range.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
-import { disbelieved, faultOf } from '../../upstream/creations.ts';
+import { claimCreated, disbelieved, faultOf } from '../../upstream/creations.ts';
 import {
   type RemoteSlice,
   requestOptionsFor,
@@ -55,6 +55,7 @@ const DELETE = { name: 'DELETE /v1/products/{id}', inWords: 'deleting products' 
 /** Products over HTTP; none is stored here. */
 export function createRemoteProducts({
   clock,
+  committer,
   upstream,
   reads,
   onFault,
@@ -149,7 +150,8 @@ export function createRemoteProducts({
 
   return {
     serviceFor: (requester) => ({
-      async create({ environment }, { name, description, priceCents }) {
+      async create(tenant, { name, description, priceCents }) {
+        const { environment } = tenant;
         const input = { name, ...(description == null ? {} : { description }), priceCents };
         const answer = await write(POST, {
           environment,
@@ -170,6 +172,8 @@ export function createRemoteProducts({
           onFault(faultOf(contradiction, POST.inWords));
           throw disbelieved(contradiction, { movesMoney: false });
         }
+        const creation = { kind: 'createProduct', id: product.id, externalId: null } as const;
+        await claimCreated({ committer, onFault }, tenant, creation, POST.inWords);
         return {
           ...product,
           name: product.name ?? name,

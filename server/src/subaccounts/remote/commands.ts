@@ -2,7 +2,7 @@ import { otherPart } from '../../kernel/contradictions.ts';
 import { NotFoundError, type PaymentError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
 import type { PixKeyKind } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { disbelieved, faultOf } from '../../upstream/creations.ts';
+import { claimCreated, disbelieved, faultOf } from '../../upstream/creations.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../upstream/endpoint-availability.ts';
 import {
@@ -82,7 +82,10 @@ export function summaryOf({ subaccountId, amountCents }: Summary): Summary {
 const POST = { name: 'POST /v1/subaccounts', inWords: 'creating subaccounts' };
 
 /** Builds the function that creates a subaccount at the service, which throws a PaymentError. */
-export function createSubaccountWith({ post }: Sender, { onFault }: Pick<UpstreamDependencies, 'onFault'>) {
+export function createSubaccountWith(
+  { post }: Sender,
+  { committer, onFault }: Pick<UpstreamDependencies, 'committer' | 'onFault'>,
+) {
   return async (
     tenant: Tenant,
     input: CreateSubaccountInput,
@@ -115,6 +118,8 @@ export function createSubaccountWith({ post }: Sender, { onFault }: Pick<Upstrea
         onFault(faultOf(contradiction, POST.inWords));
         throw disbelieved(contradiction, { movesMoney: false });
       }
+      const creation = { kind: 'createSubaccount', id: subaccount.id, externalId } as const;
+      await claimCreated({ committer, onFault }, tenant, creation, POST.inWords);
       return { subaccount, replayed: answer.status === 200 };
     }
     if (answer.status === 409)

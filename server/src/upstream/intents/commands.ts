@@ -165,3 +165,37 @@ export function abandonment(tenant: Tenant, intent: Intent, observation?: Observ
     },
   };
 }
+
+/**
+ * The command that records what a request without an intent was answered with; its outcome is false where another request has
+ * been answered with that. The same key stands for one request, however often it was sent.
+ */
+export function claiming(
+  tenant: Tenant,
+  { kind, key, resourceId }: { kind: string; key: string; resourceId: string },
+): Command<boolean> {
+  const id = idOf(tenant, { operation: kind, key });
+  const claimed = intentKey(kind, resourceId);
+  return {
+    tenant,
+    read: (reader) => reader.load(claims, claimed),
+    decide(state) {
+      const claim = state.get(claims, claimed);
+      if (claim) return { outcome: claim.intentId === id };
+      const intent: Intent = {
+        ...{ id, operation: kind, key, inputHash: hashInput(resourceId), summary: {} },
+        ...{ state: 'done', resourceId, lookups: 0, lookedUpAt: null, finding: null },
+        ...{ behindSince: null, createdAt: state.now },
+      };
+      return {
+        outcome: true,
+        writes: { records: [put(intents, intent), put(claims, { key: claimed, intentId: id })] },
+      };
+    },
+  };
+}
+
+/** The id of a request's intent. It follows from the key, so one that is repeated after a restore has the id that its caller knows. */
+export function idOf(tenant: Tenant, { operation, key }: Pick<Intent, 'operation' | 'key'>): string {
+  return `int_${hashInput({ ...tenant, name: operation, key }).slice(0, 24)}`;
+}

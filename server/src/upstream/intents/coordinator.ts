@@ -4,13 +4,12 @@ import type { Records } from '../../db/records.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { RateLimitError, UpstreamError } from '../../kernel/errors.ts';
 import { objectId } from '../../kernel/ids.ts';
-import { hashInput } from '../../kernel/input-hash.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { disbelieved, faultOf, OF_ANOTHER } from '../creations.ts';
 import type { Observation } from '../mirror.ts';
 import { toUpstreamError } from '../responses.ts';
 import { UpstreamFault } from '../upstream.ts';
-import { changeWhileOpen, completion, opening, resolveTask } from './commands.ts';
+import { changeWhileOpen, completion, idOf, opening, resolveTask } from './commands.ts';
 import { createEarlierRequests } from './earlier.ts';
 import {
   type Found,
@@ -84,9 +83,8 @@ export function createIntents({
   async function run<Input>(tenant: Tenant, requested: Operation<Input>): Promise<Done> {
     // A generated key has the form that the document gives for idempotency keys.
     const operation = { ...requested, key: requested.key ?? `psa-${objectId()}` };
-    // The id follows from the key, so a request that is repeated after a restore has the id that its caller knows.
     const { name, key } = operation;
-    const id = `int_${hashInput({ ...tenant, name, key }).slice(0, 24)}`;
+    const id = idOf(tenant, { operation: name, key });
     let denied: Intent | null = null;
     for (;;) {
       const behind = await earlier.behind(name, { isNamed: requested.key !== null });
