@@ -314,7 +314,10 @@ export async function createApp({
           copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
           administration: {
             ...createAdministration({ database, committer, clock }),
-            ...createTokenAdministration({ database, committer, clock, credentials: tokens }),
+            ...createTokenAdministration({
+              ...{ database, committer, clock, credentials: tokens },
+              behind: config.upstream ? records.behind : undefined,
+            }),
             ...createLtcControls({ database, committer, family: ltcPayments }),
             ...createDoubts({ database, committer, clock }),
             ...createUpstreamCheck({ database, clock, upstreamConfig: config.upstream }),

@@ -106,12 +106,23 @@ It is stored hashed and shown this once. To end it: ${PSA_COMMAND} keys revoke $
     case 'tokens.list':
       return formatTable((result as { tokens: Json<PausedToken>[] }).tokens, 'None is paused.', {
         id: ({ tokenId }) => tokenId,
-        reason: ({ reason }) => (reason === 'merchant' ? 'paused by hand' : 'declined cards'),
+        reason: ({ reason }) => PAUSES_IN_WORDS[reason],
         since: ({ pausedAt }) => formatInstant(pausedAt),
-        until: ({ pausedUntil }) => (pausedUntil === null ? 'resumed' : formatInstant(pausedUntil)),
+        until: ({ reason, pausedUntil }) =>
+          pausedUntil === null
+            ? reason === 'restored'
+              ? `${PSA_COMMAND} restored --confirm`
+              : 'resumed'
+            : formatInstant(pausedUntil),
       });
   }
 }
+
+const PAUSES_IN_WORDS: Readonly<Record<PausedToken['reason'], string>> = {
+  merchant: 'paused by hand',
+  declines: 'declined cards',
+  restored: 'the records went back',
+};
 
 /** Formats the summary of a backup. */
 export function formatBackup({ file, bytes, ...saved }: Saved): string {

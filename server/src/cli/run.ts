@@ -254,13 +254,17 @@ async function performOnDatabase(
     });
     const parts = { database, committer, clock };
     if (isOwn && config.upstream) await bootstrapRemote({ ...parts, upstream: config.upstream });
+    const records = createRecords({ ...parts, log: silentLog });
     const administration = {
       ...createAdministration(parts),
-      ...createTokenAdministration({ ...parts, credentials: tokens }),
+      ...createTokenAdministration({
+        ...{ ...parts, credentials: tokens },
+        behind: config.upstream ? records.behind : undefined,
+      }),
       ...createLtcControls({ ...parts, family: ltcPayments }),
       ...createDoubts(parts),
       ...createUpstreamCheck({ ...parts, upstreamConfig: config.upstream }),
-      ...createRecords({ ...parts, log: silentLog }),
+      ...records,
       ...createStoreAdministration({
         store: createStoreService(parts),
         findAccount: (id) => findManagedAccount(database.sql, id),

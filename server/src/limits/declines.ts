@@ -1,5 +1,5 @@
 import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from '../card-payments/model.ts';
-import { isPaused, type TokenPause } from '../card-payments/tokens/model.ts';
+import { isPaused, isStopped, type TokenPause } from '../card-payments/tokens/model.ts';
 import type { Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { networkOf } from '../kernel/network.ts';
@@ -81,7 +81,7 @@ export function createCardTestingGuard({
     ]);
     const countOf = (key: string | null) => (key === null ? null : (counts.get(key) ?? null));
     const seen = countOf(network);
-    if (isPaused(pause, now) && pause?.reason === 'merchant') {
+    if (isStopped(pause, now)) {
       const retryAt = plusMs(now, PAUSED_RETRY_MS);
       const { pausedUntil } = pause;
       return { seen, now, retryAt: pausedUntil && pausedUntil < retryAt ? pausedUntil : retryAt };

@@ -3,8 +3,8 @@ import { accounts, tokens } from '../access/collections.ts';
 import { createAccessService, createTokenMint, firstTenant, prepareToken } from '../access/service.ts';
 import { createRemoteCardPayments } from '../card-payments/remote/service.ts';
 import { createRemoteCheckoutTokens } from '../card-payments/remote/token-service.ts';
-import { createCheckoutTokenService } from '../card-payments/tokens/service.ts';
-import { selectMintedAt } from '../card-payments/tokens/store.ts';
+import { createCheckoutTokenService, MAX_LISTED } from '../card-payments/tokens/service.ts';
+import { selectMintedAt, selectPausedTokens } from '../card-payments/tokens/store.ts';
 import { createRemoteCharges } from '../charges/remote/service.ts';
 import type { UpstreamConfig } from '../config/config.ts';
 import { createRemoteDeliveries } from '../deliveries/remote/service.ts';
@@ -270,6 +270,8 @@ export async function createRemoteRuntime({
       families: dependencies.families,
       records,
       mintedAt: (tokenId) => selectMintedAt(database.sql, tokenId),
+      listPaused: (tenant, behind) =>
+        selectPausedTokens(database.sql, { tenant, behind, now: clock.now(), limit: MAX_LISTED }),
     },
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });

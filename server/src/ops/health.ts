@@ -68,7 +68,13 @@ export function createHealthRoutes({
         sendJson(response, ready ? 200 : 503, {
           status: ready ? 'ready' : 'not ready',
           ...(reason !== null && { cause: reason }),
-          ...(behind && { records: { behindSince: behind.since, cause: behind.cause } }),
+          ...(behind && {
+            records: {
+              ...{ behindSince: behind.since, cause: behind.cause },
+              // Each one is in `pausedTokens`: this page is open to all, and shows no ids.
+              ...(state && { tokensPausedBefore: behind.until }),
+            },
+          }),
           ...(state && {
             upstream: {
               ...{ circuit: state.circuit, lastAnswerAt: state.lastAnswerAt },

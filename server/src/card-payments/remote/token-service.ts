@@ -1,8 +1,9 @@
 import { methodsOf } from '../../checkout/model.ts';
 import type { Behind } from '../../kernel/records.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { assertTaken } from '../../upstream/families.ts';
-import { type CheckoutTokenService, grantOf } from '../tokens/model.ts';
+import { type CheckoutTokenService, grantOf, type PausedToken, pauseOfRestore } from '../tokens/model.ts';
 
 /** Checkout tokens in front of another service, where PIX payments start if the operator has named their family. */
 export function createRemoteCheckoutTokens(
@@ -11,10 +12,13 @@ export function createRemoteCheckoutTokens(
     families,
     records,
     mintedAt,
+    listPaused,
   }: Pick<UpstreamDependencies, 'families'> & {
     records: { behind(): Promise<Behind | null> };
     /** Reads when a token was minted; null where there is none. */
     mintedAt: (tokenId: string) => Promise<Date | null>;
+    /** Lists the pauses in force, with those of records that went back. */
+    listPaused: (tenant: Tenant, behind: Behind) => Promise<PausedToken[]>;
   },
 ): CheckoutTokenService {
   return {
@@ -27,9 +31,11 @@ export function createRemoteCheckoutTokens(
     async pauseOf(tokenId) {
       const behind = await records.behind();
       const minted = behind && (await mintedAt(tokenId));
-      return minted && minted < behind.until
-        ? { reason: 'merchant', pausedAt: behind.until, pausedUntil: null }
-        : service.pauseOf(tokenId);
+      return minted && minted < behind.until ? pauseOfRestore(behind) : service.pauseOf(tokenId);
+    },
+    async listPaused(tenant) {
+      const behind = await records.behind();
+      return behind ? listPaused(tenant, behind) : service.listPaused(tenant);
     },
   };
 }

@@ -11,6 +11,7 @@ import {
 import { plusMs } from '../../kernel/clock.ts';
 import { IdempotencyError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
+import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { notNull, optionalLimit, requiredOr } from '../../kernel/text.ts';
 import { pixAmount } from '../../pix/model.ts';
@@ -22,8 +23,11 @@ const MAX_SECONDS = 31_536_000;
 
 /** A checkout token that takes no payments, or takes them slowly. Tokens of one order have one pause. */
 export interface TokenPause {
-  /** `merchant`: it takes none. `declines`: many cards were declined, so each payer waits longer between two cards. */
-  reason: 'merchant' | 'declines';
+  /**
+   * `merchant`: it takes none. `declines`: many cards were declined, so each payer waits longer between two cards. `restored`: it
+   * takes none, for it may have sold in what the records lack since they went back. That is not stored.
+   */
+  reason: 'merchant' | 'declines' | 'restored';
   pausedAt: Date;
   /** The end of the pause; null: until it is resumed. */
   pausedUntil: Date | null;
@@ -259,10 +263,20 @@ export function isPaused(pause: TokenPause | null | undefined, now: Date): boole
   return pause != null && (pause.pausedUntil === null || pause.pausedUntil > now);
 }
 
-/** Refuses a token that the merchant has paused. @throws UnavailableError */
+/** Whether a token takes no payments at all. */
+export function isStopped(pause: TokenPause | null | undefined, now: Date): pause is TokenPause {
+  return isPaused(pause, now) && pause?.reason !== 'declines';
+}
+
+/** Refuses a token that takes no payments. @throws UnavailableError */
 export function assertNotPaused(pause: TokenPause | null | undefined, now: Date): void {
-  if (isPaused(pause, now) && pause?.reason === 'merchant')
+  if (isStopped(pause, now))
     throw new UnavailableError('CHECKOUT_TOKEN_PAUSED', 'This checkout takes no payments at the moment');
+}
+
+/** The pause of a token that was minted before the records went back: until the operator confirms them. */
+export function pauseOfRestore({ until }: Behind): TokenPause {
+  return { reason: 'restored', pausedAt: until, pausedUntil: null };
 }
 
 const MINUTE_MS = 60_000;

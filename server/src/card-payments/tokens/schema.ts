@@ -128,6 +128,11 @@ const TokenPauseReason = builder.enumType('TokenPauseReason', {
       description:
         'Many cards were declined, as when stolen ones are tried. The pause ends by itself; meanwhile every payer can pay, with longer waits after a declined card.',
     },
+    RESTORED: {
+      value: 'restored',
+      description:
+        'In front of another service: this server was restored, and the token, which was minted before, may have sold since. It starts no payment until the operator confirms the records (psa restored --confirm); resumeToken does not end this.',
+    },
   } as const,
 });
 

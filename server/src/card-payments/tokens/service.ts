@@ -11,6 +11,7 @@ import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotenc
 import type { Database, Sql } from '../../db/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
+import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertPixEnabled, type AccountSettings as PixSettings } from '../../pix/model.ts';
 import { assertFound, type ProductService } from '../../products/model.ts';
@@ -43,7 +44,7 @@ interface PauseDependencies {
   credentials: CredentialCollection;
 }
 
-const MAX_LISTED = 100;
+export const MAX_LISTED = 100;
 /** The operation under which the first token of each `externalId` is remembered, with a hash of its input. */
 const ORDER = 'checkoutOrder';
 
@@ -155,8 +156,13 @@ export function createCheckoutTokenService({
 /** Pauses and resumes tokens for the operator of the server. */
 export function createTokenAdministration({
   clock,
+  behind = async () => null,
   ...dependencies
-}: PauseDependencies & { clock: Clock }): TokenAdministration {
+}: PauseDependencies & {
+  clock: Clock;
+  /** Reads the mark of records that went back, in front of another service; without one no token is paused by it. */
+  behind?: (() => Promise<Behind | null>) | undefined;
+}): TokenAdministration {
   return {
     async pauseToken({ token: named, minutes }) {
       const seconds = minutes === undefined ? null : minutes * 60;
@@ -175,7 +181,8 @@ export function createTokenAdministration({
 
     async listPausedTokens() {
       const { sql } = dependencies.database;
-      return { tokens: await selectPausedTokens(sql, { tenant: null, now: clock.now(), limit: MAX_LISTED }) };
+      const part = { tenant: null, now: clock.now(), limit: MAX_LISTED };
+      return { tokens: await selectPausedTokens(sql, { ...part, behind: await behind() }) };
     },
   };
 }

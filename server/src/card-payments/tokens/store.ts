@@ -3,8 +3,9 @@ import type { CheckoutGrant } from '../../checkout/model.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { hashSecret } from '../../kernel/ids.ts';
+import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { PausedToken, TokenPause, TokenSnapshot } from './model.ts';
+import { type PausedToken, pauseOfRestore, type TokenPause, type TokenSnapshot } from './model.ts';
 
 const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
 
@@ -59,17 +60,60 @@ export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Pr
       .set({
         paused_at: pause?.pausedAt ?? null,
         paused_until: pause?.pausedUntil ?? null,
-        pause_reason: pause?.reason ?? null,
+        pause_reason: storedReason(pause),
       })
       .where('id', '=', tokenId)
       .execute();
 }
 
-/** Lists the pauses in force, newest first. The pause of an order is stored at its first token, and listed even where that is revoked. */
+/** A part of the pauses: those of one account, or of all. */
+interface PausesOf {
+  tenant: Tenant | null;
+  now: Date;
+  limit: number;
+}
+
+/**
+ * Lists the pauses in force, newest first. `behind`: the mark of records that went back, which pauses every token of before.
+ */
 export async function selectPausedTokens(
   sql: Sql,
-  { tenant, now, limit }: { tenant: Tenant | null; now: Date; limit: number },
+  { behind = null, ...part }: PausesOf & { behind?: Behind | null },
 ): Promise<PausedToken[]> {
+  const [stored, ofRestore] = await Promise.all([
+    selectStoredPauses(sql, part),
+    behind ? selectTokensOfBefore(sql, { ...part, until: behind.until }) : [],
+  ]);
+  const isOfRestore = new Set(ofRestore);
+  return [
+    ...stored.filter(({ tokenId }) => !isOfRestore.has(tokenId)),
+    ...ofRestore.map((tokenId) => ({ tokenId, ...pauseOfRestore(behind!) })),
+  ]
+    .sort((left, right) => right.pausedAt.getTime() - left.pausedAt.getTime())
+    .slice(0, part.limit);
+}
+
+/**
+ * Selects the checkout tokens that are in use and were minted before an instant, the newest first. Of an order it is the first
+ * token, whose pause is the order's.
+ */
+async function selectTokensOfBefore(
+  sql: Sql,
+  { tenant, now, limit, until }: PausesOf & { until: Date },
+): Promise<string[]> {
+  const { rows } = await raw<{ id: string }>`
+    select first.id from token
+    join token first on first.id = coalesce(token."grant" ->> 'orderTokenId', token.id)
+    where token.kind = 'checkout' and token.revoked_at is null
+      and (token.expires_at is null or token.expires_at > ${now}) and first.created_at < ${until}
+      ${tenant ? raw`and token.account_id = ${tenant.accountId} and token.environment = ${tenant.environment}` : raw``}
+    group by first.id order by max(first.created_at) desc, first.id limit ${limit}
+  `.execute(sql);
+  return rows.map(({ id }) => id);
+}
+
+/** The pause of an order is stored at its first token, and listed even where that is revoked. */
+async function selectStoredPauses(sql: Sql, { tenant, now, limit }: PausesOf): Promise<PausedToken[]> {
   let query = sql
     .selectFrom('token')
     .select(COLUMNS)
@@ -80,6 +124,12 @@ export async function selectPausedTokens(
     query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
   const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
   return rows.map((row) => ({ tokenId: row.id, ...toPause(row)! }));
+}
+
+/** @throws TypeError where the pause is a restore's, which the mark of the records stands for */
+function storedReason(pause: TokenPause | null): 'merchant' | 'declines' | null {
+  if (pause?.reason === 'restored') throw new TypeError('the pause of a restore is not stored');
+  return pause?.reason ?? null;
 }
 
 const COLUMNS = ['id', 'paused_at', 'paused_until', 'pause_reason'] as const;
