@@ -488,7 +488,6 @@ describeOnDatabase('webhooks of the service', (open) => {
 
     test.each([
       ['cannot be read', new UpstreamFault('unreadable', 'maybe'), 5],
-      ['is a failure', new UpstreamFault('server_error', 'maybe', '502'), 20],
       [
         'is a refusal',
         new UpstreamError('the key was rotated', { retryable: false, moneyMayHaveMoved: false }),
@@ -502,9 +501,31 @@ describeOnDatabase('webhooks of the service', (open) => {
         });
         await receiving.post(delivered(withdrawal('a', 'completed')));
         await receiving.pass(24 * HOUR);
-        expect(looks).toHaveLength(times);
+        expect(looks).toHaveLength(3 + times);
         expect(receiving.faults.map(String)).toEqual([
           `Error: A webhook of payout a could not be verified: ${fault.message}`,
+        ]);
+        expect(await receiving.count('task')).toBe(0);
+      },
+    );
+
+    test.each([
+      ['cannot be reached', new UpstreamFault('unreachable', 'no'), 12, []],
+      ['fails', new UpstreamFault('server_error', 'maybe', '502'), 40, [' so far']],
+      ['shows a page', new UpstreamFault('unreadable', 'maybe', 'not JSON'), 40, [' so far']],
+      ['has no room', new RateLimitError('120 requests a minute', 20), 12, []],
+    ])(
+      'The lookups of an outage do not count: where the service %s, an event is checked as often after it',
+      async (_, fault, times, logged) => {
+        const { receiving, looks } = await looking((__, look) => {
+          if (look <= times) throw fault;
+        });
+        await receiving.post(delivered(withdrawal('a', 'completed')));
+        await receiving.pass(24 * HOUR);
+        expect(looks).toHaveLength(times + 5);
+        expect(receiving.faults.map(String)).toEqual([
+          ...logged.map((so) => `Error: A webhook of payout a could not be verified${so}: ${fault.message}`),
+          'Error: A webhook said of payout a that it is completed; the service does not',
         ]);
         expect(await receiving.count('task')).toBe(0);
       },

@@ -141,6 +141,7 @@ interface TaskTable extends TenantTable {
   key: string;
   due_at: Date;
   attempts: Generated<number>;
+  outages: Generated<number>;
   revision: Generated<number>;
   lease: string | null;
   leased_until: Date | null;

@@ -13,6 +13,7 @@ import type { ServiceClock } from './service-clock.ts';
 import { ACCEPT_ENCODING, createTransport, type WireAnswer } from './transport.ts';
 import {
   isOfPayers,
+  NOT_JSON,
   type RequestOptions,
   type Upstream,
   type UpstreamAnswer,
@@ -323,7 +324,7 @@ function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
     return redaction.json(JSON.parse(text), text);
   } catch {
     if (status >= 300) return null;
-    throw new UpstreamFault('unreadable', 'maybe', 'not JSON');
+    throw new UpstreamFault('unreadable', 'maybe', NOT_JSON);
   }
 }
 

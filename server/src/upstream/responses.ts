@@ -11,7 +11,7 @@ import {
 } from '../kernel/errors.ts';
 import { readRecord, readText } from '../kernel/lenient-json.ts';
 import { createRedaction } from './secrets.ts';
-import { type UpstreamAnswer, UpstreamFault } from './upstream.ts';
+import { NOT_JSON, type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 
 // The meaning of the service's answers, and the errors of callers where there is none: the same in every slice.
 
@@ -199,9 +199,13 @@ export function unreadable(detail: string | null = null): UpstreamFault {
   return new UpstreamFault('unreadable', 'maybe', detail);
 }
 
-/** Whether the service answered, but with a failure or with what cannot be read. */
-export function isBadAnswer(error: unknown): error is UpstreamFault {
-  return error instanceof UpstreamFault && (error.kind === 'server_error' || error.kind === 'unreadable');
+/**
+ * Whether an error says nothing of the resource because the service is not there for the moment: it was not asked, it did not
+ * answer, it failed, or a page stood in its place. An answer in JSON that has another form is the service's own.
+ */
+export function isOutage(error: unknown): error is Error {
+  if (error instanceof UpstreamFault) return error.kind !== 'unreadable' || error.detail === NOT_JSON;
+  return isRetryable(error);
 }
 
 /** Whether the service was not asked or did not answer: the last known answer may stand in, and a retry may succeed. */

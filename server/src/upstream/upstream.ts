@@ -49,6 +49,9 @@ export interface UpstreamAnswer {
   readonly headers: Readonly<Record<string, string>>;
 }
 
+/** The detail of an answer that is no JSON, as the page of a proxy. */
+export const NOT_JSON = 'not JSON';
+
 /** The cause of a fault. */
 export type UpstreamFaultKind =
   | 'unreachable'

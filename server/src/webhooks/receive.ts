@@ -9,8 +9,9 @@ import { OperatorNotice, PaymentError, PermissionError, UpstreamError } from '..
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
 import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
-import { isBadAnswer, isRetryable, MissingEndpointError } from '../upstream/responses.ts';
+import { isOutage, MissingEndpointError } from '../upstream/responses.ts';
 import type { Redaction } from '../upstream/secrets.ts';
+import { UpstreamFault } from '../upstream/upstream.ts';
 import type { WebhookClaim } from '../upstream/webhook-claim.ts';
 import { RetryLater, type TaskHandler } from '../work/queue.ts';
 import { received, receivedBodies, relayedDeliveries } from './collections.ts';
@@ -31,9 +32,12 @@ export const RECEIVE_PATH = '/webhooks/psa';
 const VERIFY = 'upstream.verify';
 /** The wait before a lookup: claims of one resource that arrive together share one, which is later than all of them. */
 const VERIFY_AFTER_MS = 1_000;
-/** The last lookup runs some three minutes after the event: by then the service's answers agree with each other. */
+/**
+ * The lookups that the service answers: the last one runs some three minutes after the event, when its answers agree with each
+ * other. Those that an outage fails are repeated for as long as that lasts, every ten minutes in the end.
+ */
 const MAX_LOOKUPS = 5;
-/** The lookups of a webhook that may fail: those of an outage of some three hours. */
+/** The lookups that may be refused: those of some three hours, in which an operator corrects a key. An outage of that length is logged. */
 const MAX_FAILURES = 20;
 const BODY_LIMIT_BYTES = 256 * 1024;
 /** The time for which a notice is logged once: anybody can send requests that are refused. */
@@ -212,21 +216,26 @@ export function createReceiver({
       [VERIFY]: async (task) => {
         const { resource, reference, id } = parseTarget(task.key);
         const requestedAt = clock.now();
+        const lookups = task.attempts - task.outages;
         try {
           await refresh(task, resource, reference);
         } catch (error) {
           // Without an endpoint for it, a retry learns no more.
           if (error instanceof MissingEndpointError) return;
-          // An answer that cannot be read confirms nothing, nor does one failure or refusal after the other. An outage passes.
+          const notVerified = (cause: Error, so: string) =>
+            new Error(`A webhook of ${resource} ${id} could not be verified${so}: ${cause.message}`);
+          if (isOutage(error)) {
+            if (task.outages + 1 === MAX_FAILURES) onFault(notVerified(error, ' so far'));
+            throw new RetryLater(error.message, { cause: error, isOutage: true });
+          }
+          // An answer that cannot be read confirms nothing, nor does one refusal after the other.
           const isForbidden = error instanceof PermissionError;
-          const isRefused = isForbidden || (error instanceof UpstreamError && !isRetryable(error));
-          const isUnreadable = isBadAnswer(error) && error.kind === 'unreadable';
-          const most = isUnreadable || isForbidden ? MAX_LOOKUPS : MAX_FAILURES;
-          if ((isRefused || isBadAnswer(error)) && task.attempts >= most)
-            return onFault(
-              new Error(`A webhook of ${resource} ${id} could not be verified: ${error.message}`),
-            );
-          if (isRefused || isRetryable(error)) throw new RetryLater(error.message, { cause: error });
+          const isRefused = isForbidden || error instanceof UpstreamError;
+          if (isRefused || error instanceof UpstreamFault) {
+            if (lookups >= (isRefused && !isForbidden ? MAX_FAILURES : MAX_LOOKUPS))
+              return onFault(notVerified(error, ''));
+            throw new RetryLater(error.message, { cause: error });
+          }
           // The service knows no such resource, or does not show it to us: that confirms nothing.
           if (!(error instanceof PaymentError)) throw error;
         }
@@ -235,7 +244,7 @@ export function createReceiver({
         const { unresolved = false } = row.snapshot as { unresolved?: boolean };
         const isConfirmed = row.observedAt >= requestedAt && !isAhead(row.observedAt, requestedAt);
         if (isConfirmed && !unresolved) return;
-        if (task.attempts < MAX_LOOKUPS) throw new RetryLater('The service still says something older');
+        if (lookups < MAX_LOOKUPS) throw new RetryLater('The service still says something older');
         const claimed = unresolved ? 'was paid' : `is ${row.status}`;
         onFault(new Error(`A webhook said of ${resource} ${id} that it ${claimed}; the service does not`));
       },

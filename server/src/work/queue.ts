@@ -18,6 +18,12 @@ import {
 /** Thrown by a handler that could not do its task yet: the task is retried later, and nothing has gone wrong. */
 export class RetryLater extends Error {
   override readonly name = 'NotYet';
+  /** Whether another service could not be asked: the attempt is counted among the task's `outages`. */
+  readonly isOutage: boolean;
+  constructor(message: string, { isOutage = false, ...options }: ErrorOptions & { isOutage?: boolean } = {}) {
+    super(message, options);
+    this.isOutage = isOutage;
+  }
 }
 
 /** Does a due task. It is called again after a crash, so it looks at the state and does nothing twice. */
@@ -247,7 +253,8 @@ export function createWorkQueue({
       const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
       const at = plusMs(clock.now(), delayMs);
       try {
-        if (await postponeTask(database.sql, task, at)) scheduleWake(at.getTime());
+        const outages = task.outages + (error instanceof RetryLater && error.isOutage ? 1 : 0);
+        if (await postponeTask(database.sql, { ...task, outages }, at)) scheduleWake(at.getTime());
         else findScheduledAgain();
       } catch (failure) {
         strandedUntil = plusMs(clock.now(), LEASE_MS);

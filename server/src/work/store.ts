@@ -14,6 +14,8 @@ export interface NewTask extends TaskName {
 export interface Task extends Tenant, TaskName {
   /** The number of attempts, this one included. */
   readonly attempts: number;
+  /** The number of those that an outage of another service has failed. */
+  readonly outages: number;
   /** The revision with which it was claimed: each scheduling counts it up. */
   readonly revision: number;
   readonly lease: string;
@@ -37,7 +39,7 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
       ${rows.map(({ at }) => at)}::timestamptz[]
     ) t (kind, key, due_at)
     on conflict (kind, account_id, environment, key) do update
-    set due_at = excluded.due_at, attempts = 0, revision = task.revision + 1
+    set due_at = excluded.due_at, attempts = 0, outages = 0, revision = task.revision + 1
   `.execute(sql);
 }
 
@@ -92,6 +94,7 @@ export async function claimTasks(
     environment: Tenant['environment'];
     key: string;
     attempts: number;
+    outages: number;
     revision: number;
     lease: string;
   }>`
@@ -108,7 +111,7 @@ export async function claimTasks(
     ) due
     where task.kind = due.kind and task.account_id = due.account_id
       and task.environment = due.environment and task.key = due.key
-    returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.revision, task.lease
+    returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.outages, task.revision, task.lease
   `.execute(sql);
   return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
 }
@@ -223,6 +226,7 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<bool
   const row = await ofTask(
     sql.updateTable('task').set({
       due_at: raw<Date>`case when revision = ${task.revision} then ${at}::timestamptz else due_at end`,
+      outages: raw<number>`case when revision = ${task.revision} then ${task.outages}::integer else outages end`,
       lease: null,
       leased_until: null,
       holder: null,
