@@ -1,8 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
+import { tokens } from '../../server/src/access/collections.ts';
+import { createTokenAdministration } from '../../server/src/card-payments/tokens/service.ts';
 import { createRecords } from '../../server/src/db/records.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
 import { createDoubts } from '../../server/src/modes/doubts.ts';
+import { createRemotePayments } from '../../server/src/payments/remote/service.ts';
 import { payoutIdOf } from '../../server/src/payouts/model.ts';
 import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
 import { createRemoteRefunds } from '../../server/src/refunds/remote/service.ts';
@@ -48,6 +51,8 @@ describeOnDatabase('a facade whose records went back', (open) => {
     ] as const;
     for (const { requests } of slices) Object.assign(facade.requests, requests);
     const [payouts, subaccounts, refunds] = slices;
+    const receiving = { callbackUrl: null, findProduct: async () => null, privateAddresses: false };
+    const payments = createRemotePayments({ ...facade, ...receiving });
     await records.restored({ since: plusMs(clock.now(), -10 * MINUTE) });
     const sent = () => upstream.requests.filter(({ method }) => method === 'POST').length;
     return {
@@ -57,6 +62,8 @@ describeOnDatabase('a facade whose records went back', (open) => {
       payouts: payouts.serviceFor(MERCHANT),
       subaccounts: subaccounts.serviceFor(MERCHANT),
       refunds: refunds.serviceFor(MERCHANT),
+      payments: payments.serviceFor(MERCHANT),
+      polls: [payouts.poll, subaccounts.poll, payments.poll],
     };
   }
   const behind = { code: 'RECORDS_BEHIND', message: expect.stringContaining('this server was restored') };
@@ -307,6 +314,90 @@ describeOnDatabase('a facade whose records went back', (open) => {
     await records.restored({ confirm: true });
   });
 
+  /** A withdrawal, a payout of a subaccount and a payment by PIX that have ended by the records, and otherwise at the service. */
+  async function startEnded() {
+    const turbo = {
+      ...{ payoutId: 'saq_idem_p1', withdrawalId: 'f'.repeat(24), code: 'TURBO-1', subaccountId: SUBACCOUNT },
+      ...{ status: 'completed', reversed: false, amountCents: 500, feeCents: 0, platformFeeCents: 0 },
+      ...{ netAmountCents: 500, pixKey: 'b***', createdAt: '2026-03-02T12:00:00.000Z', completedAt: null },
+    };
+    const sale = {
+      ...{ paymentId: `psa_${'1'.repeat(32)}`, method: 'pix', status: 'failed', amountCents: 5_000 },
+      createdAt: '2026-03-02T12:00:00.000Z',
+    };
+    const service = { isAway: false };
+    const started = await start({
+      script({ path }) {
+        if (service.isAway) return unreachable();
+        if (path.includes('/payouts/saq_idem_p1') || path.includes(turbo.withdrawalId))
+          return { body: turbo };
+        return path.includes(sale.paymentId) ? { body: sale } : undefined;
+      },
+    });
+    const { payouts, subaccounts, payments, records, shown, list, tenant, clock } = started;
+    await records.restored({ confirm: true });
+    list.push({ ...shown('SAQ-1', {}), status: 'concluido', processedAt: clock.now().toISOString() });
+    const [withdrawal] = list as [{ id: string; status: string }];
+    clock.advance(MINUTE);
+    const one = await subaccounts.findPayout(tenant, SUBACCOUNT, 'saq_idem_p1');
+    await payouts.find(tenant, withdrawal.id);
+    await payments.find(tenant, sale.paymentId);
+    const stored = async () =>
+      (await started.database.sql.selectFrom('observed').select(['resource', 'status']).execute())
+        .map(({ resource, status }) => `${resource} ${status}`)
+        .sort();
+    expect(await stored()).toEqual(['payment failed', 'payout completed', 'subaccount_payout completed']);
+    // All three are otherwise, which only webhooks say, and those are gone.
+    Object.assign(turbo, { status: 'failed', reversed: true });
+    Object.assign(sale, { status: 'paid', paidAt: clock.now().toISOString() });
+    withdrawal.status = 'negado';
+    clock.advance(MINUTE);
+    await records.restored({ since: plusMs(clock.now(), -MINUTE) });
+    clock.advance(MINUTE);
+    const follow = [
+      async () => (await payouts.findWithVersion(tenant, withdrawal.id))?.payout.status,
+      async () => (await subaccounts.findPayoutWithVersion(tenant, SUBACCOUNT, 'saq_idem_p1'))?.payout.status,
+      async () => (await payments.findWithVersion(tenant, sale.paymentId))?.resource.status,
+    ];
+    return { ...started, service, stored, follow, ids: { one: one!.id, withdrawal, sale } };
+  }
+  const TRUTH = ['payment paid', 'payout denied', 'subaccount_payout failed'];
+
+  test('a stream asks for an end of before once more, and does not complete at it while it cannot', async () => {
+    const { service, follow, stored, upstream, clock } = await startEnded();
+    service.isAway = true;
+    const cannot = { code: 'UPSTREAM_UNAVAILABLE', retryable: true };
+    for (const begin of follow) await expect(begin()).rejects.toMatchObject(cannot);
+    service.isAway = false;
+    clock.advance(MINUTE);
+    expect(await Promise.all(follow.map((begin) => begin()))).toEqual(['denied', 'failed', 'paid']);
+    expect(await stored()).toEqual(TRUTH);
+    const asked = upstream.requests.length;
+    for (const begin of follow) await begin();
+    expect(upstream.requests).toHaveLength(asked);
+  });
+
+  test.each([
+    ['of all', true],
+    ['of one', false],
+  ])('the polls for a stream %s ask for the ends of before once more', async (_, all) => {
+    const { polls, stored, upstream, ids, tenant, clock } = await startEnded();
+    const targets = [[ids.withdrawal.id], [ids.one], [ids.sale.paymentId]];
+    const poll = () =>
+      Promise.all(
+        polls.map((each, index) => each(tenant, { all, ids: all ? [] : (targets[index] as string[]) })),
+      );
+    await poll();
+    expect(await stored()).toEqual(TRUTH);
+    const asked = () => upstream.requests.filter(({ path }) => !path.startsWith('/v1/payouts?')).length;
+    const before = asked();
+    for (let minute = 0; minute < 20; minute += 1) {
+      clock.advance(MINUTE);
+      await poll();
+    }
+    expect(asked()).toBe(before);
+  });
+
   test('money without a key is refused, and nothing is sent', async () => {
     const { payouts, subaccounts, sent, records, tenant } = await start();
     const message = expect.stringContaining('Give an idempotencyKey');
@@ -325,6 +416,10 @@ const MINT = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990
   ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
 const SELL = `mutation { createCheckoutToken(input: { amount: { fixedCents: 4990 } }) {
   ... on CheckoutTokenSuccess { token } ... on UserError { code message } } }`;
+const PAUSED = '{ pausedTokens { tokenId reason pausedUntil } }';
+const PAUSE = `mutation ($token: String!) { pauseToken(token: $token) {
+  ... on PauseTokenSuccess { pause { tokenId } } } }`;
+const RESUME = 'mutation ($token: String!) { resumeToken(token: $token) { __typename } }';
 const START = `mutation ($attemptId: String!) { startCheckout(input: { attemptId: $attemptId }) {
   __typename ... on UserError { code } } }`;
 
@@ -353,14 +448,48 @@ describeOnDatabase('a facade that was started on records that went back', (open)
     expect(await sell(other)).toBe('CHECKOUT_TOKEN_PAUSED');
     // A new token of the same order is the order's, which may be paid.
     expect(await sell(await mint(MINT))).toBe('CHECKOUT_TOKEN_PAUSED');
-    expect(await sell(await mint(SELL))).toBe('StartCheckoutSuccess');
+    const fresh = await mint(SELL);
+    expect(await sell(fresh)).toBe('StartCheckoutSuccess');
+    // The order's tokens have one pause, and one that was ended before is in use no more.
+    const listed = async () => (await merchant.request(PAUSED)).pausedTokens;
+    const idOf = async (token: string) =>
+      (await merchant.request(PAUSE, { token })).pauseToken.pause.tokenId as string;
+    const pausedIds = [await idOf(old), await idOf(other)];
+    const isOfRestore = { reason: 'RESTORED', pausedUntil: null };
+    expect(await listed()).toHaveLength(2);
+    expect(await listed()).toEqual(
+      expect.arrayContaining(pausedIds.map((tokenId) => ({ tokenId, ...isOfRestore }))),
+    );
+    const administration = createTokenAdministration({
+      ...{ database: facade.database, committer: null as never, clock, credentials: tokens },
+      behind: records.behind,
+    });
+    expect((await administration.listPausedTokens()).tokens.map(({ reason }) => reason)).toEqual([
+      'restored',
+      'restored',
+    ]);
+    await merchant.request(PAUSE, { token: fresh });
+    expect((await listed()).map(({ reason }: { reason: string }) => reason).sort()).toEqual([
+      'MERCHANT',
+      'RESTORED',
+      'RESTORED',
+    ]);
+    for (const token of [old, other, fresh]) await merchant.request(RESUME, { token });
+    expect(await listed()).toHaveLength(2);
     const { errors } = (await merchant.send('{ payout(idempotencyKey: "k1") { status } }')).body;
     expect(errors).toMatchObject([{ extensions: { code: 'RECORDS_BEHIND' } }]);
 
     const ready = await fetch(`${facade.url}/readyz`);
     expect([ready.status, await ready.json()]).toMatchObject([
       200,
-      { status: 'ready', records: { behindSince: since.toISOString(), cause: 'operator' } },
+      {
+        status: 'ready',
+        records: {
+          behindSince: since.toISOString(),
+          cause: 'operator',
+          tokensPausedBefore: plusMs(since, MINUTE).toISOString(),
+        },
+      },
     ]);
     const behindSeconds = async () => {
       const text = await (await fetch(`${facade.url}/metrics`)).text();
@@ -370,6 +499,7 @@ describeOnDatabase('a facade that was started on records that went back', (open)
 
     await records.restored({ confirm: true });
     expect(await sell(other)).toBe('StartCheckoutSuccess');
+    expect(await listed()).toEqual([]);
     expect(await (await fetch(`${facade.url}/readyz`)).json()).not.toHaveProperty('records');
     expect(await behindSeconds()).toBe(0);
     expect(await merchant.request('{ payout(idempotencyKey: "k1") { status } }')).toEqual({ payout: null });

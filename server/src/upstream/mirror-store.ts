@@ -343,6 +343,29 @@ export function isFromBefore(
   return behind !== null && observedAt < behind.until;
 }
 
+/** The most resources of before a restore that one poll considers. */
+const MAX_OF_BEFORE = 100;
+
+/**
+ * Selects the followed resources that were last shown before the records went back, of these ids or of the newest 100: an end
+ * among them may have been corrected since.
+ */
+export async function selectOfBefore(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+  ids: readonly string[] | 'all',
+  behind: Behind | null,
+): Promise<MirroredRow[]> {
+  if (!behind) return [];
+  const newest = () => observedOf(sql, tenant, resource).selectAll('observed').orderBy('number', 'desc');
+  const rows =
+    ids === 'all'
+      ? (await newest().limit(MAX_OF_BEFORE).execute()).map(toMirrored)
+      : await selectMirrored(sql, tenant, resource, ids);
+  return rows.filter((row) => isFromBefore(row, behind)).slice(0, MAX_OF_BEFORE);
+}
+
 /** The age at which a poll is deleted: longer than any interval between two. */
 const POLL_RETENTION_MS = 24 * 60 * 60_000;
 

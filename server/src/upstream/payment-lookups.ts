@@ -5,9 +5,11 @@ import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts'
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
 import {
   claimPoll,
+  isFromBefore,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
+  selectOfBefore,
   selectOpen,
 } from './mirror-store.ts';
 import type { MirroredPayments, PaymentFamily } from './payment-mirror.ts';
@@ -18,6 +20,7 @@ import {
   cannotAsk,
   isInconclusive,
   isPageFault,
+  isRetryable,
   isSuccess,
   refusalOf,
   saysNotFound,
@@ -35,6 +38,8 @@ const APART_MS = 3_000;
 const LATER_MS = 5_000;
 /** The longest interval where all are followed: another one may be made or read elsewhere. */
 const IDLE_MS = 30_000;
+/** The interval of one whose end is from before a restore: it is asked for once, and again where the service did not confirm it. */
+const OF_BEFORE_MS = 10 * 60_000;
 
 /** The lookups of single payments of one family: at the service, or from the mirror where it cannot be reached. */
 export interface PaymentLookups<P> {
@@ -46,7 +51,10 @@ export interface PaymentLookups<P> {
   ): Promise<MirroredRow | null>;
   /** Finds payments, in the order of the ids; null where not found. @throws PaymentError */
   findMany(tenant: Tenant, ids: readonly string[], requester: Requester): Promise<(P | null)[]>;
-  /** Finds a payment with the version of the log at which its state holds. @throws PaymentError */
+  /**
+   * Finds a payment with the version of the log at which its state holds. An end of before a restore is asked for first: a stream
+   * would complete at it. @throws PaymentError
+   */
   findWithVersion(
     tenant: Tenant,
     id: string,
@@ -64,6 +72,7 @@ export function createPaymentLookups<
   database: { sql },
   clock,
   reads,
+  records,
   endpoints,
   endpoint,
   pathOf,
@@ -75,7 +84,7 @@ export function createPaymentLookups<
   onNotFound,
   pollInterval,
   polledStatuses,
-}: Pick<UpstreamDependencies, 'database' | 'clock' | 'reads'> & {
+}: Pick<UpstreamDependencies, 'database' | 'clock' | 'reads' | 'records'> & {
   endpoints: Endpoints;
   /** The endpoint of a lookup. */
   endpoint: Endpoint;
@@ -150,6 +159,12 @@ export function createPaymentLookups<
     return denial ? mirror.record(tenant, known, denial, read.at) : known;
   }
 
+  /** What is known of a payment can be shown: a payment that is started cannot wait for those who look at theirs. */
+  function readOptionsFor(requester: Requester, known: MirroredRow | null): RequestOptions {
+    const wanted = requestOptionsFor(requester);
+    return wanted.priority === 'payer' && known ? { ...wanted, priority: 'payer_read' } : wanted;
+  }
+
   /** Finds a payment at the service, or its last known state where the service cannot be reached. */
   async function findOne(
     tenant: Tenant,
@@ -159,10 +174,7 @@ export function createPaymentLookups<
     { asksEnded }: { asksEnded: boolean },
   ): Promise<P | null> {
     if (known?.final && !asksEnded) return paymentOf(known);
-    const wanted = requestOptionsFor(requester);
-    // What is known of a payment can be shown; a payment that is started cannot wait for those who look at theirs.
-    const requestOptions: RequestOptions =
-      wanted.priority === 'payer' && known ? { ...wanted, priority: 'payer_read' } : wanted;
+    const requestOptions = readOptionsFor(requester, known);
     try {
       const read = await ask(tenant, id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
       const now = await take(tenant, id, known, { read, requestOptions });
@@ -198,13 +210,28 @@ export function createPaymentLookups<
     return ids.map((id) => found.get(id) ?? null);
   }
 
+  async function lookUp(
+    tenant: Tenant,
+    known: MirroredRow,
+    { requestOptions, requester }: { requestOptions: RequestOptions; requester: Requester },
+  ): Promise<MirroredRow | null> {
+    const read = await ask(tenant, known.id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
+    // An older answer, in the place of one, is what is known.
+    if (read.stale) throw cannotAsk();
+    return take(tenant, known.id, known, { read, requestOptions });
+  }
+
+  /** Asks for a payment of before a restore. One that is polled may be shown as it is known. @throws PaymentError */
+  async function askForEnd(tenant: Tenant, known: MirroredRow, requester: Requester): Promise<void> {
+    const requestOptions = readOptionsFor(requester, known);
+    await withUpstreamErrors(lookUp(tenant, known, { requestOptions, requester })).catch((error: unknown) => {
+      const isPolled = !known.final && pollInterval(paymentOf(known), clock.now()) !== null;
+      if (!isInconclusive(error) || (isRetryable(error) && !isPolled)) throw error;
+    });
+  }
+
   return {
-    async lookUp(tenant, known, { requestOptions, requester }) {
-      const read = await ask(tenant, known.id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
-      // An older answer, in the place of one, is what is known.
-      if (read.stale) throw cannotAsk();
-      return take(tenant, known.id, known, { read, requestOptions });
-    },
+    lookUp,
 
     findMany,
 
@@ -213,6 +240,10 @@ export function createPaymentLookups<
       const read = () => selectMirroredWithHead(sql, tenant, resource, id);
       let found = await read();
       if (!found && (await findMany(tenant, [id], requester))[0]) found = await read();
+      if (found && isFromBefore(found.observed, records.lastKnown()) && isPossible(tenant.environment)) {
+        await askForEnd(tenant, found.observed, requester);
+        found = await read();
+      }
       return found && { version: found.head, payment: paymentOf(found.observed) };
     },
 
@@ -229,9 +260,17 @@ export function createPaymentLookups<
         const last = Math.max(0, ...known.filter((at) => !isAhead(at, now)).map((at) => at.getTime()));
         return [{ each, everyMs, at: last + everyMs }];
       });
-      const isFollowed = new Set(followed.map(({ each }) => each.id));
-      for (const id of polledAt.keys()) if (!isFollowed.has(id)) polledAt.delete(id);
       followed.sort((left, right) => left.each.observedAt.getTime() - right.each.observedAt.getTime());
+      const isFollowed = new Set(followed.map(({ each }) => each.id));
+      const ofBefore = await selectOfBefore(sql, tenant, resource, all ? 'all' : ids, records.lastKnown());
+      for (const each of ofBefore) {
+        if (isFollowed.has(each.id)) continue;
+        isFollowed.add(each.id);
+        const last = polledAt.get(each.id);
+        const at = last && !isAhead(last, now) ? last.getTime() + OF_BEFORE_MS : now.getTime();
+        followed.push({ each, everyMs: OF_BEFORE_MS, at });
+      }
+      for (const id of polledAt.keys()) if (!isFollowed.has(id)) polledAt.delete(id);
       const due = followed.filter(({ at }) => at <= now.getTime());
       const turn = due.slice(0, MAX_PER_POLL);
       for (const { each, everyMs } of turn) {

@@ -10,7 +10,13 @@ import {
 } from '../../upstream/dependencies.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
 import { totalsOfMirrored } from '../../upstream/mirror-lists.ts';
-import { claimPoll, isFromBefore, type MirroredRow, selectOpen } from '../../upstream/mirror-store.ts';
+import {
+  claimPoll,
+  isFromBefore,
+  type MirroredRow,
+  selectOfBefore,
+  selectOpen,
+} from '../../upstream/mirror-store.ts';
 import {
   cannotAsk,
   isInconclusive,
@@ -199,6 +205,13 @@ export function createRemotePayouts(
     });
   }
 
+  /** Whether what is known of a payout is an end that was last shown before a restore. */
+  async function isEndOfBefore(tenant: Tenant, id: string): Promise<boolean> {
+    const behind = records.lastKnown();
+    const row = behind && (await mirror.findNamed(tenant, [id])).get(id);
+    return !!row && row.final && isFromBefore(row, behind) && !hasNoWithdrawal(row);
+  }
+
   /** Lists the payouts in doubt, newest first. They precede the rest, for the service's list does not have them. */
   async function listDoubts(
     tenant: Tenant,
@@ -225,6 +238,13 @@ export function createRemotePayouts(
       items.map(({ item }) => item),
     );
     return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
+  }
+
+  /** The followed ends of before a restore, which the service has to confirm. Where all are followed, the newest page shows them. */
+  async function endsOfBefore(tenant: Tenant, followed: readonly string[] | 'all'): Promise<MirroredRow[]> {
+    if (followed === 'all') return [];
+    const rows = await selectOfBefore(database.sql, tenant, 'payout', followed, records.lastKnown());
+    return rows.filter((row) => row.final && !hasNoWithdrawal(row));
   }
 
   const byExternalId = createPayoutsByExternalId({
@@ -263,8 +283,13 @@ export function createRemotePayouts(
       findMany: (tenant, references) => withUpstreamErrors(findMany(tenant, references, requester)),
       async findWithVersion(tenant, id) {
         const known = await mirror.findWithVersion(tenant, id);
-        if (known) return known;
-        await withUpstreamErrors(findMany(tenant, [id], requester));
+        if (!known) await withUpstreamErrors(findMany(tenant, [id], requester));
+        else if (!(await isEndOfBefore(tenant, id))) return known;
+        else {
+          // A stream would complete at it.
+          const scope = freshScope(tenant, requestOptionsFor(requester));
+          await withUpstreamErrors(searchFor(scope, [known.payout.withdrawalId!]));
+        }
         return mirror.findWithVersion(tenant, id);
       },
       async list(tenant, { end, limit, after, before, ...filter }) {
@@ -311,7 +336,10 @@ export function createRemotePayouts(
     async poll(tenant, { all, ids, isChanged }) {
       const followed = all ? 'all' : await mirror.withdrawalsOf(tenant, ids);
       const at = clock.now();
-      const open = await selectOpen(database.sql, tenant, 'payout', followed);
+      const open = [
+        ...(await selectOpen(database.sql, tenant, 'payout', followed)),
+        ...(await endsOfBefore(tenant, followed)),
+      ];
       if (!all && open.length === 0) return null;
       // Requests in doubt are looked up by a task, so only our own database is read until one has its withdrawal.
       if (!all && open.every(hasNoWithdrawal)) return plusMs(at, EACH_FRESH_MS);

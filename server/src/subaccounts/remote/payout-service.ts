@@ -19,6 +19,7 @@ import {
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
+  selectOfBefore,
   selectOpen,
 } from '../../upstream/mirror-store.ts';
 import type { Poll } from '../../upstream/poller.ts';
@@ -26,6 +27,7 @@ import type { Read, ReadOptions } from '../../upstream/reads.ts';
 import {
   cannotAsk,
   isInconclusive,
+  isRetryable,
   isSuccess,
   keyUsed,
   unreadable,
@@ -69,6 +71,8 @@ const REFRESHED_AT_ONCE = 10;
 // poll in three seconds at most, for which the budget's class `money_read` has room.
 const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
 const POLLED_AT_ONCE = 3;
+/** The interval of an end of before a restore that the service has not confirmed. */
+const OF_BEFORE_MS = 10 * 60_000;
 /** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
 const IDLE_MS = 15_000;
 
@@ -172,11 +176,15 @@ export function createRemotePayouts(
   function serviceFor(requester: Requester): PayoutReads & SubaccountPayoutService {
     const requestOptions = requestOptionsFor(requester);
 
-    /** Finds a payout as the service shows it, or as it was last known where the service gives no conclusive answer. */
+    /**
+     * Finds a payout as the service shows it, or as it was last known where the service gives no conclusive answer. `isFollowed`: an
+     * end of before a restore is not good enough, for a stream would complete at it.
+     */
     async function findPayout(
       tenant: Tenant,
       subaccountId: string,
       reference: string,
+      { isFollowed = false }: { isFollowed?: boolean } = {},
     ): Promise<SubaccountPayout | null> {
       // With a test key there are no payouts (the document's 4.1.3).
       if (tenant.environment === 'sandbox') return null;
@@ -184,10 +192,12 @@ export function createRemotePayouts(
       const known = await mirror.findOf(tenant, subaccountId, reference);
       const last = known && payoutIn(known);
       if (last && isSettled(last) && !last.neverMade && !isOfBefore(known!)) return last;
+      const isNeeded = isFollowed && known?.final === true;
       try {
         const { payout, read } = await withUpstreamErrors(
           fetchPayout(tenant, subaccountId, reference, { requestOptions }),
         );
+        if (isNeeded && read.stale) throw cannotAsk();
         requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
         if (payout) return payout;
         // The request of a payout that the service does not know may be under way, or have arrived since.
@@ -197,7 +207,7 @@ export function createRemotePayouts(
         if (!doubt) await requests.assertNotMissing(tenant, reference);
         return doubt;
       } catch (error) {
-        if (!isInconclusive(error)) throw error;
+        if (!isInconclusive(error) || (isNeeded && isRetryable(error))) throw error;
         if (known) {
           requester.onRead(known.observedAt, true);
           return last;
@@ -228,7 +238,8 @@ export function createRemotePayouts(
         const head = await readHead(sql, tenant);
         const known = await mirror.findOf(tenant, subaccountId, reference);
         const isCurrent = known !== null && !isOfBefore(known);
-        const id = isCurrent ? known.id : (await findPayout(tenant, subaccountId, reference))?.id;
+        const asked = () => findPayout(tenant, subaccountId, reference, { isFollowed: true });
+        const id = isCurrent ? known.id : (await asked())?.id;
         const found = id === undefined ? null : await selectMirroredWithHead(sql, tenant, RESOURCE, id);
         if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
         const doubt = await findInDoubt(tenant, subaccountId, reference);
@@ -314,6 +325,20 @@ export function createRemotePayouts(
 
   // ── Following ──
 
+  /** The times at which this instance has asked for ends of before a restore. */
+  const endsAskedAt = new Map<string, Date>();
+
+  /** The ends of before a restore that are due: each is asked for once, and again where the service did not confirm it. */
+  async function endsOfBefore(tenant: Tenant, ids: readonly string[] | 'all', now: Date) {
+    const rows = await selectOfBefore(sql, tenant, RESOURCE, ids, records.lastKnown());
+    if (rows.length === 0) endsAskedAt.clear();
+    return rows.filter((row) => {
+      const askedAt = endsAskedAt.get(row.id);
+      const isDue = !askedAt || isAhead(askedAt, now) || now >= plusMs(askedAt, OF_BEFORE_MS);
+      return isDue && row.final && !payoutIn(row).neverMade;
+    });
+  }
+
   const poll: Poll = async (tenant, targets) => {
     const now = clock.now();
     const rows = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
@@ -327,18 +352,22 @@ export function createRemotePayouts(
     const due = byDueTime.filter((row) => dueAt(row) <= now);
     const polled = new Set<MirroredRow>();
     let reads = 0;
-    for (const row of due) {
+    const ends = await endsOfBefore(tenant, targets.all ? 'all' : targets.ids, now);
+    for (const row of [...due, ...ends]) {
       if (reads === POLLED_AT_ONCE) break;
       polled.add(row);
       // A poll is not claimed where another instance has just made it, or the service gave an older answer to ours.
-      const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs: intervalMsOf(row) };
+      const intervalMs = row.final ? OF_BEFORE_MS : intervalMsOf(row);
+      const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs };
       if (!(await claimPoll(sql, tenant, claim))) continue;
       reads += 1;
       await refreshOne(tenant, row, { requestOptions: { priority: 'money_read' } });
     }
+    for (const row of ends) if (polled.has(row)) endsAskedAt.set(row.id, now);
     const next = byDueTime
       .map((row) => (polled.has(row) ? plusMs(now, intervalMsOf(row)) : dueAt(row)))
       .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
+    if (ends.some((row) => !polled.has(row))) next.push(plusMs(now, POLL_EVERY_MS.fresh));
     // A follower may wait for a payout whose outcome is not known yet, or for one that is requested elsewhere.
     if (targets.all) next.push(plusMs(now, IDLE_MS));
     else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
