@@ -226,6 +226,7 @@ describeOnDatabase('refunds', (open) => {
       kind: 'card_payment.resolve',
       key: second.orderCode,
       attempts: 1,
+      outages: 0,
       lease: '',
       revision: await scheduleResolve(core, second.orderCode),
     });

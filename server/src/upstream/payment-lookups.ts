@@ -159,7 +159,7 @@ export function createPaymentLookups<
     return denial ? mirror.record(tenant, known, denial, read.at) : known;
   }
 
-  /** What is known of a payment can be shown: a payment that is started cannot wait for those who look at theirs. */
+  /** The options of a lookup. A payment that is started cannot wait for those who look at theirs, which is known and can be shown. */
   function readOptionsFor(requester: Requester, known: MirroredRow | null): RequestOptions {
     const wanted = requestOptionsFor(requester);
     return wanted.priority === 'payer' && known ? { ...wanted, priority: 'payer_read' } : wanted;
