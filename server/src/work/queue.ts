@@ -20,7 +20,10 @@ export class RetryLater extends Error {
   override readonly name = 'NotYet';
   /** Whether another service could not be asked: the attempt is counted among the task's `outages`. */
   readonly isOutage: boolean;
-  constructor(message?: string, { isOutage = false, ...options }: ErrorOptions & { isOutage?: boolean } = {}) {
+  constructor(
+    message?: string,
+    { isOutage = false, ...options }: ErrorOptions & { isOutage?: boolean } = {},
+  ) {
     super(message, options);
     this.isOutage = isOutage;
   }
