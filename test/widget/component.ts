@@ -57,6 +57,10 @@ export async function readScenario(scenario: Scenario): Promise<Scenario> {
   return post('/scenario', { token: scenario.token });
 }
 
+export async function changeScenario({ token }: Scenario, changes: Partial<Scenario>): Promise<void> {
+  await post('/scenario', { token, ...changes });
+}
+
 /**
  * Waits until the scenario has `count` subscriptions. An element is live before its subscription has arrived, and a request
  * of the test may arrive in between.

@@ -26,7 +26,7 @@ export interface PayoutsWorld {
   /** The name of the only queries that fail. */
   failOnly?: string;
   /** The age that answers to queries report, as those of a server in front of another service. */
-  upstream?: { ageSeconds: number; stale: boolean };
+  upstream?: { ageSeconds: number; stale: boolean; keyRefused?: boolean };
   /** Whether old updates are gone, so that a cursor is refused. */
   forgotten: boolean;
   /** The received queries. */

@@ -305,7 +305,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       }
       const result = start(scenario, variables.input, query.includes('Pix') ? 'payment' : 'cardPayment');
       if (planned?.lost) return;
-      return void json(response, { data: { startCheckout: result } });
+      return void json(response, { data: { startCheckout: result }, ...ageIn(scenario) });
     }
     const entry = paymentOf(token, variables.orderCode ?? variables.paymentId);
     if (!entry) return void json(response, { errors: [error('UNAUTHENTICATED')] }, 401);
@@ -323,7 +323,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       entry.scenario.reads++;
       return void json(response, {
         data: { [entry.member]: entry.payment },
-        ...(entry.scenario.upstream && { extensions: { upstream: entry.scenario.upstream } }),
+        ...ageIn(entry.scenario),
       });
     }
     if (entry.scenario.sse === 'hang') return;
@@ -415,4 +415,9 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   let text = '';
   for await (const chunk of request) text += chunk;
   return text || '{}';
+}
+
+/** The age of an answer, where the server asks another service. */
+function ageIn({ upstream }: Pick<Scenario, 'upstream'>): object {
+  return upstream ? { extensions: { upstream } } : {};
 }

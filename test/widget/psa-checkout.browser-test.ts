@@ -6,6 +6,7 @@ import type { CardPayment, PsaCheckout } from '../../widget/src/psa-checkout.ts'
 import {
   act,
   change,
+  changeScenario,
   checkout,
   connectionChange,
   eachOnAFreshPage,
@@ -287,20 +288,63 @@ describe('following', () => {
     }
   });
 
-  it('an open payment that the service behind the server gives no newer state of says so until its next update', async () => {
-    const { element } = await checkout({ upstream: { ageSeconds: 78, stale: true } }, { transport: 'ws' });
+  it('an open payment that the service behind the server gives no newer state of says so, with its age, until its next update', async () => {
+    const { element, scenario } = await checkout(
+      { upstream: { ageSeconds: 1, stale: false } },
+      { transport: 'ws' },
+    );
     const live = connectionChange(element, 'live');
     await element.start();
     await live;
     await element.updateComplete;
-    expect(part(element, 'hint')?.textContent).not.toContain('Reconectando…');
+    expect(part(element, 'hint')?.textContent).not.toContain('Sem contato');
+    await changeScenario(scenario, { upstream: { ageSeconds: 78, stale: true } });
     await element.refresh();
     await element.updateComplete;
-    expect(part(element, 'hint')?.textContent).toContain('Reconectando…');
+    expect(part(element, 'hint')?.textContent).toContain('Sem contato com o serviço. Situação de há 1 min');
     expect([element.payment?.stale, element.connection]).toEqual([true, 'live']);
+    expect(Date.now() - element.payment!.staleSince!).toBeGreaterThanOrEqual(78_000);
     await change(element, 'PAID');
-    expect(element.shadowRoot!.textContent).not.toContain('Reconectando…');
-    expect(element.payment?.stale).toBeUndefined();
+    expect(element.shadowRoot!.textContent).not.toContain('Sem contato');
+    expect([element.payment?.stale, element.payment?.staleSince]).toEqual([undefined, undefined]);
+  });
+
+  it.each([
+    ['en', 'No contact with the service. Status as of 3 min. ago'],
+    ['es', 'Sin contacto con el servicio. Estado de hace 3 min'],
+  ])('the age of an open payment is in the language %s', async (locale, words) => {
+    const upstream = { ageSeconds: 170, stale: true };
+    const { element } = await checkout({ upstream }, { transport: 'poll', locale });
+    await element.start();
+    await waitFor(() => expect(part(element, 'hint')?.textContent).toContain(words));
+  });
+
+  it('an open payment is read once a minute beside a stream where another service is behind the server, and not where none is', async () => {
+    vi.useFakeTimers({ toFake: ['Date'] });
+    try {
+      const { element, scenario } = await checkout(
+        { upstream: { ageSeconds: 1, stale: false } },
+        { transport: 'ws' },
+      );
+      const own = await checkout({}, { transport: 'ws' });
+      for (const each of [element, own.element]) {
+        const live = connectionChange(each, 'live');
+        await each.start();
+        await live;
+      }
+      await Promise.all([scenario, own.scenario].map((each) => subscriptionsOf(each, 1)));
+      await changeScenario(scenario, { upstream: { ageSeconds: 60, stale: true } });
+      vi.setSystemTime(Date.now() + 61_000);
+      await waitFor(() => expect(part(element, 'hint')?.textContent).toContain('de há 1 min'));
+      expect(element.connection).toBe('live');
+      await changeScenario(scenario, { upstream: { ageSeconds: 1, stale: false } });
+      vi.setSystemTime(Date.now() + 61_000);
+      await waitFor(() => expect(part(element, 'hint')?.textContent).not.toContain('Sem contato'));
+      expect((await readScenario(scenario)).reads).toBe(2);
+      expect((await readScenario(own.scenario)).reads).toBe(0);
+    } finally {
+      vi.useRealTimers();
+    }
   });
 
   it('the state is read again where the cursor has expired', async () => {

@@ -784,6 +784,45 @@ describe('a service behind the server', () => {
     await shows(() => connection(element), words);
   });
 
+  it('a table that polls says the age of its rows while the service gives none', async () => {
+    const { element, world } = await table(
+      { upstream: { ageSeconds: 100, stale: false } },
+      { transport: 'poll' },
+    );
+    await shows(() => connection(element), 'Atualizando');
+    await post('/world', {
+      token: world.token,
+      fail: { code: 'UPSTREAM_UNAVAILABLE', times: 1_000 },
+      failOnly: 'PayoutsPoll',
+    });
+    await shows(() => connection(element), 'Reconectando…');
+    await passHalfMinute();
+    await shows(() => connection(element), 'Sem contato com o serviço, de há 2 min.');
+    expect(element.connection).toBe('reconnecting');
+  });
+
+  it('a table that has lost its server for a minute says the age of its rows', async () => {
+    vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval', 'Date'] });
+    const { element, world } = await table({}, { transport: 'poll' });
+    await shows(() => connection(element), 'Atualizando');
+    await post('/world', {
+      token: world.token,
+      fail: { code: 'INTERNAL_SERVER_ERROR', times: 1_000 },
+      failOnly: 'PayoutsPoll',
+    });
+    await shows(() => connection(element), 'Reconectando…');
+    await passHalfMinute();
+    expect(connection(element)).toBe('Reconectando…');
+    await vi.advanceTimersByTimeAsync(90_000);
+    await shows(() => connection(element), 'Reconectando, de há 2 min.');
+  });
+
+  it('a key that the service refuses is named', async () => {
+    const upstream = { ageSeconds: 60, stale: true, keyRefused: true };
+    const { element } = await table({ upstream });
+    await shows(() => connection(element), 'O serviço recusou a chave, de há 1 min.');
+  });
+
   it('a server that has no other behind it is asked for nothing', async () => {
     const { element, world } = await table();
     await passHalfMinute();

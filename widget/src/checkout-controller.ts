@@ -14,6 +14,7 @@ import { OfferedMethods } from './offered-methods.ts';
 import type { CheckoutPayment, DeliveredContent, StartCheckoutInput } from './operations.ts';
 import { createPaymentPage } from './payment-page.ts';
 import type { PaymentOptions } from './request.ts';
+import { ServiceWatch } from './service-watch.ts';
 import { attemptId, keyOf, methodOf, type PaymentAccess, type Visit } from './storage.ts';
 
 /** Phases in which a payment exists or is being created, so that a click creates none. */
@@ -24,9 +25,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   readonly chunks = new Chunks(this);
   readonly page = createPaymentPage(this, () => void this.refresh());
   readonly #visits = new CurrentVisit();
+  readonly #watch = new ServiceWatch(this);
   readonly countdown = createCountdown(
     () => this.state.phase === 'pending' && this.host.isConnected,
-    () => this.host.requestUpdate(),
+    this.#watch.tick,
     () => void this.refresh(),
   );
   #following: AbortController | undefined;
@@ -204,6 +206,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         const input = { attemptId: attemptId(visit), valueCents, customer } as StartCheckoutInput;
         const options = { endpoint, token, method, input, signal, host, visit, visits: this.#visits };
         const { payment, paymentToken, token: used = token } = await startCheckout(options);
+        this.#watch.note(payment);
         visit = { ...visit, orderCode: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
         // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
         if (needsNewAttempt(payment) && tries < 3) {
@@ -246,8 +249,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const { orderCode } = options;
     try {
       const { readPayment } = await this.load();
-      const payment = await readPayment(options);
-      await this.#receive(payment);
+      await this.#receive(this.#watch.note(await readPayment(options)));
     } catch (thrown) {
       const error = asCheckoutError(thrown);
       if (!error.retryable && this.#isCurrent(orderCode)) this.#failFollowing(error);
@@ -342,6 +344,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #applyAnswer(answer: CheckoutPayment): void {
     this.resuming = false;
     const { error } = this.state;
+    this.#watch.hear();
     this.apply({ type: 'answered', payment: answer });
     const { payment, phase } = this.state;
     if (payment !== answer) return;

@@ -41,6 +41,8 @@ export interface CardPayment {
   version: number;
   /** Whether the service behind the server could give nothing newer. Undefined where the server itself knows the payment. */
   stale?: boolean | undefined;
+  /** The time of this state by the device's clock, in milliseconds, where it is `stale`. */
+  staleSince?: number | undefined;
 }
 
 /** A payment by PIX, as the holder of its payment token sees it. */
@@ -77,6 +79,8 @@ export interface Payment {
   version: number;
   /** Whether the service behind the server could give nothing newer. Undefined where the server itself knows the payment. */
   stale?: boolean | undefined;
+  /** The time of this state by the device's clock, in milliseconds, where it is `stale`. */
+  staleSince?: number | undefined;
 }
 
 /** The code that the payer's bank reads. */
@@ -171,6 +175,8 @@ export interface UpstreamAge {
   ageSeconds: number | null;
   /** Whether something newer was wanted and could not be read. */
   stale: boolean;
+  /** Whether the service has refused the server's key; no payer is shown that. */
+  keyRefused?: boolean;
 }
 
 const SHARED =

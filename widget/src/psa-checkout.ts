@@ -355,11 +355,15 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       : html`<div part="skeleton" class="skeleton"></div>`;
   }
 
-  /** The text of a lost connection, also where the service behind the server gives nothing newer. */
-  get #notice(): string | false | undefined {
+  /** The text of a lost connection, or the age of the state where the service behind the server gives nothing newer. */
+  get #notice(): string | undefined {
     const { connection, state } = this.#checkout;
     if (/ff|re/.test(connection)) return this.#text(connection as 'offline');
-    return state.phase === 'pending' && state.payment?.stale && this.#text('reconnecting');
+    const since = state.phase === 'pending' && state.payment?.staleSince;
+    if (!since) return undefined;
+    const age = new Intl.RelativeTimeFormat(this.#language?.locale, { style: 'short' });
+    const minutes = Math.max(1, Math.round((Date.now() - since) / 60_000));
+    return this.#text('stale').replace('{age}', age.format(-minutes, 'minute'));
   }
 
   #renderPanel(): TemplateResult {

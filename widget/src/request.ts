@@ -55,6 +55,7 @@ export interface PaymentAnswer {
   cardPayment?: CheckoutPayment;
   payment?: CheckoutPayment;
   stale?: boolean | undefined;
+  ageSeconds?: number | null | undefined;
 }
 
 /** A payment to read, by its order code or its paymentId. */
@@ -74,7 +75,8 @@ export async function startCheckout(
   });
   const result = Object.values(data)[0]!;
   const { message, code, paymentToken } = result;
-  if (paymentToken) return { payment: assertPayment(result), paymentToken };
+  if (paymentToken)
+    return { payment: assertPayment({ ...(data as PaymentAnswer), ...result }), paymentToken };
   // Here alone, because no other request has these codes, and the payouts share the table of the others.
   if (/^ORDER/.test(code)) throw { code: code.toLowerCase(), message, retryable: false };
   throw toCheckoutError({ message, extensions: result });
@@ -124,8 +126,14 @@ export const MALFORMED: CheckoutError = {
  * Returns the payment of an answer. Throws MALFORMED where there is none, or a member that the element counts, compares or formats
  * is not what it has to be.
  */
-export function assertPayment({ cardPayment, payment = cardPayment, stale }: PaymentAnswer): CheckoutPayment {
-  const given = { ...payment, stale } as CheckoutPayment;
+export function assertPayment({
+  cardPayment,
+  payment = cardPayment,
+  stale,
+  ageSeconds,
+}: PaymentAnswer): CheckoutPayment {
+  const staleSince = stale ? Date.now() - (ageSeconds ?? 0) * 1000 : undefined;
+  const given = { ...payment, stale, staleSince } as CheckoutPayment;
   const {
     orderCode,
     paymentId,

@@ -24,7 +24,7 @@ export interface PixView {
 export interface PanelView {
   state: CheckoutState;
   /** The text for the payer where the shown state may be old. */
-  notice: string | false | undefined;
+  notice: string | undefined;
   /** The language of the shown texts; undefined until they are loaded. */
   locale: string | undefined;
   text: (name: keyof Labels) => string;

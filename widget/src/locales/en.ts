@@ -37,6 +37,7 @@ export const texts: Texts = {
   refundedHint: 'The amount goes back to the same card, in the time your bank takes.',
   reconnecting: 'Reconnecting…',
   offline: 'You are offline. We continue as soon as you are back.',
+  stale: 'No contact with the service. Status as of {age}',
   server: 'Something went wrong on our side. Try again in a moment.',
   rate_limited: 'Too many attempts in a short time. Try again in {seconds} s.',
   unauthorized: 'This payment is no longer available here. Please contact the shop.',

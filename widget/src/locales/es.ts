@@ -37,6 +37,7 @@ export const texts: Texts = {
   refundedHint: 'El importe vuelve a la misma tarjeta, en el plazo de tu banco.',
   reconnecting: 'Reconectando…',
   offline: 'Sin conexión. Seguimos en cuanto vuelva.',
+  stale: 'Sin contacto con el servicio. Estado de {age}',
   server: 'Algo no funcionó de nuestro lado. Inténtalo en un momento.',
   rate_limited: 'Demasiados intentos en poco tiempo. Inténtalo en {seconds} s.',
   unauthorized: 'Este pago ya no está disponible aquí. Habla con la tienda.',

@@ -19,7 +19,7 @@ export interface FirstTexts {
   shopConfirms: string;
 }
 
-/** The texts about a payment. `{seconds}` is a placeholder. */
+/** The texts about a payment. `{seconds}` and `{age}` are placeholders. */
 export interface PaymentTexts {
   pending: string;
   pendingHint: string;
@@ -47,6 +47,8 @@ export interface PaymentTexts {
   refundedHint: string;
   reconnecting: string;
   offline: string;
+  /** Shown where the service behind the server gives nothing newer. `{age}` is a placeholder. */
+  stale: string;
   server: string;
   rate_limited: string;
   unauthorized: string;

@@ -84,13 +84,14 @@ export function news(
   onShow: () => void,
 ): TemplateResult {
   const shown = age.shown(connection);
+  const name = shown === 'stale' && age.isKeyRefused ? 'keyRefused' : shown;
+  const words = name === 'idle' ? '' : texts.text(name).replace(age.oldSince ? '…' : '', '');
   return html`
     <div class="news">
       <button part="new-button" class="new" ?disabled=${list.waiting === 0} @click=${onShow}
         .textContent=${/* Reserves room for two digits. */ texts.count('new', list.waiting || 10)}></button>
       <span part="connection" class="connection ${shown}" .textContent=${
-        (shown === 'idle' ? '' : texts.text(shown)) +
-        (shown === 'stale' ? texts.text('asOf', { age: texts.formats.ago(age.staleSince) }) : '')
+        words + (words && age.oldSince ? texts.text('asOf', { age: texts.formats.ago(age.oldSince) }) : '')
       }></span>
     </div>
   `;

@@ -382,7 +382,7 @@ export class PayoutsController implements ReactiveController {
   #setConnection(connection: CheckoutConnection, transport?: Transport): void {
     // A connection that is replaced, such as for a new token, is open again at once: the page shows no interruption.
     if (this.connection === connection || (this.connection === 'live' && connection === 'connecting')) return;
-    this.connection = connection;
+    this.connection = this.age.connect(connection);
     this.#host.requestUpdate();
     this.emit('psa-connection-change', { connection, transport });
   }

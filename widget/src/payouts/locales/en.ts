@@ -26,6 +26,7 @@ export const texts: Texts = {
   reconnecting: 'Reconnecting…',
   offline: 'Offline',
   stale: 'No contact with the service',
+  keyRefused: 'The service has refused the key',
   asOf: ', as of {age}',
   newOne: '1 new',
   newMany: '{count} new',

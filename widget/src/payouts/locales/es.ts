@@ -26,6 +26,7 @@ export const texts: Texts = {
   reconnecting: 'Reconectando…',
   offline: 'Sin conexión',
   stale: 'Sin contacto con el servicio',
+  keyRefused: 'El servicio rechazó la clave',
   asOf: ', de {age}',
   newOne: '1 nuevo',
   newMany: '{count} nuevos',

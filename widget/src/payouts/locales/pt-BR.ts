@@ -25,6 +25,7 @@ export const texts: Texts = {
   reconnecting: 'Reconectando…',
   offline: 'Sem conexão',
   stale: 'Sem contato com o serviço',
+  keyRefused: 'O serviço recusou a chave',
   asOf: ', de {age}',
   newOne: '1 novo',
   newMany: '{count} novos',

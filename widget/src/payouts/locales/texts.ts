@@ -26,6 +26,8 @@ export interface Texts {
   offline: string;
   /** The service behind the server gives nothing newer; `asOf` follows, with the age of the rows. */
   stale: string;
+  /** The service behind the server refuses the server's key. */
+  keyRefused: string;
   asOf: string;
   newOne: string;
   newMany: string;
