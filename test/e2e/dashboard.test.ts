@@ -725,7 +725,7 @@ describe('the tables', () => {
       `mutation {
         requestPayout(input: { method: PIX, amountCents: 1000, destination: "ana@psa.example" }) { __typename }
         createCardPayment(input: { valueCents: 5000, description: "Caneca" }) { __typename }
-        createPayment(input: { valueCents: 5000, description: "Bule" }) { __typename }
+        createPayment(input: { valueCents: 12345678, description: "Bule" }) { __typename }
         byLtc: createPayment(input: { valueCents: 5000, method: LTC, description: "Bule" }) { __typename }
         createCharge(input: { valueCents: 5000, description: "Tapete" }) { __typename }
         createSubscription(input: { valueCents: 4990, interval: QUARTERLY, description: "Clube do café" }) {
@@ -776,6 +776,10 @@ function findOverflows(): string[] {
       if (isWider(table.getBoundingClientRect(), inside)) found.push(`#${card.id}: the table`);
       for (const cell of table.querySelectorAll('td')) {
         const box = cell.getBoundingClientRect();
+        const room = {
+          left: box.left,
+          right: box.right - Number.parseFloat(getComputedStyle(cell).paddingRight),
+        };
         if (isWider(box, inside) || isHigher(box, cell.parentElement!.getBoundingClientRect()))
           found.push(`#${card.id}: the cell ${cell.textContent?.trim()}`);
         const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
@@ -787,7 +791,8 @@ function findOverflows(): string[] {
           const range = document.createRange();
           range.selectNodeContents(text);
           const drawn = range.getBoundingClientRect();
-          if (drawn.width > 0 && isWider(drawn, box)) found.push(`#${card.id}: the text ${text.data.trim()}`);
+          if (drawn.width > 0 && isWider(drawn, room))
+            found.push(`#${card.id}: the text ${text.data.trim()}`);
         }
       }
     }

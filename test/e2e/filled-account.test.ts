@@ -85,4 +85,19 @@ describe('the dashboard of a full account', () => {
       expect([address, width]).toEqual([address, 320]);
     }
   });
+
+  it('The dashboard names each time’s zone in a header of two lines at most, and keeps the key of its chart in forced colors', async () => {
+    const page = await openDashboard();
+    const header = page.locator('#payouts [part=header]');
+    await header.getByText('Solicitado (Brasília)').waitFor();
+    await page.emulateMedia({ forcedColors: 'active' });
+    for (const width of [320, 390, 1024, 1440]) {
+      await page.setViewportSize({ width, height: 900 });
+      expect([width, (await header.boundingBox())!.height < 50]).toEqual([width, true]);
+    }
+    const [into, out] = await page
+      .locator('.legend dt')
+      .evaluateAll((keys) => keys.map((key) => getComputedStyle(key, '::before').backgroundColor));
+    expect(into).not.toBe(out);
+  });
 });

@@ -12,5 +12,5 @@ export const DISPUTE_COLUMNS = [
   { label: 'Valor', numeric: true },
   { label: 'Venda' },
   { label: 'Código' },
-  { label: 'Provas até' },
+  { label: 'Prazo ou decisão' },
 ];

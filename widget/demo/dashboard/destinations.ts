@@ -16,7 +16,7 @@ const PIX: TestDestination[] = [
   { destination: 'demora@psa.example', label: 'demora@psa.example', effect: 'leva 10 minutos' },
 ];
 
-const PIX_PLACEHOLDER = 'CPF, CNPJ, celular, e-mail ou aleatória';
+const PIX_PLACEHOLDER = 'CPF, CNPJ, e-mail…';
 
 /** The forms of a destination, in the empty field. */
 export const PLACEHOLDERS: Partial<Record<PayableMethod, string>> = {

@@ -227,6 +227,8 @@ export const styles = css`
     min-block-size: 2.25rem;
     vertical-align: middle;
     border-radius: 6px;
+    line-height: 1.2;
+    text-align: inherit;
   }
   .sort:hover,
   [aria-sort] {

@@ -45,6 +45,6 @@ export const texts: Texts = {
   unauthorized: 'O acesso a estes saques terminou. Entre de novo para continuar.',
   network: 'Não conseguimos conectar.',
   server: 'Algo falhou do nosso lado.',
-  rate_limited: 'Muitas consultas em pouco tempo. A tabela continua sozinha em {seconds} s.',
+  rate_limited: 'Muitas consultas. A tabela continua em {seconds} s.',
   contact: 'Estes saques não puderam ser abertos.',
 };
