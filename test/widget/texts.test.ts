@@ -54,3 +54,7 @@ it.each(['dashboard', 'simulator'])('The page %s names no command, no field and 
   );
   expect(found).toEqual([]);
 });
+
+it.each(Object.entries(READ))('A code that is out of stock is promised alike on the pages and in the element, %s', (_, texts) => {
+  expect(texts.delivered.deliveredPending).toBe(texts.pages.delivered.pending);
+});

@@ -79,7 +79,8 @@ export const pix: PixTexts = {
 
 export const delivered: DeliveredTexts = {
   delivered: 'What you bought',
-  deliveredPending: 'One item is out of stock: the shop will send it.',
+  deliveredPending:
+    'Your code is not available yet. Come back to this page: it appears here as soon as the shop has new stock.',
   deliveredCode: 'Your code',
   deliveredText: 'Your content',
   deliveredLink: 'Open the content',

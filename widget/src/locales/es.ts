@@ -79,7 +79,8 @@ export const pix: PixTexts = {
 
 export const delivered: DeliveredTexts = {
   delivered: 'Lo que compraste',
-  deliveredPending: 'Un artículo está agotado: la tienda te lo enviará.',
+  deliveredPending:
+    'Tu código todavía no está disponible. Vuelve a esta página: aparece aquí en cuanto la tienda tenga existencias.',
   deliveredCode: 'Tu código',
   deliveredText: 'Tu contenido',
   deliveredLink: 'Abrir el contenido',

@@ -3,7 +3,8 @@ import type { DeliveredTexts } from './texts.ts';
 /** The texts of the chunk of delivered content. */
 export const texts: DeliveredTexts = {
   delivered: 'O que você comprou',
-  deliveredPending: 'Um item está sem estoque: a loja vai enviar.',
+  deliveredPending:
+    'O seu código ainda não está disponível. Volte a esta página: ele aparece aqui assim que a loja repuser o estoque.',
   deliveredCode: 'Seu código',
   deliveredText: 'Seu conteúdo',
   deliveredLink: 'Abrir o conteúdo',

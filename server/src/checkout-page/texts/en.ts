@@ -44,7 +44,8 @@ export const texts: Texts = {
   },
   delivered: {
     title: 'What you bought',
-    pending: 'Your code is not available yet: it appears here as soon as the shop has new stock.',
+    pending:
+      'Your code is not available yet. Come back to this page: it appears here as soon as the shop has new stock.',
     open: 'Open the content',
     yourCode: 'Your code',
     yourContent: 'Your content',

@@ -44,7 +44,8 @@ export const texts: Texts = {
   },
   delivered: {
     title: 'Lo que compraste',
-    pending: 'Tu código todavía no está disponible: aparece aquí en cuanto la tienda tenga existencias.',
+    pending:
+      'Tu código todavía no está disponible. Vuelve a esta página: aparece aquí en cuanto la tienda tenga existencias.',
     open: 'Abrir el contenido',
     yourCode: 'Tu código',
     yourContent: 'Tu contenido',

@@ -44,7 +44,8 @@ export const texts: Texts = {
   },
   delivered: {
     title: 'O que você comprou',
-    pending: 'O seu código ainda não está disponível: ele aparece aqui assim que a loja repuser o estoque.',
+    pending:
+      'O seu código ainda não está disponível. Volte a esta página: ele aparece aqui assim que a loja repuser o estoque.',
     open: 'Abrir o conteúdo',
     yourCode: 'Seu código',
     yourContent: 'Seu conteúdo',
