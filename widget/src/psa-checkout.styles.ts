@@ -87,6 +87,7 @@ export const styles = css`
     color: var(--_muted);
     font-size: 0.9rem;
     text-wrap: pretty;
+    overflow-wrap: anywhere;
   }
   .button,
   .badge,

@@ -3,6 +3,14 @@
 import type { CardPayment, CheckoutPayment, Payment } from '../../src/psa-checkout.ts';
 import code from './pix-code.json' with { type: 'json' };
 
+/** A refusal of a payment's start, as the server's unions have it. */
+export interface Refusal {
+  __typename: string;
+  code: string;
+  message?: string;
+  retryAfterSeconds?: number;
+}
+
 /** The fake server's behaviour towards one element. */
 export interface Script {
   /** Overrides of the gallery's default payment. */
@@ -12,7 +20,7 @@ export interface Script {
   /** The content that a paid payment has delivered. */
   delivered?: { kind: string; status: string; content: string | null }[];
   /** The answer to a click in place of the payment: none, a network error, or a refusal. */
-  start?: 'hang' | 'network-error' | { __typename: string; code: string; retryAfterSeconds?: number };
+  start?: 'hang' | 'network-error' | Refusal;
   /** `hang` never answers, `drop` ends after the first update, `silent` stays open and sends nothing more. */
   stream?: 'hang' | 'drop' | 'silent';
 }

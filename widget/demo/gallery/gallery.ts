@@ -14,10 +14,11 @@ const THEMES: Record<string, [title: string, summary: string]> = {
 
 // In the order in which they are placed: the offline event reaches every element that is on the page.
 const OFFLINE = STATES.filter(({ name }) => name === 'offline');
-const CANCELLED = STATES.filter(({ name }) => name === 'cancelled');
+/** The states of a page whose address names a payment. */
+const RETURNED = STATES.filter(({ name, via }) => name === 'cancelled' || via === 'address');
 const ON_A_PHONE = STATES.filter(({ isPhone }) => isPhone);
-const OTHERS = STATES.filter((state) => ![...OFFLINE, ...CANCELLED, ...ON_A_PHONE].includes(state));
-const ORDER = [...OFFLINE, ...CANCELLED, ...ON_A_PHONE, ...OTHERS];
+const OTHERS = STATES.filter((state) => ![...OFFLINE, ...RETURNED, ...ON_A_PHONE].includes(state));
+const ORDER = [...OFFLINE, ...RETURNED, ...ON_A_PHONE, ...OTHERS];
 
 const form = document.querySelector<HTMLFormElement>('form.controls');
 const gallery = document.querySelector<HTMLElement>('#gallery');
@@ -70,7 +71,7 @@ function openThemes(): void {
 async function openTheme(theme: string): Promise<void> {
   const section = document.getElementById(theme);
   try {
-    for (const state of CANCELLED) await place(theme, state);
+    for (const state of RETURNED) await place(theme, state);
     device.isPhone = true;
     await placeAll(theme, ON_A_PHONE);
     device.isPhone = false;
@@ -151,24 +152,22 @@ async function place(theme: string, state: GalleryState): Promise<void> {
   const themes = Object.keys(THEMES);
   const number = ORDER.indexOf(state) * themes.length + themes.indexOf(theme);
   const orderCode = assignScript(token, state.script ?? {}, number);
-  Object.assign(checkout, {
-    endpoint: ENDPOINT,
-    token,
-    resumeKey: token,
-    transport: 'sse',
-    mode: 'redirect',
-  });
+  // The page at successUrl has neither.
+  if (state.via !== 'address') Object.assign(checkout, { endpoint: ENDPOINT, token, resumeKey: token });
+  Object.assign(checkout, { transport: 'sse', mode: 'redirect' });
   if (state.via === 'return') Object.assign(checkout, { orderCode, paymentToken: token });
   Object.assign(checkout, state.properties);
   checkout.locale = chosen('language');
   checkout.append(label());
   elements.push(checkout);
-  const arrived = state.via ? arrival(checkout, state) : undefined;
-  if (CANCELLED.includes(state))
-    history.replaceState(null, '', `${location.search || '?'}&psa_order_code=${orderCode}&psa_cancelled=1`);
+  const arrived = state.via && state.via !== 'address' ? arrival(checkout, state) : undefined;
+  if (RETURNED.includes(state)) {
+    const address = `${location.search || '?'}&psa_order_code=${orderCode}`;
+    history.replaceState(null, '', state.via === 'address' ? address : `${address}&psa_cancelled=1`);
+  }
   frameOf(theme, state)?.append(checkout);
   await checkout.updateComplete;
-  if (CANCELLED.includes(state)) saveView();
+  if (RETURNED.includes(state)) saveView();
   if (state.via === 'click') void checkout.start();
   await arrived;
   if (state.script?.delivered) await contentOf(checkout);

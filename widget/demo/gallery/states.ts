@@ -1,12 +1,15 @@
 import type { Payment, PsaCheckout } from '../../src/psa-checkout.ts';
-import type { Script } from './fake-server.ts';
+import type { Refusal, Script } from './fake-server.ts';
 
 export interface GalleryState {
   name: string;
   title: string;
   script?: Script;
-  /** The way to the state: a click, or finding the payment again. Without one the element stays at its button. */
-  via?: 'click' | 'return';
+  /**
+   * The way to the state: a click, finding the payment again, or an address that names a payment while this
+   * browser has stored nothing of it. Without one the element stays at its button.
+   */
+  via?: 'click' | 'return' | 'address';
   /** A phone, one after the other: the element asks for its device once. */
   isPhone?: boolean;
   /** The payer has pressed the button that copies the code; `denied` where there is no clipboard. */
@@ -29,8 +32,8 @@ const DELIVERED: NonNullable<Script['delivered']> = [
   { kind: 'CODES', status: 'PENDING', content: null },
 ];
 
-const refusal = (code: string, __typename = 'UserError', retryAfterSeconds?: number): Script => ({
-  start: { __typename, code, ...(retryAfterSeconds ? { retryAfterSeconds } : {}) },
+const refusal = (code: string, more: Partial<Refusal> = {}): Script => ({
+  start: { __typename: 'UserError', code, ...more },
 });
 
 const BOTH = { methods: 'pix card' };
@@ -109,6 +112,7 @@ export const STATES: readonly GalleryState[] = [
     properties: BOTH,
     copies: 'denied',
   },
+  { name: 'shop-confirms', title: 'De volta em outro navegador', via: 'address' },
   {
     name: 'paid-late',
     title: 'Pago depois do prazo',
@@ -185,9 +189,15 @@ export const STATES: readonly GalleryState[] = [
     name: 'rate-limited',
     title: 'Erro: tentativas demais',
     via: 'click',
-    script: refusal('RATE_LIMITED', 'RateLimitError', 30),
+    script: refusal('RATE_LIMITED', { __typename: 'RateLimitError', retryAfterSeconds: 30 }),
   },
   { name: 'conflict', title: 'Erro: outro pagamento', via: 'click', script: refusal('CHECKOUT_TOKEN_USED') },
+  {
+    name: 'ended',
+    title: 'Erro: página aberta por tempo demais',
+    via: 'click',
+    script: refusal('UNAUTHENTICATED', { message: 'The token has expired' }),
+  },
   { name: 'unauthorized', title: 'Erro: sem acesso', via: 'click', script: refusal('PERMISSION_DENIED') },
   {
     name: 'unsafe-url',
