@@ -128,6 +128,9 @@ test('A table says that nothing matches only where the server has said it', () =
   }
   expect(shown({ filterState: 'failed' })).toContain('Tentar de novo');
   expect(shown({ hasMore: true })).toContain('Nenhum com este status até aqui.');
+  // Several lists have the same button.
+  for (const changed of [{ hasMore: true }, { filterState: 'failed' as const }])
+    expect(shown({ ...changed, heading: 'Webhooks' })).toContain('em Webhooks');
 });
 
 describe('payouts of subaccounts', () => {

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest';
 import type { Disputed } from '../../widget/demo/dashboard/disputed.ts';
-import type { PixPayment, WebhookDelivery } from '../../widget/demo/dashboard/operations.ts';
-import { deliveryRow, pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
+import type { TableRow } from '../../widget/demo/dashboard/live-table.ts';
+import type { Dispute, PixPayment, WebhookDelivery } from '../../widget/demo/dashboard/operations.ts';
+import { deliveryRow, disputeRow, pixPaymentRow } from '../../widget/demo/dashboard/rows.ts';
 import { textOf } from '../support/lit.ts';
 
 const PAID: PixPayment = {
@@ -98,4 +99,23 @@ test.each([
   const shown = textOf(deliveryRow(delivery, new Date('2026-03-02T12:01:00Z')).cells[2]);
   expect(shown).toContain(text);
   expect(shown).not.toContain(error);
+});
+
+test('The button of a row names what was sold, for how much and to whom', () => {
+  const nameOf = ({ cells }: TableRow) => textOf(cells[3]).replaceAll('\u00a0', ' ');
+  const now = new Date('2026-03-02T12:01:00Z');
+  const open = () => undefined;
+  const pix = (changed: Partial<PixPayment>) =>
+    nameOf(pixPaymentRow({ ...PAID, ...changed }, { now, disputed: NONE, open }));
+  expect(pix({})).toContain('Estornar Caneca, R$ 49,90, Ana');
+  expect(pix({ description: null, customer: { name: null, email: 'ana@padaria.example' } })).toContain(
+    'Estornar psa_1, R$ 49,90, ana@padaria.example',
+  );
+  expect(pix({ customer: null })).toContain('Estornar Caneca, R$ 49,90');
+  const dispute: Dispute = {
+    ...{ disputeId: 'dsp_1', status: 'OPEN', reason: 'FRAUD', amountCents: 4_990, blockedCents: 4_990 },
+    ...{ evidence: [], evidenceDueAt: '2026-03-09T12:00:00Z', createdAt: null, closedAt: null, version: 1 },
+    of: { __typename: 'Payment', paymentId: 'psa_1', description: 'Caneca', customer: { name: 'Ana' } },
+  };
+  expect(nameOf(disputeRow(dispute, { now, open }))).toContain('disputa de R$ 49,90, Ana, Caneca');
 });

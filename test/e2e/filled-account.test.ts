@@ -100,4 +100,31 @@ describe('the dashboard of a full account', () => {
       .evaluateAll((keys) => keys.map((key) => getComputedStyle(key, '::before').backgroundColor));
     expect(into).not.toBe(out);
   });
+
+  it('Every button has an edge in forced colors, and one of a row or a list is named by that', async () => {
+    const page = await openDashboard();
+    await page.emulateMedia({ forcedColors: 'active' });
+    await page.locator('#card-payments .operation').first().waitFor();
+    const edgeless = await page.locator('button:visible').evaluateAll((buttons) =>
+      buttons
+        // Those of a grid's head are its columns' names.
+        .filter(
+          (button) => !button.closest('th') && Number.parseFloat(getComputedStyle(button).borderTopWidth) < 1,
+        )
+        .map(({ textContent }) => textContent?.trim()),
+    );
+    expect(edgeless).toEqual([]);
+    const rows = page.locator('#card-payments tbody tr:has(.operation)');
+    const unnamed = await rows.evaluateAll((all) =>
+      all.filter((row) => {
+        const name = row.querySelector('.operation')?.getAttribute('aria-label') ?? '';
+        const says = (selector: string) => row.querySelector(selector)?.textContent?.trim() ?? '';
+        return ![says('td:nth-child(2)'), says('.strong'), says('td:nth-child(3) small')].every((part) =>
+          name.includes(part),
+        );
+      }),
+    );
+    expect([await rows.count(), unnamed.length]).toEqual([expect.any(Number), 0]);
+    await page.getByRole('button', { name: 'Mostrar mais em Webhooks' }).waitFor();
+  });
 });

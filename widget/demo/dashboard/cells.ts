@@ -1,6 +1,6 @@
 // The cells that tables of the dashboard share.
 import { html, nothing, type TemplateResult } from 'lit';
-import { formatFull, formatRelative, formatTime } from '../shared/format.ts';
+import { formatBrl, formatFull, formatRelative, formatTime } from '../shared/format.ts';
 import { OPERATION_LABELS, type Tone } from './labels.ts';
 import { type Operable, operationOf } from './payment-dialog.ts';
 
@@ -21,13 +21,21 @@ export function codeCell(payment: Operable, open: OpenPayment): TemplateResult {
         ? html`<button
             type="button"
             class="secondary operation"
-            aria-label=${`${OPERATION_LABELS[operation]} ${payment.description ?? payment.id}`}
+            aria-label=${`${OPERATION_LABELS[operation]} ${rowName(payment.description ?? payment.id, payment)}`}
             @click=${() => open?.(payment)}
           >
             ${OPERATION_LABELS[operation]}
           </button>`
         : nothing
     }`;
+}
+
+/** The name of a row for those who do not see it: what was sold, for how much, and to whom. */
+function rowName(
+  sold: string,
+  { amountCents, payer }: { amountCents: number; payer: string | null | undefined },
+): string {
+  return [sold, formatBrl(amountCents), payer].filter(Boolean).join(', ');
 }
 
 export function statusCell(

@@ -106,7 +106,7 @@ export class LiveTable extends LitElement {
         <div class="table-header">
           <h2 id=${id}>${this.heading}</h2>
           <button type="button" class="new-rows" ?hidden=${this.#waiting === 0} @click=${this.#showNew}>
-            ${this.#waiting === 1 ? '1 novo' : `${this.#waiting} novos`}
+            ${this.#waiting === 1 ? '1 novo' : `${this.#waiting} novos`}${this.#ofThisList()}
           </button>
           ${this.filters.length === 0 || (this.rows.length === 0 && this.filter === '') ? nothing : this.#renderFilter()}
         </div>
@@ -120,7 +120,7 @@ export class LiveTable extends LitElement {
         ${
           rows.length > this.limit || this.hasMore || this.filterState === 'failed'
             ? html`<button type="button" class="more" @click=${this.#showMore}>
-                ${this.filterState === 'failed' ? 'Tentar de novo' : 'Mostrar mais'}
+                ${this.filterState === 'failed' ? 'Tentar de novo' : 'Mostrar mais'}${this.#ofThisList()}
               </button>`
             : nothing
         }
@@ -134,6 +134,11 @@ export class LiveTable extends LitElement {
     if (this.filterState === 'failed') return 'Não foi possível ler esta lista agora.';
     if (this.filterState === 'not-offered') return 'O serviço não oferece este filtro.';
     return this.hasMore ? 'Nenhum com este status até aqui.' : 'Nenhum com este status.';
+  }
+
+  /** The rest of a button's name: several lists have the same button. */
+  #ofThisList(): TemplateResult {
+    return html`<span class="sr-only"> em ${this.heading}</span>`;
   }
 
   #renderFilter(): TemplateResult {

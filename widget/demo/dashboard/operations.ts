@@ -148,7 +148,12 @@ export interface Dispute {
   version: number;
   of:
     | ({ __typename: 'CardPayment' } & CardPayment)
-    | { __typename: 'Payment'; paymentId: string; description: string | null }
+    | {
+        __typename: 'Payment';
+        paymentId: string;
+        description: string | null;
+        customer: { name: string | null } | null;
+      }
     | { __typename: 'Charge'; chargeId: string; description: string | null }
     | null;
 }
@@ -217,7 +222,7 @@ const SUBSCRIPTION =
   'subscriptionId status amountCents interval description customer{name email} createdAt nextDueAt cancelReason cycles(first:3){totalCount nodes{number status attempts failureReason}} final version' as const;
 const CHARGE = `chargeId splits{subaccountId amountCents refundedCents} ${PAID_BY_PIX}` as const;
 const DISPUTE =
-  `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description}...on Charge{chargeId description}}` as const;
+  `disputeId status reason amountCents blockedCents evidence{text documents{url description}submittedAt}evidenceDueAt createdAt closedAt version of{__typename ...on CardPayment{${CARD_PAYMENT}}...on Payment{paymentId description customer{name}}...on Charge{chargeId description}}` as const;
 const DELIVERY =
   'webhookId event url status attempts{at responseStatus error durationMs} nextAttemptAt createdAt' as const;
 const PAGE_INFO = 'pageInfo{hasNextPage endCursor}' as const;

@@ -13,6 +13,8 @@ export interface Operable {
   status: CardPaymentStatus;
   amountCents: number;
   description: string | null;
+  /** The payer's name, or its address; null: unknown. */
+  payer: string | null;
   refundableCents: number | null;
 }
 

@@ -52,6 +52,7 @@ export function cardPaymentRow(
     status,
     amountCents,
     description,
+    payer: payment.customer?.name ?? null,
     refundableCents,
   } as const;
   return {
@@ -76,16 +77,14 @@ export function pixPaymentRow(
   options: { now: Date; disputed: Disputed; open: OpenPayment },
 ): TableRow {
   const { paymentId, method, ltc, customer, status } = payment;
+  const name = customer?.name ?? customer?.email ?? null;
   const byLtc = ltc && [
     formatLtc(ltc.amountLtc),
     status === 'PENDING' && ltc.confirmations > 0 ? formatConfirmations(ltc.confirmations) : '',
   ];
-  const payer = [method === 'LTC' ? (byLtc ?? ['LTC']) : ['PIX'], customer?.name ?? customer?.email ?? '']
-    .flat()
-    .filter(Boolean)
-    .join(', ');
+  const detail = [method === 'LTC' ? (byLtc ?? ['LTC']) : ['PIX'], name].flat().filter(Boolean).join(', ');
   return rowOfPix(payment, {
-    ...{ ...options, method: 'pix', id: paymentId, detail: payer },
+    ...{ ...options, method: 'pix', id: paymentId, detail, payer: name },
     // LTC is never given back: nothing of it can be refunded, and nothing is on its way.
     isRefundable: method !== 'LTC',
   });
@@ -101,7 +100,7 @@ export function chargeRow(
       `${options.nameOf(subaccountId)}: ${formatBrl(amountCents)}${refundedCents > 0 ? `, ${formatBrl(refundedCents)} estornados` : ''}`,
   );
   return rowOfPix(charge, {
-    ...{ ...options, method: 'charge', id: chargeId, detail: parts.join(' · ') },
+    ...{ ...options, method: 'charge', id: chargeId, detail: parts.join(' · '), payer: null },
     isRefundable: true,
   });
 }
@@ -112,6 +111,7 @@ function rowOfPix(
     method,
     id,
     detail,
+    payer,
     isRefundable,
     now,
     disputed,
@@ -120,6 +120,7 @@ function rowOfPix(
     method: 'pix' | 'charge';
     id: string;
     detail: string;
+    payer: string | null;
     isRefundable: boolean;
     disputed: Disputed;
     now: Date;
@@ -127,7 +128,7 @@ function rowOfPix(
   },
 ): TableRow {
   const { status, version, amountCents, description, refundableCents } = payment;
-  const operable = { method, id, status, amountCents, description, refundableCents };
+  const operable = { method, id, status, amountCents, description, payer, refundableCents };
   const lastRefund = payment.refunds?.at(-1);
   const failedRefund =
     lastRefund?.status === 'FAILED'
@@ -157,11 +158,12 @@ export function subscriptionRow(
   { now, open }: { now: Date; open: OpenPayment },
 ): TableRow {
   const { subscriptionId, status, version, amountCents, description, customer, cycles } = subscription;
+  const payer = customer?.name ?? customer?.email ?? null;
   const operable: Operable = {
     method: 'subscription',
     id: subscriptionId,
     status: subscription.final ? 'EXPIRED' : 'PENDING',
-    ...{ amountCents, description, refundableCents: null },
+    ...{ amountCents, description, payer, refundableCents: null },
   };
   const shown = cycles.nodes.map(
     ({ number, status: cycle, attempts }) =>
@@ -177,7 +179,7 @@ export function subscriptionRow(
         ...shown,
       ),
       html`${formatBrl(amountCents)} ${INTERVALS[subscription.interval.toLowerCase()] ?? ''}`,
-      saleCell(description, customer?.name ?? customer?.email ?? ''),
+      saleCell(description, payer ?? ''),
       codeCell(operable, open),
       timeCell(subscription.createdAt, now),
     ],
@@ -215,7 +217,9 @@ export function disputeRow(
   const { disputeId, status, amountCents, blockedCents, reason, evidence } = dispute;
   const takes = takesEvidence(dispute, now);
   const label = takes ? 'Enviar defesa' : 'Ver provas';
-  const sold = dispute.of ? dispute.of.description : 'Pagamento não informado';
+  const { of } = dispute;
+  const sold = of ? of.description : 'Pagamento não informado';
+  const payer = of && 'customer' in of ? of.customer?.name : null;
   return {
     key: disputeId,
     version: dispute.version,
@@ -229,7 +233,7 @@ export function disputeRow(
             ? html`<button
                 type="button"
                 class="secondary operation"
-                aria-label=${`${label}: disputa de ${formatBrl(amountCents)}`}
+                aria-label=${`${label}: disputa de ${[formatBrl(amountCents), payer, sold].filter(Boolean).join(', ')}`}
                 @click=${() => open(dispute)}
               >
                 ${label}

@@ -137,11 +137,12 @@ function renderPayment(payment: PixPayment, page: Page): TemplateResult {
 }
 
 function renderButtons(payment: PixPayment, page: Page): TemplateResult {
-  const { id, status, amountCents, refusesReturns } = payment;
+  const { id, status, amountCents, description, payer, refusesReturns } = payment;
+  const name = [formatBrl(amountCents), payer, description].filter(Boolean).join(', ');
   const wasPaid = status === 'paid' || status === 'refunded';
   const pay = (label: string) => page.renderButton(label, 'pix/pay', paidText, { id });
   return html`
-    <div class="buttons" role="group" aria-label=${`Pagamento de ${formatBrl(amountCents)}`}>
+    <div class="buttons" role="group" aria-label=${`Pagamento de ${name}`}>
       ${wasPaid ? pay('Pagar de novo') : status === 'expired' ? pay('Pagar atrasado') : pay('Pagar')}
       ${
         status === 'pending'
