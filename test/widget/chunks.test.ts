@@ -14,6 +14,7 @@ const CHUNKS: Record<string, () => Promise<object>> = {
   'checkout.en': () => import('../../widget/src/locales/en.ts'),
   'checkout.es': () => import('../../widget/src/locales/es.ts'),
   'payouts.en': () => import('../../widget/src/payouts/locales/en.ts'),
+  'payouts.filters': () => import('../../widget/src/payouts/filters.ts'),
   'payouts.es': () => import('../../widget/src/payouts/locales/es.ts'),
 };
 

@@ -73,7 +73,12 @@ const DESTINATIONS = [
 const NEWEST = Date.parse('2026-03-02T10:35:00.000Z');
 const MINUTE_MS = 60_000;
 
-export async function startFakePayouts(): Promise<{ url: string; close: () => Promise<void> }> {
+export async function startFakePayouts(): Promise<{
+  url: string;
+  /** Does what a test posts to `/act`, at once. */
+  act: (what: PayoutsAct) => object;
+  close: () => Promise<void>;
+}> {
   const worlds = new Map<string, World>();
   const hanging = new Set<Duplex | ServerResponse>();
   let tokens = 0;
@@ -268,6 +273,7 @@ export async function startFakePayouts(): Promise<{ url: string; close: () => Pr
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   return {
     url: `http://localhost:${(server.address() as AddressInfo).port}`,
+    act,
     close: async () => {
       for (const socket of sockets.clients) socket.terminate();
       for (const each of hanging) each.destroy();
@@ -301,13 +307,22 @@ interface StreamVariables {
 
 /** Whether a payout fulfils the conditions of a filter that a test uses. */
 function isSelected(payout: Payout, filter: PayoutFilter | null | undefined): boolean {
-  const { status, method, amountCents, requestedAfter } = filter ?? {};
+  const { status, method, amountCents, requestedAfter, requestedBefore, externalId, reference } =
+    filter ?? {};
   return (
     (!status || status.includes(payout.status)) &&
     (!method || method.includes(payout.method)) &&
     (amountCents === undefined || payout.amountCents === amountCents) &&
-    (requestedAfter === undefined || payout.requestedAt! >= requestedAfter)
+    (requestedAfter === undefined || payout.requestedAt! >= requestedAfter) &&
+    (requestedBefore === undefined || payout.requestedAt! < requestedBefore) &&
+    (externalId === undefined || externalIdOf(payout) === externalId) &&
+    (reference === undefined || [payout.withdrawalId, payout.code].includes(reference))
   );
+}
+
+/** The merchant's own number of a payout, which the table does not show. */
+function externalIdOf({ id }: Payout): string {
+  return id.replace('payout-', 'PEDIDO-');
 }
 
 /** Builds the server's answer to a query for a page, newest first; a cursor is a payout's number. */

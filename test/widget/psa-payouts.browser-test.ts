@@ -349,6 +349,193 @@ describe('a filter', () => {
   });
 });
 
+describe('the controls of the conditions', () => {
+  it('the controls ask the server, whose list they page to the end, and whose updates come and go by them', async () => {
+    const { element, world } = await table({ count: 300 }, { statuses: 'PENDING COMPLETED' });
+    await opened(element);
+    expect(control(element, 'PIX').checked).toBe(false);
+    control(element, 'LTC').click();
+    control(element, 'PIX turbo').click();
+    const heard = event(element, 'psa-filter-change');
+    // The pointer is on the button: the rows of the other filter do not stay for that.
+    point(element, 'pointerenter');
+    button(element, 'apply-button').click();
+    const filter = { method: ['PIX_TURBO', 'LTC'] };
+    expect((await heard).detail).toEqual({ statuses: ['PENDING', 'COMPLETED'], filter });
+    await shows(() => text(element, 'filters-button'), 'Mais filtros (1)');
+    await shows(() => text(element, 'footer'), '50 de 90 saques');
+    expect(element.methods).toBe('PIX_TURBO LTC');
+    expect(result(element)).toBe('90 saques');
+    expect(new Set(element.payouts.map(({ method }) => method))).toEqual(new Set(filter.method));
+    expect(codes(element)[0]).toBe('SAQ-000295');
+    expect(button(element, 'new-button').disabled).toBe(true);
+    scroll(element, 1e6);
+    await shows(() => text(element, 'footer'), '90 saques');
+    const asked = { ...filter, status: ['PENDING', 'COMPLETED'] };
+    const { queries, subscriptions } = await readWorld(world);
+    expect(queries.slice(1).map(({ variables }) => variables.filter)).toEqual([asked, asked]);
+    expect(subscriptions.at(-1)?.filter).toEqual(filter);
+    point(element, 'pointerleave');
+    scroll(element, 0);
+    await act(element, { add: { method: 'PIX', code: 'SAQ-PIX' } });
+    await act(element, { add: { method: 'LTC', code: 'SAQ-LTC' } });
+    await shows(() => codes(element).slice(0, 2), ['SAQ-LTC', 'SAQ-000295']);
+    await act(element, { change: { number: 302, values: { status: 'PROCESSING' } } });
+    await shows(() => codes(element)[0], 'SAQ-000295');
+    expect(text(element, 'footer')).toBe('90 saques');
+  });
+
+  const at = (day: number) => `2026-03-0${day}T03:00:00.000Z`;
+  it.each([
+    ['Busca', ' saq-000007 ', { reference: 'SAQ-000007' }, 1],
+    ['Busca', '00000000000000000000000a', { reference: '00000000000000000000000a' }, 1],
+    ['Seu número', 'PEDIDO-9', { externalId: 'PEDIDO-9' }, 1],
+    ['Valor (R$)', 'R$ 129,19', { amountCents: 12_919 }, 1],
+    ['Valor (R$)', '129.19', { amountCents: 12_919 }, 1],
+    ['Pedido desde (Brasília)', '2026-03-02', { requestedAfter: at(2) }, 100],
+    ['Pedido até (Brasília)', '2026-03-01', { requestedBefore: at(2) }, 0],
+  ])('the server is asked for “%s” with %j', async (label, value, filter, count) => {
+    const { element, world } = await table({ count: 100 });
+    await opened(element);
+    fill(element, label, value);
+    button(element, 'apply-button').click();
+    await waitFor(async () =>
+      expect((await readWorld(world)).queries.at(-1)?.variables.filter).toEqual(filter),
+    );
+    await shows(() => element.totalCount, count);
+    await shows(
+      () => result(element),
+      count === 0 ? 'Nenhum saque com este filtro.' : count === 1 ? '1 saque' : `${count} saques`,
+    );
+  });
+
+  it.each([
+    ['Busca', 'SAQ 12', 'Escreva um código inteiro, sem espaços nem acentos.'],
+    ['Seu número', 'x'.repeat(101), 'Escreva até 100 caracteres, sem caracteres invisíveis.'],
+    ['Valor (R$)', 'muito', 'Escreva um valor, como R$ 1.234,56.'],
+    ['Valor (R$)', '0', 'Escreva um valor, como R$ 1.234,56.'],
+    ['Valor (R$)', '1,234', 'Escreva um valor, como R$ 1.234,56.'],
+    ['Pedido até (Brasília)', '2026-02-28', 'O último dia vem antes do primeiro.'],
+    ['Pedido desde (Brasília)', '0026-03-01', 'Escreva a data inteira: dia, mês e ano.'],
+  ])(
+    'a control that says “%s” of %j names what is wrong, and asks for nothing',
+    async (label, value, error) => {
+      const { element, world } = await table({ count: 3 }, { requestedAfter: '2026-03-01T15:00:00Z' });
+      const { queries } = await readWorld(world);
+      await opened(element);
+      fill(element, label, value);
+      button(element, 'apply-button').click();
+      const input = control(element, label);
+      await shows(() => element.shadowRoot?.activeElement, input);
+      expect(input.getAttribute('aria-invalid')).toBe('true');
+      const [described = ''] = input.getAttribute('aria-describedby')!.split(' ');
+      expect(words(element.shadowRoot!.getElementById(described))).toBe(error);
+      expect((await readWorld(world)).queries).toEqual(queries);
+      expect(codes(element)).toHaveLength(3);
+      // What is right again asks.
+      fill(element, label, '');
+      button(element, 'apply-button').click();
+      await shows(() => result(element), '3 saques');
+      expect(element.shadowRoot!.querySelector('[aria-invalid=true]')).toBeNull();
+    },
+  );
+
+  it('the controls show the conditions that the page has set, keep an instant that nobody has touched, and empty all', async () => {
+    const { element, world } = await table(
+      { count: 100 },
+      {
+        methods: 'LTC',
+        amountCents: 123_456,
+        reference: 'SAQ-000001',
+        requestedAfter: '2026-03-01T15:30:00Z',
+        requestedBefore: at(4),
+      },
+    );
+    await opened(element);
+    expect(text(element, 'filters-button')).toBe('Mais filtros (5)');
+    const shown = ['Busca', 'Seu número', 'Valor (R$)', 'Pedido desde (Brasília)', 'Pedido até (Brasília)'];
+    expect(shown.map((label) => control(element, label).value)).toEqual([
+      'SAQ-000001',
+      '',
+      '1.234,56',
+      '2026-03-01',
+      '2026-03-03',
+    ]);
+    expect(control(element, 'LTC').checked).toBe(true);
+    fill(element, 'Busca', '');
+    button(element, 'apply-button').click();
+    await shows(async () => (await readWorld(world)).queries.at(-1)?.variables.filter, {
+      method: ['LTC'],
+      amountCents: 123_456,
+      requestedAfter: '2026-03-01T15:30:00Z',
+      requestedBefore: at(4),
+    });
+    element.amountCents = 5_000;
+    await shows(() => control(element, 'Valor (R$)').value, '50,00');
+    // What was written and not asked for goes, too.
+    fill(element, 'Seu número', 'PEDIDO-1');
+    button(element, 'clear-button').click();
+    await shows(() => text(element, 'footer'), '50 de 100 saques');
+    expect(shown.map((label) => control(element, label).value)).toEqual(['', '', '', '', '']);
+    expect(control(element, 'LTC').checked).toBe(false);
+    expect([element.methods, element.amountCents, element.requestedAfter]).toEqual([
+      undefined,
+      undefined,
+      undefined,
+    ]);
+  });
+
+  it('until the server has answered nothing says that there is none', async () => {
+    const { element, world } = await table({ count: 100 }, { externalId: 'PEDIDO-0' });
+    await opened(element);
+    expect(text(element, 'empty')).toBe('Nenhum saque com este filtro.');
+    await post('/world', { token: world.token, fail: { times: 1, hold: true }, failOnly: 'PayoutsStart' });
+    fill(element, 'Seu número', 'PEDIDO-1');
+    button(element, 'apply-button').click();
+    await shows(() => part(element, 'empty'), null);
+    expect(part(element, 'skeleton')).not.toBeNull();
+    expect([text(element, 'footer'), result(element)]).toEqual(['Carregando…', '']);
+    element.refresh();
+    await shows(() => codes(element), ['SAQ-000001']);
+    await shows(() => result(element), '1 saque');
+  });
+
+  it('a condition that the server does not take is said, and can be taken back', async () => {
+    const { element, world } = await table({ count: 3 });
+    await opened(element);
+    await post('/world', {
+      token: world.token,
+      fail: { code: 'NOT_OFFERED', times: 1 },
+      failOnly: 'PayoutsStart',
+    });
+    fill(element, 'Seu número', 'PEDIDO-1');
+    button(element, 'apply-button').click();
+    await shows(() => result(element), 'Este filtro não está disponível aqui.');
+    button(element, 'clear-button').click();
+    await shows(() => result(element), '3 saques');
+    expect(element.phase).toBe('ready');
+  });
+
+  it.each([
+    ['en', 'Amount (R$)', '1,234.56', 'Apply', /^Write an amount, such as .*1,234\.56/],
+    ['es', 'Importe (R$)', '1234,56', 'Filtrar', /^Escribe un importe, como .*1\.?234,56/],
+  ])('the controls are in the language %s', async (locale, label, amount, apply, error) => {
+    const { element } = await table({ count: 3 }, { locale });
+    await shows(() => part(element, 'base')?.lang, locale);
+    await opened(element);
+    expect(text(element, 'apply-button')).toBe(apply);
+    fill(element, label, 'x');
+    button(element, 'apply-button').click();
+    await shows(
+      () => words(part(element, 'filters')?.querySelector('#amountCents-error')),
+      expect.stringMatching(error),
+    );
+    fill(element, label, amount);
+    button(element, 'apply-button').click();
+    await shows(() => element.amountCents, 123_456);
+  });
+});
+
 describe('the keyboard', () => {
   it('the keyboard moves by rows, pages and to both ends, and selects', async () => {
     const { element } = await table({ count: 60 });
@@ -398,6 +585,7 @@ describe('the keyboard', () => {
       'Em processamento',
       'Concluído',
       'Negado',
+      'Mais filtros',
       'Status',
       'Valor',
       'Solicitado (Brasília)',
@@ -874,6 +1062,17 @@ describe.each(inject('axeSchemes'))('accessibility in %s colours', (colorScheme)
   });
 });
 
+it.each(inject('axeSchemes'))('axe finds nothing in the controls in %s colours', async (colorScheme) => {
+  document.documentElement.style.colorScheme = colorScheme;
+  const { element } = await table({ count: 3 });
+  await opened(element);
+  fill(element, 'Valor (R$)', 'muito');
+  button(element, 'apply-button').click();
+  await shows(() => element.shadowRoot?.activeElement, control(element, 'Valor (R$)'));
+  const { violations } = await axe.run(element);
+  expect(violations.map(({ id, nodes }) => `${id}: ${nodes.map(({ html }) => html)}`)).toEqual([]);
+});
+
 // ── ─────────────────────────────────────────────────────────────────────────────────────────────
 
 async function table(
@@ -979,6 +1178,26 @@ function press(key: string, target: Element): void {
     new KeyboardEvent('keydown', { key, bubbles: true, composed: true, cancelable: true }),
   );
 }
+
+/** Opens the controls of the conditions, whose chunk loads. */
+async function opened(element: PsaPayouts): Promise<void> {
+  button(element, 'filters-button').click();
+  await waitFor(() => expect(part(element, 'filters')).not.toBeNull());
+  expect(part(element, 'filters-button')?.getAttribute('aria-expanded')).toBe('true');
+}
+
+/** The control of a label. */
+function control(element: PsaPayouts, label: string): HTMLInputElement {
+  const labels = [...part(element, 'filters')!.querySelectorAll('label')];
+  return labels.find((each) => words(each) === label)!.control as HTMLInputElement;
+}
+
+function fill(element: PsaPayouts, label: string, value: string): void {
+  control(element, label).value = value;
+}
+
+/** The words of the controls about the answer. */
+const result = (element: PsaPayouts) => words(part(element, 'filters')?.querySelector('[role=status]'));
 
 function sortBy(element: PsaPayouts, name: string): void {
   const all = [...element.shadowRoot!.querySelectorAll<HTMLButtonElement>('[part=sort-button]')];

@@ -1,5 +1,6 @@
 import { fileURLToPath } from 'node:url';
-import type { Browser, Page } from 'playwright-core';
+import type { Browser, Locator, Page } from 'playwright-core';
+import { PNG } from 'pngjs';
 import { afterAll, afterEach, beforeAll, beforeEach, expect, it } from 'vitest';
 import { drawnColour, launchBrowser } from '../support/browser.ts';
 import { CONTEXT } from '../support/launch-options.ts';
@@ -100,7 +101,7 @@ it('the table draws its visible rows where the page scrolls', async () => {
 it('Tab reaches the buttons and one row', async () => {
   await open({ count: 60 });
   const names: (string | null | undefined)[] = [];
-  for (let press = 0; press < 9; press++) {
+  for (let press = 0; press < 10; press++) {
     await page.keyboard.press('Tab');
     names.push(
       await page.evaluate(() => {
@@ -118,6 +119,7 @@ it('Tab reaches the buttons and one row', async () => {
       'Processing',
       'Completed',
       'Denied',
+      'More filters',
       'Status',
       'Amount',
       'Requested (Brasília)',
@@ -125,6 +127,48 @@ it('Tab reaches the buttons and one row', async () => {
     ],
   ]);
 });
+
+it('the filters open by the keyboard, though their chunk was lost once, and fit on a phone', async () => {
+  await page.setViewportSize({ width: 320, height: 800 });
+  await page.route('**/psa-payouts.filters.js', (route) => route.abort());
+  await open({ count: 60 });
+  await page.getByRole('button', { name: 'More filters' }).press('Enter');
+  await page.getByLabel('Search').fill('SAQ-000007');
+  await page.keyboard.press('Enter');
+  await page.getByText('1 payout', { exact: true }).first().waitFor();
+  expect(await page.locator('psa-payouts tbody tr').count()).toBe(1);
+  await page.getByLabel('Requested from (Brasília)').fill('2026-03-02');
+  await page.getByLabel('LTC').check();
+  await page.getByRole('button', { name: 'Apply' }).click();
+  await page.getByRole('button', { name: 'More filters (3)' }).waitFor();
+  expect(await page.evaluate(() => document.documentElement.scrollWidth)).toBe(320);
+  const beyond = await page
+    .locator('psa-payouts [part=filters] :is(input, button)')
+    .evaluateAll((all) =>
+      all.map((each) => each.getBoundingClientRect()).filter(({ left, right }) => left < 0 || right > 320),
+    );
+  expect(beyond).toEqual([]);
+  expect(problems).toEqual([expect.stringContaining('ERR_FAILED')]);
+  expect(loaded.filter((path) => path.endsWith('.filters.js'))).toHaveLength(2);
+});
+
+it('the controls of the filters have an edge in forced colours', async () => {
+  await page.emulateMedia({ forcedColors: 'active' });
+  await open({ count: 1 });
+  await page.getByRole('button', { name: 'More filters' }).click();
+  for (const name of ['More filters', 'Apply', 'Clear'])
+    expect(await edgeOf(page.getByRole('button', { name })), name).not.toEqual(
+      await edgeOf(page.locator('body')),
+    );
+  expect(await edgeOf(page.getByLabel('Search'))).not.toEqual(await edgeOf(page.locator('body')));
+});
+
+/** The colour in the middle of an element's left edge. */
+async function edgeOf(element: Locator): Promise<number[]> {
+  const { data, width, height } = PNG.sync.read(await element.screenshot({ scale: 'css' }));
+  const at = Math.floor(height / 2) * width * 4;
+  return [...data.subarray(at, at + 3)];
+}
 
 it('the selected filter stands out in forced colours', async () => {
   await page.emulateMedia({ forcedColors: 'active' });

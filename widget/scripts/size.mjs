@@ -16,8 +16,13 @@ const GATES = {
       'psa-checkout.explain.js': 1_900,
     },
   },
-  // 18.8 kB until it said that of rows whose polls fail or whose server is lost, and named a refused key.
-  'psa-payouts': { initial: 19_000, total: 19_000, chunks: { 'psa-payouts.explain.js': 1_900 } },
+  'psa-payouts': {
+    // 18.8 kB until it said that of rows whose polls fail or whose server is lost, and named a refused key, and until it had the button
+    // that opens the filters, dimmed the rows of another filter and waited for the server's “none”.
+    initial: 19_300,
+    total: 22_200,
+    chunks: { 'psa-payouts.filters.js': 3_000, 'psa-payouts.explain.js': 1_900 },
+  },
 };
 const folder = new URL('../dist/standalone/', import.meta.url);
 const read = (name) => readFileSync(new URL(name, folder));

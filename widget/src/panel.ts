@@ -1,15 +1,12 @@
 import type { html as Html, LitElement, TemplateResult } from 'lit';
+import { adoptStyles as adopt } from './adopt-styles.ts';
 import type { CheckoutState } from './checkout-state.ts';
 import type { CheckoutPayment, Payment } from './operations.ts';
 import { styles } from './panel.styles.ts';
 import type { PanelView } from './views.ts';
 
 /** Adds styles to those of an element: the panel's, or those of a further chunk. */
-export function adoptStyles({ renderRoot }: Pick<LitElement, 'renderRoot'>, text = styles): void {
-  const sheet = new CSSStyleSheet();
-  sheet.replaceSync(text);
-  (renderRoot as ShadowRoot).adoptedStyleSheets.push(sheet);
-}
+export const adoptStyles = (host: Pick<LitElement, 'renderRoot'>, text = styles) => adopt(host, text);
 
 /** Renders the panel below the status line. `html` is a parameter, because this chunk must not load Lit again. */
 export function panel(html: typeof Html, view: PanelView): TemplateResult {

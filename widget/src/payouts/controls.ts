@@ -1,4 +1,5 @@
 import { html, nothing, type TemplateResult } from 'lit';
+import type { MoreFilters } from './more-filters.ts';
 import type { PayoutFilter, PayoutStatus } from './operations.ts';
 import type { PayoutSort, PayoutView } from './payout-list.ts';
 import type { PayoutTexts } from './payout-texts.ts';
@@ -51,6 +52,7 @@ export function filters(
   texts: PayoutTexts,
   statuses: readonly PayoutStatus[],
   onChoose: (statuses: readonly PayoutStatus[]) => void,
+  more: MoreFilters,
 ): TemplateResult {
   const button = (name: 'all' | PayoutStatus, pressed: boolean, next: readonly PayoutStatus[]) => html`
     <button
@@ -73,6 +75,7 @@ export function filters(
             )
           : button(status, false, [...statuses, status]),
       )}
+      ${more.renderButton()}
     </div>
   `;
 }

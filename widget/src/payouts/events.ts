@@ -1,5 +1,5 @@
 import type { PsaCheckoutEventMap } from '../events.ts';
-import type { Payout, PayoutStatus } from './operations.ts';
+import type { Payout, PayoutFilter, PayoutStatus } from './operations.ts';
 import type { PayoutSort } from './payout-list.ts';
 import type { PayoutsPhase } from './payouts-host.ts';
 
@@ -8,7 +8,10 @@ export interface PsaPayoutsEventMap {
   'psa-payout-update': CustomEvent<{ payout: Payout; previous: PayoutStatus | undefined }>;
   'psa-payout-select': CustomEvent<{ payout: Payout }>;
   'psa-token-expired': CustomEvent<object>;
-  'psa-filter-change': CustomEvent<{ statuses: readonly PayoutStatus[] }>;
+  'psa-filter-change': CustomEvent<{
+    statuses: readonly PayoutStatus[];
+    filter: PayoutFilter | undefined;
+  }>;
   'psa-sort-change': CustomEvent<{ sort: PayoutSort }>;
   'psa-connection-change': PsaCheckoutEventMap['psa-connection-change'];
   'psa-phase-change': CustomEvent<{ phase: PayoutsPhase; previous: PayoutsPhase }>;

@@ -42,7 +42,7 @@ export function countOfPayouts(
   isWaiting: boolean,
 ): TemplateResult | '' {
   const { list, busy, moreError, phase } = data;
-  if (isWaiting || busy === 'more') return line(texts.text('loading'));
+  if (isWaiting || busy === 'more' || busy === 'view') return line(texts.text('loading'));
   if (moreError)
     return html`${line(`${texts.text('moreFailed')} `)}<button part="retry-button" class="quiet" @click=${() => data.retryPage()} .textContent=${texts.text('retry')}></button>`;
   if (list.total === 0 || (phase !== 'ready' && list.ids.length === 0)) return '';
@@ -59,6 +59,6 @@ export function countOfPayouts(
 }
 
 /** Renders words as a property: where a browser has translated them, the next ones take their place. */
-function line(words: string): TemplateResult {
+export function line(words: string): TemplateResult {
   return html`<span .textContent=${words}></span>`;
 }

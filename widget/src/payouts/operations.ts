@@ -68,6 +68,12 @@ export interface PayoutUpdate {
   payout: Payout;
 }
 
+/** The answer to POLL. */
+export interface Polled {
+  payouts: PayoutPage;
+  nodes: (Payout | null)[];
+}
+
 const FIELDS =
   'id withdrawalId code method amountCents feeCents destination status final deniedReason requestedAt processedAt version';
 const PAGE =

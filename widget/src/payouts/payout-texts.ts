@@ -1,12 +1,15 @@
 import { importAgain } from '../import-again.ts';
 import type { Locale } from '../locale.ts';
-import { texts as portuguese } from './locales/pt-BR.ts';
-import type { Texts } from './locales/texts.ts';
+import { texts as first } from './locales/pt-BR.ts';
+import type { ControlTexts, Texts } from './locales/texts.ts';
 
 const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   en: () => import('./locales/en.ts'),
   es: () => import('./locales/es.ts'),
 };
+
+/** The texts in Portuguese, with those of the chunks that have come. */
+const portuguese = { ...first } as Texts;
 
 interface Formats {
   money: (cents: number) => string;
@@ -50,6 +53,10 @@ export class PayoutTexts {
   /** Objects that are others where any text is another. */
   get sources(): readonly unknown[] {
     return [this.#loaded[this.#locale!], this.#labels];
+  }
+
+  addPortuguese(texts: ControlTexts): void {
+    Object.assign(portuguese, texts);
   }
 
   text(name: keyof Texts, values: Record<string, string | number> = {}): string {

@@ -14,23 +14,14 @@ import {
   type PayoutStatus,
   type PayoutUpdate,
   POLL,
+  type Polled,
   START,
 } from './operations.ts';
 import { createPayoutList, type PayoutView, pageOf } from './payout-list.ts';
-import {
-  endpointOf,
-  MAX_PAGE_SIZE,
-  type PayoutsHost,
-  type PayoutsPhase,
-  pageSizeOf,
-} from './payouts-host.ts';
+import { endpointOf, MAX_PAGE_SIZE, type PayoutsHost, pageSizeOf } from './payouts-host.ts';
 import { ServiceAge } from './service-age.ts';
 import { TokenRenewal } from './token-renewal.ts';
 
-interface Polled {
-  payouts: PayoutPage;
-  nodes: (Payout | null)[];
-}
 type Update = Pick<PayoutUpdate, 'payout' | 'previousStatus'> | { payouts: Payout[]; others: Payout[] };
 
 /** The largest number of rows that are loaded for sorting: without a click, and by a click. */
@@ -42,7 +33,7 @@ const MAX_RETRY_MS = 30_000;
 /** Loads the account's payouts page by page, and follows all of them. */
 export class PayoutsController implements ReactiveController {
   list = createPayoutList();
-  phase: PayoutsPhase = 'idle';
+  phase: PayoutsHost['phase'] = 'idle';
   connection: CheckoutConnection = 'idle';
   error: CheckoutError | undefined;
   /** The request in progress besides the stream: another view, the next page, or all remaining pages. */
@@ -100,6 +91,7 @@ export class PayoutsController implements ReactiveController {
   restart(): void {
     this.#cursor = undefined;
     this.#loading?.abort();
+    this.#loading = undefined;
     this.resume();
   }
 
@@ -217,7 +209,9 @@ export class PayoutsController implements ReactiveController {
 
   async #loadFirstPage(signal: AbortSignal): Promise<void> {
     const { view } = this.#host;
-    this.#filter = JSON.stringify(view.filter);
+    const filter = JSON.stringify(view.filter);
+    if (filter !== this.#filter) this.busy = 'view';
+    this.#filter = filter;
     const { updatesCursor, payouts } = await this.#request<{ updatesCursor: string; payouts: PayoutPage }>(
       START,
       pageOf(view, pageSizeOf(this.#host)),
@@ -228,7 +222,9 @@ export class PayoutsController implements ReactiveController {
     this.#isFirstPoll = true;
     this.#loading?.abort();
     this.list.restart(view, payouts);
-    this.arrange();
+    // The rows of another filter do not stay, wherever the pointer is.
+    this.arrange(this.busy !== 'view' && this.#host.freezeOrder);
+    this.busy = '';
     // The view has changed during the request.
     if (view !== this.#host.view) this.setView(this.#host.view);
     else this.#loadAllIfFew();
@@ -365,7 +361,7 @@ export class PayoutsController implements ReactiveController {
 
   // ── State and events ──────────────────────────────────────────────────────────────────────────
 
-  #setPhase(phase: PayoutsPhase, error?: CheckoutError): void {
+  #setPhase(phase: PayoutsHost['phase'], error?: CheckoutError): void {
     const { phase: previous } = this;
     this.phase = phase;
     this.error = error;

@@ -7,6 +7,7 @@ import { CONDITIONS, columns, filters, news, readView } from './controls.ts';
 import { DrawnRows } from './drawn-rows.ts';
 import type { ListenerMethod } from './events.ts';
 import { countOfPayouts, noPayouts, problem, SKELETON } from './messages.ts';
+import { createMoreFilters } from './more-filters.ts';
 import { narrowStyles } from './narrow.styles.ts';
 import type { Payout, PayoutStatus } from './operations.ts';
 import { type PayoutSort, type PayoutView, pageOf } from './payout-list.ts';
@@ -45,7 +46,7 @@ const PREFETCH_ROWS = 20;
  * @fires psa-payout-update - {payout, previous}. A payout is new, or has changed; `previous` is its status before.
  * @fires psa-payout-select - {payout}. A row was clicked, or Enter pressed on it.
  * @fires psa-token-expired - The token has expired. Set `token` to a new one, or provide `renewToken`.
- * @fires psa-filter-change - {statuses}. The user has changed the filter.
+ * @fires psa-filter-change - {statuses, filter}. The user has changed the filter; `filter` has the conditions besides the statuses.
  * @fires psa-sort-change - {sort}. The user has changed the order.
  * @fires psa-connection-change - {connection, transport}
  * @fires psa-phase-change - {phase, previous}
@@ -57,6 +58,11 @@ const PREFETCH_ROWS = 20;
  * @csspart base - The whole element.
  * @csspart toolbar - Heading, filters and connection.
  * @csspart filter - One button of the filter.
+ * @csspart filters-button - Opens the controls of further conditions; hide it where the page has its own.
+ * @csspart filters - Those controls.
+ * @csspart filter-field - One of them, with its name and what is wrong with it.
+ * @csspart apply-button - Asks the server for what the controls say.
+ * @csspart clear-button - Empties them.
  * @csspart new-button - Shows the new payouts that wait.
  * @csspart connection - The state of the connection.
  * @csspart error - The error, and what to do.
@@ -111,6 +117,7 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
   #texts = new PayoutTexts();
   #window = new RowWindow();
   #drawn = new DrawnRows(this, this.#texts);
+  #moreFilters = createMoreFilters(this, this.#data, this.#texts);
   #announcer = new Announcer(this.#texts, () => this.requestUpdate());
   /** The ids of the rows, drawn or not. */
   #rows: readonly string[] = [];
@@ -241,7 +248,8 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
 
   protected override render(): TemplateResult {
     const { list, phase } = this.#data;
-    const waiting = this.#rows.length === 0 && (phase === 'loading' || phase === 'idle');
+    // That there are none is the server's word, of this filter.
+    const waiting = this.#rows.length === 0 && (/loading|idle/.test(phase) || this.#data.busy === 'view');
     return html`
       <div
         part="base" class="base" lang=${this.#texts.language}
@@ -251,9 +259,10 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
       >
         <div part="toolbar" class="toolbar">
           <slot name="heading"></slot>
-          ${filters(this.#texts, this.view.statuses, (statuses) => this.#setStatuses(statuses))}
+          ${filters(this.#texts, this.view.statuses, (statuses) => this.#setStatuses(statuses), this.#moreFilters)}
           ${news(this.#texts, this.#data, () => this.showNew())}
         </div>
+        ${this.#moreFilters.renderForm()}
         <div class="notice" role="status">${problem(this.#texts, this.#data)}</div>
         <div
           part="scroller"
@@ -361,7 +370,7 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
 
   #setStatuses(statuses: readonly PayoutStatus[]): void {
     this.statuses = statuses.join(' ');
-    this.#data.emit('psa-filter-change', { statuses });
+    this.#data.emit('psa-filter-change', { statuses, filter: this.view.filter });
   }
 
   #setSort(sort: PayoutSort): void {

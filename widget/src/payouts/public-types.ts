@@ -10,7 +10,7 @@ export type { Transport } from '../follow/transport.ts';
 export type { PsaPayoutsAttributes } from './attributes.ts';
 export type { PsaPayoutsEventMap } from './events.ts';
 export type { PayoutMethod } from './methods.ts';
-export type { Payout, PayoutStatus } from './operations.ts';
+export type { Payout, PayoutFilter, PayoutStatus } from './operations.ts';
 export type { PayoutSort } from './payout-list.ts';
 export type { PayoutsPhase } from './payouts-host.ts';
 

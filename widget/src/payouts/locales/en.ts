@@ -3,7 +3,8 @@ import type { Texts } from './texts.ts';
 
 export const texts: Texts = {
   payouts: 'Payouts',
-  filter: 'Filter by status',
+  filter: 'Filter',
+  moreFilters: 'More filters',
   all: 'All',
   PENDING: 'Pending',
   PROCESSING: 'Processing',
@@ -37,7 +38,7 @@ export const texts: Texts = {
   count: '{total} payouts',
   countOf: '{loaded} of {total} payouts',
   sortedOf: 'Sorted among the {loaded} loaded, of {total}.',
-  loadAll: 'Load more',
+  loadAll: 'Load more payouts',
   moreFailed: 'Could not load more.',
   retry: 'Try again',
   announceNew: 'New payout of {amount}: {status}.',
@@ -48,6 +49,21 @@ export const texts: Texts = {
   server: 'Something went wrong on our side.',
   rate_limited: 'Too many requests in a short time. The table goes on by itself in {seconds} s.',
   contact: 'These payouts could not be opened.',
+  search: 'Search',
+  searchHint: 'Code (SAQ-…), number of the payout or identifier of the PIX (E2E)',
+  externalId: 'Your number',
+  amountBrl: 'Amount (R$)',
+  requestedFrom: 'Requested from (Brasília)',
+  requestedUntil: 'Requested until (Brasília)',
+  method: 'Method',
+  apply: 'Apply',
+  clear: 'Clear',
+  invalidSearch: 'Write a whole code, without spaces or accents.',
+  invalidNumber: 'Write up to 100 characters, none of them invisible.',
+  invalidAmount: 'Write an amount, such as {example}.',
+  invalidDate: 'Write the whole date: day, month and year.',
+  invalidPeriod: 'The last day comes before the first.',
+  filterRefused: 'This filter is not available here.',
 };
 
 arrive('payouts.en', { texts });

@@ -3,7 +3,8 @@ import type { Texts } from './texts.ts';
 
 export const texts: Texts = {
   payouts: 'Retiros',
-  filter: 'Filtrar por estado',
+  filter: 'Filtrar',
+  moreFilters: 'Más filtros',
   all: 'Todos',
   PENDING: 'Pendiente',
   PROCESSING: 'En proceso',
@@ -37,7 +38,7 @@ export const texts: Texts = {
   count: '{total} retiros',
   countOf: '{loaded} de {total} retiros',
   sortedOf: 'En orden entre los {loaded} cargados, de {total}.',
-  loadAll: 'Cargar más',
+  loadAll: 'Cargar más retiros',
   moreFailed: 'No fue posible cargar más.',
   retry: 'Intentar otra vez',
   announceNew: 'Retiro nuevo de {amount}: {status}.',
@@ -48,6 +49,21 @@ export const texts: Texts = {
   server: 'Algo no funcionó de nuestro lado.',
   rate_limited: 'Demasiadas consultas en poco tiempo. La tabla sigue sola en {seconds} s.',
   contact: 'Estos retiros no pudieron abrirse.',
+  search: 'Buscar',
+  searchHint: 'Código (SAQ-…), número del retiro o identificador del PIX (E2E)',
+  externalId: 'Tu número',
+  amountBrl: 'Importe (R$)',
+  requestedFrom: 'Solicitado desde (Brasilia)',
+  requestedUntil: 'Solicitado hasta (Brasilia)',
+  method: 'Forma de retiro',
+  apply: 'Filtrar',
+  clear: 'Limpiar',
+  invalidSearch: 'Escribe un código entero, sin espacios ni acentos.',
+  invalidNumber: 'Escribe hasta 100 caracteres, sin caracteres invisibles.',
+  invalidAmount: 'Escribe un importe, como {example}.',
+  invalidDate: 'Escribe la fecha entera: día, mes y año.',
+  invalidPeriod: 'El último día viene antes del primero.',
+  filterRefused: 'Este filtro no está disponible aquí.',
 };
 
 arrive('payouts.es', { texts });

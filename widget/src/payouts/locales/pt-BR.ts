@@ -1,8 +1,9 @@
-import type { Texts } from './texts.ts';
+import type { TableTexts } from './texts.ts';
 
-export const texts: Texts = {
+export const texts: TableTexts = {
   payouts: 'Saques',
-  filter: 'Filtrar por status',
+  filter: 'Filtrar',
+  moreFilters: 'Mais filtros',
   all: 'Todos',
   PENDING: 'Pendente',
   PROCESSING: 'Em processamento',
@@ -36,7 +37,7 @@ export const texts: Texts = {
   count: '{total} saques',
   countOf: '{loaded} de {total} saques',
   sortedOf: 'Em ordem entre os {loaded} carregados, de {total}.',
-  loadAll: 'Carregar mais',
+  loadAll: 'Carregar mais saques',
   moreFailed: 'Não foi possível carregar mais.',
   retry: 'Tentar de novo',
   announceNew: 'Novo saque de {amount}: {status}.',

@@ -1,8 +1,34 @@
+/** The texts of the controls of the filter's conditions, whose chunk has them in Portuguese. */
+export interface ControlTexts {
+  search: string;
+  searchHint: string;
+  /** The merchant's own number of a payout. */
+  externalId: string;
+  amountBrl: string;
+  requestedFrom: string;
+  requestedUntil: string;
+  method: string;
+  apply: string;
+  clear: string;
+  invalidSearch: string;
+  invalidNumber: string;
+  invalidAmount: string;
+  invalidDate: string;
+  invalidPeriod: string;
+  /** Shown where the server takes no such condition, as one in front of another service. */
+  filterRefused: string;
+}
+
 /** The texts of the table. `{…}` is a placeholder. */
-export interface Texts {
+export interface Texts extends TableTexts, ControlTexts {}
+
+/** The texts of the first file. */
+export interface TableTexts {
   /** The table's accessible name. */
   payouts: string;
   filter: string;
+  /** The button that opens the controls of further conditions, and their name. */
+  moreFilters: string;
   all: string;
   PENDING: string;
   PROCESSING: string;
