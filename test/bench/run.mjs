@@ -6,12 +6,16 @@ import { ensureBuilt } from '../../server/scripts/build.mjs';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 
 const MAIN = new URL('./main.ts', import.meta.url);
-/** It needs no database. */
-const SIZES = new URL('./widget-sizes.ts', import.meta.url);
+/** Those that need no database, by their names. */
+const ALONE = {
+  'widget-sizes': new URL('./widget-sizes.ts', import.meta.url),
+  'payout-table': new URL('./payout-table.ts', import.meta.url),
+};
 
 const USAGE = `Usage: npm run bench [-- [--save] [--strict] [--json FILE] [NAME…]]
        npm run bench:soak [-- --minutes 10]
        npm run bench -- widget-sizes [--save]
+       npm run bench -- payout-table
 
 Measures on 127.0.0.1, in some eight minutes, and prints a table. Absolute numbers are this machine's; the ratio
 to what was measured in turns with it is what can be compared.
@@ -29,6 +33,10 @@ server holds in memory is looked at. It fails where that grows.
 widget-sizes compares what a page downloads for <psa-checkout> with the checkouts that others publish, each bundled
 and compressed by the same tools in the same run; with --save the table goes into widget/docs/sizes.md.
 
+payout-table has <psa-payouts> in Chromium show 10,000 payouts by amount while a thousand change in a second, and prints
+how late a change is on the screen, the tasks over 50 ms, the rows that moved under the pointer and those that are wrong
+afterwards; it exits with 1 where one of these misses its target.
+
 The servers of others are installed the first time that they are measured (Mercurius, Apollo Server, Yoga, Hive Gateway:
 some 150 MB from the npm registry), and so are their checkouts (80 MB).
 `;
@@ -37,7 +45,8 @@ if (process.argv.includes('--help') || process.argv.includes('-h')) process.stdo
 else {
   await ensureInstalled();
   await ensureBuilt();
-  const main = fileURLToPath(process.argv.includes('widget-sizes') ? SIZES : MAIN);
+  const [, alone = MAIN] = Object.entries(ALONE).find(([name]) => process.argv.includes(name)) ?? [];
+  const main = fileURLToPath(alone);
   const bench = spawn(process.execPath, ['--import', 'tsx', main, ...process.argv.slice(2)], {
     stdio: 'inherit',
   });
