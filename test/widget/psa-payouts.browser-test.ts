@@ -392,8 +392,8 @@ describe('the controls of the conditions', () => {
     ['Seu número', 'PEDIDO-9', { externalId: 'PEDIDO-9' }, 1],
     ['Valor (R$)', 'R$ 129,19', { amountCents: 12_919 }, 1],
     ['Valor (R$)', '129.19', { amountCents: 12_919 }, 1],
-    ['Pedido desde (Brasília)', '2026-03-02', { requestedAfter: at(2) }, 100],
-    ['Pedido até (Brasília)', '2026-03-01', { requestedBefore: at(2) }, 0],
+    ['Solicitado desde (Brasília)', '2026-03-02', { requestedAfter: at(2) }, 100],
+    ['Solicitado até (Brasília)', '2026-03-01', { requestedBefore: at(2) }, 0],
   ])('the server is asked for “%s” with %j', async (label, value, filter, count) => {
     const { element, world } = await table({ count: 100 });
     await opened(element);
@@ -415,8 +415,8 @@ describe('the controls of the conditions', () => {
     ['Valor (R$)', 'muito', 'Escreva um valor, como R$ 1.234,56.'],
     ['Valor (R$)', '0', 'Escreva um valor, como R$ 1.234,56.'],
     ['Valor (R$)', '1,234', 'Escreva um valor, como R$ 1.234,56.'],
-    ['Pedido até (Brasília)', '2026-02-28', 'O último dia vem antes do primeiro.'],
-    ['Pedido desde (Brasília)', '0026-03-01', 'Escreva a data inteira: dia, mês e ano.'],
+    ['Solicitado até (Brasília)', '2026-02-28', 'O último dia vem antes do primeiro.'],
+    ['Solicitado desde (Brasília)', '0026-03-01', 'Escreva a data inteira: dia, mês e ano.'],
   ])(
     'a control that says “%s” of %j names what is wrong, and asks for nothing',
     async (label, value, error) => {
@@ -453,7 +453,13 @@ describe('the controls of the conditions', () => {
     );
     await opened(element);
     expect(text(element, 'filters-button')).toBe('Mais filtros (5)');
-    const shown = ['Busca', 'Seu número', 'Valor (R$)', 'Pedido desde (Brasília)', 'Pedido até (Brasília)'];
+    const shown = [
+      'Busca',
+      'Seu número',
+      'Valor (R$)',
+      'Solicitado desde (Brasília)',
+      'Solicitado até (Brasília)',
+    ];
     expect(shown.map((label) => control(element, label).value)).toEqual([
       'SAQ-000001',
       '',

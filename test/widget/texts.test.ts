@@ -10,12 +10,13 @@ import { texts as pix } from '../../widget/src/locales/pt-BR.pix.ts';
 import { texts as portuguese } from '../../widget/src/locales/pt-BR.ts';
 import { texts as englishPayouts } from '../../widget/src/payouts/locales/en.ts';
 import { texts as spanishPayouts } from '../../widget/src/payouts/locales/es.ts';
+import { texts as portugueseFilters } from '../../widget/src/payouts/locales/pt-BR.filters.ts';
 import { texts as portuguesePayouts } from '../../widget/src/payouts/locales/pt-BR.ts';
 
 // The words that payers and merchants read.
 
 const READ = {
-  'pt-BR': { first, portuguese, pix, delivered, portuguesePayouts, pages: TEXTS['pt-BR'] },
+  'pt-BR': { first, portuguese, pix, delivered, portuguesePayouts, portugueseFilters, pages: TEXTS['pt-BR'] },
   en: { ...english, englishPayouts, pages: TEXTS.en },
   es: { ...spanish, spanishPayouts, pages: TEXTS.es },
 };
@@ -55,6 +56,9 @@ it.each(['dashboard', 'simulator'])('The page %s names no command, no field and 
   expect(found).toEqual([]);
 });
 
-it.each(Object.entries(READ))('A code that is out of stock is promised alike on the pages and in the element, %s', (_, texts) => {
-  expect(texts.delivered.deliveredPending).toBe(texts.pages.delivered.pending);
-});
+it.each(Object.entries(READ))(
+  'A code that is out of stock is promised alike on the pages and in the element, %s',
+  (_, texts) => {
+    expect(texts.delivered.deliveredPending).toBe(texts.pages.delivered.pending);
+  },
+);
