@@ -98,7 +98,7 @@ describe.each(LANGUAGES)('the gallery in %s', (language) => {
 it('every theme shows every state under the page’s strict policy', async () => {
   const { page, problems } = gallery;
   expect(problems).toEqual([]);
-  expect(await page.locator('#gallery psa-checkout').count()).toBe(4 * 47);
+  expect(await page.locator('#gallery psa-checkout').count()).toBe(4 * 48);
 });
 
 it('the gallery writes the HTML and the CSS of what is chosen', async () => {
@@ -263,11 +263,16 @@ it('the shop finds no payment of the gallery', async () => {
 });
 
 const AMOUNT = { 'pt-BR': 'R$ 189,00', en: 'R$189.00', es: 'R$ 189,00' };
+const AGE = { 'pt-BR': 'há 2 min.', en: '2 min. ago', es: 'hace 2 min' };
 const RETURNING = { 'pt-BR': 'R$ 189,01', en: 'R$189.01', es: 'R$ 189,01' };
 
 function filled(text: string, language: (typeof LANGUAGES)[number]): string {
   const amounts = text === PIX[language].returning ? RETURNING : AMOUNT;
-  return text.replace('{seconds}', '30').replace('{amount}', amounts[language]).replace('{payee}', 'Varanda');
+  return text
+    .replace('{seconds}', '30')
+    .replace('{age}', AGE[language])
+    .replace('{amount}', amounts[language])
+    .replace('{payee}', 'Varanda');
 }
 
 /** The text of all elements of the gallery, including text for screen readers alone. */

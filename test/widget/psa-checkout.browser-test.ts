@@ -301,7 +301,7 @@ describe('following', () => {
     await changeScenario(scenario, { upstream: { ageSeconds: 78, stale: true } });
     await element.refresh();
     await element.updateComplete;
-    expect(part(element, 'hint')?.textContent).toContain('Sem contato com o serviço. Situação de há 1 min');
+    expect(part(element, 'hint')?.textContent).toContain('Sem contato com o serviço há 1 min');
     expect([element.payment?.stale, element.connection]).toEqual([true, 'live']);
     expect(Date.now() - element.payment!.staleSince!).toBeGreaterThanOrEqual(78_000);
     await change(element, 'PAID');

@@ -21,6 +21,8 @@ export interface Script {
   delivered?: { kind: string; status: string; content: string | null }[];
   /** The answer to a click in place of the payment: none, a network error, or a refusal. */
   start?: 'hang' | 'network-error' | Refusal;
+  /** The age of what is read from a service behind the server, which gives nothing newer. */
+  staleSeconds?: number;
   /** `hang` never answers, `drop` ends after the first update, `silent` stays open and sends nothing more. */
   stream?: 'hang' | 'drop' | 'silent';
 }
@@ -81,6 +83,8 @@ globalThis.fetch = (input, init) =>
   String(input).endsWith(ENDPOINT) ? respond(init ?? {}) : realFetch(input, init);
 globalThis.open = () => null;
 performance.now = () => 0;
+const openedAt = Date.now();
+Date.now = () => openedAt;
 // What goes away by itself stays: the word that the code was copied.
 const realSetTimeout = globalThis.setTimeout;
 globalThis.setTimeout = ((run: () => void, ms?: number) =>
@@ -135,7 +139,13 @@ function respond({ headers, body, signal, mode }: RequestInit): Promise<Response
   if (script.stream === 'hang') return neverRespond();
   if (query.includes('delivered'))
     return jsonResponse({ data: { [member]: { delivered: script.delivered ?? null } } });
-  if (query.startsWith('query')) return jsonResponse({ data: { [member]: payment } });
+  if (query.startsWith('query')) {
+    const ageSeconds = script.staleSeconds;
+    return jsonResponse({
+      data: { [member]: payment },
+      ...(ageSeconds !== undefined && { extensions: { upstream: { ageSeconds, stale: true } } }),
+    });
+  }
   if (script.stream === 'drop' && entry.connections++ > 0) return neverRespond();
   return Promise.resolve(
     new Response(

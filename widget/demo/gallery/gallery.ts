@@ -170,6 +170,7 @@ async function place(theme: string, state: GalleryState): Promise<void> {
   if (RETURNED.includes(state)) saveView();
   if (state.via === 'click') void checkout.start();
   await arrived;
+  if (state.script?.staleSeconds !== undefined) await checkout.refresh();
   if (state.script?.delivered) await contentOf(checkout);
 }
 

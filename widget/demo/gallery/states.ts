@@ -79,6 +79,7 @@ export const STATES: readonly GalleryState[] = [
   { name: 'cancelled', title: 'De volta sem pagar', via: 'return' },
   { name: 'offline', title: 'Sem conexão', via: 'return', script: { stream: 'silent' } },
   { name: 'reconnecting', title: 'Reconectando', via: 'return', script: { stream: 'drop' } },
+  { name: 'stale', title: 'Sem notícia do serviço', via: 'return', script: { staleSeconds: 120 } },
   pix('pending', 'PIX: à espera', { description: DESCRIPTION }),
   { ...pix('phone', 'PIX: no celular', { expiresInSeconds: 240 }), isPhone: true },
   { ...pix('copied', 'PIX: código copiado', { expiresInSeconds: 240 }), copies: 'granted' },

@@ -27,7 +27,7 @@ export const texts: PaymentTexts = {
   refundedHint: 'O valor volta pelo mesmo cartão, no prazo do banco.',
   reconnecting: 'Reconectando…',
   offline: 'Sem conexão. Continuamos assim que ela voltar.',
-  stale: 'Sem contato com o serviço. Situação de {age}',
+  stale: 'Sem contato com o serviço {age}',
   server: 'Algo falhou do nosso lado. Tente de novo em instantes.',
   rate_limited: 'Muitas tentativas. Tente de novo em {seconds} s.',
   unauthorized: 'Este pagamento não está mais disponível aqui. Fale com a loja.',
