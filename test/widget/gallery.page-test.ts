@@ -262,6 +262,21 @@ it('the shop finds no payment of the gallery', async () => {
   await shop.close();
 });
 
+it('the gallery leads to the simulator and to the REST interface, where the account is simulated', async () => {
+  const context = await browser.newContext({ locale: 'pt-BR' });
+  const page = await context.newPage();
+  const links = page.getByRole('navigation').getByRole('link');
+  await page.goto(`${server.url}/demo/gallery`);
+  expect(await links.allInnerTexts()).toEqual([
+    ...['Loja', 'Painel', 'Galeria', 'Simulador', 'GraphiQL', 'REST'],
+  ]);
+  await page.route('**/demo/dashboard/config.json', (route) => route.fulfill({ json: { simulated: false } }));
+  await page.reload();
+  await links.getByText('Simulador').waitFor({ state: 'detached' });
+  expect(await links.allInnerTexts()).toEqual(['Loja', 'Painel', 'Galeria', 'GraphiQL']);
+  await context.close();
+});
+
 const AMOUNT = { 'pt-BR': 'R$ 189,00', en: 'R$189.00', es: 'R$ 189,00' };
 const AGE = { 'pt-BR': 'há 2 min.', en: '2 min. ago', es: 'hace 2 min' };
 const RETURNING = { 'pt-BR': 'R$ 189,01', en: 'R$189.01', es: 'R$ 189,01' };
