@@ -566,7 +566,7 @@ describe('a payout of a subaccount', () => {
     await resolved(facade);
     const over = await going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_k-7'));
     expect(over).toMatchObject({ id: payout.id, payout: { status: 'failed', reversed: true } });
-    expect(over!.payout.failureReason).toMatch(/never arrived/);
+    expect(over!.payout.failureReason).toMatch(/não chegou ao serviço/);
     expect(isSettled(over!.payout)).toBe(true);
     expect(guidanceOf(over!.payout)).toBe('RETRY_WITH_NEW_KEY');
     const again = await request(facade, id, { idempotencyKey: 'k-7' });
