@@ -48,7 +48,7 @@ async function ask(expectation: Expectation, api: GraphQLClient): Promise<Report
   const payout = done.payout ?? done.subaccountPayout;
   if (payout?.inDoubt) return { outcome: 'unknown', lookupReference: payout.payoutId ?? null };
   // It was given up while this one asked for it again.
-  if (/never arrived/.test(payout?.reason)) return { outcome: 'refused', code: 'NEVER_MADE' };
+  if (/não chegou ao serviço/.test(payout?.reason)) return { outcome: 'refused', code: 'NEVER_MADE' };
   if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
   // A card payment whose answer was lost harms nobody, and may be there.
   const isUnknown = done.moneyMayHaveMoved || (expectation.kind === 'cardPayment' && done.retryable);

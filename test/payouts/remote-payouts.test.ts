@@ -494,7 +494,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       expect(posts()).toHaveLength(1);
       const [over] = await service.findMany(tenant, [id]);
       expect(over).toMatchObject({ status: 'denied', inDoubt: false, withdrawalId: null });
-      expect(over!.deniedReason).toMatch(/never arrived/);
+      expect(over!.deniedReason).toMatch(/não chegou ao serviço/);
       expect(isSettled(over!)).toBe(true);
       expect(await service.count(tenant, {})).toBe(1);
       answering({ post: ({ body }) => ({ body: add(body as Partial<WirePayout>) }) });
