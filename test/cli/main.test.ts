@@ -625,7 +625,7 @@ describe('invalid input', () => {
       ['accounts', 'create', '--name', ' \t'],
       /^--name must not be of spaces alone\. See [^\n]*accounts create --help$/m,
     ],
-    [['accounts', 'set', 'acc_1', '--color', 'red'], /^--color must be a colour [^\n]*accounts set --help$/m],
+    [['accounts', 'set', 'acc_1', '--color', 'red'], /^--color must be a color [^\n]*accounts set --help$/m],
     [['keys', 'creat'], /^There is no command "keys creat".* See npm run psa -- keys --help$/m],
     [['keys', 'create', '--alive'], /^Unknown option '--alive'\. See npm run psa -- keys create --help$/m],
   ];
