@@ -440,7 +440,7 @@ test('The amounts of what there was before they were kept are added up while oth
   await migrate(database, undefined, '0096_amounts_of_lists');
   // A server of the version before goes on between the two steps.
   await write([2, 3, 4], 2);
-  await migrate(database);
+  await migrate(database, undefined, '0097_amounts_of_lists_online');
   expect(await brokenAmounts(database)).toEqual([]);
   await write([0, 5], 3);
   // Cut off and begun again, it finds no difference.
