@@ -49,16 +49,6 @@ const pages = await startFakeServer({
 });
 // The browser of a reader optimizes what runs often, which the shell of the tests does not.
 const browser = await launchBrowser('browser');
-try {
-  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  await page.addInitScript(installProbe);
-  await measure(page);
-} finally {
-  await browser.close();
-  await pages.close();
-  await payouts.close();
-}
-
 async function measure(page: Page): Promise<void> {
   const answer = await fetch(`${payouts.url}/world`, {
     method: 'POST',
@@ -160,7 +150,8 @@ class Load {
 
   changeAtTheTop(): void {
     const number = 1 + (Math.floor(this.made / NTH_AT_THE_TOP + this.made) % ROWS_AT_THE_TOP);
-    this.#change(number, TOP_CENTS + ((this.made * 7_919) % 4_999));
+    // In steps after which about half of the rows on the screen stay there.
+    this.#change(number, TOP_CENTS + ((number * 83 + this.made * 7) % 4_999));
   }
 
   /** Compares the page with the changes: the milliseconds from each to the screen, ascending. */
@@ -279,4 +270,16 @@ function installProbe(): void {
       return seen;
     },
   };
+}
+
+try {
+  const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
+  // A helper of tsx, which names the functions of what it runs.
+  await page.addInitScript('globalThis.__name = (named) => named');
+  await page.addInitScript(installProbe);
+  await measure(page);
+} finally {
+  await browser.close();
+  await pages.close();
+  await payouts.close();
 }
