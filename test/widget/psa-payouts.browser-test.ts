@@ -94,6 +94,19 @@ describe('an update', () => {
     await shows(() => announced(element), expect.stringMatching(/^Saque de R\$\s[\d,]+: concluído\.$/));
   });
 
+  it('a row that changes again has one highlight, which starts again', async () => {
+    const { element } = await table({ count: 5 });
+    const [row] = rows(element);
+    for (const [status, word] of [
+      ['PROCESSING', 'Em processamento'],
+      ['COMPLETED', 'Concluído'],
+    ] as const) {
+      await act(element, { change: { number: 5, values: { status } } });
+      await shows(() => row?.querySelector('.state')?.textContent, word);
+    }
+    expect(row?.getAnimations()).toHaveLength(1);
+  });
+
   it('the highlight does not fade with reduced motion', async () => {
     const { element } = await table({ count: 5 });
     vi.spyOn(window, 'matchMedia').mockReturnValue({ matches: true } as MediaQueryList);
@@ -501,6 +514,7 @@ describe('the controls of the conditions', () => {
     await shows(() => part(element, 'empty'), null);
     expect(part(element, 'skeleton')).not.toBeNull();
     expect([text(element, 'footer'), result(element)]).toEqual(['Carregando…', '']);
+    await shows(async () => (await readWorld(world)).fail?.times, 0);
     element.refresh();
     await shows(() => codes(element), ['SAQ-000001']);
     await shows(() => result(element), '1 saque');

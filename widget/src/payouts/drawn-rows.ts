@@ -11,7 +11,7 @@ const FLASH_MS = 1_600;
 export class DrawnRows {
   readonly #host: LitElement;
   readonly #texts: PayoutTexts;
-  #rows = new Map<string, { row: HTMLTableRowElement; payout?: Payout }>();
+  #rows = new Map<string, { row: HTMLTableRowElement; payout?: Payout; flash?: Animation }>();
   #sources: readonly unknown[] = [];
   #flashing = new Set<string>();
 
@@ -67,9 +67,14 @@ export class DrawnRows {
     if (this.#flashing.size === 0) return;
     const easing = matchMedia('(prefers-reduced-motion)').matches ? 'step-end' : 'ease-out';
     for (const id of this.#flashing) {
-      const row = this.#rows.get(id)?.row;
-      if (row && this.#flashing.delete(id))
-        row.animate([{ backgroundColor: 'var(--_flash)' }, {}], { duration: FLASH_MS, easing });
+      const drawn = this.#rows.get(id);
+      if (!drawn || !this.#flashing.delete(id)) continue;
+      // One at a time: a row that changes often would have several, and each takes its part of every frame.
+      drawn.flash?.cancel();
+      drawn.flash = drawn.row.animate([{ backgroundColor: 'var(--_flash)' }, {}], {
+        duration: FLASH_MS,
+        easing,
+      });
     }
     if (!keep) this.#flashing.clear();
   }
