@@ -53,7 +53,7 @@ export class CheckoutModel {
     const before = this.state;
     this.apply({ type: 'refused', error });
     if (this.state === before) return;
-    if (!error.mayReload && /^(not_|net|unau|proto|inv)/.test(error.code)) explain(this.host, error);
+    if (!error.mayReload && /^([inp]|unau)/.test(error.code)) explain(this.host, error);
     this.report(error);
   }
 

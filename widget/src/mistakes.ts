@@ -1,9 +1,13 @@
 import type { Problem } from './explain.ts';
 
+/** One promise for all explanations: those of imports of their own may be in another order than their problems. */
+let chunk: Promise<typeof import('./explain.ts')> | undefined;
+
 /** Explains in the console what a mistake in the page may have caused; see explain.ts. */
 export function explain(element: Element, problem: Problem): void {
   // Where the chunk does not load, the element does what it can without the explanation.
-  import('./explain.ts').then((chunk) => chunk.explain(element, problem)).catch(() => undefined);
+  chunk ??= import('./explain.ts');
+  chunk.then((it) => it.explain(element, problem)).catch(() => undefined);
 }
 
 /** Explains what keeps an element idle, if it still is after three seconds, in which the page may set what is missing. */
@@ -19,5 +23,5 @@ export function hasSecret({
   token?: string | undefined;
   paymentToken?: string | undefined;
 }): boolean {
-  return /(^|\s)ps_(live|test)_/.test(`${token} ${paymentToken}`);
+  return /\bps_(live|test)_/.test(`${token} ${paymentToken}`);
 }
