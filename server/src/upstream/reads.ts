@@ -200,13 +200,18 @@ function isPage(path: string, read: Pick<Read, 'status' | 'body'>): boolean {
   return source === 'proxy' || (source === 'missing' && messageOf(read.body) === null);
 }
 
-/** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep to be written */
+/** The levels of the deepest answer that is read; the document's have six. */
+const MAX_LEVELS = 500;
+
+/** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep */
 function jsonLengthOf(body: unknown): number {
-  try {
-    return JSON.stringify(body).length;
-  } catch {
-    throw new UpstreamFault('unreadable', 'maybe', 'too deep');
-  }
+  if (isDeeper(body, MAX_LEVELS)) throw new UpstreamFault('unreadable', 'maybe', 'too deep');
+  return JSON.stringify(body).length;
+}
+
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((each) => isDeeper(each, levels - 1));
 }
 
 function isCircuitOpen(error: unknown): boolean {
