@@ -9,21 +9,35 @@ export interface EventChunk {
   readonly bytes: Buffer;
 }
 
-/** `id`: the cursor behind the event, which a client of event streams presents as `Last-Event-ID` when it comes back. */
-export function nextEvent(json: Buffer, id: string | null = null): EventChunk {
-  return frame(Buffer.from(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: `), json, EVENT_END);
+/**
+ * `id`: the cursor behind the event, which a client of event streams presents as `Last-Event-ID` when it comes back. `jsonBytes`: the
+ * length of the JSON. The bytes are written once, into one buffer: what thousands of updates leave behind is collected in the time of others.
+ */
+export function nextEvent(
+  json: string,
+  id: string | null = null,
+  jsonBytes: number = Buffer.byteLength(json),
+): EventChunk {
+  return frame(`${id === null ? '' : `id: ${id}\n`}event: next\ndata: `, json, jsonBytes, '\n\n');
 }
 
 export function eventChunk(text: string): EventChunk {
-  return frame(Buffer.from(text));
+  return frame('', text, Buffer.byteLength(text), '');
 }
 
-const EVENT_END = Buffer.from('\n\n');
-const CHUNK_END = Buffer.from('\r\n');
+/** Frames a text between two of ASCII. */
+function frame(before: string, text: string, textBytes: number, after: string): EventChunk {
+  const length = before.length + textBytes + after.length;
+  const head = `${length.toString(16)}\r\n`;
+  const framed = bufferOf(head + before, text, textBytes, `${after}\r\n`);
+  return { framed, bytes: framed.subarray(head.length, -2) };
+}
 
-function frame(...parts: Buffer[]): EventChunk {
-  const length = parts.reduce((sum, part) => sum + part.length, 0);
-  const head = Buffer.from(`${length.toString(16)}\r\n`);
-  const framed = Buffer.concat([head, ...parts, CHUNK_END]);
-  return { framed, bytes: framed.subarray(head.length, -CHUNK_END.length) };
+/** A text between two of ASCII, as bytes. */
+export function bufferOf(before: string, text: string, textBytes: number, after: string): Buffer {
+  const buffer = Buffer.allocUnsafe(before.length + textBytes + after.length);
+  buffer.write(before, 0, 'latin1');
+  buffer.write(text, before.length);
+  buffer.write(after, before.length + textBytes, 'latin1');
+  return buffer;
 }

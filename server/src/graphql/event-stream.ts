@@ -123,7 +123,7 @@ function takeNext(stream: EventStream): SerializedResult | Promise<SerializedRes
 
 function fail(this: EventStream, error: unknown): void {
   const message = messageOf(error, this.onFault);
-  write(this, nextEvent(Buffer.from(JSON.stringify({ errors: [message] }))));
+  write(this, nextEvent(JSON.stringify({ errors: [message] })));
   complete(this);
 }
 

@@ -1,6 +1,6 @@
 import type { OpenSubscription } from '../kernel/open-subscription.ts';
 import { messageOf } from './errors.ts';
-import { type EventChunk, nextEvent } from './event-chunk.ts';
+import { bufferOf, type EventChunk, nextEvent } from './event-chunk.ts';
 import type { OperationResult } from './update-plans.ts';
 
 /** The result of one update, as the bytes that are sent to all subscribers of a transport. */
@@ -17,16 +17,13 @@ export interface SerializedResult {
   sent(): void;
 }
 
-const PAYLOAD = Buffer.from('"payload":');
-const PAYLOAD_END = Buffer.from('}');
-
 /** Serializes a result, for each transport when its first subscriber is sent the result. */
 export class SharedResult implements SerializedResult {
   /** Zero where it is too long. */
   readonly bytes: number;
   /** Whether each subscription ends with an error in place of this result. */
   readonly isTooLong: boolean;
-  readonly #json: Buffer;
+  readonly #json: string;
   readonly #cursor: string | null;
   readonly #opened: OpenSubscription;
   #rest: Buffer | undefined;
@@ -41,25 +38,25 @@ export class SharedResult implements SerializedResult {
   ) {
     const dataText = typeof data === 'string' ? data : JSON.stringify(data ?? null);
     const messages = errors?.map((error) => messageOf(error, onFault)) ?? [];
-    const json = Buffer.from(
+    const json =
       messages.length > 0
         ? `{"errors":${JSON.stringify(messages)},"data":${dataText}}`
-        : `{"data":${dataText}}`,
-    );
-    this.isTooLong = json.length > opened.updateBytes;
-    this.#json = this.isTooLong ? Buffer.alloc(0) : json;
-    this.bytes = this.#json.length;
+        : `{"data":${dataText}}`;
+    const bytes = Buffer.byteLength(json);
+    this.isTooLong = bytes > opened.updateBytes;
+    this.#json = this.isTooLong ? '' : json;
+    this.bytes = this.isTooLong ? 0 : bytes;
     this.#cursor = cursorOf(item);
     this.#opened = opened;
   }
 
   get rest(): Buffer {
-    this.#rest ??= Buffer.concat([PAYLOAD, this.#json, PAYLOAD_END]);
+    this.#rest ??= bufferOf('"payload":', this.#json, this.bytes, '}');
     return this.#rest;
   }
 
   get chunk(): EventChunk {
-    this.#chunk ??= nextEvent(this.#json, this.#cursor);
+    this.#chunk ??= nextEvent(this.#json, this.#cursor, this.bytes);
     return this.#chunk;
   }
 
