@@ -100,6 +100,12 @@ test('Payers are those of one token behind one network, and a payment token coun
   expect(of('203.0.113.8')).not.toEqual(started);
   expect(of('2001:db8::1')).toEqual(of('2001:db8:0:0:ffff::2'));
   expect(of('2001:db8:0:1::1')).not.toEqual(of('2001:db8::1'));
+  // One host may have all the networks of a block.
+  const blocks = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1'].map(
+    (address) => of(address)!.network!.split('/')[0],
+  );
+  expect(blocks[1]).toBe(blocks[0]);
+  expect(blocks[2]).not.toBe(blocks[0]);
   // Tokens of one order are one.
   const ofOrder = { kind: 'checkout_token', id: 'tok_2', grant: { orderTokenId: 'tok_1' } };
   expect(of('203.0.113.7', ofOrder)).toEqual(started);

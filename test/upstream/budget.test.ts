@@ -227,6 +227,10 @@ describeOnDatabase('the budget', (open) => {
   test.each([
     ['tokens', (count: number) => ({ token: `token ${count}`, network: 'network' })],
     ['networks', (count: number) => ({ token: 'token', network: `network ${count}` })],
+    [
+      'tokens and networks of one block',
+      (count: number) => ({ token: `token ${count}`, network: `block/network ${count}` }),
+    ],
   ])('a stranger with ever more %s leaves room for the purchases of others', async (_, subjectOf) => {
     const { budget } = one();
     expect(await takeAll(budget, subjectOf(0))).toBe(42);

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Caller } from '../access/model.ts';
 import { orderTokenOf } from '../checkout/model.ts';
 import type { Clock } from '../kernel/clock.ts';
-import { networkOf } from '../kernel/network.ts';
+import { blockOf, networkOf } from '../kernel/network.ts';
 import type { BudgetSubject, Requester } from '../kernel/requester.ts';
 import { type Loaders, observeLoaders } from './context.ts';
 
@@ -71,13 +71,20 @@ export function requesterOf(payers: BudgetSubject | null, onRead: Requester['onR
 export function payersOf({ credential }: Caller, address: string): BudgetSubject | null {
   switch (credential.kind) {
     case 'checkout_token':
-      return { token: orderTokenOf(credential), network: digestOf(networkOf(address)) };
+      return { token: orderTokenOf(credential), network: digestsOf(address) };
     case 'payment_token':
       // The version before stored none: all such tokens are one.
-      return credential.startedBy ?? { token: 'payment', network: digestOf(networkOf(address)) };
+      return credential.startedBy ?? { token: 'payment', network: digestsOf(address) };
     default:
       return null;
   }
+}
+
+/** The digest of a network, behind that of the IPv6 block which it is in, and a slash. */
+function digestsOf(address: string): string {
+  const block = blockOf(address);
+  const network = digestOf(networkOf(address));
+  return block === null ? network : `${digestOf(block)}/${network}`;
 }
 
 /** A digest so short that hundreds of networks have the same: it is stored with the payment token, and names no payer. */

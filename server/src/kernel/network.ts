@@ -2,13 +2,24 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 
 /** The network that an address is counted under: an IPv6 visitor can choose any address of a whole /64. */
 export function networkOf(address: string): string {
-  if (!isIPv6(address) || address.includes('.')) return address;
+  const groups = groupsOf(address);
+  return groups ? `${groups.slice(0, 4).join(':')}::/64` : address;
+}
+
+/** The IPv6 /48 that an address is in, all of whose networks one host may have; null for an IPv4 address. */
+export function blockOf(address: string): string | null {
+  const groups = groupsOf(address);
+  return groups && `${groups.slice(0, 3).join(':')}::/48`;
+}
+
+/** The eight groups of an IPv6 address; null for an IPv4 address, and for one in the form of IPv6. */
+function groupsOf(address: string): string[] | null {
+  if (!isIPv6(address) || address.includes('.')) return null;
   const [head = '', tail] = address.replace(/%.*/, '').split('::');
   const groups = (text: string | undefined) => (text ? text.split(':') : []);
   const left = groups(head);
   const right = groups(tail);
-  const all = [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
-  return `${all.slice(0, 4).join(':')}::/64`;
+  return [...left, ...Array<string>(Math.max(0, 8 - left.length - right.length)).fill('0'), ...right];
 }
 
 /** Whether a text is an address, or a network such as `10.0.0.0/8`. A network of all addresses is refused. */

@@ -2,7 +2,7 @@
 export interface BudgetSubject {
   /** The id of the token, which its payers' payment tokens count to as well. */
   readonly token: string;
-  /** A digest of the network; null where the server asks for itself, as in a lookup of a start in doubt. */
+  /** A digest of the network, behind that of its IPv6 block and a slash; null where the server asks for itself, as in a lookup of a start in doubt. */
   readonly network: string | null;
 }
 

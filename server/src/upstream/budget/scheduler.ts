@@ -17,7 +17,7 @@ const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
 };
 /** The reads of the merchant's money in a window that is busy: one in three seconds. */
 const MONEY_READS = 20;
-/** The times that payers of one token, or behind one network, may hold what is left of their class. */
+/** The times that payers of one token, behind one network, or in one IPv6 block may hold what is left of their class. */
 const WHOLE_SHARE = 3;
 /** The slots that a purchase takes. Payers that hold more fill the limit up to `LATER_PERCENT`: the rest is for the first. */
 const FIRST_SLOTS = 4;
@@ -75,8 +75,8 @@ export function byPriority<Each extends Pick<SlotRequest, 'class'>>(requests: re
  * request is refused that might still be served in time.
  *
  * - *Payers* of one token behind one network hold at most as much as they leave to all others: the first takes half of
- *   the room, the next half of the rest, and no number of them takes it all. All of one token, and all behind one
- *   network, hold three times as much. The first slots of each are found beyond that, whatever the others hold.
+ *   the room, the next half of the rest, and no number of them takes it all. All of one token, all behind one
+ *   network, and all in one IPv6 block hold three times as much. The first slots of each are found beyond that, whatever the others hold.
  * - *Money that is read* takes slots above the share of polls one at a time, apart by a part of the window. A burst would
  *   use up its room, and the next would wait for a minute.
  */
@@ -109,7 +109,11 @@ export function decide(
     const isOfToken = (slot: HeldSlot) => isOfPayers(slot.class) && slot.subject?.token === token;
     const isOfNetwork = (slot: HeldSlot) => isOfPayers(slot.class) && slot.subject?.network === network;
     const isOfBoth = (slot: HeldSlot) => isOfToken(slot) && isOfNetwork(slot);
+    const [block] = network?.match(/^.*\//) ?? [];
+    const isOfBlock = (slot: HeldSlot) =>
+      isOfPayers(slot.class) && slot.subject?.network?.startsWith(block!) === true;
     return [
+      ...(block ? [{ timeline: timelineOf(`block ${block}`, isOfBlock), times: WHOLE_SHARE }] : []),
       { timeline: timelineOf(`token ${token}`, isOfToken), times: WHOLE_SHARE },
       { timeline: timelineOf(`network ${network}`, isOfNetwork), times: WHOLE_SHARE },
       { timeline: timelineOf(`token ${token} network ${network}`, isOfBoth), times: 1 },
