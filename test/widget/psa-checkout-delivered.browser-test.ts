@@ -46,7 +46,7 @@ describe('what a paid payment has delivered', () => {
     expect(content.querySelector('img')).toBeNull();
     const link = content.querySelector('a')!;
     expect([link.href, link.target, link.rel]).toEqual([LINK.content, '_blank', 'noopener noreferrer']);
-    expect(wordsOf(content)).toMatch(/Abrir o conteúdo.*\(em outra aba\).*a loja vai enviar/);
+    expect(wordsOf(content)).toMatch(/Abrir o conteúdo.*\(em outra aba\).*assim que a loja repuser o estoque/);
   });
 
   it('a link is an address of the web, and any other is text', async () => {
@@ -74,7 +74,7 @@ describe('what a paid payment has delivered', () => {
 
   it('it is shown again after a reload, and what was out of stock once it is there', async () => {
     const { element, scenario } = await pay({ delivered: [PENDING] });
-    expect(wordsOf(await contentOf(element))).toContain('a loja vai enviar');
+    expect(wordsOf(await contentOf(element))).toContain('assim que a loja repuser o estoque');
     await fetch(`${inject('fakeUrl')}/scenario`, {
       method: 'POST',
       body: JSON.stringify({ token: scenario.token, delivered: [CODE] }),

@@ -335,7 +335,7 @@ describe('following', () => {
       await Promise.all([scenario, own.scenario].map((each) => subscriptionsOf(each, 1)));
       await changeScenario(scenario, { upstream: { ageSeconds: 60, stale: true } });
       vi.setSystemTime(Date.now() + 61_000);
-      await waitFor(() => expect(part(element, 'hint')?.textContent).toContain('de há 1 min'));
+      await waitFor(() => expect(part(element, 'hint')?.textContent).toContain('serviço há 1 min'));
       expect(element.connection).toBe('live');
       await changeScenario(scenario, { upstream: { ageSeconds: 1, stale: false } });
       vi.setSystemTime(Date.now() + 61_000);
