@@ -46,7 +46,9 @@ describe('what a paid payment has delivered', () => {
     expect(content.querySelector('img')).toBeNull();
     const link = content.querySelector('a')!;
     expect([link.href, link.target, link.rel]).toEqual([LINK.content, '_blank', 'noopener noreferrer']);
-    expect(wordsOf(content)).toMatch(/Abrir o conteúdo.*\(em outra aba\).*assim que a loja repuser o estoque/);
+    expect(wordsOf(content)).toMatch(
+      /Abrir o conteúdo.*\(em outra aba\).*assim que a loja repuser o estoque/,
+    );
   });
 
   it('a link is an address of the web, and any other is text', async () => {
