@@ -109,8 +109,7 @@ export const BROWSER_PROJECTS = ['journey', 'page', 'component'];
 
 /** The files of slow projects that `npm test` runs. */
 export const ONE_OF_EACH = [
-  // A purchase by each way to pay, and over each transport.
-  'e2e/pix.test.ts',
+  // A purchase over each transport.
   'e2e/transports.test.ts',
   // Each fault and attack, in its smallest size.
   'attacks/slow.test.ts',

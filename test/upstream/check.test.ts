@@ -1,7 +1,6 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { tmpdir } from 'node:os';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { bootstrapRemote } from '../../server/src/access/administration.ts';
 import { run } from '../../server/src/cli/run.ts';
@@ -112,10 +111,6 @@ describe('psa upstream check', () => {
     expect(stdout).toMatch(/^GET \/v1\/wallet +offered, shape read$/m);
     expect(stdout).toMatch(/^POST \/v1\/charges +not asked, it changes something +not sent: /m);
     expect(stdout).not.toContain(LIVE_KEY);
-
-    // Before there is a facade, there are no data.
-    const nowhere = { DATABASE_URL: '', PSA_DATA_DIR: `${tmpdir()}/psa-nowhere` };
-    expect(await psa(app.url, [], nowhere)).toEqual({ code: 0, stdout, stderr: '' });
   });
 
   test('A service of the document alone lacks the families that came later, and its features say so', async () => {
