@@ -135,8 +135,12 @@ export const LONG = [
   'attacks/tenants.test.ts',
   'attacks/tokens.test.ts',
   'db/lists-of-schema.test.ts',
+  'db/postgres-silence.test.ts',
+  'db/records.test.ts',
+  'db/totals.test.ts',
   'db/upgrade.test.ts',
   'deliveries/races.test.ts',
+  'graphql/outage.test.ts',
   'security/bad-input.test.ts',
 ];
 
