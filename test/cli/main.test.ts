@@ -202,6 +202,19 @@ test('On the database of a facade the command lists keys and rejects every chang
   expect(await answer(environment, 'keys', 'list', '--all')).toEqual({ keys });
 });
 
+test('Without a facade the command says that a service cannot be reached, and ends with 1', async () => {
+  const { code, stdout } = await psaProcess(
+    {
+      PSA_DATA_DIR: join(temporaryFolder(), 'none'),
+      PSA_UPSTREAM_URL: 'http://127.0.0.1:9',
+      PSA_UPSTREAM_LIVE_KEY: 'ps_live_0123456789abcdef',
+    },
+    ...['upstream', 'check'],
+  );
+  expect(stdout).toContain('The payments service cannot be reached');
+  expect(code).toBe(1);
+});
+
 describe('on a PostgreSQL', () => {
   let environment: { DATABASE_URL: string };
   beforeAll(async () => {
