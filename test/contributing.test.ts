@@ -99,6 +99,19 @@ describe('CONTRIBUTING.md', () => {
   });
 });
 
+it('Each theme has one changeset, which begins with its name', () => {
+  const themes = readdirSync(join(root, '.changeset'))
+    .filter((file) => file.endsWith('.md'))
+    .map(
+      (file) =>
+        /^---\n(?:'@psa\/(?:server|checkout)': (?:patch|minor|major)\n)+---\n\n(.*)\n\n- /.exec(
+          read(`.changeset/${file}`),
+        )?.[1] ?? file,
+    );
+  expect(themes.filter((theme) => !/^\*\*.+\*\*$/.test(theme))).toEqual([]);
+  expect(new Set(themes).size).toBe(themes.length);
+});
+
 it('The picture of the data names only files and folders that exist', () => {
   const labels = [...read('.github/data-flow.svg').matchAll(/class="file"[^>]*>([^<]+)</g)];
   const named = labels.flatMap(([, label]) => label!.split(', '));
