@@ -1,3 +1,7 @@
+// Compares two descriptions of the REST interface, each part in the direction in which it is used. openapi-diff refuses OpenAPI 3.1,
+// api-smart-diff lets the removal of an answer's member pass, and oasdiff is in no registry of npm. A package that decides as
+// well replaces this file.
+
 /**
  * A JSON Schema as the description of the REST interface has it.
  *
@@ -34,8 +38,6 @@ const STRUCTURE = new Set([
  * Lists the changes that break a client of `before` when the server has `after`. A server has to accept all that it
  * accepted, and to answer within what it answered. A member, an operation, a status of a refusal or a value of an answer's
  * enum may be added, as in GraphQL. A keyword that is not known here breaks where it differs.
- *
- * Decision 0106 says why no package does this.
  *
  * @param {Description} before @param {Description} after @returns {Change[]}
  */

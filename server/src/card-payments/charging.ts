@@ -45,7 +45,8 @@ export interface ReturnMeter {
 
 /**
  * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits, never
- * inside one: the first records the open charge, the second its outcome.
+ * inside one: the first records the open charge, the second its outcome. After a crash between them a task asks the acquirer
+ * what became of the charge, and one that it never received is made void there: nobody pays without a record.
  */
 export function createCharging({
   database,

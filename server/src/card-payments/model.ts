@@ -20,10 +20,7 @@ import { idempotencyKeyText } from '../kernel/text.ts';
 import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import type { Doubt, PaymentStatus } from '../receiving/model.ts';
 
-/**
- * The statuses of a card payment (the document's section 3.2; what it leaves open is decided in
- * `server/docs/decisions`).
- */
+/** The statuses of a card payment (the document's section 3.2). */
 export type CardPaymentStatus = PaymentStatus;
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {

@@ -22,7 +22,7 @@ export interface Brand {
   logoHash: string | null;
 }
 
-/** Finds the look of the shops. */
+/** Finds the look of the shops. A logo is stored here: an address on the shop's server would show that server who pays when. */
 export interface Brands {
   brandOf(accountId: string): Promise<Brand | null>;
   logoOf(hash: string): Promise<{ type: string; bytes: Buffer } | null>;

@@ -21,7 +21,10 @@ export type ParsedCommand =
 /** The command whose whole output is the result; npm prints lines of its own around that of a script. */
 const QUIET_COMMAND = PSA_COMMAND.replace('npm run', 'npm run --silent');
 
-/** Parses the arguments of the process. Prints nothing. @throws UsageError */
+/**
+ * Parses the arguments of the process, and prints nothing. An unknown option is refused: a misspelt `--permission` would make a
+ * key without restrictions. @throws UsageError
+ */
 export function parseCommand(args: readonly string[]): ParsedCommand {
   let parsed: ParsedCommand | undefined;
   let help = '';

@@ -49,6 +49,7 @@ export function openConnections(
   },
 ): Connections {
   const ofHosts = hosts && { Client: hosts.Client };
+  // Statements that do not need each other's answers share a round trip, during which the tenant's lock is held.
   const pool = new pg.Pool({ ...config, ...ofHosts, pipeline: true, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is logged and is no failure. Without a listener it would end the
   // process. The error holds the whole client, keys included, so only its message is logged.

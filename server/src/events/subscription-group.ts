@@ -6,7 +6,10 @@ import type { Position, Topic } from './log.ts';
 import type { LogTailer } from './log-tailer.ts';
 import type { SubscriptionOptions } from './subscription.ts';
 
-/** The most events that wait in the queue of one subscription; one of another commit ends it as too slow. */
+/**
+ * The most events that wait in the queue of one subscription; one of another commit ends it as too slow. To wait for it would
+ * hold back all others, and a dropped event would be noticed by nobody; a client comes back with its cursor and misses nothing.
+ */
 const QUEUE_LIMIT = 256;
 
 /** The state that subscriptions with the same dedupe key share. */

@@ -37,7 +37,10 @@ export function compressFile(content: Buffer, encoding: Encoding): Promise<Buffe
   return COMPRESSORS[encoding](content);
 }
 
-/** Compresses a response that is sent once: fast rather than small. */
+/**
+ * Compresses a response that is sent once: fast rather than small. A token in it stays secret: its length tells something only
+ * to an attacker who has the victim's browser repeat the request with a cookie, and no cookie grants anything here.
+ */
 export function compressResponse(content: string | Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === 'br'
     ? COMPRESSORS.br(content, { params: { [constants.BROTLI_PARAM_QUALITY]: 4 } })

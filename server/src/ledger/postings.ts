@@ -1,13 +1,16 @@
 import type { Cents } from '../kernel/money.ts';
 
-/** The unit of an account. */
+/** The unit of an account. A transaction sums to zero in each unit by itself, so that one never makes up for the other. */
 type Unit = 'cents' | 'litoshi';
 
 /** The accounts of a tenant, each with its unit and the sign that its balance keeps. */
 const ACCOUNTS = {
   /** The merchant's own money; its subaccounts' is not in it. */
   merchant_balance: { unit: 'cents', sign: 1 },
-  /** The sum of all subaccounts; each line names its subaccount. */
+  /**
+   * The sum of all subaccounts; each line names its subaccount. A debit of the main account reads `merchant_balance` alone: it
+   * needs no sum over thousands of subaccounts, and cannot take their money.
+   */
   merchant_subaccounts: { unit: 'cents', sign: 1 },
   /** Card sales that await their release; in sandbox, test payments still pending. */
   merchant_pending: { unit: 'cents', sign: 1 },
@@ -27,7 +30,10 @@ const ACCOUNTS = {
   pix_received: { unit: 'cents', sign: -1 },
   /** The contra account of money that came in by any other way. */
   received: { unit: 'cents', sign: -1 },
-  /** The amount of the balance that disputes hold: a pair of memo accounts, for the money stays where it is. */
+  /**
+   * The amount of the balance that disputes hold: a pair of memo accounts, for the money stays where it is. A dispute may be for more
+   * than the balance.
+   */
   dispute_hold: { unit: 'cents', sign: 1 },
   dispute_claims: { unit: 'cents', sign: -1 },
   merchant_ltc: { unit: 'litoshi', sign: 1 },

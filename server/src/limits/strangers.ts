@@ -9,7 +9,10 @@ const STRANGER_REQUESTS_A_MINUTE = 300;
 /** Card forms a minute of one network: a carrier has thousands of payers behind one address. */
 const FORMS_A_MINUTE = 120;
 
-/** Limits on requests without a known credential, by network and over all instances. */
+/**
+ * Limits on requests without a known credential, by network and over all instances. A request with a known one is not counted: a
+ * neighbour behind a carrier's address would keep out a merchant's server.
+ */
 export interface StrangerLimits {
   /** Counts one request. Returns a promise only where the database is queried. @throws RateLimitError, at once or later */
   take(address: string): void | Promise<void>;

@@ -6,7 +6,10 @@ import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { nameText } from '../kernel/text.ts';
 
-/** A billing product (the document's 2.5), as far as it is known. It never changes: it is deleted. */
+/**
+ * A billing product (the document's 2.5), as far as it is known. It never changes, it is deleted: a payer never sees one price on
+ * the merchant's page and another on the checkout page.
+ */
 export interface Product {
   /** 24 hex digits. */
   id: string;
@@ -16,7 +19,7 @@ export interface Product {
   createdAt: Date | null;
 }
 
-/** A product of the embedded service; its fields are decided in `server/docs/decisions`. */
+/** A product of the embedded service, which knows each field. */
 export interface StoredProduct extends Product {
   name: string;
   priceCents: Cents;

@@ -112,6 +112,6 @@ export interface StoreService {
 
 /** The write that no client has: the operator's import, and the simulator. */
 export interface StoreControls {
-  /** Replaces all products, in the order given. */
+  /** Replaces all products, in the order given: to write single ones would be the catalogue of products a second time. */
   replace(tenant: Tenant, products: readonly StoreProduct[]): Promise<void>;
 }

@@ -306,7 +306,10 @@ export function isSent(name: string, endpoint: WebhookEndpoint | null): boolean 
   return OPTIONAL_WEBHOOK_EVENTS.some(isEvent) && endpoint?.optionalEvents.some(isEvent) === true;
 }
 
-/** The secrets that sign an attempt: the newest first, then those of before whose time is not over. */
+/**
+ * The secrets that sign an attempt: the newest first, then those of before whose time is not over. There may be several: a rotation
+ * whose answer was lost is repeated, and receivers still have the secret before both.
+ */
 export function signingSecrets({ secret, previousSecrets }: SigningSecrets, now: Date): string[] {
   return [secret, ...previousSecrets.filter(({ until }) => until > now).map((previous) => previous.secret)];
 }

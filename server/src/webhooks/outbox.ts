@@ -107,7 +107,10 @@ interface Announcement {
   payload: object;
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
-  /** The payment behind whose events this one keeps its order; left out of an event that is ordered by its own resource. */
+  /**
+   * The payment behind whose events this one keeps its order; left out of an event that is ordered by its own resource. Without
+   * it a refund overtook the payment whose first attempt had met an error.
+   */
   orderedBy?: { type: string; id: string } | null;
 }
 

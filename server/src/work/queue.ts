@@ -64,7 +64,10 @@ const GONE_MS = 5_000;
 const POLL_MS = 1_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
 
-/** Creates a queue of tasks that wait for their instant in a table, so that any instance can take over those of another. */
+/**
+ * Creates a queue of tasks that wait for their instant in a table, so that any instance can take over those of another. A task is
+ * scheduled by the transaction that makes it due, which a queue of a library would not share.
+ */
 export function createWorkQueue({
   database,
   clock,

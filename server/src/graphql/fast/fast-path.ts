@@ -36,7 +36,8 @@ const HEADERS_BYTES = 1_000;
 
 /**
  * A faster replacement for parts of Yoga and of graphql's execution. It only saves time: without it the server sends the
- * same responses. Yoga loads `plugin`, through which the fast path observes Yoga's responses.
+ * same responses. Each query is executed: a response that was kept could be older than a write that its reader has seen.
+ * Yoga loads `plugin`, through which the fast path observes Yoga's responses.
  */
 export interface FastPath {
   /** Sends the response to a known request. Returns false where nothing was sent, and Yoga answers. @throws OutageError */
