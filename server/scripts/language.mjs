@@ -41,7 +41,7 @@ const EXEMPT = [
   /^server\/src\/db\/migrations\//,
   /^(server|widget)\/released\//,
   /(^|\/)CHANGELOG\.md$/,
-  /^pnpm-lock\.yaml$/,
+  /(^|\/)pnpm-lock\.yaml$/,
   /^widget\/src\/graphql-env\.d\.ts$/,
   // Its comments are descriptions of members, which begin as those of the REST interface do.
   /^widget\/src\/server\/webhook-events\.generated\.ts$/,
