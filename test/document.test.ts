@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdministration } from '../server/src/access/administration.ts';
-import type { Permission } from '../server/src/access/model.ts';
+import type { Permission } from '../server/src/kernel/caller.ts';
 import { firstTenant } from '../server/src/access/service.ts';
 import { createCommitter } from '../server/src/commit/commit.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';

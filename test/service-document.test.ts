@@ -4,13 +4,8 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
-import {
-  type AccountSettings,
-  createDashboardTokenInput,
-  DEFAULT_SETTINGS,
-  KEY_PREFIX,
-  REQUESTS_A_MINUTE,
-} from '../server/src/access/model.ts';
+import { type AccountSettings, createDashboardTokenInput, DEFAULT_SETTINGS } from '../server/src/access/model.ts';
+import { KEY_PREFIX, REQUESTS_A_MINUTE } from '../server/src/kernel/caller.ts';
 import { decideCreate } from '../server/src/card-payments/decisions.ts';
 import {
   type CardPayment,
@@ -51,7 +46,7 @@ import type { StoredPayment } from '../server/src/payments/model.ts';
 import { createPaymentRoutes } from '../server/src/payments/routes.ts';
 import { paymentWebhook } from '../server/src/payments/wire.ts';
 import { PAYOUTS_AN_HOUR } from '../server/src/payouts/limits.ts';
-import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/payouts/methods/registry.ts';
+import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/kernel/payout-methods/registry.ts';
 import {
   nextStatuses,
   PAYOUT_STATUSES,

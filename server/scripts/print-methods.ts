@@ -1,4 +1,4 @@
-import { METHODS } from '../src/payouts/methods/registry.ts';
+import { METHODS } from '../src/kernel/payout-methods/registry.ts';
 
 // Prints what the widget and the demo show of the payout methods, as JSON by file.
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bearer, environmentOfKey, type Permission } from '../../server/src/access/model.ts';
+import { bearer, environmentOfKey, type Permission } from '../../server/src/kernel/caller.ts';
 import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
 import { insertApiKey } from '../../server/src/access/store.ts';
 import { createCommitter } from '../../server/src/commit/commit.ts';

@@ -6,7 +6,7 @@ import type {
   CardPaymentStatus,
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
-import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';

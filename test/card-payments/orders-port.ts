@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CardPayment } from '../../server/src/card-payments/model.ts';
 import type { CreateCheckoutTokenInput } from '../../server/src/card-payments/tokens/model.ts';
-import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { IdempotencyError, NotFoundError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { approved, declinedForGood } from '../support/cards.ts';

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { CardDetails } from '../../server/src/card-payments/hosted-checkout.ts';
 import type { CardPayment, CardPaymentFilter } from '../../server/src/card-payments/model.ts';
-import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   IdempotencyError,

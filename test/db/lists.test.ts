@@ -18,7 +18,7 @@ import type { DetailFilter } from '../../server/src/kernel/list-filter.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { PaymentFilter } from '../../server/src/payments/model.ts';
 import { paymentTable } from '../../server/src/payments/store.ts';
-import { PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from '../../server/src/kernel/payout-methods/registry.ts';
 import {
   type OwnPayout,
   PAYOUT_STATUSES,

@@ -1,4 +1,4 @@
-import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { createDeliveryInput } from '../../server/src/deliveries/model.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { txidOf } from '../../server/src/pix/model.ts';

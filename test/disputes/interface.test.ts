@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { DASHBOARD_SCOPES } from '../../server/src/access/model.ts';
+import { DASHBOARD_SCOPES } from '../../server/src/kernel/caller.ts';
 import type { DisputedResource } from '../../server/src/disputes/model.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../server/src/access/model.ts';
+import type { Caller } from '../../server/src/kernel/caller.ts';
 import { type CredentialListener, createCredentialWatch } from '../../server/src/events/credential.ts';
 import type { LogTailer } from '../../server/src/events/log-tailer.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';

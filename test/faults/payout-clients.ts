@@ -1,4 +1,4 @@
-import { methodOf, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
+import { methodOf, type PayoutMethod } from '../../server/src/kernel/payout-methods/registry.ts';
 import type { PayoutStatus } from '../../server/src/payouts/model.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';

@@ -2,7 +2,7 @@ import { gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { z } from 'zod';
-import type { Caller } from '../../server/src/access/model.ts';
+import type { Caller } from '../../server/src/kernel/caller.ts';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../../server/src/http/rest.ts';
 import { createRestRoutes } from '../../server/src/http/rest-routes.ts';
 import { createHttpServer } from '../../server/src/http/server.ts';

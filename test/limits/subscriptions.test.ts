@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../server/src/access/model.ts';
+import type { Caller } from '../../server/src/kernel/caller.ts';
 import { createOpenSubscriptions } from '../../server/src/limits/subscriptions.ts';
 
 const MB = 1_048_576;

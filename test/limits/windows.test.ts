@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Caller, Credential } from '../../server/src/access/model.ts';
+import type { Caller, Credential } from '../../server/src/kernel/caller.ts';
 import { type Database, ReadOnlyDatabase, type Sql } from '../../server/src/db/database.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { createRequestLimit } from '../../server/src/limits/requests.ts';

@@ -1,6 +1,6 @@
 import { Webhook } from 'standardwebhooks';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { DASHBOARD_SCOPES } from '../../server/src/access/model.ts';
+import { DASHBOARD_SCOPES } from '../../server/src/kernel/caller.ts';
 import { parseBrCode } from '../../server/src/kernel/br-code.ts';
 import { qrCode } from '../../server/src/kernel/qr-code.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';

@@ -7,8 +7,8 @@ import { formatResult } from '../../server/src/cli/format.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import { createLog } from '../../server/src/ops/log.ts';
 import { canBeSame, fingerprintOf } from '../../server/src/payouts/destinations.ts';
-import type { DestinationKind, MethodRecord } from '../../server/src/payouts/methods/method.ts';
-import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
+import type { DestinationKind, MethodRecord } from '../../server/src/kernel/payout-methods/method.ts';
+import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/kernel/payout-methods/registry.ts';
 import { maskDestination, nextStatuses } from '../../server/src/payouts/model.ts';
 import { mergeUpstreamPayout } from '../../server/src/payouts/upstream-payout.ts';
 import { payoutWebhook, readPayout } from '../../server/src/payouts/wire.ts';
@@ -23,8 +23,8 @@ import { PAYOUT, UPSTREAM_PAYOUT } from './examples.ts';
 // A method that is in the registry of this file alone. It differs from PIX in every member, and its destination is nobody's
 // to see.
 
-vi.mock('../../server/src/payouts/methods/registry.ts', async (importOriginal) => {
-  const original = await importOriginal<typeof import('../../server/src/payouts/methods/registry.ts')>();
+vi.mock('../../server/src/kernel/payout-methods/registry.ts', async (importOriginal) => {
+  const original = await importOriginal<typeof import('../../server/src/kernel/payout-methods/registry.ts')>();
   const madeUp: MethodRecord = {
     graphql: { name: 'MADE_UP', description: 'A payout to a made-up number.' },
     label: 'Made up',

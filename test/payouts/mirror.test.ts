@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { UpstreamSource } from '../../server/src/kernel/upstream-source.ts';
 import { areDifferent, canBeSame } from '../../server/src/payouts/destinations.ts';
-import { PAYOUT_METHODS } from '../../server/src/payouts/methods/registry.ts';
+import { PAYOUT_METHODS } from '../../server/src/kernel/payout-methods/registry.ts';
 import {
   isFinal,
   isSettled,

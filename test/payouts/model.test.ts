@@ -12,7 +12,7 @@ import {
   type TransferOutcome,
 } from '../../server/src/payouts/decisions.ts';
 import { type RecentPayouts, withOneMore } from '../../server/src/payouts/limits.ts';
-import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/payouts/methods/registry.ts';
+import { METHODS, PAYOUT_METHODS, type PayoutMethod } from '../../server/src/kernel/payout-methods/registry.ts';
 import {
   type AccountSettings,
   isFinal,

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import type { CheckoutGrant } from '../../server/src/checkout/model.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { NotFoundError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';

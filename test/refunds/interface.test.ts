@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { DASHBOARD_SCOPES } from '../../server/src/access/model.ts';
+import { DASHBOARD_SCOPES } from '../../server/src/kernel/caller.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved, card } from '../support/cards.ts';

@@ -1,9 +1,5 @@
-import {
-  DEFAULT_SETTINGS,
-  KEY_PREFIX,
-  type Permission,
-  TOKEN_PREFIX,
-} from '../../server/src/access/model.ts';
+import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
+import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/kernel/caller.ts';
 import {
   type AccountRow,
   insertAccount,

@@ -10,7 +10,8 @@ import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
 import { ModeError } from './mode.ts';
-import { DEFAULT_SETTINGS, KEY_PREFIX } from './model.ts';
+import { DEFAULT_SETTINGS } from './model.ts';
+import { KEY_PREFIX } from '../kernel/caller.ts';
 import { prepareDatabase } from './service.ts';
 import {
   anyAccountExists,

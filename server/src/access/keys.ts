@@ -11,9 +11,10 @@ import {
 import { UnavailableError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { nameText, plainText } from '../kernel/text.ts';
-import { byMethod } from '../payouts/methods/registry.ts';
+import { byMethod } from '../kernel/payout-methods/registry.ts';
 import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
-import { type AccountSettings, PERMISSIONS, type Permission } from './model.ts';
+import type { AccountSettings } from './model.ts';
+import { PERMISSIONS, type Permission } from '../kernel/caller.ts';
 
 /** The limit of active keys of an account, both environments together (the document's sections 5.4 and 8). */
 export const MAX_ACTIVE_KEYS = 10;

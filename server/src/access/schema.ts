@@ -4,12 +4,8 @@ import { authorized, successType } from '../graphql/mutations.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import {
-  assertMayFollowAccount,
-  assertUnrestrictedKey,
-  type Credential,
-  createDashboardTokenInput,
-} from './model.ts';
+import { createDashboardTokenInput } from './model.ts';
+import { assertMayFollowAccount, assertUnrestrictedKey, type Credential } from '../kernel/caller.ts';
 
 const EnvironmentEnum = builder.enumType('Environment', {
   description:

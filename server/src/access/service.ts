@@ -1,4 +1,4 @@
-import type { CheckoutGrant } from '../checkout/model.ts';
+import type { CheckoutGrant } from '../kernel/caller.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
@@ -9,25 +9,8 @@ import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { tokens } from './collections.ts';
 import { assertSameMode, type Mode } from './mode.ts';
-import {
-  type AccessService,
-  type AccountSettings,
-  assertMayBind,
-  bearer,
-  type Caller,
-  type Credential,
-  DASHBOARD_TOKEN_SECONDS,
-  type DashboardScope,
-  DEFAULT_SETTINGS,
-  environmentOfKey,
-  KEY_PREFIX,
-  type MintToken,
-  type NewToken,
-  normalizeOrigins,
-  PAYMENT_TOKEN_MS,
-  type PaymentGrant,
-  TOKEN_PREFIX,
-} from './model.ts';
+import { type AccessService, type AccountSettings, assertMayBind, DASHBOARD_TOKEN_SECONDS, DEFAULT_SETTINGS, type MintToken, type NewToken, normalizeOrigins, PAYMENT_TOKEN_MS } from './model.ts';
+import { bearer, type Caller, type Credential, type DashboardScope, environmentOfKey, KEY_PREFIX, type PaymentGrant, TOKEN_PREFIX } from '../kernel/caller.ts';
 import {
   anyAccountExists,
   insertAccount,

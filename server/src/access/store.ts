@@ -6,7 +6,8 @@ import type { Tables } from '../db/tables.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
-import type { AccountSettings, NewToken, Permission } from './model.ts';
+import type { AccountSettings, NewToken } from './model.ts';
+import type { Permission } from '../kernel/caller.ts';
 
 export interface AccountRow extends AccountSettings {
   id: string;

@@ -1,11 +1,6 @@
-import {
-  assertMay,
-  assertUnrestrictedKey,
-  type Caller,
-  mayReadCardPayment,
-  seesCustomer,
-} from '../access/model.ts';
-import { methodsOf, orderTokenOf, startCheckoutInput } from '../checkout/model.ts';
+import { assertMay, assertUnrestrictedKey, type Caller, mayReadCardPayment, seesCustomer } from '../kernel/caller.ts';
+import { methodsOf, startCheckoutInput } from '../checkout/model.ts';
+import { orderTokenOf } from '../kernel/caller.ts';
 import {
   Currency,
   CustomerRef,

@@ -1,4 +1,5 @@
-import { assertCallbackUrl, assertNotCanceled, assertOrderOpen, orderTokenOf } from '../checkout/model.ts';
+import { assertCallbackUrl, assertNotCanceled, assertOrderOpen } from '../checkout/model.ts';
+import { orderTokenOf } from '../kernel/caller.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';

@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey, type Caller, may } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, type Caller, may } from '../kernel/caller.ts';
 import { receivedFilterFields } from '../checkout/filter-schema.ts';
 import { descriptionInput, languageInput, metadataInput } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';

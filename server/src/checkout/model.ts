@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import type { CheckoutGrant } from '../kernel/caller.ts';
 import { NotFoundError, UnavailableError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { languageTag } from '../kernel/language.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
@@ -111,14 +112,13 @@ export type KnownAmount =
 export const CHECKOUT_METHODS = ['card', 'pix'] as const;
 export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
 
-/** The payment that a checkout token describes. The text of the token reveals nothing of it. */
-export interface CheckoutGrant extends CheckoutDetails {
-  /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
-  methods?: readonly CheckoutMethod[];
-  amount: CheckoutAmount;
-  reusable: boolean;
-  /** The first token of the same order, where this is a later one. */
-  orderTokenId?: string;
+declare module '../kernel/caller.ts' {
+  interface CheckoutGrant extends CheckoutDetails {
+    /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
+    methods?: readonly CheckoutMethod[];
+    amount: CheckoutAmount;
+    reusable: boolean;
+  }
 }
 
 /**
@@ -202,14 +202,6 @@ export function checkoutAmount(
   if (valueCents < amount.minCents || valueCents > amount.maxCents)
     throw refuse(`must lie from ${amount.minCents} to ${amount.maxCents}`);
   return valueCents;
-}
-
-/**
- * Returns the id of the first token of the order, under which its payments, attempts and pauses are stored. A reusable token, or
- * the only one of an order, gives its own.
- */
-export function orderTokenOf({ id, grant }: { id: string; grant: CheckoutGrant }): string {
-  return grant.orderTokenId ?? id;
 }
 
 /**

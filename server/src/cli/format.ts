@@ -7,7 +7,7 @@ import type { EndpointFinding, UpstreamCheck } from '../kernel/upstream-check.ts
 import type { UnmatchedLtc } from '../ltc/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
-import { METHODS, type PayoutMethod } from '../payouts/methods/registry.ts';
+import { METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { UnresolvedDoubt } from '../requests/model.ts';
 
 /** A value as it is read from JSON: dates are text. */

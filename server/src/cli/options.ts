@@ -1,6 +1,6 @@
 import { type Command, Option } from 'commander';
 import { withoutUndefined } from '../kernel/objects.ts';
-import { METHODS } from '../payouts/methods/registry.ts';
+import { METHODS } from '../kernel/payout-methods/registry.ts';
 import { UsageError } from './usage-error.ts';
 
 /** The options of a command by their names in camel case. */

@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { REQUESTS_A_MINUTE } from '../access/model.ts';
+import { REQUESTS_A_MINUTE } from '../kernel/caller.ts';
 import { completeDatabaseUrl } from '../kernel/database-url.ts';
 import type { Environment as TenantEnvironment } from '../kernel/tenant.ts';
 import type { UpstreamFamily } from '../kernel/upstream-family.ts';

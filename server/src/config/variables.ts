@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from '../access/model.ts';
+import { KEY_PREFIX, REQUESTS_A_MINUTE, TOKEN_TEXT } from '../kernel/caller.ts';
 import { DatabaseUrlError, parseDatabaseUrl } from '../kernel/database-url.ts';
 import { isNetwork } from '../kernel/network.ts';
 import { UPSTREAM_FAMILIES, type UpstreamFamily } from '../kernel/upstream-family.ts';

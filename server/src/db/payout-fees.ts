@@ -1,4 +1,4 @@
-import { METHODS, type PayoutMethod } from '../payouts/methods/registry.ts';
+import { METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 
 // An account has a column for the fee of each payout method.
 

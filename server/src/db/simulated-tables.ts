@@ -1,5 +1,5 @@
 import type { Generated } from 'kysely';
-import type { PayoutMethod } from '../payouts/methods/registry.ts';
+import type { PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { TenantTable } from './tenant-table.ts';
 
 /** The books of the simulated rails and the simulated clock. */

@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey, type Caller } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, type Caller } from '../kernel/caller.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';

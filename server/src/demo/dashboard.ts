@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { type AccessService, DASHBOARD_SCOPES } from '../access/model.ts';
+import type { AccessService } from '../access/model.ts';
+import { DASHBOARD_SCOPES } from '../kernel/caller.ts';
 import type { CardPaymentService } from '../card-payments/model.ts';
 import { chargeIdText } from '../charges/model.ts';
 import { type DisputeService, submitDisputeEvidenceInput } from '../disputes/model.ts';

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { allowsOrigin, type Caller, isPayer, rightsOf } from '../access/model.ts';
+import { allowsOrigin, type Caller, isPayer, rightsOf } from '../kernel/caller.ts';
 import type { CredentialListener, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Admission } from '../http/admission.ts';

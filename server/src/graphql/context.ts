@@ -1,5 +1,6 @@
 import DataLoader from 'dataloader';
-import type { AccessService, Caller } from '../access/model.ts';
+import type { AccessService } from '../access/model.ts';
+import type { Caller } from '../kernel/caller.ts';
 import type { CardPayment, CardPaymentService } from '../card-payments/model.ts';
 import type { CheckoutTokenService } from '../card-payments/tokens/model.ts';
 import type { Charge, ChargeService } from '../charges/model.ts';

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Caller } from '../access/model.ts';
-import { orderTokenOf } from '../checkout/model.ts';
+import type { Caller } from '../kernel/caller.ts';
+import { orderTokenOf } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { blockOf, networkOf } from '../kernel/network.ts';
 import type { BudgetSubject, Requester } from '../kernel/requester.ts';

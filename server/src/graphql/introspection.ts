@@ -1,6 +1,6 @@
 import { BREAK, type DocumentNode, visit } from 'graphql';
 import type { Plugin } from 'graphql-yoga';
-import type { Caller } from '../access/model.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { PermissionError, UnauthenticatedError } from '../kernel/errors.ts';
 import { type Context, NO_KEY } from './context.ts';
 import { toGraphQLError } from './errors.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../access/model.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { builder } from './builder.ts';
 import { type Context, callerOf } from './context.ts';
 

@@ -1,4 +1,4 @@
-import { type Caller, isPayer } from '../access/model.ts';
+import { type Caller, isPayer } from '../kernel/caller.ts';
 import { RateLimitError, UpstreamError } from '../kernel/errors.ts';
 
 /** The limit in the words that a payer reads. */

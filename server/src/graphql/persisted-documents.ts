@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { type Caller, isPayer, presentsToken } from '../access/model.ts';
+import { type Caller, isPayer, presentsToken } from '../kernel/caller.ts';
 import { PermissionError } from '../kernel/errors.ts';
 import { createSharedCache } from '../kernel/shared-cache.ts';
 import { tenantKey } from '../kernel/tenant.ts';

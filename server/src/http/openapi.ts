@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { permissionsFor } from '../access/model.ts';
+import { permissionsFor } from '../kernel/caller.ts';
 import type { WebhookBody } from '../kernel/webhook-body.ts';
 import { closeObject } from './known-members.ts';
 import { originOf } from './origins.ts';

@@ -1,6 +1,6 @@
 import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
 import { z } from 'zod';
-import { assertMay, assertUnrestrictedKey, bearer, type Caller, environmentOfKey } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, bearer, type Caller, environmentOfKey } from '../kernel/caller.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import {
   describeOutage,

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Caller, Right } from '../access/model.ts';
+import type { Caller, Right } from '../kernel/caller.ts';
 import type { ErrorCode } from '../kernel/errors.ts';
 import { hasMember } from './known-members.ts';
 

@@ -1,4 +1,4 @@
-import { REQUESTS_A_MINUTE } from '../access/model.ts';
+import { REQUESTS_A_MINUTE } from '../kernel/caller.ts';
 import type { Sql } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createWindows, type WindowState } from './windows.ts';

@@ -1,4 +1,4 @@
-import type { Caller } from '../access/model.ts';
+import type { Caller } from '../kernel/caller.ts';
 import type { Sql } from '../db/database.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';

@@ -1,5 +1,5 @@
 import { getHeapStatistics } from 'node:v8';
-import { type Caller, isPayer } from '../access/model.ts';
+import { type Caller, isPayer } from '../kernel/caller.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { networkOf } from '../kernel/network.ts';
 import type { HeldBytes, OpenSubscription } from '../kernel/open-subscription.ts';

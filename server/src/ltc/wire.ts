@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { type JsonRecord, readLitoshi, readNumber, readText } from '../kernel/lenient-json.ts';
 import { ltcText } from '../kernel/money.ts';
-import { isTestLtcAddress, parseLtcAddress } from '../payouts/methods/ltc.ts';
+import { isTestLtcAddress, parseLtcAddress } from '../kernel/payout-methods/ltc.ts';
 import type { StoredLtcRequest } from './model.ts';
 import type { UpstreamLtcRequest } from './upstream-request.ts';
 

@@ -1,13 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import {
-  CHECKOUT_SESSION_MS,
-  type CheckoutGrant,
-  type Customer,
-  checkoutDetails,
-  type StartCheckoutInput,
-  startCheckoutInput,
-} from '../checkout/model.ts';
+import { CHECKOUT_SESSION_MS, type Customer, checkoutDetails, type StartCheckoutInput, startCheckoutInput } from '../checkout/model.ts';
+import type { CheckoutGrant } from '../kernel/caller.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';

@@ -1,13 +1,8 @@
-import {
-  assertMay,
-  assertUnrestrictedKey,
-  type Caller,
-  mayReadPayment,
-  seesCustomer,
-} from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, type Caller, mayReadPayment, seesCustomer } from '../kernel/caller.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
-import { methodsOf, orderTokenOf } from '../checkout/model.ts';
+import { methodsOf } from '../checkout/model.ts';
+import { orderTokenOf } from '../kernel/caller.ts';
 import { CustomerRef, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';

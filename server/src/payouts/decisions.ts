@@ -10,7 +10,7 @@ import {
   type Move,
 } from '../ledger/postings.ts';
 import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
-import { methodOf } from './methods/registry.ts';
+import { methodOf } from '../kernel/payout-methods/registry.ts';
 import {
   type AccountSettings,
   leavesUnconfirmed,

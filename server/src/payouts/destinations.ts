@@ -1,6 +1,6 @@
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Cents } from '../kernel/money.ts';
-import { methodOf } from './methods/registry.ts';
+import { methodOf } from '../kernel/payout-methods/registry.ts';
 import { isMasked, maskDestination, NO_DESTINATION, type Payout, type RequestPayoutInput } from './model.ts';
 
 // Comparisons of destinations that a service shows masked, in ways that the document does not describe.

@@ -1,5 +1,5 @@
 import { builder, UNKNOWN } from '../graphql/builder.ts';
-import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
+import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 
 interface MethodValue {
   value: PayoutMethod | 'unknown';

@@ -1,6 +1,6 @@
 import { isAhead } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
-import { methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
+import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { OwnPayout } from './model.ts';
 
 // The hourly limits of the document's section 8: one that all payouts share, and those of single methods.

@@ -8,10 +8,10 @@ import { type PixKeyKind, pixKeyType } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
 import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
-import type { DestinationKind, DestinationVariant } from './methods/method.ts';
-import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
+import type { DestinationKind, DestinationVariant } from '../kernel/payout-methods/method.ts';
+import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 
-export type { PayoutMethod } from './methods/registry.ts';
+export type { PayoutMethod } from '../kernel/payout-methods/registry.ts';
 
 // ── Methods ─────────────────────────────────────────────────────────────────────────────────────
 

@@ -11,7 +11,7 @@ import type { Bank } from '../rails/bank.ts';
 import { payouts, RECENT, recentPayouts, sendTask, writesOf } from './collections.ts';
 import { decideRequest } from './decisions.ts';
 import { withOneMore } from './limits.ts';
-import { methodOf } from './methods/registry.ts';
+import { methodOf } from '../kernel/payout-methods/registry.ts';
 import {
   type AccountSettings,
   assertOwnNames,

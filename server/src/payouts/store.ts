@@ -8,7 +8,7 @@ import { selectTotals } from '../db/totals.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
-import { PAYOUT_METHODS, type PayoutMethod } from './methods/registry.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import {
   isPayoutCode,
   isWithdrawalId,

@@ -1,4 +1,4 @@
-import { seesCustomer } from '../access/model.ts';
+import { seesCustomer } from '../kernel/caller.ts';
 import { Currency, languageField } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';

@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';

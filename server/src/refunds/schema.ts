@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../kernel/caller.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';

@@ -1,4 +1,4 @@
-import { assertMay, type Caller, may, type Right } from '../access/model.ts';
+import { assertMay, type Caller, may, type Right } from '../kernel/caller.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { pageSize } from '../graphql/paging.ts';

@@ -1,4 +1,4 @@
-import { assertUnrestrictedKey } from '../access/model.ts';
+import { assertUnrestrictedKey } from '../kernel/caller.ts';
 import type { Charge } from '../charges/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { authorized, successType } from '../graphql/mutations.ts';

@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../access/model.ts';
+import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../kernel/caller.ts';
 import { Currency, CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';

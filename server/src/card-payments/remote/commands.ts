@@ -1,11 +1,5 @@
-import {
-  assertCallbackUrl,
-  assertOrderOpen,
-  CHECKOUT_SESSION_MS,
-  type CheckoutGrant,
-  type SoldProduct,
-  type StartCheckoutInput,
-} from '../../checkout/model.ts';
+import { assertCallbackUrl, assertOrderOpen, CHECKOUT_SESSION_MS, type SoldProduct, type StartCheckoutInput } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import {
   createTokenStarts,
   kindOfStart,

@@ -1,4 +1,5 @@
-import { CHECKOUT_SESSION_MS, type CheckoutGrant, customerOf } from '../../checkout/model.ts';
+import { CHECKOUT_SESSION_MS, customerOf } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { commonContradiction } from '../../kernel/contradictions.ts';
 import { hashInput } from '../../kernel/input-hash.ts';

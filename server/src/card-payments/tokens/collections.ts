@@ -1,4 +1,4 @@
-import type { CheckoutGrant } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import type { Collection } from '../../commit/commit.ts';
 import type { TokenSnapshot } from './model.ts';
 import { selectGrants, selectPauses, updatePauses } from './store.ts';

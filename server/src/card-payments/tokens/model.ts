@@ -1,13 +1,7 @@
 import { z } from 'zod';
 import { allowedOrigins, trustedDocumentsOnly } from '../../access/model.ts';
-import {
-  CHECKOUT_METHODS,
-  type CheckoutAmount,
-  type CheckoutGrant,
-  cardAmount,
-  checkoutDetails,
-  customerOf,
-} from '../../checkout/model.ts';
+import { CHECKOUT_METHODS, type CheckoutAmount, cardAmount, checkoutDetails, customerOf } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { IdempotencyError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
 import { hashInput } from '../../kernel/input-hash.ts';

@@ -1,4 +1,4 @@
-import { assertMay, assertUnrestrictedKey } from '../../access/model.ts';
+import { assertMay, assertUnrestrictedKey } from '../../kernel/caller.ts';
 import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../access/schema.ts';
 import { methodsOf } from '../../checkout/model.ts';
 import { EXTERNAL_ID, paymentInputs } from '../../checkout/schema.ts';

@@ -5,7 +5,8 @@ import {
   normalizeOrigins,
   type PrepareToken,
 } from '../../access/model.ts';
-import { assertCallbackUrl, type CheckoutGrant, methodsOf } from '../../checkout/model.ts';
+import { assertCallbackUrl, methodsOf } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { type Collection, type Committer, put } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';

@@ -1,5 +1,5 @@
 import { sql as raw, type Selectable } from 'kysely';
-import type { CheckoutGrant } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
 import { hashSecret } from '../../kernel/ids.ts';

@@ -1,4 +1,4 @@
-import { assertMay } from '../../access/model.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { knownValue } from '../../graphql/paging.ts';

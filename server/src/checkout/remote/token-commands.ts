@@ -14,26 +14,8 @@ import { mirrored } from '../../upstream/mirror.ts';
 import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import { isInconclusive, isRetryable, toUpstreamError } from '../../upstream/responses.ts';
 import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
-import {
-  assertOrderOpen,
-  assertTokenFree,
-  CHECKOUT_SESSION_MS,
-  type CheckoutGrant,
-  type CheckoutMethod,
-  checkoutAmount,
-  checkoutAttemptOf,
-  customerOf,
-  grantAtStart,
-  grantOfOpen,
-  isOpen,
-  joins,
-  type KnownAmount,
-  methodsOf,
-  orderTokenOf,
-  type SoldProduct,
-  type StartCheckoutInput,
-  tokenUsed,
-} from '../model.ts';
+import { assertOrderOpen, assertTokenFree, CHECKOUT_SESSION_MS, type CheckoutMethod, checkoutAmount, checkoutAttemptOf, customerOf, grantAtStart, grantOfOpen, isOpen, joins, type KnownAmount, methodsOf, type SoldProduct, type StartCheckoutInput, tokenUsed } from '../model.ts';
+import { type CheckoutGrant, orderTokenOf } from '../../kernel/caller.ts';
 
 /** The time after which every request under way has its response. */
 const SENDING_MS = 60_000;

@@ -8,7 +8,7 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller } from '../../access/model.ts';
+import type { Caller } from '../../kernel/caller.ts';
 import { compressResponse, encodingFor, MIN_COMPRESSED_BYTES } from '../../http/compression.ts';
 import { repeatedMember } from '../../http/json-input.ts';
 import { endBatched } from '../../http/routes.ts';

@@ -1,10 +1,5 @@
-import {
-  assertCallbackUrl,
-  assertOrderOpen,
-  type CheckoutGrant,
-  type SoldProduct,
-  type StartCheckoutInput,
-} from '../../checkout/model.ts';
+import { assertCallbackUrl, assertOrderOpen, type SoldProduct, type StartCheckoutInput } from '../../checkout/model.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import {
   createTokenStarts,
   kindOfStart,

@@ -1,4 +1,4 @@
-import { assertMay, mayReadPayment } from '../../access/model.ts';
+import { assertMay, mayReadPayment } from '../../kernel/caller.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';

@@ -29,7 +29,7 @@ import {
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
-import { methodOf } from '../methods/registry.ts';
+import { methodOf } from '../../kernel/payout-methods/registry.ts';
 import {
   maskDestination,
   type Payout,

@@ -1,4 +1,4 @@
-import type { Caller } from '../../access/model.ts';
+import type { Caller } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import type { Context } from '../../graphql/context.ts';
 import { NotFoundError } from '../../kernel/errors.ts';

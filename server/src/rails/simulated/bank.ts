@@ -8,7 +8,7 @@ import { readableCode } from '../../kernel/ids.ts';
 import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { isStorable } from '../../kernel/text.ts';
-import { METHODS, PAYOUT_METHODS } from '../../payouts/methods/registry.ts';
+import { METHODS, PAYOUT_METHODS } from '../../kernel/payout-methods/registry.ts';
 import type { Bank, Transfer, TransferReceipt, TransferStatus } from '../bank.ts';
 
 const SECOND_MS = 1_000;

@@ -1,4 +1,4 @@
-import { assertMay, may, type Right } from '../../access/model.ts';
+import { assertMay, may, type Right } from '../../kernel/caller.ts';
 import { CardPaymentRef } from '../../card-payments/schema.ts';
 import { ChargeRef } from '../../charges/schema.ts';
 import { builder } from '../../graphql/builder.ts';

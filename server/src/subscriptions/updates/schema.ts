@@ -1,4 +1,4 @@
-import { assertMay } from '../../access/model.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';

@@ -1,6 +1,6 @@
-import type { Cents } from '../../kernel/money.ts';
-import { type ParsedPixKey, PIX_KEY_KINDS, type PixKeyKind } from '../../kernel/pix-key.ts';
-import type { TextPattern } from '../../kernel/text.ts';
+import type { Cents } from '../money.ts';
+import { type ParsedPixKey, PIX_KEY_KINDS, type PixKeyKind } from '../pix-key.ts';
+import type { TextPattern } from '../text.ts';
 
 /**
  * The record of one payout method: everything in which methods differ. Its key in `registry.ts` is its name on the wire

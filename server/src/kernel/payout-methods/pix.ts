@@ -5,7 +5,7 @@ import {
   PIX_KEYS_IN_TEXT,
   parsePixKey,
   parseTypedPixKey,
-} from '../../kernel/pix-key.ts';
+} from '../pix-key.ts';
 import type { DestinationKind, MethodRecord } from './method.ts';
 
 /** A PIX key. It is personal data: only the receiver of the merchant's webhooks sees it whole. */

@@ -1,6 +1,6 @@
 import { bytesToHex } from '@noble/hashes/utils.js';
 import { bech32, bech32m } from '@scure/base';
-import { DUST_LITOSHI } from '../../kernel/money.ts';
+import { DUST_LITOSHI } from '../money.ts';
 import { base58Hash, isUnspendable, NOBODY_HAS_ITS_KEY, shortenAddress, tryDecode } from './addresses.ts';
 import type { MethodRecord } from './method.ts';
 
