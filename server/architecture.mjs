@@ -92,7 +92,7 @@ export const ARCHITECTURE = [
       'kernel/**',
       MODELS,
       '*/**/*schema.ts',
-      '!graphql/schema.ts',
+      '!modes/schema.ts',
       'graphql/{account-updates,builder,common-descriptions,context,federation,mutations,paging}.ts',
       SUBSCRIPTIONS,
     ],
@@ -256,7 +256,7 @@ export const ARCHITECTURE = [
   // The known requests of fast/ are answered behind yoga.ts, where nothing else of graphql sees them.
   { files: ['graphql/**'], own: ['**', '!schema.ts', '!fast/**'], others: GRAPHQL },
   { files: ['graphql/yoga.ts', 'graphql/fast/**'], own: ['**', '!schema.ts'], others: GRAPHQL },
-  { files: ['graphql/schema.ts'], own: ['**', '!fast/**'], others: [...GRAPHQL, '*/**/schema.ts'] },
+  { files: ['modes/schema.ts'], own: ['**', '!fast/**'], others: [...GRAPHQL, '*/**/schema.ts'] },
   {
     files: ['ops/**'],
     own: ['**'],

@@ -152,7 +152,7 @@ const FILES = [
   'commit/idempotency.ts',
   'graphql/builder.ts',
   'graphql/context.ts',
-  'graphql/schema.ts',
+  'modes/schema.ts',
   'graphql/yoga.ts',
   'graphql/transport/frames/frame.ts',
   'graphql/fast/fast-path.ts',
@@ -224,7 +224,7 @@ describe('the import table', () => {
     ['payouts/store.ts', 'wallet/store.ts'],
     ['db/database.ts', 'commit/commit.ts'],
     ['events/event.ts', 'payouts/model.ts'],
-    ['graphql/builder.ts', 'graphql/schema.ts'],
+    ['graphql/builder.ts', 'modes/schema.ts'],
     ['app.ts', 'cli/main.ts'],
   ])('The table forbids %s to import %s', (file, other) => {
     expect(mayImport(file, other)).toBe(false);

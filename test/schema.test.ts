@@ -24,7 +24,7 @@ import {
 import { describe, expect, test } from 'vitest';
 import { RULES } from '../server/src/graphql/common-descriptions.ts';
 import { printSorted } from '../server/src/graphql/print-schema.ts';
-import { schema } from '../server/src/graphql/schema.ts';
+import { schema } from '../server/src/modes/schema.ts';
 import { isSemanticNonNull } from '../server/src/graphql/semantic-non-null.ts';
 import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
 

@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DashboardScope } from '../../server/src/kernel/caller.ts';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { addAccount, addKey } from '../support/accounts.ts';

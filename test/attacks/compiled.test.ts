@@ -21,7 +21,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest';
 import type { Context } from '../../server/src/graphql/context.ts';
 import { execute } from '../../server/src/graphql/execution.ts';
 import { compileOperation } from '../../server/src/graphql/fast/compile.ts';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { createRandom, type Random, shuffled } from '../faults/random.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';

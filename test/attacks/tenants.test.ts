@@ -4,7 +4,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
 import { decodeGlobalID } from '../../server/src/graphql/builder.ts';
 import { keysOfEntity } from '../../server/src/graphql/federation.ts';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { UPSTREAM_FAMILIES } from '../../server/src/kernel/upstream-family.ts';
 import { txidOf } from '../../server/src/pix/model.ts';

@@ -6,9 +6,9 @@ import type {
   CardPaymentStatus,
   StoredCardPayment,
 } from '../../server/src/card-payments/model.ts';
-import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import type { Database } from '../../server/src/db/database.ts';
 import type { StoredEvent } from '../../server/src/events/event.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UnavailableError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';

@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
 import type { SoldProduct } from '../../server/src/checkout/model.ts';
-import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import type { Database } from '../../server/src/db/database.ts';
+import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';

@@ -1,5 +1,5 @@
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import type { GraphQLClient } from '../support/graphql.ts';

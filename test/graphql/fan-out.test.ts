@@ -1,6 +1,6 @@
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
-import { type Caller, rightsOf } from '../../server/src/kernel/caller.ts';
 import { firstTenant } from '../../server/src/access/service.ts';
+import { type Caller, rightsOf } from '../../server/src/kernel/caller.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';

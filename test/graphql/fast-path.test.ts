@@ -3,7 +3,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { request as httpRequest } from 'node:http';
 import { type DocumentNode, parse, validate } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import { addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { sampled } from '../support/scale.ts';

@@ -1,7 +1,7 @@
 import { defaultFieldResolver, type GraphQLObjectType, isObjectType, parse } from 'graphql';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { keysOfEntity, sdlOf } from '../../server/src/graphql/federation.ts';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';

@@ -1,10 +1,7 @@
 import { expect, test } from 'vitest';
-import {
-  clearLoaders,
-  createLoaders,
-  type Loaders,
-  type PaymentsService,
-} from '../../server/src/graphql/context.ts';
+import type { PaymentsService } from '../../server/src/graphql/context.ts';
+import { clearLoaders, createLoaders, type Loaders } from '../../server/src/graphql/loaders.ts';
+import '../../server/src/payouts/schema.ts';
 import { createFreshness, payersOf } from '../../server/src/graphql/freshness.ts';
 import { createManualClock } from '../support/clock.ts';
 

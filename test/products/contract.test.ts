@@ -1,6 +1,7 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import type { Database } from '../../server/src/db/database.ts';
-import { createProductInput, MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
+import { createProductInput, MAX_PRODUCTS } from '../../server/src/products/model.ts';
+import { productIdText } from '../../server/src/checkout/model.ts';
 import { startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { embedded } from '../support/port-fixture.ts';

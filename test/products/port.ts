@@ -2,7 +2,8 @@ import { describe, expect, test } from 'vitest';
 import type { CheckoutGrant } from '../../server/src/kernel/caller.ts';
 import { NotFoundError, UnavailableError, ValidationError } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
-import { MAX_PRODUCTS, productIdText } from '../../server/src/products/model.ts';
+import { MAX_PRODUCTS } from '../../server/src/products/model.ts';
+import { productIdText } from '../../server/src/checkout/model.ts';
 import { expectBothWays } from '../support/both-ways.ts';
 import type { PortFixture, StartPortFixture } from '../support/port-fixture.ts';
 

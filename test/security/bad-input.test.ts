@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { type GraphQLObjectType, type GraphQLUnionType, getNamedType, isInputObjectType } from 'graphql';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { schema } from '../../server/src/graphql/schema.ts';
+import { schema } from '../../server/src/modes/schema.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/pix/model.ts';
 import { replaceStoreProducts } from '../../server/src/store/store.ts';

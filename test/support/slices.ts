@@ -20,7 +20,7 @@ import {
   createDisputeService,
 } from '../../server/src/disputes/service.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
-import { createCardTestingGuard } from '../../server/src/limits/declines.ts';
+import { createCardTestingGuard } from '../../server/src/card-payments/card-testing.ts';
 import { createLtcCharging } from '../../server/src/ltc/charging.ts';
 import { createLtcControls } from '../../server/src/ltc/service.ts';
 import {

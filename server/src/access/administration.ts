@@ -1,6 +1,7 @@
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
 import type { NewEvent } from '../events/event.ts';
+import { KEY_PREFIX } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, PermissionError, ValidationError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
@@ -11,7 +12,6 @@ import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';
 import { ModeError } from './mode.ts';
 import { DEFAULT_SETTINGS } from './model.ts';
-import { KEY_PREFIX } from '../kernel/caller.ts';
 import { prepareDatabase } from './service.ts';
 import {
   anyAccountExists,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { PERMISSIONS, type Permission } from '../kernel/caller.ts';
 import {
   BLACK,
   contrastOf,
@@ -9,12 +10,11 @@ import {
   withContrast,
 } from '../kernel/color.ts';
 import { UnavailableError } from '../kernel/errors.ts';
+import { byMethod } from '../kernel/payout-methods/registry.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { nameText, plainText } from '../kernel/text.ts';
-import { byMethod } from '../kernel/payout-methods/registry.ts';
 import { type Logo, MAX_LOGO_BYTES, readLogo } from './logo.ts';
 import type { AccountSettings } from './model.ts';
-import { PERMISSIONS, type Permission } from '../kernel/caller.ts';
 
 /** The limit of active keys of an account, both environments together (the document's sections 5.4 and 8). */
 export const MAX_ACTIVE_KEYS = 10;

@@ -3,9 +3,9 @@ import { type Caller, DASHBOARD_SCOPES, type PaymentGrant } from '../kernel/call
 import { DAY_MS } from '../kernel/clock.ts';
 import { ValidationError } from '../kernel/errors.ts';
 import type { Cents } from '../kernel/money.ts';
+import { byMethod, methodOf, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { notNull, optionalLimit, originText } from '../kernel/text.ts';
-import { byMethod, methodOf, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 
 /** The settings of an account. */
 export interface AccountSettings {

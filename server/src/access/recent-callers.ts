@@ -1,10 +1,10 @@
+import type { Caller } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { UnauthenticatedError } from '../kernel/errors.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService } from './model.ts';
-import type { Caller } from '../kernel/caller.ts';
 
 /** The life of a cache entry: a revocation goes unnoticed for at most this time where its notification was lost. */
 const CACHE_MS = 1_000;

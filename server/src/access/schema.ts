@@ -1,11 +1,17 @@
 import { builder } from '../graphql/builder.ts';
 import { callerOf, type RateLimitState } from '../graphql/context.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
+import { assertMayFollowAccount, assertUnrestrictedKey, type Credential } from '../kernel/caller.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
-import { createDashboardTokenInput } from './model.ts';
-import { assertMayFollowAccount, assertUnrestrictedKey, type Credential } from '../kernel/caller.ts';
+import { type AccessService, createDashboardTokenInput } from './model.ts';
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    access: AccessService;
+  }
+}
 
 const EnvironmentEnum = builder.enumType('Environment', {
   description:

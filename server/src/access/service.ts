@@ -1,6 +1,16 @@
-import type { CheckoutGrant } from '../kernel/caller.ts';
 import { type Committer, put } from '../commit/commit.ts';
 import type { Database, Sql } from '../db/database.ts';
+import type { CheckoutGrant } from '../kernel/caller.ts';
+import {
+  bearer,
+  type Caller,
+  type Credential,
+  type DashboardScope,
+  environmentOfKey,
+  KEY_PREFIX,
+  type PaymentGrant,
+  TOKEN_PREFIX,
+} from '../kernel/caller.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { newCursorKey } from '../kernel/cursor.ts';
@@ -9,8 +19,17 @@ import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { tokens } from './collections.ts';
 import { assertSameMode, type Mode } from './mode.ts';
-import { type AccessService, type AccountSettings, assertMayBind, DASHBOARD_TOKEN_SECONDS, DEFAULT_SETTINGS, type MintToken, type NewToken, normalizeOrigins, PAYMENT_TOKEN_MS } from './model.ts';
-import { bearer, type Caller, type Credential, type DashboardScope, environmentOfKey, KEY_PREFIX, type PaymentGrant, TOKEN_PREFIX } from '../kernel/caller.ts';
+import {
+  type AccessService,
+  type AccountSettings,
+  assertMayBind,
+  DASHBOARD_TOKEN_SECONDS,
+  DEFAULT_SETTINGS,
+  type MintToken,
+  type NewToken,
+  normalizeOrigins,
+  PAYMENT_TOKEN_MS,
+} from './model.ts';
 import {
   anyAccountExists,
   insertAccount,

@@ -3,11 +3,11 @@ import type { Sql } from '../db/database.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import { readFees, toFeeColumns } from '../db/payout-fees.ts';
 import type { Tables } from '../db/tables.ts';
+import type { Permission } from '../kernel/caller.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
 import type { AccountSettings, NewToken } from './model.ts';
-import type { Permission } from '../kernel/caller.ts';
 
 export interface AccountRow extends AccountSettings {
   id: string;

@@ -1,5 +1,11 @@
 import type { z } from 'zod';
-import { CHECKOUT_SESSION_MS, type Customer, cardAmount, checkoutDetails, type StartCheckoutInput } from '../checkout/model.ts';
+import {
+  CHECKOUT_SESSION_MS,
+  type Customer,
+  cardAmount,
+  checkoutDetails,
+  type StartCheckoutInput,
+} from '../checkout/model.ts';
 import type { CheckoutGrant } from '../kernel/caller.ts';
 import { plusMs } from '../kernel/clock.ts';
 import { UnavailableError } from '../kernel/errors.ts';

@@ -1,8 +1,5 @@
-import { assertMay, assertUnrestrictedKey, type Caller, mayReadCardPayment, seesCustomer } from '../kernel/caller.ts';
 import { methodsOf, startCheckoutInput } from '../checkout/model.ts';
-import { orderTokenOf } from '../kernel/caller.ts';
 import {
-  Currency,
   CustomerRef,
   languageField,
   orderFields,
@@ -11,7 +8,9 @@ import {
 } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { Currency } from '../graphql/currency.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -22,6 +21,14 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import {
+  assertMay,
+  assertUnrestrictedKey,
+  type Caller,
+  mayReadCardPayment,
+  orderTokenOf,
+  seesCustomer,
+} from '../kernel/caller.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import {
   IdempotencyError,
@@ -35,8 +42,28 @@ import {
 import { refundableCents } from '../receiving/model.ts';
 import { returnedFields, unresolvedField } from '../receiving/schema.ts';
 import { CardPaymentFilterInput, filterOf } from './filter-schema.ts';
-import { type CardPayment, type CardPaymentStatus, createCardPaymentInput, isFinal } from './model.ts';
+import {
+  type CardPayment,
+  type CardPaymentService,
+  type CardPaymentStatus,
+  createCardPaymentInput,
+  isFinal,
+} from './model.ts';
 import { assertNotPaused } from './tokens/model.ts';
+
+const loads = addLoaders({
+  cardPayment: ({ cardPayments }, tenant, orderCodes) => cardPayments.findMany(tenant, orderCodes),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    cardPayments: CardPaymentService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

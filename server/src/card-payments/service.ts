@@ -1,10 +1,10 @@
 import { assertCallbackUrl, assertNotCanceled, assertOrderOpen } from '../checkout/model.ts';
-import { orderTokenOf } from '../kernel/caller.ts';
 import { createCheckoutStart, type ProductCollection } from '../checkout/service.ts';
 import type { Collection, Committer } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import { type OrderPayments, orderOfNumber } from '../commit/orders.ts';
 import type { Database } from '../db/database.ts';
+import { orderTokenOf } from '../kernel/caller.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError, RateLimitError } from '../kernel/errors.ts';

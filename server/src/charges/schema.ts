@@ -1,11 +1,12 @@
-import { assertMay, assertUnrestrictedKey, type Caller, may } from '../kernel/caller.ts';
 import { receivedFilterFields } from '../checkout/filter-schema.ts';
 import { descriptionInput, languageInput, metadataInput } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import { connectionArguments, totalOf } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey, type Caller, may } from '../kernel/caller.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -26,12 +27,27 @@ import { SubaccountRef } from '../subaccounts/subaccount-schema.ts';
 import {
   type Charge,
   type ChargeFilter,
+  type ChargeService,
   type ChargeSplit,
   createChargeGraphqlInput,
   flatInput,
   nestedPaths,
   ownerAmountOf,
 } from './model.ts';
+
+const loads = addLoaders({
+  charge: ({ charges }, tenant, chargeIds) => charges.findMany(tenant, chargeIds),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    charges: ChargeService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

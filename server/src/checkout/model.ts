@@ -102,6 +102,12 @@ export const startCheckoutInput = z.object({
 });
 export type StartCheckoutInput = z.infer<typeof startCheckoutInput>;
 
+/** A product id, accepted in either case and stored in lower case. */
+export const productIdText = z
+  .string()
+  .regex(/^[0-9a-f]{24}$/i, 'invalid product ID format: must be 24 hex digits')
+  .transform((id) => id.toLowerCase());
+
 /** The amount that a checkout token lets a browser pay. */
 export type CheckoutAmount = KnownAmount | { kind: 'product'; productId: string };
 export type KnownAmount =

@@ -8,11 +8,6 @@ import type { Customer } from './model.ts';
 
 type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
 
-export const Currency = builder.enumType('Currency', {
-  description: 'The currency of all amounts. There is only one.',
-  values: { BRL: { value: 'BRL', description: 'Brazilian real.' } } as const,
-});
-
 const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
   description: 'The languages of the hosted pages.',
   values: {

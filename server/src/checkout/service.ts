@@ -8,12 +8,26 @@ import {
 } from '../commit/commit.ts';
 import { readReplay, remember, replayed } from '../commit/idempotency.ts';
 import type { OrderPayment, OrderPayments } from '../commit/orders.ts';
+import { type CheckoutGrant, orderTokenOf } from '../kernel/caller.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import type { Cents } from '../kernel/money.ts';
 import { orderStatusOf } from '../kernel/orders.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { assertOrderOpen, assertTokenFree, type CheckoutPayment, checkoutAmount, checkoutAttemptOf, customerOf, grantAtStart, grantOfOpen, isOpen, joins, type KnownAmount, type SoldProduct, type StartCheckoutInput } from './model.ts';
-import { type CheckoutGrant, orderTokenOf } from '../kernel/caller.ts';
+import {
+  assertOrderOpen,
+  assertTokenFree,
+  type CheckoutPayment,
+  checkoutAmount,
+  checkoutAttemptOf,
+  customerOf,
+  grantAtStart,
+  grantOfOpen,
+  isOpen,
+  joins,
+  type KnownAmount,
+  type SoldProduct,
+  type StartCheckoutInput,
+} from './model.ts';
 
 /** Products that payments and checkout tokens sell, by id; `product` is null once it was deleted. */
 export type ProductCollection = Collection<{ id: string; product: SoldProduct | null }>;

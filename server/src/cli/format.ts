@@ -2,12 +2,12 @@ import type { Account, ApiKey } from '../access/keys.ts';
 import type { PausedToken } from '../card-payments/tokens/model.ts';
 import { PSA_COMMAND } from '../kernel/assets.ts';
 import { ltcText } from '../kernel/money.ts';
+import { METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import { BEHIND_IN_WORDS, type Behind } from '../kernel/records.ts';
 import type { EndpointFinding, UpstreamCheck } from '../kernel/upstream-check.ts';
 import type { UnmatchedLtc } from '../ltc/model.ts';
 import type { Saved } from '../ops/backup.ts';
 import type { OperationName } from '../ops/operations.ts';
-import { METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { UnresolvedDoubt } from '../requests/model.ts';
 
 /** A value as it is read from JSON: dates are text. */

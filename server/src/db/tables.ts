@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { BehindCause } from '../kernel/records.ts';
 import type { PayoutMethod } from '../kernel/payout-methods/registry.ts';
+import type { BehindCause } from '../kernel/records.ts';
 import type { Json } from './json-column.ts';
 import type { PaymentTables } from './payment-tables.ts';
 import type { PayoutFeeColumn } from './payout-fees.ts';

@@ -1,11 +1,11 @@
 import { z } from 'zod';
+import { productIdText } from '../checkout/model.ts';
 import { NotFoundError, type UpstreamError } from '../kernel/errors.ts';
 import { hashSecret } from '../kernel/ids.ts';
 import { isObjectId } from '../kernel/lenient-json.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { idempotencyKeyText, plainText, webUrl } from '../kernel/text.ts';
-import { productIdText } from '../products/model.ts';
 import type { ContentKind, DeliveredContent } from '../receiving/model.ts';
 
 /** Content that the payers of a product are given, as far as it is known. */

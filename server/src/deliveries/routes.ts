@@ -1,6 +1,6 @@
 import { z } from 'zod';
+import { productIdText } from '../checkout/model.ts';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
-import { productIdText } from '../products/model.ts';
 import { createDeliveryInput, type DeliveryService, deliveryIdText, type StoredDelivery } from './model.ts';
 import { deliveryWire } from './wire.ts';
 

@@ -1,8 +1,9 @@
-import { assertMay, assertUnrestrictedKey, type Caller } from '../kernel/caller.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
+import { productIdText } from '../checkout/model.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -12,6 +13,7 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey, type Caller } from '../kernel/caller.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -21,17 +23,37 @@ import {
   ValidationError,
 } from '../kernel/errors.ts';
 import { PaymentRef } from '../payments/schema.ts';
-import { productIdText } from '../products/model.ts';
 import { ProductRef } from '../products/schema.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
 import {
   type CreateDeliveryInput,
   createDeliveryInput,
   type Delivery,
+  type DeliveryService,
   deliveryIdText,
   LOW_STOCK,
   stockOf,
 } from './model.ts';
+
+const loads = addLoaders({
+  delivery: ({ deliveries }, tenant, ids) => deliveries.findMany(tenant, ids),
+  /** Finds the content that card payments were given, by order code. */
+  deliveredToCardPayment: ({ deliveries }, tenant, orderCodes) =>
+    deliveries.deliveredTo(tenant, 'card_payment', orderCodes),
+  /** Finds the content that payments were given, by their id. */
+  deliveredToPayment: ({ deliveries }, tenant, paymentIds) =>
+    deliveries.deliveredTo(tenant, 'payment', paymentIds),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    deliveries: DeliveryService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,11 +1,11 @@
 import { z } from 'zod';
 import type { AccessService } from '../access/model.ts';
-import { DASHBOARD_SCOPES } from '../kernel/caller.ts';
 import type { CardPaymentService } from '../card-payments/model.ts';
 import { chargeIdText } from '../charges/model.ts';
 import { type DisputeService, submitDisputeEvidenceInput } from '../disputes/model.ts';
 import { type Route, send, sendJson } from '../http/routes.ts';
 import { createSameOrigin } from '../http/same-origin.ts';
+import { DASHBOARD_SCOPES } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Cents } from '../kernel/money.ts';
 import type { Tenant } from '../kernel/tenant.ts';

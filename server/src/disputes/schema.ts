@@ -1,9 +1,9 @@
-import { assertMay, assertUnrestrictedKey, may } from '../kernel/caller.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -13,6 +13,7 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey, may } from '../kernel/caller.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -28,6 +29,7 @@ import { DisputeFilterInput, filterOf } from './filter-schema.ts';
 import {
   blockedCents,
   type Dispute,
+  type DisputeService,
   DOCUMENT_DESCRIPTION_MAX,
   EVIDENCE_TEXT_MAX,
   type Evidence,
@@ -37,6 +39,28 @@ import {
   MAX_EVIDENCE,
   submitDisputeEvidenceInput,
 } from './model.ts';
+
+const loads = addLoaders({
+  dispute: ({ disputes }, tenant, disputeIds) => disputes.findMany(tenant, disputeIds),
+  /** Finds the disputes of card payments by order code. */
+  disputesOfCardPayment: ({ disputes }, tenant, orderCodes) =>
+    disputes.ofResources(tenant, 'card_payment', orderCodes),
+  /** Finds the disputes of charges by their id. */
+  disputesOfCharge: ({ disputes }, tenant, chargeIds) => disputes.ofResources(tenant, 'charge', chargeIds),
+  /** Finds the disputes of payments by their id. */
+  disputesOfPayment: ({ disputes }, tenant, paymentIds) =>
+    disputes.ofResources(tenant, 'payment', paymentIds),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    disputes: DisputeService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,8 +1,8 @@
 import { createHash } from 'node:crypto';
-import { allowsOrigin, type Caller, isPayer, rightsOf } from '../kernel/caller.ts';
 import type { CredentialListener, WatchCredential } from '../events/credential.ts';
 import type { Updates } from '../events/subscribe.ts';
 import type { Admission } from '../http/admission.ts';
+import { allowsOrigin, type Caller, isPayer, rightsOf } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { CursorsFor } from '../kernel/cursor.ts';
 import { PermissionError } from '../kernel/errors.ts';
@@ -11,7 +11,6 @@ import type { HeldBytes } from '../kernel/open-subscription.ts';
 import {
   type Context,
   callerOf,
-  createLoaders,
   type OnRootField,
   type RootFieldLimits,
   type ServicesFor,
@@ -19,6 +18,7 @@ import {
   type SubscriptionLimits,
 } from './context.ts';
 import { createFreshness, payersOf, requesterOf } from './freshness.ts';
+import { createLoaders } from './loaders.ts';
 
 /** The credential and the origin that a connection presents. */
 export interface PresentedCredential {

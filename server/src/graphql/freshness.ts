@@ -4,7 +4,7 @@ import { orderTokenOf } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { blockOf, networkOf } from '../kernel/network.ts';
 import type { BudgetSubject, Requester } from '../kernel/requester.ts';
-import { type Loaders, observeLoaders } from './context.ts';
+import { type Loaders, observeLoaders } from './loaders.ts';
 
 /** The age of the data of a response, or of one of its root fields. */
 export interface Age {

@@ -2,10 +2,11 @@ import SchemaBuilder, { BasePlugin, type PothosOutputFieldConfig, type SchemaTyp
 import { type ExecutionResult, GraphQLError, type GraphQLFieldResolver } from 'graphql';
 import { behindChange, hasDoneNothing, NotBegun, OutageError } from '../kernel/errors.ts';
 import { isTracing, withSpanOrTrace } from '../kernel/traces.ts';
-import { type Context, callerOf, clearLoaders } from './context.ts';
+import { type Context, callerOf } from './context.ts';
 import { NO_INFO, takesInfo } from './execution.ts';
 import { replaceError } from './failures.ts';
 import { markReplay, withKeyOfHeader } from './idempotency-header.ts';
+import { clearLoaders } from './loaders.ts';
 import { withWordsFor } from './payer-errors.ts';
 import { isSemanticNonNull, semanticNonNullExtensions } from './semantic-non-null.ts';
 

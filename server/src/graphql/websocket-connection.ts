@@ -1,8 +1,8 @@
 import { setMaxListeners } from 'node:events';
 import { CloseCode } from 'graphql-ws';
 import type { WebSocket } from 'ws';
-import type { Caller } from '../kernel/caller.ts';
 import type { CredentialListener } from '../events/credential.ts';
+import type { Caller } from '../kernel/caller.ts';
 import type { PaymentError } from '../kernel/errors.ts';
 import type { PresentedCredential } from './caller-context.ts';
 import type { SocketWriter } from './websocket-writer.ts';

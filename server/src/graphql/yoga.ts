@@ -1,9 +1,9 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { ExecutionArgs, ExecutionResult, GraphQLSchema } from 'graphql';
 import { createYoga, type Plugin, type YogaServerInstance } from 'graphql-yoga';
-import type { Caller } from '../kernel/caller.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { compressResponse, encodingFor, isCompressible, MIN_COMPRESSED_BYTES } from '../http/compression.ts';
+import type { Caller } from '../kernel/caller.ts';
 import type { ContextFactory, PresentedCredential } from './caller-context.ts';
 import type { Context } from './context.ts';
 import { documentsPlugin } from './documents.ts';

@@ -1,5 +1,5 @@
-import { REQUESTS_A_MINUTE } from '../kernel/caller.ts';
 import type { Sql } from '../db/database.ts';
+import { REQUESTS_A_MINUTE } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { createWindows, type WindowState } from './windows.ts';
 

@@ -1,5 +1,5 @@
-import type { Caller } from '../kernel/caller.ts';
 import type { Sql } from '../db/database.ts';
+import type { Caller } from '../kernel/caller.ts';
 import { type Clock, secondsUntil } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { networkOf } from '../kernel/network.ts';

@@ -8,6 +8,7 @@ import {
   payoutFeesOf,
   prepareToken,
 } from '../access/service.ts';
+import { createCardTestingGuard } from '../card-payments/card-testing.ts';
 import { createCharging } from '../card-payments/charging.ts';
 import { cardOrderPayments, refundableCardPayments } from '../card-payments/collections.ts';
 import { createCheckoutRoutes } from '../card-payments/page/routes.ts';
@@ -29,7 +30,6 @@ import { createClaimFollowing, createDisputeControls, createDisputeService } fro
 import { createDocsRoutes } from '../http/docs.ts';
 import { createRestRoutes } from '../http/rest-routes.ts';
 import type { Clock, ShiftableClock } from '../kernel/clock.ts';
-import { createCardTestingGuard } from '../limits/declines.ts';
 import { createRequestLimit } from '../limits/requests.ts';
 import { createLtcCharging } from '../ltc/charging.ts';
 import { createLtcPage } from '../ltc/page/view.ts';

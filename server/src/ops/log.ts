@@ -1,8 +1,8 @@
 import { type DestinationStream, pino } from 'pino';
 import type { Log } from '../db/log.ts';
+import { METHODS } from '../kernel/payout-methods/registry.ts';
 import type { TextPattern } from '../kernel/text.ts';
 import { traceId } from '../kernel/traces.ts';
-import { METHODS } from '../kernel/payout-methods/registry.ts';
 
 /** The names of members that hold a secret, down to the fourth level. Their values are never logged. */
 const SECRET_MEMBERS = [

@@ -1,6 +1,13 @@
 import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
-import { CHECKOUT_SESSION_MS, type Customer, checkoutDetails, type StartCheckoutInput, startCheckoutInput } from '../checkout/model.ts';
+import {
+  CHECKOUT_SESSION_MS,
+  type Customer,
+  checkoutDetails,
+  productIdText,
+  type StartCheckoutInput,
+  startCheckoutInput,
+} from '../checkout/model.ts';
 import type { CheckoutGrant } from '../kernel/caller.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { Language } from '../kernel/language.ts';
@@ -17,7 +24,6 @@ import {
   pixResourceFromJson,
   type StoredPixResource,
 } from '../pix/model.ts';
-import { productIdText } from '../products/model.ts';
 import { type PaymentStatus, refundableCents } from '../receiving/model.ts';
 import { PAYMENT_METHODS, type PaymentMethod, whyNotRefundable } from './methods.ts';
 

@@ -1,14 +1,21 @@
-import { assertMay, assertUnrestrictedKey, type Caller, mayReadPayment, seesCustomer } from '../kernel/caller.ts';
 import { assertNotPaused } from '../card-payments/tokens/model.ts';
 import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
 import { methodsOf } from '../checkout/model.ts';
-import { orderTokenOf } from '../kernel/caller.ts';
 import { CustomerRef, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType, successType } from '../graphql/mutations.ts';
 import { connectionArguments, knownValue, totalOf } from '../graphql/paging.ts';
+import {
+  assertMay,
+  assertUnrestrictedKey,
+  type Caller,
+  mayReadPayment,
+  orderTokenOf,
+  seesCustomer,
+} from '../kernel/caller.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -36,9 +43,24 @@ import {
   createPaymentInput,
   type Payment,
   type PaymentFilter,
+  type PaymentService,
   refundableCentsOf,
   startPixCheckoutInput,
 } from './model.ts';
+
+const loads = addLoaders({
+  payment: ({ payments }, tenant, paymentIds) => payments.findMany(tenant, paymentIds),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    payments: PaymentService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,5 +1,6 @@
 import { ValidationError } from '../kernel/errors.ts';
 import { ltcText, reaisText } from '../kernel/money.ts';
+import { methodOf } from '../kernel/payout-methods/registry.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { assertLtcWithdrawable, assertUnderCeiling, assertWithdrawable } from '../ledger/funds.ts';
 import {
@@ -10,7 +11,6 @@ import {
   type Move,
 } from '../ledger/postings.ts';
 import { assertWithinHourlyLimits, type RecentPayouts } from './limits.ts';
-import { methodOf } from '../kernel/payout-methods/registry.ts';
 import {
   type AccountSettings,
   leavesUnconfirmed,

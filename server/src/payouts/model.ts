@@ -4,12 +4,12 @@ import { readableCode } from '../kernel/ids.ts';
 import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import { type Cents, isCents } from '../kernel/money.ts';
+import type { DestinationKind, DestinationVariant } from '../kernel/payout-methods/method.ts';
+import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import { type PixKeyKind, pixKeyType } from '../kernel/pix-key.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, requiredOr } from '../kernel/text.ts';
 import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
-import type { DestinationKind, DestinationVariant } from '../kernel/payout-methods/method.ts';
-import { METHODS, methodOf, PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 
 export type { PayoutMethod } from '../kernel/payout-methods/registry.ts';
 

@@ -1,7 +1,7 @@
-import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -12,6 +12,7 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
 import { knownBy } from '../kernel/doubts.ts';
 import {
   IdempotencyError,
@@ -39,12 +40,28 @@ import {
   type Payout,
   type PayoutFilter,
   type PayoutMethod,
+  type PayoutService,
   type PayoutStatus,
   payoutIdOf,
   type RequestPayoutInput,
   requestPayoutInput,
   SHOWN_DESTINATIONS_IN_WORDS,
 } from './model.ts';
+
+const loads = addLoaders({
+  /** Finds payouts by withdrawal id or code. */
+  payout: ({ payouts }, tenant, references) => payouts.findMany(tenant, references),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    payouts: PayoutService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,12 +6,12 @@ import { UpstreamError } from '../kernel/errors.ts';
 import { deterministicId, objectId } from '../kernel/ids.ts';
 import { hashInput } from '../kernel/input-hash.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
+import { methodOf } from '../kernel/payout-methods/registry.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import type { Bank } from '../rails/bank.ts';
 import { payouts, RECENT, recentPayouts, sendTask, writesOf } from './collections.ts';
 import { decideRequest } from './decisions.ts';
 import { withOneMore } from './limits.ts';
-import { methodOf } from '../kernel/payout-methods/registry.ts';
 import {
   type AccountSettings,
   assertOwnNames,

@@ -5,10 +5,10 @@ import { headOf } from '../db/head.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import { selectTotals } from '../db/totals.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../kernel/totals.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
-import { PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import {
   isPayoutCode,
   isWithdrawalId,

@@ -1,8 +1,8 @@
 import type { Cents } from '../kernel/money.ts';
 import { isUnchanged } from '../kernel/objects.ts';
+import type { DestinationVariant } from '../kernel/payout-methods/method.ts';
 import { CLAIM_HOLDS_MS, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { fingerprintOf, mergeDestination } from './destinations.ts';
-import type { DestinationVariant } from '../kernel/payout-methods/method.ts';
 import { isFinal, leavesUnconfirmed, type Payout, variantOf } from './model.ts';
 
 // Rules for a server in front of another service: how its descriptions of a payout change what is known of it.

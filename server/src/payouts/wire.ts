@@ -17,12 +17,12 @@ import {
   readWord,
 } from '../kernel/lenient-json.ts';
 import { centsAsReais, ltcText, reais, reaisFromCents } from '../kernel/money.ts';
+import { DESTINATION_VARIANTS } from '../kernel/payout-methods/method.ts';
+import { PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import { PIX_KEY_TYPE_RULE, pixKeyType } from '../kernel/pix-key.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../kernel/text.ts';
 import { sandboxName, type WebhookBody } from '../kernel/webhook-body.ts';
-import { DESTINATION_VARIANTS } from '../kernel/payout-methods/method.ts';
-import { PAYOUT_METHODS, type PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,

@@ -1,9 +1,10 @@
-import { seesCustomer } from '../kernel/caller.ts';
-import { Currency, languageField } from '../checkout/schema.ts';
+import { languageField } from '../checkout/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
+import { Currency } from '../graphql/currency.ts';
 import type { Types } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionOf, knownValue, pagesBeside, rangeOf } from '../graphql/paging.ts';
+import { seesCustomer } from '../kernel/caller.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import { detailsOf, periodsOf } from '../kernel/list-filter.ts';
 import { qrCode } from '../kernel/qr-code.ts';

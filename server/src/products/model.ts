@@ -31,12 +31,6 @@ export const MAX_PRODUCTS = 500;
 
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
-/** A product id, accepted in either case and stored in lower case. */
-export const productIdText = z
-  .string()
-  .regex(/^[0-9a-f]{24}$/i, 'invalid product ID format: must be 24 hex digits')
-  .transform((id) => id.toLowerCase());
-
 /**
  * The input of a creation. Its price is limited to what a card can be charged, for a checkout token sells the product
  * by card.

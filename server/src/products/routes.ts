@@ -1,12 +1,7 @@
 import { z } from 'zod';
+import { productIdText } from '../checkout/model.ts';
 import { pageOf, pageQuery, type RestOperation, restOperation } from '../http/rest.ts';
-import {
-  assertFound,
-  createProductInput,
-  type ProductService,
-  productIdText,
-  type StoredProduct,
-} from './model.ts';
+import { assertFound, createProductInput, type ProductService, type StoredProduct } from './model.ts';
 import { productWire } from './wire.ts';
 
 const TAG = 'Products';

@@ -1,9 +1,11 @@
-import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
+import { productIdText } from '../checkout/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
 import {
   NotFoundError,
   RateLimitError,
@@ -11,7 +13,21 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import { createProductInput, type Product, productIdText } from './model.ts';
+import { createProductInput, type Product, type ProductService } from './model.ts';
+
+const loads = addLoaders({
+  product: ({ products }, tenant, ids) => products.findMany(tenant, ids),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    products: ProductService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,11 +1,12 @@
 import type { Selectable } from 'kysely';
+import { productIdText } from '../checkout/model.ts';
 import type { Sql } from '../db/database.ts';
 import { countList, selectRange } from '../db/lists.ts';
 import { ofTenant } from '../db/of-tenant.ts';
 import type { Tables } from '../db/tables.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import { productIdText, type StoredProduct } from './model.ts';
+import type { StoredProduct } from './model.ts';
 
 // A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
 

@@ -1,6 +1,6 @@
 import type { Cents } from '../kernel/money.ts';
-import type { Tenant } from '../kernel/tenant.ts';
 import type { PayoutMethod } from '../kernel/payout-methods/registry.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 
 export interface Transfer {
   /** The id that this server gives it: two calls with one id have one effect. */

@@ -1,9 +1,9 @@
-import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../kernel/caller.ts';
 import { CardPaymentRef } from '../card-payments/schema.ts';
 import { ChargeRef } from '../charges/schema.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { type Context, callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType, type Types } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -13,6 +13,7 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey, may, type Right, seesCustomer } from '../kernel/caller.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -32,10 +33,32 @@ import {
   type Refund,
   type RefundedResource as RefundedIdentity,
   type RefundedType,
+  type RefundService,
   refundCardPaymentInput,
   refundChargeInput,
   refundPaymentInput,
 } from './model.ts';
+
+const loads = addLoaders({
+  refund: ({ refunds }, tenant, refundIds) => refunds.findMany(tenant, refundIds),
+  /** Finds the refunds of card payments by order code. */
+  refundsOfCardPayment: ({ refunds }, tenant, orderCodes) =>
+    refunds.ofResources(tenant, 'card_payment', orderCodes),
+  /** Finds the refunds of charges by their id. */
+  refundsOfCharge: ({ refunds }, tenant, chargeIds) => refunds.ofResources(tenant, 'charge', chargeIds),
+  /** Finds the refunds of payments by their id. */
+  refundsOfPayment: ({ refunds }, tenant, paymentIds) => refunds.ofResources(tenant, 'payment', paymentIds),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    refunds: RefundService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

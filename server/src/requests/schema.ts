@@ -1,10 +1,21 @@
-import { assertMay, type Caller, may, type Right } from '../kernel/caller.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { pageSize } from '../graphql/paging.ts';
+import { assertMay, type Caller, may, type Right } from '../kernel/caller.ts';
 import { PayoutRef } from '../payouts/schema.ts';
 import { SubaccountPayoutRef } from '../subaccounts/schema.ts';
-import { REQUEST_OPERATIONS, type RequestOperation, type UnresolvedRequest } from './model.ts';
+import {
+  REQUEST_OPERATIONS,
+  type RequestOperation,
+  type UnresolvedRequest,
+  type UnresolvedRequestService,
+} from './model.ts';
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    requests: UnresolvedRequestService;
+  }
+}
 
 const OperationEnum = builder.enumType('UnresolvedOperation', {
   description: 'The operation that was requested of the upstream service.',

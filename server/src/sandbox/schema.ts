@@ -1,7 +1,7 @@
-import { assertUnrestrictedKey } from '../kernel/caller.ts';
 import type { Charge } from '../charges/model.ts';
 import { builder } from '../graphql/builder.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
+import { assertUnrestrictedKey } from '../kernel/caller.ts';
 import {
   NotFoundError,
   RateLimitError,
@@ -13,7 +13,18 @@ import type { Payment } from '../payments/model.ts';
 import type { Subscription } from '../subscriptions/model.ts';
 import type { Wallet } from '../wallet/model.ts';
 import { WalletRef } from '../wallet/schema.ts';
-import { createTestPaymentInput, type SimulatePaymentInput, simulatePaymentInput } from './model.ts';
+import {
+  createTestPaymentInput,
+  type SandboxService,
+  type SimulatePaymentInput,
+  simulatePaymentInput,
+} from './model.ts';
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    sandbox: SandboxService;
+  }
+}
 
 const CreateTestPaymentInput = builder.inputType('CreateTestPaymentInput', {
   description: 'Values of a test payment, which feeds the simulated balance. Sandbox only.',

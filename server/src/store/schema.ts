@@ -1,9 +1,24 @@
-import { assertMay } from '../kernel/caller.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { connectionArguments, connectionOf, pagesBeside, rangeOf, totalOf } from '../graphql/paging.ts';
-import { priceCentsOf, type StoreProduct } from './model.ts';
+import { assertMay } from '../kernel/caller.ts';
+import { priceCentsOf, type StoreProduct, type StoreService } from './model.ts';
+
+const loads = addLoaders({
+  storeProduct: ({ store }, tenant, ids) => store.findMany(tenant, ids),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    store: StoreService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 const StoreProductRef = builder.objectRef<StoreProduct>('StoreProduct');
 

@@ -1,9 +1,10 @@
-import { assertMay } from '../kernel/caller.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
+import { assertMay } from '../kernel/caller.ts';
 import { knownBy } from '../kernel/doubts.ts';
 import {
   IdempotencyError,
@@ -24,11 +25,28 @@ import {
   requestPayoutInput,
   type SubaccountPayout,
   type SubaccountPayoutFilter,
+  type SubaccountPayoutService,
   type SubaccountPayoutStatus,
+  type SubaccountService,
   unknownSubaccount,
 } from './model.ts';
 import { anyPayoutReference, anySubaccountId } from './names.ts';
 import { IDEMPOTENCY_KEY, SubaccountRef } from './subaccount-schema.ts';
+
+const loads = addLoaders({
+  subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
+  subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    subaccounts: SubaccountService & SubaccountPayoutService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 /** The forms of a reference, in a description. */
 export const REFERENCE_FORMS =

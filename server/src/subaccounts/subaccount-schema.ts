@@ -1,10 +1,10 @@
 import { encodeGlobalID } from '@pothos/plugin-relay';
-import { assertMay, seesSubaccount } from '../kernel/caller.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, knownValue, readConnection, totalOf } from '../graphql/paging.ts';
+import { assertMay, seesSubaccount } from '../kernel/caller.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,

@@ -1,8 +1,9 @@
-import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../kernel/caller.ts';
-import { Currency, CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
+import { CustomerRef, languageField, payerInputs } from '../checkout/schema.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { Currency } from '../graphql/currency.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, replayableSuccessType } from '../graphql/mutations.ts';
 import {
   BOTH_WAYS,
@@ -13,6 +14,7 @@ import {
   rangeOf,
   totalOf,
 } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey, may, seesCustomer } from '../kernel/caller.ts';
 import {
   IdempotencyError,
   NotFoundError,
@@ -32,8 +34,23 @@ import {
   isFinal,
   type Subscription,
   type SubscriptionCycle,
+  type SubscriptionService,
   type SubscriptionStatus,
 } from './model.ts';
+
+const loads = addLoaders({
+  subscription: ({ subscriptions }, tenant, ids) => subscriptions.findMany(tenant, ids),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    subscriptions: SubscriptionService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -1,13 +1,19 @@
-import { assertMay } from '../kernel/caller.ts';
-import { Currency } from '../checkout/schema.ts';
 import type { StoredEvent } from '../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../graphql/account-updates.ts';
 import { builder } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
+import { Currency } from '../graphql/currency.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { assertMay } from '../kernel/caller.ts';
 import { ltcText } from '../kernel/money.ts';
 import { type Environment, tenantKey } from '../kernel/tenant.ts';
-import { isSameWallet, isWallet, type Wallet, walletOf } from './model.ts';
+import { isSameWallet, isWallet, type Wallet, type WalletService, walletOf } from './model.ts';
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    wallet: WalletService;
+  }
+}
 
 export const WalletRef = builder.objectRef<Wallet>('Wallet');
 

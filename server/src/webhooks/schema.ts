@@ -1,9 +1,10 @@
-import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
 import { builder, UNKNOWN } from '../graphql/builder.ts';
 import { callerOf } from '../graphql/context.ts';
 import { addEntity } from '../graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
 import { authorized, successType } from '../graphql/mutations.ts';
 import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
 import {
   NotFoundError,
   RateLimitError,
@@ -19,7 +20,23 @@ import {
   WEBHOOK_EVENTS,
   type WebhookAttempt,
   type WebhookDelivery,
+  type WebhookService,
 } from './model.ts';
+
+const loads = addLoaders({
+  webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
+  webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
+});
+
+declare module '../graphql/context.ts' {
+  interface PaymentsService {
+    webhooks: WebhookService;
+  }
+}
+
+declare module '../graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

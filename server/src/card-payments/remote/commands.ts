@@ -1,11 +1,17 @@
-import { assertCallbackUrl, assertOrderOpen, CHECKOUT_SESSION_MS, type SoldProduct, type StartCheckoutInput } from '../../checkout/model.ts';
-import type { CheckoutGrant } from '../../kernel/caller.ts';
+import {
+  assertCallbackUrl,
+  assertOrderOpen,
+  CHECKOUT_SESSION_MS,
+  type SoldProduct,
+  type StartCheckoutInput,
+} from '../../checkout/model.ts';
 import {
   createTokenStarts,
   kindOfStart,
   type RefreshUnpaid,
   tokenOfStart,
 } from '../../checkout/remote/token-commands.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { behindChange, type PaymentError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';

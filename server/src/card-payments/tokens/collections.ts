@@ -1,5 +1,5 @@
-import type { CheckoutGrant } from '../../kernel/caller.ts';
 import type { Collection } from '../../commit/commit.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import type { TokenSnapshot } from './model.ts';
 import { selectGrants, selectPauses, updatePauses } from './store.ts';
 

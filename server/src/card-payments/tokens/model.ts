@@ -1,6 +1,13 @@
 import { z } from 'zod';
 import { allowedOrigins, trustedDocumentsOnly } from '../../access/model.ts';
-import { CHECKOUT_METHODS, type CheckoutAmount, cardAmount, checkoutDetails, customerOf } from '../../checkout/model.ts';
+import {
+  CHECKOUT_METHODS,
+  type CheckoutAmount,
+  cardAmount,
+  checkoutDetails,
+  customerOf,
+  productIdText,
+} from '../../checkout/model.ts';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { IdempotencyError, UnavailableError, ValidationError } from '../../kernel/errors.ts';
@@ -9,7 +16,6 @@ import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { notNull, optionalLimit, requiredOr } from '../../kernel/text.ts';
 import { pixAmount } from '../../pix/model.ts';
-import { productIdText } from '../../products/model.ts';
 
 /** The life of a single-use token where none is asked for. */
 const CHECKOUT_TOKEN_SECONDS = 86_400;

@@ -1,4 +1,3 @@
-import { assertMay, assertUnrestrictedKey } from '../../kernel/caller.ts';
 import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../access/schema.ts';
 import { methodsOf } from '../../checkout/model.ts';
 import { EXTERNAL_ID, paymentInputs } from '../../checkout/schema.ts';
@@ -7,6 +6,7 @@ import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { authorized, successType } from '../../graphql/mutations.ts';
+import { assertMay, assertUnrestrictedKey } from '../../kernel/caller.ts';
 import { secondsLeft } from '../../kernel/clock.ts';
 import {
   IdempotencyError,
@@ -16,7 +16,13 @@ import {
   ValidationError,
 } from '../../kernel/errors.ts';
 import { nullMessage } from '../../kernel/text.ts';
-import { createCheckoutTokenInput, type PausedToken } from './model.ts';
+import { type CheckoutTokenService, createCheckoutTokenInput, type PausedToken } from './model.ts';
+
+declare module '../../graphql/context.ts' {
+  interface PaymentsService {
+    checkoutTokens: CheckoutTokenService;
+  }
+}
 
 // ── Types ───────────────────────────────────────────────────────────────────────────────────────
 

@@ -6,16 +6,15 @@ import {
   type PrepareToken,
 } from '../../access/model.ts';
 import { assertCallbackUrl, methodsOf } from '../../checkout/model.ts';
-import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { type Collection, type Committer, put } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember } from '../../commit/idempotency.ts';
 import type { Database, Sql } from '../../db/database.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { assertPixEnabled, type AccountSettings as PixSettings } from '../../pix/model.ts';
-import { assertFound, type ProductService } from '../../products/model.ts';
 import { type AccountSettings, assertCardsAvailable } from '../model.ts';
 import { tokenGrants, tokenPauses } from './collections.ts';
 import {
@@ -60,7 +59,8 @@ export function createCheckoutTokenService({
   ...dependencies
 }: PauseDependencies & {
   accounts: Collection<AccountSettings & PixSettings & { id: string }>;
-  products: Pick<ProductService, 'find'>;
+  /** The products of an account, which tokens sell. */
+  products: { find(tenant: Tenant, productId: string): Promise<object | null> };
   mint: MintToken;
   prepare: PrepareToken;
   clock: Clock;
@@ -120,7 +120,8 @@ export function createCheckoutTokenService({
       const isBound = input.trustedDocumentsOnly ?? false;
       assertMayBind(isBound, hasManifest);
       const { productId } = input.amount;
-      if (productId != null) assertFound(await products.find(tenant, productId));
+      if (productId != null && !(await products.find(tenant, productId)))
+        throw new NotFoundError('Product not found');
       const expiresAt = expiryOf(input, clock.now());
       const token = {
         kind: 'checkout' as const,

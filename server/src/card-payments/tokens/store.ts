@@ -1,7 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
-import type { CheckoutGrant } from '../../kernel/caller.ts';
 import type { Sql } from '../../db/database.ts';
 import type { Tables } from '../../db/tables.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { hashSecret } from '../../kernel/ids.ts';
 import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';

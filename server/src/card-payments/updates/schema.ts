@@ -1,9 +1,9 @@
-import { assertMay, mayReadCardPayment } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { knownValue } from '../../graphql/paging.ts';
+import { assertMay, mayReadCardPayment } from '../../kernel/caller.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
 import { matchesFilter } from '../filter.ts';
 import { CardPaymentFilterInput, filterOf } from '../filter-schema.ts';

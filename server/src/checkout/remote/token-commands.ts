@@ -1,5 +1,6 @@
 import type { Reader, State } from '../../commit/commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from '../../commit/idempotency.ts';
+import { type CheckoutGrant, orderTokenOf } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import { orderStatusOf } from '../../kernel/orders.ts';
@@ -14,8 +15,24 @@ import { mirrored } from '../../upstream/mirror.ts';
 import type { MirroredRow } from '../../upstream/mirror-store.ts';
 import { isInconclusive, isRetryable, toUpstreamError } from '../../upstream/responses.ts';
 import { type RequestOptions, UpstreamFault } from '../../upstream/upstream.ts';
-import { assertOrderOpen, assertTokenFree, CHECKOUT_SESSION_MS, type CheckoutMethod, checkoutAmount, checkoutAttemptOf, customerOf, grantAtStart, grantOfOpen, isOpen, joins, type KnownAmount, methodsOf, type SoldProduct, type StartCheckoutInput, tokenUsed } from '../model.ts';
-import { type CheckoutGrant, orderTokenOf } from '../../kernel/caller.ts';
+import {
+  assertOrderOpen,
+  assertTokenFree,
+  CHECKOUT_SESSION_MS,
+  type CheckoutMethod,
+  checkoutAmount,
+  checkoutAttemptOf,
+  customerOf,
+  grantAtStart,
+  grantOfOpen,
+  isOpen,
+  joins,
+  type KnownAmount,
+  methodsOf,
+  type SoldProduct,
+  type StartCheckoutInput,
+  tokenUsed,
+} from '../model.ts';
 
 /** The time after which every request under way has its response. */
 const SENDING_MS = 60_000;

@@ -1,8 +1,8 @@
-import { assertMay } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { DisputeFilterInput, filterOf } from '../filter-schema.ts';
 import { type Dispute, isFinal, matchesFilter } from '../model.ts';

@@ -8,10 +8,10 @@ import {
   OperationTypeNode,
 } from 'graphql';
 import { isAsyncIterable, type Plugin } from 'graphql-yoga';
-import type { Caller } from '../../kernel/caller.ts';
 import { compressResponse, encodingFor, MIN_COMPRESSED_BYTES } from '../../http/compression.ts';
 import { repeatedMember } from '../../http/json-input.ts';
 import { endBatched } from '../../http/routes.ts';
+import type { Caller } from '../../kernel/caller.ts';
 import { OutageError } from '../../kernel/errors.ts';
 import { createLRUCache } from '../../kernel/lru-cache.ts';
 import type { ContextFactory, PresentedCredential } from '../caller-context.ts';

@@ -1,11 +1,16 @@
-import { assertCallbackUrl, assertOrderOpen, type SoldProduct, type StartCheckoutInput } from '../../checkout/model.ts';
-import type { CheckoutGrant } from '../../kernel/caller.ts';
+import {
+  assertCallbackUrl,
+  assertOrderOpen,
+  type SoldProduct,
+  type StartCheckoutInput,
+} from '../../checkout/model.ts';
 import {
   createTokenStarts,
   kindOfStart,
   type RefreshUnpaid,
   type RequestedStart,
 } from '../../checkout/remote/token-commands.ts';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { behindChange, NotFoundError } from '../../kernel/errors.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Tenant } from '../../kernel/tenant.ts';

@@ -1,7 +1,7 @@
-import { assertMay } from '../../kernel/caller.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { readTotals, TotalsGroupingEnum, totalsDescription } from '../../graphql/totals-schema.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { assertHours } from '../../kernel/totals.ts';
 import { SalesTotals } from '../../pix/totals-schema.ts';
 import { PaymentFilterInput, paymentFilterOf } from '../schema.ts';

@@ -1,7 +1,7 @@
-import { assertMay, mayReadPayment } from '../../kernel/caller.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { assertMay, mayReadPayment } from '../../kernel/caller.ts';
 import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
 import { statusSince } from '../../pix/model.ts';
 import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';

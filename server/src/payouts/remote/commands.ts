@@ -1,5 +1,6 @@
 import { behindChange, InsufficientFundsError, type PaymentError } from '../../kernel/errors.ts';
 import { reaisFromCents } from '../../kernel/money.ts';
+import { methodOf } from '../../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { withoutZone } from '../../kernel/zone.ts';
 import { disbelieved, faultOf, OF_ANOTHER } from '../../upstream/creations.ts';
@@ -29,7 +30,6 @@ import {
 import { LARGEST_PAGE } from '../../upstream/stable-list.ts';
 import type { RequestOptions, UpstreamAnswer } from '../../upstream/upstream.ts';
 import type { Wallet } from '../../wallet/model.ts';
-import { methodOf } from '../../kernel/payout-methods/registry.ts';
 import {
   maskDestination,
   type Payout,

@@ -1,8 +1,8 @@
 import { commonContradiction, otherPart } from '../../kernel/contradictions.ts';
-import type { PixKeyKind } from '../../kernel/pix-key.ts';
-import { areDifferent } from '../destinations.ts';
 import type { DestinationVariant } from '../../kernel/payout-methods/method.ts';
 import { methodOf, type PayoutMethod } from '../../kernel/payout-methods/registry.ts';
+import type { PixKeyKind } from '../../kernel/pix-key.ts';
+import { areDifferent } from '../destinations.ts';
 import type { Payout, RequestPayoutInput } from '../model.ts';
 import type { UpstreamPayout } from '../upstream-payout.ts';
 

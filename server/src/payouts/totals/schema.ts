@@ -1,4 +1,3 @@
-import { assertMay } from '../../kernel/caller.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import {
@@ -7,6 +6,7 @@ import {
   totalsDescription,
   totalsType,
 } from '../../graphql/totals-schema.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { assertHours } from '../../kernel/totals.ts';
 import { PayoutMethodEnum, PayoutStatusEnum } from '../enums-schema.ts';
 import { filterOf, PayoutFilterInput } from '../schema.ts';

@@ -1,8 +1,8 @@
-import { assertMay } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder, decodeGlobalID } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { NotFoundError, ValidationError } from '../../kernel/errors.ts';
 import { PayoutStatusEnum } from '../enums-schema.ts';
 import { isSettled, matchesFilter, type Payout } from '../model.ts';

@@ -1,6 +1,6 @@
-import type { Caller } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import type { Context } from '../../graphql/context.ts';
+import type { Caller } from '../../kernel/caller.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { PaymentStatus } from '../../receiving/model.ts';
 import type { PixReads, PixResource } from '../model.ts';

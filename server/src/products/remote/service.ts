@@ -1,3 +1,4 @@
+import { productIdText } from '../../checkout/model.ts';
 import { otherPart } from '../../kernel/contradictions.ts';
 import { NotFoundError, type PaymentError, UnavailableError, UpstreamError } from '../../kernel/errors.ts';
 import { readRecord } from '../../kernel/lenient-json.ts';
@@ -30,7 +31,6 @@ import {
   type Product,
   type ProductService,
   placeProducts,
-  productIdText,
 } from '../model.ts';
 import { productFromWire, productsFromWire } from '../wire.ts';
 

@@ -1,4 +1,3 @@
-import { assertMay, may, type Right } from '../../kernel/caller.ts';
 import { CardPaymentRef } from '../../card-payments/schema.ts';
 import { ChargeRef } from '../../charges/schema.ts';
 import { builder } from '../../graphql/builder.ts';
@@ -11,11 +10,23 @@ import {
   rangeOf,
   totalOf,
 } from '../../graphql/paging.ts';
+import { assertMay, may, type Right } from '../../kernel/caller.ts';
 import { detailsOf } from '../../kernel/list-filter.ts';
 import { PaymentRef } from '../../payments/schema.ts';
 import { ReturnCauseEnum } from '../../pix/fields-schema.ts';
-import { type PaymentReturn, RETURNED_TYPES, type ReturnedType } from '../../returns/model.ts';
+import {
+  type PaymentReturn,
+  RETURNED_TYPES,
+  type ReturnedType,
+  type ReturnService,
+} from '../../returns/model.ts';
 import { SubscriptionRef } from '../../subscriptions/schema.ts';
+
+declare module '../../graphql/context.ts' {
+  interface PaymentsService {
+    returns: ReturnService;
+  }
+}
 
 const ReturnedResource = builder.unionType('ReturnedResource', {
   description: 'A resource that money came for and is returned.',

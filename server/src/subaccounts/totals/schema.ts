@@ -1,8 +1,8 @@
-import { assertMay } from '../../kernel/caller.ts';
 import { builder } from '../../graphql/builder.ts';
 import { callerOf } from '../../graphql/context.ts';
 import { knownValue } from '../../graphql/paging.ts';
 import { readTotals, TotalsGroupingEnum, totalsType } from '../../graphql/totals-schema.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { ValidationError } from '../../kernel/errors.ts';
 import { periodsOf } from '../../kernel/list-filter.ts';
 import { assertHours, isWholeHour } from '../../kernel/totals.ts';

@@ -1,8 +1,8 @@
-import { assertMay } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { type Context, callerOf } from '../../graphql/context.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { isSettled, matchesPayoutFilter, type SubaccountPayout } from '../model.ts';
 import { anyPayoutReference, anySubaccountId } from '../names.ts';

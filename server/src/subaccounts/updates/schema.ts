@@ -1,9 +1,9 @@
-import { assertMay } from '../../kernel/caller.ts';
 import type { StoredEvent } from '../../events/event.ts';
 import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
 import { builder } from '../../graphql/builder.ts';
 import { OTHER_CHANGES } from '../../graphql/common-descriptions.ts';
 import { callerOf } from '../../graphql/context.ts';
+import { assertMay } from '../../kernel/caller.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { matchesFilter, type StatementEntry, type StatementFilter, type Subaccount } from '../model.ts';
 import { anySubaccountId } from '../names.ts';

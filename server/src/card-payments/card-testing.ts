@@ -1,10 +1,10 @@
-import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from '../card-payments/model.ts';
-import { isPaused, isStopped, type TokenPause } from '../card-payments/tokens/model.ts';
 import type { Sql } from '../db/database.ts';
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { networkOf } from '../kernel/network.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import { addIfUnchanged, addToCounts, type Count, selectCounts, takeFromCounts } from './store.ts';
+import { addIfUnchanged, addToCounts, type Count, selectCounts, takeFromCounts } from '../limits/store.ts';
+import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from './model.ts';
+import { isPaused, isStopped, type TokenPause } from './tokens/model.ts';
 
 // Card testing: thieves try stolen numbers by the hundred, at any shop that allows it. Declined cards are counted for a
 // network, for a checkout token and for an account. An approved card takes one away: a carrier with one address for

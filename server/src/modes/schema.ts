@@ -1,7 +1,7 @@
-import './scalars.ts';
-import './errors.ts';
-import './account-updates.ts';
-import './federation.ts';
+import '../graphql/scalars.ts';
+import '../graphql/errors.ts';
+import '../graphql/account-updates.ts';
+import '../graphql/federation.ts';
 import '../access/schema.ts';
 import '../card-payments/schema.ts';
 import '../card-payments/totals/schema.ts';
@@ -36,10 +36,10 @@ import '../wallet/schema.ts';
 import '../webhooks/schema.ts';
 import '../webhooks/updates/schema.ts';
 import { isEnumType, specifiedDirectives } from 'graphql';
-import { builder } from './builder.ts';
-import { locateLiterals } from './literals.ts';
-import { resolveIdsSynchronously } from './node-ids.ts';
-import { SEMANTIC_NON_NULL } from './semantic-non-null.ts';
+import { builder } from '../graphql/builder.ts';
+import { locateLiterals } from '../graphql/literals.ts';
+import { resolveIdsSynchronously } from '../graphql/node-ids.ts';
+import { SEMANTIC_NON_NULL } from '../graphql/semantic-non-null.ts';
 
 /** The whole schema: the imports above add the types of every slice. */
 export const schema = builder.toSchema({ directives: [...specifiedDirectives, SEMANTIC_NON_NULL] });
