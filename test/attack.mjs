@@ -4,7 +4,7 @@ import { filterFiles, parseArguments, runTests } from './run.mjs';
 import { findTestFiles } from './support/test-files.mjs';
 
 /** The tests of promises that other commands run in a smaller size (test/support/scale.ts), in the full one. */
-const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency', 'live/dose', 'payments/races'];
+const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency', 'live/dose', 'money-in/payments/races'];
 
 if (isMain(import.meta.url)) {
   const { filters, options } = parseArguments(process.argv.slice(2));

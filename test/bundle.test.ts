@@ -162,7 +162,7 @@ test('The stack of an error names the sources', async () => {
   expect(code).toBe(1);
   const [, line] =
     /^ {4}at readConfig \(.*\/server\/src\/config\/config\.ts:(\d+):\d+\)$/m.exec(output) ?? [];
-  const source = readFileSync(join(repository, 'server/src/config/config.ts'), 'utf8').split('\n');
+  const source = readFileSync(join(repository, 'server/src/programs/config/config.ts'), 'utf8').split('\n');
   expect(source[Number(line) - 1]).toContain('new ConfigError');
 });
 

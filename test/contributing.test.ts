@@ -161,10 +161,10 @@ describe('The example of', () => {
       // A source that names each method is a list of them, which would lack the new one.
       ...listing.map(([file]) => file).filter((file) => !/^test\/|\/migrations\//.test(file)),
       // Each later method has a migration that names usd too.
-      ...filesWith('server/src/db/migrations', 'payout_fee_usd_cents', "'ltc', 'usd'))"),
-      'server/src/payouts/methods/method.ts',
-      'test/payouts/another-method.test.ts',
-      ...filesWith('server/src/payouts/methods', 'const usd:', "'./usd.ts'"),
+      ...filesWith('server/src/state/db/migrations', 'payout_fee_usd_cents', "'ltc', 'usd'))"),
+      'server/src/kernel/payout-methods/method.ts',
+      'test/money-out/payouts/another-method.test.ts',
+      ...filesWith('server/src/kernel/payout-methods', 'const usd:', "'./usd.ts'"),
       ...filesWith('server/docs', 'fee of `usd`'),
       ...filesWith('test/payouts', 'parseUsdtAddress'),
       ...filesWith('test/support', "  usd: '"),
@@ -182,11 +182,11 @@ describe('The example of', () => {
       .filter((file) => SLICES.every((slice) => file.startsWith(slice) || imports(file, slice)));
     expect(wiring.length).toBeGreaterThan(3);
     const needed = [
-      ...filesUnder('server/src/products'),
-      ...filesUnder('test/products'),
+      ...filesUnder('server/src/catalogue/products'),
+      ...filesUnder('test/catalogue/products'),
       ...wiring,
       ...filesWith('server/src', "'products'", 'ProductTable', 'create table product (').filter(isOutside),
-      ...filesWith('server/src/db', "'product'"),
+      ...filesWith('server/src/state/db', "'product'"),
       ...filesWith('test/attacks', '/v1/products/{id}'),
       ...filesWith('server/docs', '`DELETE /v1/products/{id}`'),
     ];

@@ -1,12 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createAdministration } from '../server/src/access/administration.ts';
-import type { Permission } from '../server/src/kernel/caller.ts';
 import { firstTenant } from '../server/src/access/service.ts';
-import { createCommitter } from '../server/src/commit/commit.ts';
+import { replaceStoreProducts } from '../server/src/catalogue/store/store.ts';
+import type { Permission } from '../server/src/kernel/caller.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
-import { txidOf } from '../server/src/pix/model.ts';
-import { replaceStoreProducts } from '../server/src/store/store.ts';
+import { txidOf } from '../server/src/money-in/pix/model.ts';
+import { createCommitter } from '../server/src/state/commit/commit.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../server/src/webhooks/model.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';

@@ -22,10 +22,10 @@ import {
   validate,
 } from 'graphql';
 import { describe, expect, test } from 'vitest';
-import { RULES } from '../server/src/graphql/common-descriptions.ts';
-import { printSorted } from '../server/src/graphql/print-schema.ts';
-import { schema } from '../server/src/modes/schema.ts';
-import { isSemanticNonNull } from '../server/src/graphql/semantic-non-null.ts';
+import { RULES } from '../server/src/api/graphql/common-descriptions.ts';
+import { printSorted } from '../server/src/api/graphql/print-schema.ts';
+import { isSemanticNonNull } from '../server/src/api/graphql/semantic-non-null.ts';
+import { schema } from '../server/src/programs/modes/schema.ts';
 import { CARD_PAYMENT, CARD_PAYMENT_UPDATES, START_CHECKOUT } from '../widget/src/operations.ts';
 
 const read = (path: string) => readFileSync(new URL(path, import.meta.url), 'utf8');

@@ -4,85 +4,92 @@ import { fileURLToPath } from 'node:url';
 import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { createAccountInput, MAX_ACTIVE_KEYS } from '../server/src/access/keys.ts';
-import { type AccountSettings, createDashboardTokenInput, DEFAULT_SETTINGS } from '../server/src/access/model.ts';
+import {
+  type AccountSettings,
+  createDashboardTokenInput,
+  DEFAULT_SETTINGS,
+} from '../server/src/access/model.ts';
+import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/api/graphql/paging.ts';
+import { describeOperations } from '../server/src/api/http/openapi.ts';
+import { type RestOperation, STATUS } from '../server/src/api/http/rest.ts';
+import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/catalogue/deliveries/model.ts';
+import { createDeliveryRoutes } from '../server/src/catalogue/deliveries/routes.ts';
+import { deliveryWebhook } from '../server/src/catalogue/deliveries/wire.ts';
+import { MAX_PRODUCTS } from '../server/src/catalogue/products/model.ts';
+import { createProductRoutes } from '../server/src/catalogue/products/routes.ts';
+import { MAX_STORE_PRODUCTS } from '../server/src/catalogue/store/model.ts';
+import { createStoreRoutes } from '../server/src/catalogue/store/routes.ts';
 import { KEY_PREFIX, REQUESTS_A_MINUTE } from '../server/src/kernel/caller.ts';
-import { decideCreate } from '../server/src/card-payments/decisions.ts';
+import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/kernel/payout-methods/registry.ts';
+import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
+import { decideCreate } from '../server/src/money-in/card-payments/decisions.ts';
 import {
   type CardPayment,
   type CardPaymentStatus,
   canFollow,
   MAX_DECLINED_CHARGES,
-} from '../server/src/card-payments/model.ts';
-import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/card-payments/refunding.ts';
-import { createCardPaymentRoutes } from '../server/src/card-payments/routes.ts';
-import { createCheckoutTokenInput } from '../server/src/card-payments/tokens/model.ts';
-import { tokenWebhook } from '../server/src/card-payments/tokens/wire.ts';
-import { cardPaymentWebhook } from '../server/src/card-payments/wire.ts';
-import { decideCreate as decideCreateCharge } from '../server/src/charges/decisions.ts';
-import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src/charges/model.ts';
-import { createChargeRoutes } from '../server/src/charges/routes.ts';
-import { chargeWebhook } from '../server/src/charges/wire.ts';
-import { CHECKOUT_SESSION_MS } from '../server/src/checkout/model.ts';
-import { readConfig } from '../server/src/config/config.ts';
-import { MAX_CODES, MAX_DELIVERIES, MAX_STOCK } from '../server/src/deliveries/model.ts';
-import { createDeliveryRoutes } from '../server/src/deliveries/routes.ts';
-import { deliveryWebhook } from '../server/src/deliveries/wire.ts';
+} from '../server/src/money-in/card-payments/model.ts';
+import { REFUND_DAYS as CARD_REFUND_DAYS } from '../server/src/money-in/card-payments/refunding.ts';
+import { createCardPaymentRoutes } from '../server/src/money-in/card-payments/routes.ts';
+import { createCheckoutTokenInput } from '../server/src/money-in/card-payments/tokens/model.ts';
+import { tokenWebhook } from '../server/src/money-in/card-payments/tokens/wire.ts';
+import { cardPaymentWebhook } from '../server/src/money-in/card-payments/wire.ts';
+import { decideCreate as decideCreateCharge } from '../server/src/money-in/charges/decisions.ts';
+import { normalRequest, SPLIT_MAX_CENTS, type StoredCharge } from '../server/src/money-in/charges/model.ts';
+import { createChargeRoutes } from '../server/src/money-in/charges/routes.ts';
+import { chargeWebhook } from '../server/src/money-in/charges/wire.ts';
+import { CHECKOUT_SESSION_MS } from '../server/src/money-in/checkout/model.ts';
 import {
   CLAIM_DAYS,
   type Dispute,
   EVIDENCE_DAYS,
   MAX_EVIDENCE,
   NEXT as NEXT_OF_DISPUTE,
-} from '../server/src/disputes/model.ts';
-import { createDisputeRoutes } from '../server/src/disputes/routes.ts';
-import { disputeWebhook } from '../server/src/disputes/wire.ts';
-import { DEFAULT_PAGE, LARGEST_PAGE } from '../server/src/graphql/paging.ts';
-import { describeOperations } from '../server/src/http/openapi.ts';
-import { type RestOperation, STATUS } from '../server/src/http/rest.ts';
-import { maskPixKey, parsePixKey } from '../server/src/kernel/pix-key.ts';
-import { NO_BALANCES } from '../server/src/ledger/postings.ts';
-import { decideCreate as decideCreatePayment } from '../server/src/payments/decisions.ts';
-import type { StoredPayment } from '../server/src/payments/model.ts';
-import { createPaymentRoutes } from '../server/src/payments/routes.ts';
-import { paymentWebhook } from '../server/src/payments/wire.ts';
-import { PAYOUTS_AN_HOUR } from '../server/src/payouts/limits.ts';
-import { methodOf, PAYOUT_METHODS, type PayoutMethod } from '../server/src/kernel/payout-methods/registry.ts';
+} from '../server/src/money-in/disputes/model.ts';
+import { createDisputeRoutes } from '../server/src/money-in/disputes/routes.ts';
+import { disputeWebhook } from '../server/src/money-in/disputes/wire.ts';
+import { decideCreate as decideCreatePayment } from '../server/src/money-in/payments/decisions.ts';
+import type { StoredPayment } from '../server/src/money-in/payments/model.ts';
+import { createPaymentRoutes } from '../server/src/money-in/payments/routes.ts';
+import { paymentWebhook } from '../server/src/money-in/payments/wire.ts';
+import { NEXT as NEXT_OF_PIX } from '../server/src/money-in/pix/model.ts';
+import { REFUND_DAYS as PIX_REFUND_DAYS } from '../server/src/money-in/pix/refunding.ts';
+import { MAX_REFUNDS } from '../server/src/money-in/receiving/model.ts';
+import { createRefundRoutes } from '../server/src/money-in/refunds/routes.ts';
+import { refundWebhook } from '../server/src/money-in/refunds/wire.ts';
+import { createReturnRoutes } from '../server/src/money-in/returns/routes.ts';
+import { returnWebhook } from '../server/src/money-in/returns/wire.ts';
+import { createSandboxRoutes } from '../server/src/money-in/sandbox/routes.ts';
+import { decideCreate as decideCreateSubscription } from '../server/src/money-in/subscriptions/decisions.ts';
+import {
+  NEXT as NEXT_OF_SUBSCRIPTION,
+  SUBSCRIPTION_NEWS,
+} from '../server/src/money-in/subscriptions/model.ts';
+import { createSubscriptionRoutes } from '../server/src/money-in/subscriptions/routes.ts';
+import { subscriptionWebhook } from '../server/src/money-in/subscriptions/wire.ts';
+import { PAYOUTS_AN_HOUR } from '../server/src/money-out/payouts/limits.ts';
 import {
   nextStatuses,
   PAYOUT_STATUSES,
   type Payout,
   type PayoutStatus,
-} from '../server/src/payouts/model.ts';
-import { createPayoutRoutes } from '../server/src/payouts/routes.ts';
-import { payoutWebhook } from '../server/src/payouts/wire.ts';
-import { NEXT as NEXT_OF_PIX } from '../server/src/pix/model.ts';
-import { REFUND_DAYS as PIX_REFUND_DAYS } from '../server/src/pix/refunding.ts';
-import { MAX_PRODUCTS } from '../server/src/products/model.ts';
-import { createProductRoutes } from '../server/src/products/routes.ts';
-import { MAX_REFUNDS } from '../server/src/receiving/model.ts';
-import { createRefundRoutes } from '../server/src/refunds/routes.ts';
-import { refundWebhook } from '../server/src/refunds/wire.ts';
-import { createReturnRoutes } from '../server/src/returns/routes.ts';
-import { returnWebhook } from '../server/src/returns/wire.ts';
-import { createSandboxRoutes } from '../server/src/sandbox/routes.ts';
-import { MAX_STORE_PRODUCTS } from '../server/src/store/model.ts';
-import { createStoreRoutes } from '../server/src/store/routes.ts';
-import { guidanceOf, type SubaccountPayout } from '../server/src/subaccounts/model.ts';
-import { referenceKind } from '../server/src/subaccounts/names.ts';
-import { createSubaccountRoutes } from '../server/src/subaccounts/routes.ts';
-import { subaccountPayoutWebhook } from '../server/src/subaccounts/wire.ts';
-import { decideCreate as decideCreateSubscription } from '../server/src/subscriptions/decisions.ts';
-import { NEXT as NEXT_OF_SUBSCRIPTION, SUBSCRIPTION_NEWS } from '../server/src/subscriptions/model.ts';
-import { createSubscriptionRoutes } from '../server/src/subscriptions/routes.ts';
-import { subscriptionWebhook } from '../server/src/subscriptions/wire.ts';
-import { createWalletRoutes } from '../server/src/wallet/routes.ts';
+} from '../server/src/money-out/payouts/model.ts';
+import { createPayoutRoutes } from '../server/src/money-out/payouts/routes.ts';
+import { payoutWebhook } from '../server/src/money-out/payouts/wire.ts';
+import { guidanceOf, type SubaccountPayout } from '../server/src/money-out/subaccounts/model.ts';
+import { referenceKind } from '../server/src/money-out/subaccounts/names.ts';
+import { createSubaccountRoutes } from '../server/src/money-out/subaccounts/routes.ts';
+import { subaccountPayoutWebhook } from '../server/src/money-out/subaccounts/wire.ts';
+import { createWalletRoutes } from '../server/src/money-out/wallet/routes.ts';
+import { readConfig } from '../server/src/programs/config/config.ts';
+import { NO_BALANCES } from '../server/src/state/ledger/postings.ts';
 import {
   ATTEMPT_TIMEOUT_MS,
   decideAttempt,
   OPTIONAL_WEBHOOK_EVENTS,
   type WebhookDelivery,
 } from '../server/src/webhooks/model.ts';
-import { PAYOUT } from './payouts/examples.ts';
+import { PAYOUT } from './money-out/payouts/examples.ts';
 import { DOCUMENT_ROWS } from './support/document.ts';
 
 // server/docs/service.md, which the code's comments cite by section, against the code: what document.test.ts shows over

@@ -31,15 +31,15 @@ const LONGEST = [
   'faults/facade',
   'e2e/dashboard',
   'faults/outage',
-  'cli/main',
+  'programs/cli/main',
   'security/bad-input',
   'attacks/tokens',
   'attacks/compiled',
-  'payouts/remote',
-  'subaccounts/remote',
-  'db/postgres',
-  'card-payments/remote',
-  'products/remote',
+  'money-out/payouts/remote',
+  'money-out/subaccounts/remote',
+  'state/db/postgres',
+  'money-in/card-payments/remote',
+  'catalogue/products/remote',
 ];
 const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${name}.test.ts`));
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);

@@ -11,7 +11,11 @@ import { filesUnder } from './stamp.mjs';
 const SOURCES = 'server/src';
 const DIST = 'server/dist';
 
-const ENTRIES = { server: 'bundle.ts', psa: 'cli/main.ts', 'pglite-worker': 'db/pglite-worker.ts' };
+const ENTRIES = {
+  server: 'programs/bundle.ts',
+  psa: 'programs/cli/main.ts',
+  'pglite-worker': 'state/db/pglite-worker.ts',
+};
 
 /** Packages that are not bundled. */
 const EXTERNAL = [
@@ -99,7 +103,7 @@ async function bundle() {
         'globalThis.Request': 'undefined',
       },
     }),
-    build({ ...COMMON, entryPoints: [`${SOURCES}/load.ts`] }),
+    build({ ...COMMON, entryPoints: [`${SOURCES}/programs/load.ts`] }),
     build({
       ...COMMON,
       entryPoints: { graphiql: join(root, 'server/node_modules', GRAPHIQL) },

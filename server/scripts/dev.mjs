@@ -12,7 +12,7 @@ await ensureParts([...RUNNABLE]);
 clearStamp('built-widget');
 
 const WATCHERS = [
-  ['node_modules/tsx/dist/cli.mjs', 'watch', '--clear-screen=false', 'server/src/main.ts'],
+  ['node_modules/tsx/dist/cli.mjs', 'watch', '--clear-screen=false', 'server/src/programs/main.ts'],
   ['widget/scripts/build.mjs', 'pages', '--watch'],
 ];
 const children = WATCHERS.map((args) =>

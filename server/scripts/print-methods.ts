@@ -3,7 +3,7 @@ import { METHODS } from '../src/kernel/payout-methods/registry.ts';
 // Prints what the widget and the demo show of the payout methods, as JSON by file.
 
 const HEAD =
-  '// Made from the records of the payout methods in server/src/payouts/methods; `npm run regenerate` writes it.\n\n';
+  '// Made from the records of the payout methods in server/src/kernel/payout-methods; `npm run regenerate` writes it.\n\n';
 
 const labels = Object.values(METHODS).map(({ graphql, label }) => `  ${graphql.name}: '${label}',\n`);
 const widget = `${HEAD}/** The name of each method in the table, the same in every language. */

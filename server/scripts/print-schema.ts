@@ -1,4 +1,4 @@
-import { printSorted } from '../src/graphql/print-schema.ts';
-import { schema } from '../src/modes/schema.ts';
+import { printSorted } from '../src/api/graphql/print-schema.ts';
+import { schema } from '../src/programs/modes/schema.ts';
 
 process.stdout.write(printSorted(schema));

@@ -1,6 +1,6 @@
 // Prints the files that document the environment variables, as JSON: the content by the path.
 import { readFileSync } from 'node:fs';
-import { describeVariables } from '../src/config/variables.ts';
+import { describeVariables } from '../src/programs/config/variables.ts';
 
 const DOCUMENT = 'server/docs/configuration.md';
 const BEGIN = '<!-- npm run regenerate writes from here -->';

@@ -1,4 +1,4 @@
-import { describeOperations } from '../src/http/openapi.ts';
+import { describeOperations } from '../src/api/http/openapi.ts';
 import { DESCRIBED_WEBHOOKS } from '../src/webhooks/wire.ts';
 
 // Prints the types of the webhooks' bodies for @psa/checkout/server, from the JSON Schemas that the server describes them by.

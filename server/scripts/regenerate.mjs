@@ -16,9 +16,9 @@ import { fail, isMain, root, runNode, runTypeScript } from './progress.mjs';
  */
 export const GENERATED = [
   {
-    file: 'server/imports.generated.jsonc',
-    from: 'the import table in server/architecture.mjs',
-    make: () => runNode('server/scripts/print-linter-rules.mjs', [], { quiet: true }),
+    file: '.github/CONTRIBUTING.md',
+    from: 'the imports of server/src, which it draws',
+    make: () => runNode('server/scripts/print-house.mjs', [], { quiet: true }),
   },
   {
     file: 'schema.graphql',
@@ -42,13 +42,13 @@ export const GENERATED = [
     make: () => runTypeScript('server/scripts/print-webhook-events.ts'),
   },
   {
-    file: 'server/src/graphql/widget-documents.ts',
+    file: 'server/src/api/operations/widget-documents.ts',
     from: 'the operations in widget/src and widget/released',
     make: () => runTypeScript('server/scripts/print-widget-documents.ts'),
   },
   ...['server/docs/configuration.md', 'server/scripts/variables.txt'].map((file) => ({
     file,
-    from: 'the environment variables in server/src/config/variables.ts',
+    from: 'the environment variables in server/src/programs/config/variables.ts',
     make: () => printOneOf('server/scripts/print-variables.ts', file),
   })),
   {

@@ -23,9 +23,12 @@ const steps = [
   ['server/released', writeBaseline],
   ['widget/released', releaseWidget],
   [
-    'test/db/released.json',
+    'test/state/db/released.json',
     () =>
-      runNode('../node_modules/tsx/dist/cli.mjs', ['db/freeze.ts'], { cwd: join(root, 'test'), quiet: true }),
+      runNode('../node_modules/tsx/dist/cli.mjs', ['state/db/freeze.ts'], {
+        cwd: join(root, 'test'),
+        quiet: true,
+      }),
   ],
 ];
 for (const [name, work] of steps) {

@@ -4,7 +4,7 @@ import { createRequire } from 'node:module';
 
 /** `require` without types: the file does not exist before the build. */
 const load = createRequire(import.meta.url);
-/** @type {typeof import('../src/bundle.ts')} */
+/** @type {typeof import('../src/programs/bundle.ts')} */
 const { modules } = load('../dist/server.js');
 const [{ createApp }, { readConfig }, { createSystemClock }, { createLog }] = await Promise.all([
   modules.app(),

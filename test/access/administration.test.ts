@@ -3,8 +3,6 @@ import { createAdministration } from '../../server/src/access/administration.ts'
 import { selectBrand, selectLogo } from '../../server/src/access/brand-store.ts';
 import { type Administration, MAX_ACTIVE_KEYS } from '../../server/src/access/keys.ts';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
-import { createCommitter } from '../../server/src/commit/commit.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import {
   NotFoundError,
   UnauthenticatedError,
@@ -12,6 +10,8 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
+import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';

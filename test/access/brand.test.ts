@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import { updateAccountInput } from '../../server/src/access/keys.ts';
 import { MAX_LOGO_BYTES, readLogo } from '../../server/src/access/logo.ts';
-import { themeOf } from '../../server/src/checkout-page/brand.ts';
+import { themeOf } from '../../server/src/api/checkout-page/brand.ts';
 import { type Color, contrastOf, parseColor } from '../../server/src/kernel/color.ts';
-import { aPayment, LOGO, PAGES, servePage } from '../card-payments/hosted-checkout.ts';
-import { servePixPage } from '../payments/hosted-page.ts';
+import { aPayment, LOGO, PAGES, servePage } from '../money-in/card-payments/hosted-checkout.ts';
+import { servePixPage } from '../money-in/payments/hosted-page.ts';
 
 /** The head of a picture of each format, with its sides where the format has them. */
 function png(width = 32, height = 32): Buffer {

@@ -1,14 +1,14 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { bearer, environmentOfKey, type Permission } from '../../server/src/kernel/caller.ts';
 import { bootstrap, createAccessService } from '../../server/src/access/service.ts';
 import { insertApiKey } from '../../server/src/access/store.ts';
-import { createCommitter } from '../../server/src/commit/commit.ts';
-import type { Database } from '../../server/src/db/database.ts';
+import { bearer, environmentOfKey, type Permission } from '../../server/src/kernel/caller.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { NotFoundError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { createManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { connectTo, createPostgresDatabase, describeOnDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { DashboardScope } from '../../server/src/kernel/caller.ts';
-import { schema } from '../../server/src/modes/schema.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { schema } from '../../server/src/programs/modes/schema.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { approved } from '../support/cards.ts';

@@ -9,8 +9,27 @@ import {
   revokeKeyInput,
   updateAccountInput,
 } from '../../server/src/access/keys.ts';
-import { createDashboardTokenInput, DEFAULT_SETTINGS, PAYMENT_TOKEN_MS } from '../../server/src/access/model.ts';
-import { allowsOrigin, assertMay, assertMayFollowAccount, assertUnrestrictedKey, bearer, type Caller, type Credential, DASHBOARD_SCOPES, environmentOfKey, mayReadCardPayment, type Right, rightsOf, seesCustomer, seesSubaccount } from '../../server/src/kernel/caller.ts';
+import {
+  createDashboardTokenInput,
+  DEFAULT_SETTINGS,
+  PAYMENT_TOKEN_MS,
+} from '../../server/src/access/model.ts';
+import {
+  allowsOrigin,
+  assertMay,
+  assertMayFollowAccount,
+  assertUnrestrictedKey,
+  bearer,
+  type Caller,
+  type Credential,
+  DASHBOARD_SCOPES,
+  environmentOfKey,
+  mayReadCardPayment,
+  type Right,
+  rightsOf,
+  seesCustomer,
+  seesSubaccount,
+} from '../../server/src/kernel/caller.ts';
 import { PermissionError, UnauthenticatedError, UnavailableError } from '../../server/src/kernel/errors.ts';
 
 const CREDENTIALS = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
-import type { Caller } from '../../server/src/kernel/caller.ts';
 import { createRecentCallers } from '../../server/src/access/recent-callers.ts';
+import type { Caller } from '../../server/src/kernel/caller.ts';
 import { UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { createManualClock } from '../support/clock.ts';
 import { deferred } from '../support/deferred.ts';

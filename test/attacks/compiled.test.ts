@@ -18,11 +18,11 @@ import {
   type SelectionSetNode,
 } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import type { Context } from '../../server/src/graphql/context.ts';
-import { execute } from '../../server/src/graphql/execution.ts';
-import { compileOperation } from '../../server/src/graphql/fast/compile.ts';
-import { schema } from '../../server/src/modes/schema.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import type { Context } from '../../server/src/api/graphql/context.ts';
+import { execute } from '../../server/src/api/graphql/execution.ts';
+import { compileOperation } from '../../server/src/api/operations/fast/compile.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { schema } from '../../server/src/programs/modes/schema.ts';
 import { createRandom, type Random, shuffled } from '../faults/random.ts';
 import { addAccount, addKey, addToken } from '../support/accounts.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';

@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
-import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
+import type { StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { createRandom, type Random } from '../faults/random.ts';
 import { auditBooks, prepareForAudit } from '../sim/laws.ts';
 import type { Violation } from '../sim/violation.ts';

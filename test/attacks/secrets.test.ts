@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { createLog } from '../../server/src/ops/log.ts';
+import { createLog } from '../../server/src/programs/ops/log.ts';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 import { startCollector } from '../support/collector.ts';
 import { captureOutput } from '../support/log-capture.ts';

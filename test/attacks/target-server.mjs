@@ -5,7 +5,7 @@ import { answerParent, cpuMicroseconds, memoryMegabytes } from '../bench/process
 import { modules } from '../support/built.mjs';
 
 const { CompiledQuery } = await modules.kysely();
-/** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+/** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/programs/app.ts').createApp>[0]) => Promise<any>} */
 const createApp = (await modules.app()).createApp;
 const { readConfig } = await modules.config();
 const { openDatabase } = await modules['db/open']();
@@ -22,7 +22,7 @@ const faults = [];
 const fault = (/** @type {unknown} */ error) =>
   faults.push(error instanceof Error ? String(error.stack) : JSON.stringify(error));
 
-/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').EmbeddedServices }} */
+/** @type {import('../../server/src/programs/app.ts').App & { embedded: import('../../server/src/programs/modes/runtime.ts').EmbeddedServices }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let tenant;
@@ -34,7 +34,7 @@ answerParent({
       config: { ...readConfig({ PORT: '0', PSA_DEMO: 'off', ...environment }), ...options },
       testing: {
         // A database that is slow because the machine is busy is not what is attacked here.
-        open: (/** @type {import('../../server/src/db/open.ts').DatabaseOptions} */ given) =>
+        open: (/** @type {import('../../server/src/state/db/open.ts').DatabaseOptions} */ given) =>
           openDatabase({ ...given, waitMs: DATABASE_WAIT_MS }),
         ...testing,
       },

@@ -1,5 +1,5 @@
-import type { Testing } from '../../server/src/app.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import type { Testing } from '../../server/src/programs/app.ts';
 import { startChild } from '../bench/processes/child.ts';
 import { addAccount, addKey } from '../support/accounts.ts';
 import { connectTo, createPostgresDatabase } from '../support/database.ts';

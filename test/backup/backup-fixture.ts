@@ -4,10 +4,10 @@ import { join } from 'node:path';
 import { gunzipSync } from 'node:zlib';
 import { sql } from 'kysely';
 import { inject, onTestFinished } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
-import { openPglite } from '../../server/src/db/pglite.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
-import type { OpenDatabase } from '../../server/src/ops/backup.ts';
+import type { OpenDatabase } from '../../server/src/programs/ops/backup.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { openPglite } from '../../server/src/state/db/pglite.ts';
 import { connectTo } from '../support/database.ts';
 import { onFatal, silent } from '../support/templates.ts';
 

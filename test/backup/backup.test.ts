@@ -1,9 +1,9 @@
 import { mkdirSync, readdirSync, statSync } from 'node:fs';
 import { basename, dirname, join } from 'node:path';
 import { describe, expect, onTestFinished, test } from 'vitest';
-import { readConfig } from '../../server/src/config/config.ts';
 import { createSystemClock, DAY_MS } from '../../server/src/kernel/clock.ts';
-import { backUp, restore } from '../../server/src/ops/backup.ts';
+import { readConfig } from '../../server/src/programs/config/config.ts';
+import { backUp, restore } from '../../server/src/programs/ops/backup.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { audit } from '../faults/audit.ts';
 import { type ChildServer, spawnServer } from '../faults/child.ts';
@@ -44,7 +44,7 @@ const engines: Record<string, () => Promise<Environment>> = {
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
   PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
 };
-/** A folder that is restored from its backup; test/cli/main.test.ts shows it too. */
+/** A folder that is restored from its backup; test/programs/cli/main.test.ts shows it too. */
 const into: Record<string, () => Promise<Environment>> = {
   ...(runsAll() && { PGlite: engines.PGlite! }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
@@ -78,7 +78,7 @@ async function start(environment: Environment): Promise<{ server: ChildServer; u
   return { server, url };
 }
 
-// test/cli/main.test.ts saves the folder of a server that runs on PGlite, and restores it.
+// test/programs/cli/main.test.ts saves the folder of a server that runs on PGlite, and restores it.
 describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load', (name, prepare) => {
   test(`A backup holds one consistent state, and servers continue on what it restores (${CLIENTS} writers)`, async () => {
     const environment = await prepare();

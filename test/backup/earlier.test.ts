@@ -1,11 +1,11 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { checkBackup, restoreDatabase, saveDatabase } from '../../server/src/db/backup.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import { DAY_MS } from '../../server/src/kernel/clock.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { attemptIdOf } from '../../server/src/money-in/subscriptions/model.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
 import type { PixCredit, PixDebit, PixRail } from '../../server/src/rails/pix.ts';
-import { attemptIdOf } from '../../server/src/subscriptions/model.ts';
+import { checkBackup, restoreDatabase, saveDatabase } from '../../server/src/state/db/backup.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { startApp, type TestApp } from '../support/app.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { type Core, startCore } from '../support/core.ts';

@@ -1,6 +1,6 @@
 import pg from 'pg';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
-import { COUNT, CROWD, RARE, SEED } from '../db/list-rows.ts';
+import { COUNT, CROWD, RARE, SEED } from '../state/db/list-rows.ts';
 import { type ListRequest, type Owner, restRequests, schemaRequests } from '../support/schema-lists.ts';
 import { createBenchDatabase } from './databases.ts';
 import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';

@@ -15,8 +15,8 @@ mkdirSync(options.out, { recursive: true });
 
 await ensureBuilt();
 register();
-const { createApp } = await import('../../server/src/app.ts');
-const { readConfig } = await import('../../server/src/config/config.ts');
+const { createApp } = await import('../../server/src/programs/app.ts');
+const { readConfig } = await import('../../server/src/programs/config/config.ts');
 const { createSystemClock } = await import('../../server/src/kernel/clock.ts');
 const { createManualClock } = await import('../support/clock.ts');
 const { launchBrowser, openVisitor } = await import('../support/browser.ts');
@@ -74,7 +74,7 @@ async function startReceiver() {
   return receiver;
 }
 
-/** Presses a control of a server's simulator. @param {import('../../server/src/app.ts').App} app @param {string} control @param {object} input */
+/** Presses a control of a server's simulator. @param {import('../../server/src/programs/app.ts').App} app @param {string} control @param {object} input */
 function simulate(app, control, input) {
   return fetch(`${app.url}/simulator/${control}`, {
     method: 'POST',
@@ -242,7 +242,7 @@ async function drawFacade() {
 
 /**
  * Sells by card and requests payouts at a facade, as a merchant's server does.
- * @param {import('../support/document-upstream.ts').DocumentUpstream} service @param {import('../../server/src/app.ts').App} facade
+ * @param {import('../support/document-upstream.ts').DocumentUpstream} service @param {import('../../server/src/programs/app.ts').App} facade
  * @param {import('node:http').Server} receiver
  */
 async function sellAtFacade(service, facade, receiver) {
@@ -293,7 +293,7 @@ async function sellAtFacade(service, facade, receiver) {
 
 /**
  * Plays a shop's day: payments, charges, subscriptions, payouts, webhooks and disputes.
- * @param {import('../../server/src/app.ts').App} app
+ * @param {import('../../server/src/programs/app.ts').App} app
  * @param {import('../support/clock.ts').ManualClock} clock
  * @param {import('node:http').Server} receiver
  */
@@ -514,7 +514,7 @@ async function liveADay(app, clock, receiver) {
   await pass(MINUTE_MS);
 }
 
-/** @param {import('../../server/src/app.ts').App} app */
+/** @param {import('../../server/src/programs/app.ts').App} app */
 async function firstTenant(app) {
   const { id } = await app.database.sql
     .selectFrom('account')

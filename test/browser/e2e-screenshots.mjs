@@ -14,12 +14,12 @@ if (!options.out && !options.readme) throw new Error('Say where to: --out DIR, -
 
 await ensureBuilt();
 register();
-const { createApp } = await import('../../server/src/app.ts');
-const { readConfig } = await import('../../server/src/config/config.ts');
+const { createApp } = await import('../../server/src/programs/app.ts');
+const { readConfig } = await import('../../server/src/programs/config/config.ts');
 const { createManualClock } = await import('../support/clock.ts');
 const { txidOfCode } = await import('../../server/src/rails/simulated/pix.ts');
 const { CARD, launchBrowser, openVisitor, payOn, waitForAnimations } = await import('../support/browser.ts');
-const { PAGES, servePixPage } = await import('../payments/hosted-page.ts');
+const { PAGES, servePixPage } = await import('../money-in/payments/hosted-page.ts');
 
 const SESSION_MS = 30 * 60_000;
 const LOOKS = /** @type {const} */ ([

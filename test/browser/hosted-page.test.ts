@@ -13,7 +13,7 @@ import {
   NOW,
   PAGES,
   servePage,
-} from '../card-payments/hosted-checkout.ts';
+} from '../money-in/card-payments/hosted-checkout.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { deferred } from '../support/deferred.ts';
 import { CONTEXT } from '../support/launch-options.ts';

@@ -12,7 +12,7 @@ import {
   NOW,
   PAGES,
   servePixPage,
-} from '../payments/hosted-page.ts';
+} from '../money-in/payments/hosted-page.ts';
 import { findViolations, injectAxe } from '../support/axe.ts';
 import { launchBrowser } from '../support/browser.ts';
 import { CONTEXT } from '../support/launch-options.ts';

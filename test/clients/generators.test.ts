@@ -6,7 +6,7 @@ import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { isScalarType, isSpecifiedScalarType } from 'graphql';
 import { afterAll, beforeAll, expect, test } from 'vitest';
-import { schema } from '../../server/src/modes/schema.ts';
+import { schema } from '../../server/src/programs/modes/schema.ts';
 import { ensurePeer } from '../bench/peers/install.ts';
 import { PROJECTS, SCALARS } from './generators/projects.ts';
 

@@ -1,8 +1,8 @@
 import { CompiledQuery } from 'kysely';
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { startCluster } from '../../server/scripts/cluster.mjs';
-import { type Database, INSTANCE_LOCK } from '../../server/src/db/database.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { type Database, INSTANCE_LOCK } from '../../server/src/state/db/database.ts';
 import { audit } from '../faults/audit.ts';
 import type { ChildServer } from '../faults/child.ts';
 import { connectTo, createPostgresDatabase } from '../support/database.ts';

@@ -1,7 +1,7 @@
 import { type Kysely, sql } from 'kysely';
 import { expect, inject } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
-import { createLog } from '../../server/src/ops/log.ts';
+import { createLog } from '../../server/src/programs/ops/log.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../support/app.ts';
 import { CARD } from '../support/browser.ts';
 import { createManualClock } from '../support/clock.ts';

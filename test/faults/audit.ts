@@ -1,6 +1,6 @@
-import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
-import type { PaymentStatus } from '../../server/src/receiving/model.ts';
-import type { CycleStatus, SubscriptionStatus } from '../../server/src/subscriptions/model.ts';
+import type { CardPaymentStatus } from '../../server/src/money-in/card-payments/model.ts';
+import type { PaymentStatus } from '../../server/src/money-in/receiving/model.ts';
+import type { CycleStatus, SubscriptionStatus } from '../../server/src/money-in/subscriptions/model.ts';
 import { rulesOfTotals } from '../support/totals.ts';
 import type { ChildServer } from './child.ts';
 import { rulesOfLtc } from './ltc-rules.ts';

@@ -1,10 +1,10 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
-import type { PayResult } from '../../server/src/card-payments/hosted-checkout.ts';
-import type { UpstreamTuning } from '../../server/src/modes/remote.ts';
-import type { PaymentStatus } from '../../server/src/receiving/model.ts';
-import type { SubscriptionStatus } from '../../server/src/subscriptions/model.ts';
+import type { PayResult } from '../../server/src/money-in/card-payments/hosted-checkout.ts';
+import type { PaymentStatus } from '../../server/src/money-in/receiving/model.ts';
+import type { SubscriptionStatus } from '../../server/src/money-in/subscriptions/model.ts';
+import type { UpstreamTuning } from '../../server/src/programs/modes/remote.ts';
 import { captureOutput } from '../support/log-capture.ts';
 
 /**

@@ -1,5 +1,5 @@
-import type { PayResult } from '../../server/src/card-payments/hosted-checkout.ts';
-import type { CardPaymentStatus } from '../../server/src/card-payments/model.ts';
+import type { PayResult } from '../../server/src/money-in/card-payments/hosted-checkout.ts';
+import type { CardPaymentStatus } from '../../server/src/money-in/card-payments/model.ts';
 import type { AuditedPayment } from './audit.ts';
 import { type RequestSequence, repeated } from './load.ts';
 import type { Random } from './random.ts';

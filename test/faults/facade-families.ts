@@ -1,5 +1,5 @@
 import { expect } from 'vitest';
-import { CLAIMED_AFTER_MS } from '../../server/src/disputes/model.ts';
+import { CLAIMED_AFTER_MS } from '../../server/src/money-in/disputes/model.ts';
 import { type Arrival, type Fault, PASS, type Plan } from '../support/fault-proxy.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import { runsAll } from '../support/scale.ts';

@@ -1,6 +1,6 @@
 import { createHmac } from 'node:crypto';
 import { expect, onTestFinished, test } from 'vitest';
-import { CHECKOUT_SESSION_MS } from '../../server/src/checkout/model.ts';
+import { CHECKOUT_SESSION_MS } from '../../server/src/money-in/checkout/model.ts';
 import { createPostgresDatabase } from '../support/database.ts';
 import { type Arrival, type Fault, PASS, type Plan, startFaultProxy } from '../support/fault-proxy.ts';
 import { createClient } from '../support/graphql.ts';

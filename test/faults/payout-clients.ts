@@ -1,5 +1,5 @@
 import { methodOf, type PayoutMethod } from '../../server/src/kernel/payout-methods/registry.ts';
-import type { PayoutStatus } from '../../server/src/payouts/model.ts';
+import type { PayoutStatus } from '../../server/src/money-out/payouts/model.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit, AuditedPayout } from './audit.ts';
 import type { ChildServer } from './child.ts';

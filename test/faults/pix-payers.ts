@@ -1,4 +1,4 @@
-import type { PaymentStatus } from '../../server/src/receiving/model.ts';
+import type { PaymentStatus } from '../../server/src/money-in/receiving/model.ts';
 import type { Audit } from './audit.ts';
 import { OPEN } from './documents.ts';
 import { type RequestSequence, repeated } from './load.ts';

@@ -1,4 +1,4 @@
-import type { CycleStatus, SubscriptionStatus } from '../../server/src/subscriptions/model.ts';
+import type { CycleStatus, SubscriptionStatus } from '../../server/src/money-in/subscriptions/model.ts';
 import type { GraphQLClient } from '../support/graphql.ts';
 import type { Audit } from './audit.ts';
 import { type RequestSequence, repeated } from './load.ts';

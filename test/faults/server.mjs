@@ -9,7 +9,7 @@ import { watchBoundaries } from './watch.mjs';
 
 const { default: pg } = await modules.pg();
 const { CompiledQuery } = await modules.kysely();
-/** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/app.ts').createApp>[0]) => Promise<any>} */
+/** The function that creates an app. @type {(options: Parameters<typeof import('../../server/src/programs/app.ts').createApp>[0]) => Promise<any>} */
 const createApp = (await modules.app()).createApp;
 const { readConfig } = await modules.config();
 const { openDatabase } = await modules['db/open']();
@@ -22,7 +22,7 @@ let moment = null;
 let last = null;
 /** @type {Set<string>} */
 let passed = new Set();
-/** @type {import('../../server/src/app.ts').App & { embedded: import('../../server/src/modes/runtime.ts').EmbeddedServices }} */
+/** @type {import('../../server/src/programs/app.ts').App & { embedded: import('../../server/src/programs/modes/runtime.ts').EmbeddedServices }} */
 let app;
 /** @type {import('../../server/src/kernel/tenant.ts').Tenant} */
 let live;

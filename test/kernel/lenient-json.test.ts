@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest';
-import { cardPaymentFromWire } from '../../server/src/card-payments/wire.ts';
 import { readId, readPage, readWord } from '../../server/src/kernel/lenient-json.ts';
-import { readPayout } from '../../server/src/payouts/wire.ts';
-import { readSubaccountPayout } from '../../server/src/subaccounts/wire.ts';
+import { cardPaymentFromWire } from '../../server/src/money-in/card-payments/wire.ts';
+import { readPayout } from '../../server/src/money-out/payouts/wire.ts';
+import { readSubaccountPayout } from '../../server/src/money-out/subaccounts/wire.ts';
 
 describe('a status that another service writes in its own way', () => {
   test.each([

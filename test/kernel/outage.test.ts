@@ -1,11 +1,11 @@
 import { expect, test } from 'vitest';
-import { CommitOutcomeUnknown, NoConnection } from '../../server/src/db/database.ts';
 import {
   behindChange,
   describeOutage,
   type OutageError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
+import { CommitOutcomeUnknown, NoConnection } from '../../server/src/state/db/database.ts';
 
 test('an outage that did nothing may be repeated by any client, and one of unknown outcome by its key alone', () => {
   expect(describeOutage(new NoConnection('away'))).toMatchObject({ status: 503, retryAfterSeconds: 1 });

@@ -1,8 +1,12 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import {
+  type Balances,
+  type LedgerAccountName,
+  NO_BALANCES,
+} from '../../server/src/state/ledger/postings.ts';
 import { signsHold } from '../support/ledger.ts';
 
 /** The sums of a tenant's postings, account by account; not the balances that the database keeps of them. */

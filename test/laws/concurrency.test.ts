@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -8,8 +7,9 @@ import {
   UnavailableError,
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
-import { MAX_REFUNDS } from '../../server/src/receiving/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { MAX_REFUNDS } from '../../server/src/money-in/receiving/model.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { approved } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';

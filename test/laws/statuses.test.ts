@@ -1,9 +1,9 @@
 import fc from 'fast-check';
 import { beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { methodOf, PAYOUT_METHODS } from '../../server/src/kernel/payout-methods/registry.ts';
 import type { Bank, TransferStatus } from '../../server/src/rails/bank.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { readAfter } from '../support/events.ts';

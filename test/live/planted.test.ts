@@ -3,10 +3,10 @@ import { once } from 'node:events';
 import { afterAll, beforeAll, expect, test } from 'vitest';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount, insertApiKey, selectCursorKey } from '../../server/src/access/store.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
 import { hashSecret, objectId } from '../../server/src/kernel/ids.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { LIVE_KEY, TEST_KEY } from '../support/app.ts';
 import { connectTo, createPostgresDatabase } from '../support/database.ts';
 import { CLIENTS } from './clients.ts';
@@ -78,7 +78,7 @@ test.each(Object.entries(FAULTS))('the kit turns red where %s', async (_, { clie
 
 /** Starts the server of a copy, on the database of all of them. */
 async function startServer(copy: string) {
-  const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/main.ts'], {
+  const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/programs/main.ts'], {
     cwd: copy,
     env: {
       PATH: process.env.PATH,

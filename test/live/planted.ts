@@ -30,28 +30,28 @@ const EACH_TRANSPORT = ['graphql-ws', 'no library'];
 
 export const FAULTS: Record<string, Fault> = {
   'the server reads on one event too late': {
-    file: 'server/src/events/log.ts',
+    file: 'server/src/state/events/log.ts',
     from: 'and version > ${after}::bigint\n',
     to: 'and version > ${after}::bigint + 1\n',
     shows: 'missed',
     clients: EACH_TRANSPORT,
   },
   'the first event at the live end is taken for one that was read': {
-    file: 'server/src/events/subscribe.ts',
+    file: 'server/src/state/events/subscribe.ts',
     from: 'live.after = through;',
     to: 'live.after = through + 1;',
     shows: 'missed',
     clients: EACH_TRANSPORT,
   },
   'a commit wakes nobody': {
-    file: 'server/src/events/log-tailer.ts',
+    file: 'server/src/state/events/log-tailer.ts',
     from: '    tails.set(name, tail);\n',
     to: '',
     shows: 'missed',
     clients: WS,
   },
   'the events of all tenants are read': {
-    file: 'server/src/events/log.ts',
+    file: 'server/src/state/events/log.ts',
     from: 'where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint',
     to: 'where environment = ${environment}::text and version > ${after}::bigint',
     shows: 'foreign',
@@ -66,14 +66,14 @@ export const FAULTS: Record<string, Fault> = {
     clients: WS,
   },
   'a cursor of another log counts': {
-    file: 'server/src/events/log.ts',
+    file: 'server/src/state/events/log.ts',
     from: 'if (mark !== 0 && found !== null && mark !== found) return null;',
     to: '',
     shows: 'silentGaps',
     clients: WS,
   },
   'waiting events are sent from behind': {
-    file: 'server/src/events/subscribe.ts',
+    file: 'server/src/state/events/subscribe.ts',
     from: 'this.queue?.shift()',
     to: 'this.queue?.pop()',
     shows: 'misplaced',

@@ -4,7 +4,7 @@
 const CHECKS = new Set(['boolean', 'enum', 'int', 'max', 'min', 'number', 'refine', 'regex', 'string']);
 /** Functions of ours that make an error of words. */
 const SAYS = new Set(['refuse', 'requiredOr']);
-/** Texts of the REST description beside the types; test/http/openapi.test.ts holds them. */
+/** Texts of the REST description beside the types; test/api/http/openapi.test.ts holds them. */
 const DESCRIPTION = new Set(['describe', 'meta']);
 
 /**

@@ -1,8 +1,8 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
-import { createDoubts } from '../../server/src/modes/doubts.ts';
-import { payoutIdOf } from '../../server/src/payouts/model.ts';
-import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
+import { payoutIdOf } from '../../server/src/money-out/payouts/model.ts';
+import { createRemotePayouts } from '../../server/src/money-out/payouts/remote/service.ts';
+import { createDoubts } from '../../server/src/programs/modes/doubts.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import type { UpstreamFault } from '../../server/src/upstream/upstream.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { deferred } from '../support/deferred.ts';

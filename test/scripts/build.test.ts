@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, expect, it } from 'vitest';
-import { describeVariables } from '../../server/src/config/variables.ts';
+import { describeVariables } from '../../server/src/programs/config/variables.ts';
 import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
 let fixture: ScriptsFixture;
@@ -15,17 +15,17 @@ beforeEach(() => {
   fixture.write('server/node_modules/@graphql-yoga/render-graphiql/index.js', 'exports.page = 1;');
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'])
     fixture.write(`server/node_modules/swagger-ui-dist/${name}`, '');
-  fixture.link('server/src/load.ts');
+  fixture.link('server/src/programs/load.ts');
   fixture.write('server/package.json', '{ "type": "module" }');
-  fixture.write('server/src/bundle.ts', "export const serve = () => import('./main.ts');");
-  fixture.write('server/src/cli/main.ts', '');
-  fixture.write('server/src/db/pglite-worker.ts', '');
+  fixture.write('server/src/programs/bundle.ts', "export const serve = () => import('./main.ts');");
+  fixture.write('server/src/programs/cli/main.ts', '');
+  fixture.write('server/src/state/db/pglite-worker.ts', '');
   fixture.write(
-    'server/src/main.ts',
+    'server/src/programs/main.ts',
     "import { word } from './db/word.ts';\nconsole.log(word satisfies string);",
   );
-  fixture.write('server/src/db/word.ts', "export const word = 'started';");
-  fixture.write('server/src/db/migrations/0001_first.sql', 'select 1');
+  fixture.write('server/src/state/db/word.ts', "export const word = 'started';");
+  fixture.write('server/src/state/db/migrations/0001_first.sql', 'select 1');
   fixture.write('widget/package.json', '{}');
   fixture.write('widget/src/widget.ts', '');
 });
@@ -47,7 +47,7 @@ it('A build builds the parts whose sources have changed, and no other', async ()
   fixture.write('widget/src/widget.ts', 'export const a = 1;');
   expect(await build()).toEqual(['widget', 'widget package']);
 
-  fixture.write('server/src/db/migrations/0001_first.sql', 'select 2');
+  fixture.write('server/src/state/db/migrations/0001_first.sql', 'select 2');
   fixture.remove('widget/dist/demo');
   expect(await build()).toEqual(['server', 'widget']);
   expect(readFileSync(join(fixture.folder, 'server/dist/db/migrations/0001_first.sql'), 'utf8')).toBe(
@@ -58,8 +58,8 @@ it('A build builds the parts whose sources have changed, and no other', async ()
 it('A build removes the files of sources that are gone, and keeps the database template', async () => {
   await build();
   fixture.write('server/dist/pgdata.tar.gz', 'prepared');
-  fixture.write('server/src/main.ts', "console.log('alone');");
-  fixture.remove('server/src/db/migrations');
+  fixture.write('server/src/programs/main.ts', "console.log('alone');");
+  fixture.remove('server/src/state/db/migrations');
 
   await build();
 
@@ -68,12 +68,12 @@ it('A build removes the files of sources that are gone, and keeps the database t
 });
 
 it('A build names the place in a source that does not compile, and fails again the next time', async () => {
-  fixture.write('server/src/main.ts', 'const = 1;');
+  fixture.write('server/src/programs/main.ts', 'const = 1;');
 
   const { code, output, stderr } = await fixture.script('server/scripts/build.mjs');
 
   expect(code).toBe(1);
-  expect(output).toContain('server/src/main.ts:1:6:');
+  expect(output).toContain('server/src/programs/main.ts:1:6:');
   expect(stderr.trimEnd().split('\n').at(-1)).toBe('✗ server could not be built.');
   expect(await build()).toEqual([]);
   expect((await fixture.script('server/scripts/build.mjs')).code).toBe(1);
@@ -102,7 +102,7 @@ it('npm start starts the server that it has built, and ends when the server does
 
 it('npm start stops the server when npm ends, whose shell does not pass signals on', async () => {
   fixture.write(
-    'server/src/main.ts',
+    'server/src/programs/main.ts',
     `import { writeFileSync } from 'node:fs';
      const alive = setInterval(() => {}, 1000);
      process.on('SIGTERM', () => { writeFileSync('stopped', ''); clearInterval(alive); });
@@ -134,7 +134,7 @@ it('npm start -- --help lists every environment variable before anything is inst
 it.each([['--upstream', 'https://api.example'], ['--upstream=https://api.example']])(
   'npm start -- %s %s starts in front of a service',
   async (...args) => {
-    fixture.write('server/src/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
+    fixture.write('server/src/programs/main.ts', "console.log('in front of', process.env.PSA_UPSTREAM_URL);");
 
     const { code, output } = await fixture.script('server/scripts/start.mjs', args, {
       PSA_UPSTREAM_URL: 'https://other.example',

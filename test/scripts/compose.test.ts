@@ -5,9 +5,9 @@ import { fileURLToPath } from 'node:url';
 import { Ajv } from 'ajv';
 import { describe, expect, it } from 'vitest';
 import { parse } from 'yaml';
-import { readConfig } from '../../server/src/config/config.ts';
-import { backupName } from '../../server/src/ops/backup.ts';
-import { createHealthRoutes } from '../../server/src/ops/health.ts';
+import { readConfig } from '../../server/src/programs/config/config.ts';
+import { backupName } from '../../server/src/programs/ops/backup.ts';
+import { createHealthRoutes } from '../../server/src/programs/ops/health.ts';
 
 const read = (file: string) => readFileSync(fileURLToPath(new URL(`../../${file}`, import.meta.url)), 'utf8');
 
@@ -109,14 +109,14 @@ describe('server/compose.yaml', () => {
       expect(config.databaseUrl).toBe('postgres://psa:value@postgres/psa');
       expect(config.trustedProxies).toEqual([caddy.networks!.default.ipv4_address]);
       for (const name of Object.keys(environment))
-        expect(read('server/src/config/variables.ts')).toContain(`  ${name}: `);
+        expect(read('server/src/programs/config/variables.ts')).toContain(`  ${name}: `);
     }
   });
 
   it('server/compose.yaml waits for an instance for longer than it takes to drain and to stop', () => {
-    const [, stopMs = ''] = /const STOP_MS = ([\d_]+);/.exec(read('server/src/main.ts'))!;
+    const [, stopMs = ''] = /const STOP_MS = ([\d_]+);/.exec(read('server/src/programs/main.ts'))!;
     const [, most = ''] = /PSA_DRAIN_SECONDS: wholeNumber\(0, (\d+)\)/.exec(
-      read('server/src/config/variables.ts'),
+      read('server/src/programs/config/variables.ts'),
     )!;
     const longestMs = Number(most) * 1_000 + Number(stopMs.replaceAll('_', ''));
     for (const [, { stop_grace_period }] of instances)

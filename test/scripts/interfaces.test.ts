@@ -264,7 +264,7 @@ describe('Against the interfaces of the last release', () => {
       'node_modules/tsx/dist/cli.mjs',
       `import { readFileSync, writeFileSync } from 'node:fs';
        if (process.argv[2] === 'server/scripts/print-openapi.ts') process.stdout.write(readFileSync('now.json', 'utf8'));
-       else if (process.argv[2] === 'db/freeze.ts') writeFileSync('frozen', '');
+       else if (process.argv[2] === 'state/db/freeze.ts') writeFileSync('frozen', '');
        else throw new Error(process.argv[2]);`,
     );
   }

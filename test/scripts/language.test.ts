@@ -40,7 +40,7 @@ describe('the gate for the language', () => {
   const found = [{ line: 1, found: 'a doc comment that begins with “When”' }];
 
   it.each([
-    ['of the server', 'server/src/pix/model.ts', found],
+    ['of the server', 'server/src/money-in/pix/model.ts', found],
     ['of the scripts', 'server/scripts/check.mjs', found],
     ['of the widget', 'widget/src/pix.ts', found],
     ['of the demo', 'widget/demo/shop.ts', found],
@@ -66,7 +66,7 @@ describe('the gate for the language', () => {
     ],
     [
       'the texts of the pages',
-      'server/src/checkout-page/texts/en.ts',
+      'server/src/api/checkout-page/texts/en.ts',
       'authorise: () => `no instalment`,',
       'instalment',
     ],
@@ -74,7 +74,7 @@ describe('the gate for the language', () => {
     'The gate for the language finds one British spelling in %s, and none in a name',
     (_, file, text, word) => {
       expect(findBannedLanguage(text, file)).toEqual([{ line: 1, found: `the British “${word}”` }]);
-      expect(findBannedLanguage(text, 'server/src/pix/model.ts')).toEqual([]);
+      expect(findBannedLanguage(text, 'server/src/money-in/pix/model.ts')).toEqual([]);
     },
   );
 

@@ -54,8 +54,8 @@ function prepareFixture(): void {
   fixture.write('node_modules/@biomejs/biome/bin/biome', '');
   fixture.write('node_modules/typescript/bin/tsc', '');
   fixture.write('node_modules/tsx/dist/cli.mjs', TSX);
-  fixture.write('server/scripts/print-linter-rules.mjs', "process.stdout.write('rules')");
-  fixture.write('server/imports.generated.jsonc', 'rules');
+  fixture.write('server/scripts/print-house.mjs', "process.stdout.write('wings')");
+  fixture.write('.github/CONTRIBUTING.md', 'wings');
   fixture.write('server/docs/configuration.md', 'variables');
   fixture.write('server/scripts/variables.txt', 'variables');
   fixture.write(
@@ -73,10 +73,10 @@ function prepareFixture(): void {
   fixture.write('widget/src/payouts/methods.ts', 'methods');
   fixture.write('widget/demo/shared/payout-methods.ts', 'methods');
   fixture.write('widget/src/server/webhook-events.generated.ts', 'events');
-  fixture.write('server/src/graphql/widget-documents.ts', 'documents');
+  fixture.write('server/src/api/operations/widget-documents.ts', 'documents');
   fixture.write('schema.graphql', 'type Query');
   fixture.write('server/scripts/bundle.mjs', BUNDLE);
-  fixture.write('server/src/main.ts', '');
+  fixture.write('server/src/programs/main.ts', '');
   fixture.write('tsconfig.json', '{}');
   for (const name of ['schema', 'methods']) fixture.write(`server/scripts/print-${name}.ts`, '');
   for (const name of ['chromium', 'chromium-headless-shell']) fixture.program(name, '');

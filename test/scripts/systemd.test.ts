@@ -1,6 +1,6 @@
 import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
-import { environment as variables } from '../../server/src/config/variables.ts';
+import { environment as variables } from '../../server/src/programs/config/variables.ts';
 
 const unit = readFileSync(new URL('../../server/systemd/psa@.service', import.meta.url), 'utf8');
 /** The settings of a section, in their order; a name may come twice. */

@@ -1,7 +1,7 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
-import { ledgerTransaction } from '../../server/src/ledger/postings.ts';
-import { post } from '../../server/src/ledger/store.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { ledgerTransaction } from '../../server/src/state/ledger/postings.ts';
+import { post } from '../../server/src/state/ledger/store.ts';
 import { approved, approvedLate } from '../support/cards.ts';
 import { type Core, startCore } from '../support/core.ts';
 import { openFreshDatabase } from '../support/database.ts';

@@ -1,9 +1,9 @@
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import { createGraphQLSockets } from '../../server/src/graphql/websocket.ts';
-import { send } from '../../server/src/http/routes.ts';
-import { createHttpServer } from '../../server/src/http/server.ts';
+import { send } from '../../server/src/api/http/routes.ts';
+import { createHttpServer } from '../../server/src/api/http/server.ts';
+import { createGraphQLSockets } from '../../server/src/api/operations/websocket.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { deferred } from '../support/deferred.ts';
 import { sendRaw } from '../support/raw-http.ts';

@@ -1,4 +1,4 @@
-import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
+import type { StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
 import type { createPixOperations, Tools } from './pix-operations.ts';
 import type { World } from './world.ts';
 

@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { type Failure, seedsFrom, textOfFailure } from './failure.ts';
 import { TOUR } from './outcomes.ts';
 import { PLANTED } from './planted.ts';

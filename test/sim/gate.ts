@@ -1,5 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
-import { CommitOutcomeUnknown, type Database, NoConnection, type Sql } from '../../server/src/db/database.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  NoConnection,
+  type Sql,
+} from '../../server/src/state/db/database.ts';
 import type { Random } from '../faults/random.ts';
 import { wrapStatements } from '../support/statements.ts';
 

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { sql as raw } from 'kysely';
-import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
-import { readBalances } from '../../server/src/ledger/store.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { readBalances } from '../../server/src/state/ledger/store.ts';
 import { createRandom } from '../faults/random.ts';
 import { expectedWallet } from './laws.ts';
 import { createOperations } from './operations.ts';

@@ -1,12 +1,16 @@
 import { sql as raw } from 'kysely';
-import { NEXT as NEXT_OF_CARD } from '../../server/src/card-payments/model.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import { NEXT as NEXT_OF_DISPUTE } from '../../server/src/disputes/model.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
-import { NEXT } from '../../server/src/pix/model.ts';
-import { NEXT as NEXT_OF_SUBSCRIPTION } from '../../server/src/subscriptions/model.ts';
-import type { OwnWallet } from '../../server/src/wallet/model.ts';
+import { NEXT as NEXT_OF_CARD } from '../../server/src/money-in/card-payments/model.ts';
+import { NEXT as NEXT_OF_DISPUTE } from '../../server/src/money-in/disputes/model.ts';
+import { NEXT } from '../../server/src/money-in/pix/model.ts';
+import { NEXT as NEXT_OF_SUBSCRIPTION } from '../../server/src/money-in/subscriptions/model.ts';
+import type { OwnWallet } from '../../server/src/money-out/wallet/model.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import {
+  type Balances,
+  type LedgerAccountName,
+  NO_BALANCES,
+} from '../../server/src/state/ledger/postings.ts';
 import { lawsOfTheBooks } from '../faults/audit.ts';
 import { ALL_ACCOUNTS, isOwed } from '../support/ledger.ts';
 import type { Violation } from './violation.ts';

@@ -1,7 +1,7 @@
-import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
-import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from '../../server/src/kernel/payout-methods/registry.ts';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import type { StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
 import type { Random } from '../faults/random.ts';
 import { DESTINATIONS } from '../support/payout-methods.ts';
 import { createCatalogueOperations } from './catalogue-operations.ts';

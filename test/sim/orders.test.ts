@@ -1,10 +1,10 @@
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
-import { pageState as cardPageState } from '../../server/src/card-payments/page/state.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import type { StoredPayment } from '../../server/src/payments/model.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
-import { pageState as pixPageState } from '../../server/src/pix/page/state.ts';
+import type { StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
+import { pageState as cardPageState } from '../../server/src/money-in/card-payments/page/state.ts';
+import type { StoredPayment } from '../../server/src/money-in/payments/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { pageState as pixPageState } from '../../server/src/money-in/pix/page/state.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { INITIAL, reduce } from '../../widget/src/checkout-state.ts';
 import type { CheckoutPayment } from '../../widget/src/operations.ts';
 import { refundOf, saleOf } from '../../widget/src/server/sales.ts';

@@ -1,8 +1,8 @@
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { type PaymentError, UpstreamError } from '../../server/src/kernel/errors.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import type { StoredPayment } from '../../server/src/payments/model.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import type { StoredPayment } from '../../server/src/money-in/payments/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import type { Random } from '../faults/random.ts';
 import type { Made, Request, Requests } from './requests.ts';
 import type { World } from './world.ts';

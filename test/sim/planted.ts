@@ -1,11 +1,11 @@
-import type { StoredCharge } from '../../server/src/charges/model.ts';
-import type { Change } from '../../server/src/commit/commit.ts';
-import type { PaidContent } from '../../server/src/deliveries/decisions.ts';
-import type { NewEvent } from '../../server/src/events/event.ts';
+import type { PaidContent } from '../../server/src/catalogue/deliveries/decisions.ts';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
-import type { LedgerTransaction } from '../../server/src/ledger/postings.ts';
-import type { OwnPayout } from '../../server/src/payouts/model.ts';
-import type { StoredCycle } from '../../server/src/subscriptions/model.ts';
+import type { StoredCharge } from '../../server/src/money-in/charges/model.ts';
+import type { StoredCycle } from '../../server/src/money-in/subscriptions/model.ts';
+import type { OwnPayout } from '../../server/src/money-out/payouts/model.ts';
+import type { Change } from '../../server/src/state/commit/commit.ts';
+import type { NewEvent } from '../../server/src/state/events/event.ts';
+import type { LedgerTransaction } from '../../server/src/state/ledger/postings.ts';
 import type { Tamper } from './world.ts';
 
 /** Faults as a program like this one could have them, each in what a decision writes, by what goes wrong. */

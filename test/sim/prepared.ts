@@ -1,6 +1,6 @@
-import type { Database } from '../../server/src/db/database.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { openPostgres } from '../../server/src/state/db/postgres.ts';
 import { createPostgresDatabase, openFreshPglite } from '../support/database.ts';
 import { silent } from '../support/templates.ts';
 import { prepareForAudit } from './laws.ts';

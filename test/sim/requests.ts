@@ -1,6 +1,6 @@
-import { CommitOutcomeUnknown, NoConnection } from '../../server/src/db/database.ts';
 import { IdempotencyError, OutageError, PaymentError } from '../../server/src/kernel/errors.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';
+import { CommitOutcomeUnknown, NoConnection } from '../../server/src/state/db/database.ts';
 import { Injected } from './gate.ts';
 import type { Violation } from './violation.ts';
 

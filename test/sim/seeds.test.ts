@@ -1,5 +1,5 @@
 import { beforeAll, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { runsAll, scale } from '../support/scale.ts';
 import { seedsFrom, textOfFailure } from './failure.ts';
 import { STEPS } from './history.ts';

@@ -1,4 +1,4 @@
-import type { Database } from '../../server/src/db/database.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import type { Failure } from './failure.ts';
 import { type History, playHistory, STEPS, type Tour } from './history.ts';
 import { auditBooks } from './laws.ts';

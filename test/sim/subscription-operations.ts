@@ -1,8 +1,8 @@
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UpstreamError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
-import { INTERVALS } from '../../server/src/subscriptions/calendar.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { INTERVALS } from '../../server/src/money-in/subscriptions/calendar.ts';
 import type { Tools } from './pix-operations.ts';
 import type { World } from './world.ts';
 

@@ -1,21 +1,21 @@
 import { sql as raw } from 'kysely';
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount, saveTokens } from '../../server/src/access/store.ts';
+import { plusMs } from '../../server/src/kernel/clock.ts';
+import { objectId } from '../../server/src/kernel/ids.ts';
+import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import { notifyOfCredit, notifyOfOutputs } from '../../server/src/programs/modes/families.ts';
 import {
   type Command,
   type Committer,
   createCommitter,
   type Writes,
-} from '../../server/src/commit/commit.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import { plusMs } from '../../server/src/kernel/clock.ts';
-import { objectId } from '../../server/src/kernel/ids.ts';
-import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import { notifyOfCredit, notifyOfOutputs } from '../../server/src/modes/families.ts';
+} from '../../server/src/state/commit/commit.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import type { Task } from '../../server/src/state/work/store.ts';
 import { saveEndpoint } from '../../server/src/webhooks/endpoint-store.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
-import type { Task } from '../../server/src/work/store.ts';
 import type { Random } from '../faults/random.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { type Slices, wireSlices } from '../support/slices.ts';

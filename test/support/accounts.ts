@@ -1,5 +1,4 @@
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
-import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/kernel/caller.ts';
 import {
   type AccountRow,
   insertAccount,
@@ -7,6 +6,7 @@ import {
   saveTokens,
   type TokenRow,
 } from '../../server/src/access/store.ts';
+import { KEY_PREFIX, type Permission, TOKEN_PREFIX } from '../../server/src/kernel/caller.ts';
 import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
 import { hashSecret, objectId, secret } from '../../server/src/kernel/ids.ts';
 import type { Environment } from '../../server/src/kernel/tenant.ts';

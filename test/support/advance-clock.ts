@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../server/src/db/database.ts';
-import type { WorkQueue } from '../../server/src/work/queue.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import type { WorkQueue } from '../../server/src/state/work/queue.ts';
 import type { ManualClock } from './clock.ts';
 
 /** Advances the clock by `ms`, and runs each task at its own instant. */

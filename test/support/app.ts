@@ -1,9 +1,9 @@
-import { type App, createApp, type Testing } from '../../server/src/app.ts';
-import { type Config, readConfig } from '../../server/src/config/config.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import type { Log } from '../../server/src/db/log.ts';
-import type { EmbeddedServices } from '../../server/src/modes/runtime.ts';
-import { createLog } from '../../server/src/ops/log.ts';
+import { type App, createApp, type Testing } from '../../server/src/programs/app.ts';
+import { type Config, readConfig } from '../../server/src/programs/config/config.ts';
+import type { EmbeddedServices } from '../../server/src/programs/modes/runtime.ts';
+import { createLog } from '../../server/src/programs/ops/log.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import type { Log } from '../../server/src/state/db/log.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { openFreshDatabase } from './database.ts';
 import { FAST_PATH } from './fast-path.ts';

@@ -1,4 +1,4 @@
-import type { CardDetails } from '../../server/src/card-payments/hosted-checkout.ts';
+import type { CardDetails } from '../../server/src/money-in/card-payments/hosted-checkout.ts';
 
 /** Creates the details of a test card of the simulated acquirer. */
 export function card(number: string): CardDetails {

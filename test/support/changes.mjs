@@ -12,8 +12,11 @@ const READ_BY = [
     ['documents.test.ts', 'service-document.test.ts'],
   ],
   [/^server\/docs\/decisions\//, ['decisions.test.ts']],
-  [/^server\/src\/db\/migrations\//, ['db/migrate.test.ts', 'db/upgrade.test.ts', 'db/indexes.test.ts']],
-  [/^server\/src\/checkout-page\/page\./, ['browser/hosted-page.test.ts', 'browser/pix-page.test.ts']],
+  [
+    /^server\/src\/state\/db\/migrations\//,
+    ['state/db/migrate.test.ts', 'state/db/upgrade.test.ts', 'state/db/indexes.test.ts'],
+  ],
+  [/^server\/src\/api\/checkout-page\/page\./, ['browser/hosted-page.test.ts', 'browser/pix-page.test.ts']],
   [/^\.github\/workflows\//, ['scripts/workflows.test.ts', 'scripts/versions.test.ts']],
   [/^schema\.graphql$/, ['schema.test.ts']],
 ];

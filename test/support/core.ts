@@ -2,25 +2,40 @@ import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import { type AccessService, type AccountSettings, DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
 import { insertAccount } from '../../server/src/access/store.ts';
-import type { HostedCheckout } from '../../server/src/card-payments/hosted-checkout.ts';
-import type { CardPaymentService, StoredCardPayment } from '../../server/src/card-payments/model.ts';
-import type { CheckoutTokenService } from '../../server/src/card-payments/tokens/model.ts';
-import type { ChargeService, StoredCharge } from '../../server/src/charges/model.ts';
-import { type Committer, createCommitter } from '../../server/src/commit/commit.ts';
-import type { Database, Sql } from '../../server/src/db/database.ts';
-import type { DeliveryService, StoredDelivery } from '../../server/src/deliveries/model.ts';
-import type { DisputeControls, DisputeService, StoredDispute } from '../../server/src/disputes/model.ts';
-import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/events/log-tailer.ts';
+import type { DeliveryService, StoredDelivery } from '../../server/src/catalogue/deliveries/model.ts';
+import type { ProductService, StoredProduct } from '../../server/src/catalogue/products/model.ts';
+import type { StoreControls, StoreService } from '../../server/src/catalogue/store/model.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import { type Tenant, tenantKey } from '../../server/src/kernel/tenant.ts';
-import type { Balances } from '../../server/src/ledger/postings.ts';
-import { readBalances } from '../../server/src/ledger/store.ts';
-import type { LtcAdministration, LtcControls, LtcReceiver } from '../../server/src/ltc/model.ts';
-import { snapshots } from '../../server/src/modes/snapshots.ts';
-import type { PaymentService, StoredPayment } from '../../server/src/payments/model.ts';
-import type { OwnPayout, PayoutService } from '../../server/src/payouts/model.ts';
-import type { HostedPixCheckout, PixReceiver } from '../../server/src/pix/model.ts';
-import type { ProductService, StoredProduct } from '../../server/src/products/model.ts';
+import type { HostedCheckout } from '../../server/src/money-in/card-payments/hosted-checkout.ts';
+import type { CardPaymentService, StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
+import type { CheckoutTokenService } from '../../server/src/money-in/card-payments/tokens/model.ts';
+import type { ChargeService, StoredCharge } from '../../server/src/money-in/charges/model.ts';
+import type {
+  DisputeControls,
+  DisputeService,
+  StoredDispute,
+} from '../../server/src/money-in/disputes/model.ts';
+import type { LtcAdministration, LtcControls, LtcReceiver } from '../../server/src/money-in/ltc/model.ts';
+import type { PaymentService, StoredPayment } from '../../server/src/money-in/payments/model.ts';
+import type { HostedPixCheckout, PixReceiver } from '../../server/src/money-in/pix/model.ts';
+import type { RefundControls, RefundService } from '../../server/src/money-in/refunds/model.ts';
+import type { ReturnService } from '../../server/src/money-in/returns/model.ts';
+import type {
+  SandboxService,
+  StoredTestPayment,
+  TestPaymentControls,
+} from '../../server/src/money-in/sandbox/model.ts';
+import type {
+  StoredCycle,
+  StoredSubscription,
+  SubscriptionReceiver,
+  SubscriptionService,
+} from '../../server/src/money-in/subscriptions/model.ts';
+import type { OwnPayout, PayoutService } from '../../server/src/money-out/payouts/model.ts';
+import type { OwnSubaccounts } from '../../server/src/money-out/subaccounts/model.ts';
+import type { WalletControls, WalletService } from '../../server/src/money-out/wallet/model.ts';
+import { snapshots } from '../../server/src/programs/modes/snapshots.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
@@ -29,26 +44,15 @@ import { createSimulatedAcquirer } from '../../server/src/rails/simulated/acquir
 import { createSimulatedBank, type SimulatedBank } from '../../server/src/rails/simulated/bank.ts';
 import type { SimulatedLitecoin } from '../../server/src/rails/simulated/litecoin.ts';
 import type { SimulatedPix } from '../../server/src/rails/simulated/pix.ts';
-import type { RefundControls, RefundService } from '../../server/src/refunds/model.ts';
-import type { ReturnService } from '../../server/src/returns/model.ts';
-import type {
-  SandboxService,
-  StoredTestPayment,
-  TestPaymentControls,
-} from '../../server/src/sandbox/model.ts';
-import type { StoreControls, StoreService } from '../../server/src/store/model.ts';
-import type { OwnSubaccounts } from '../../server/src/subaccounts/model.ts';
-import type {
-  StoredCycle,
-  StoredSubscription,
-  SubscriptionReceiver,
-  SubscriptionService,
-} from '../../server/src/subscriptions/model.ts';
-import type { WalletControls, WalletService } from '../../server/src/wallet/model.ts';
+import { type Committer, createCommitter } from '../../server/src/state/commit/commit.ts';
+import type { Database, Sql } from '../../server/src/state/db/database.ts';
+import { createLogTailer, type LogTailer, STREAM_CHANNEL } from '../../server/src/state/events/log-tailer.ts';
+import type { Balances } from '../../server/src/state/ledger/postings.ts';
+import { readBalances } from '../../server/src/state/ledger/store.ts';
+import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/state/work/queue.ts';
 import type { WebhookService } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
 import { createSender, type Send } from '../../server/src/webhooks/sender.ts';
-import { createWorkQueue, type TaskHandler, type WorkQueue } from '../../server/src/work/queue.ts';
 import { advanceClock } from './advance-clock.ts';
 import { createManualClock, type ManualClock } from './clock.ts';
 import { connectTo, createPostgresDatabase } from './database.ts';

@@ -1,5 +1,5 @@
 import { isEnumType } from 'graphql';
-import { schema } from '../../server/src/modes/schema.ts';
+import { schema } from '../../server/src/programs/modes/schema.ts';
 
 const type = schema.getType('DashboardScope');
 if (!isEnumType(type)) throw new Error('The schema has no DashboardScope.');

@@ -1,9 +1,9 @@
 import { sql } from 'kysely';
 import { afterAll, describe, inject } from 'vitest';
-import type { Database, DatabaseMeter } from '../../server/src/db/database.ts';
-import { openPglite } from '../../server/src/db/pglite.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { type Clock, createSystemClock } from '../../server/src/kernel/clock.ts';
+import type { Database, DatabaseMeter } from '../../server/src/state/db/database.ts';
+import { openPglite } from '../../server/src/state/db/pglite.ts';
+import { openPostgres } from '../../server/src/state/db/postgres.ts';
 import { takePglite } from './pglite-pool.ts';
 import { takePostgres } from './postgres-pool.ts';
 import { runsAll } from './scale.ts';

@@ -1,7 +1,7 @@
-import type { Sql } from '../../server/src/db/database.ts';
-import { readAfter as readLog } from '../../server/src/events/log.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { snapshots } from '../../server/src/modes/snapshots.ts';
+import { snapshots } from '../../server/src/programs/modes/snapshots.ts';
+import type { Sql } from '../../server/src/state/db/database.ts';
+import { readAfter as readLog } from '../../server/src/state/events/log.ts';
 
 /** Reads a page of the log, with the snapshots as the server parses them. */
 export function readAfter(

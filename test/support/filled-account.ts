@@ -1,5 +1,5 @@
-import type { Database } from '../../server/src/db/database.ts';
-import { COUNT, seed } from '../db/list-rows.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { COUNT, seed } from '../state/db/list-rows.ts';
 
 // An account as a shop has it after two years, so that no page is looked at with twenty rows alone. What a filter selects lies behind
 // the pages that are loaded first.

@@ -1,8 +1,8 @@
-import type { Database } from '../../server/src/db/database.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { type LedgerAccountName, ledgerTransaction } from '../../server/src/ledger/postings.ts';
-import { post } from '../../server/src/ledger/store.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { type LedgerAccountName, ledgerTransaction } from '../../server/src/state/ledger/postings.ts';
+import { post } from '../../server/src/state/ledger/store.ts';
 
 interface Funds {
   cents?: number;

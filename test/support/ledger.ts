@@ -1,4 +1,8 @@
-import { type Balances, type LedgerAccountName, NO_BALANCES } from '../../server/src/ledger/postings.ts';
+import {
+  type Balances,
+  type LedgerAccountName,
+  NO_BALANCES,
+} from '../../server/src/state/ledger/postings.ts';
 
 /** The accounts that stay at zero or below; all others stay at zero or above. */
 const OWED: readonly LedgerAccountName[] = [

@@ -1,5 +1,5 @@
 import { afterAll, afterEach, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import { GOOD_CARD } from '../card-payments/hosted-checkout.ts';
+import { GOOD_CARD } from '../money-in/card-payments/hosted-checkout.ts';
 import { connectTo, createPostgresDatabase } from './database.ts';
 import { PASS } from './fault-proxy.ts';
 import { fund } from './funds.ts';

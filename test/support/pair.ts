@@ -1,10 +1,10 @@
 import { setImmediate as turn } from 'node:timers/promises';
 import type { AccountSettings } from '../../server/src/access/model.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import type { PaymentsService } from '../../server/src/graphql/context.ts';
+import type { PaymentsService } from '../../server/src/api/graphql/services.ts';
 import type { Requester } from '../../server/src/kernel/requester.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import { nextDue } from '../../server/src/work/store.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import { nextDue } from '../../server/src/state/work/store.ts';
 import { addAccount, addKey } from './accounts.ts';
 import { LIVE_KEY, startApp, startServer, TEST_KEY, type TestApp, type TestServer } from './app.ts';
 import { createManualClock, type ManualClock } from './clock.ts';

@@ -1,5 +1,5 @@
 import { DEFAULT_SETTINGS } from '../../server/src/access/model.ts';
-import type { PayoutMethod } from '../../server/src/payouts/model.ts';
+import type { PayoutMethod } from '../../server/src/money-out/payouts/model.ts';
 
 /** A normalized destination of each method that the simulated bank accepts. */
 export const DESTINATIONS: Record<PayoutMethod, string> = {

@@ -1,8 +1,8 @@
 import { sql } from 'kysely';
 import { inject } from 'vitest';
-import { openPglite } from '../../server/src/db/pglite.ts';
-import { type Backend, startBackend } from '../../server/src/db/pglite-backend.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import { openPglite } from '../../server/src/state/db/pglite.ts';
+import { type Backend, startBackend } from '../../server/src/state/db/pglite-backend.ts';
 import { emptyTables, onFatal, readShape, silent } from './templates.ts';
 
 /** A PGlite in memory that runs in its worker, with the fingerprint of its tables. */

@@ -18,7 +18,8 @@ export interface Program {
 
 /** Runs the server with this environment and no other, from its sources or its build. The caller ends it. */
 export function runProgram(environment: Record<string, string>, from: 'sources' | 'built'): Program {
-  const program = from === 'built' ? ['server/dist/main.js'] : ['--import', 'tsx', 'server/src/main.ts'];
+  const program =
+    from === 'built' ? ['server/dist/main.js'] : ['--import', 'tsx', 'server/src/programs/main.ts'];
   const child = spawn(process.execPath, program, {
     cwd: root,
     // Without draining: no proxy has to notice the end.

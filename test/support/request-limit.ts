@@ -1,4 +1,4 @@
-import type { TakeRequest } from '../../server/src/http/rest-routes.ts';
+import type { TakeRequest } from '../../server/src/api/http/rest-routes.ts';
 import { type Clock, plusMs } from '../../server/src/kernel/clock.ts';
 
 const MINUTE_MS = 60_000;

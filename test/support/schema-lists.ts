@@ -8,7 +8,7 @@ import {
   isInputObjectType,
   isObjectType,
 } from 'graphql';
-import { COMMON_CENTS, ORDER, PAYER, RARE_CENTS, ROW_AT, type Seeded } from '../db/list-rows.ts';
+import { COMMON_CENTS, ORDER, PAYER, RARE_CENTS, ROW_AT, type Seeded } from '../state/db/list-rows.ts';
 
 // Every list of the schema and of `/v1`, alone and with each of its filters, derived from their descriptions.
 

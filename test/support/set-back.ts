@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
-import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 
 /**
  * Sets a tenant's log back to a version, as on an asynchronous standby that had received no later one when it was promoted.

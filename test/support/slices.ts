@@ -1,66 +1,69 @@
 import { accounts, tokens } from '../../server/src/access/collections.ts';
 import { createAccessService, createTokenMint, prepareToken } from '../../server/src/access/service.ts';
-import { createCharging } from '../../server/src/card-payments/charging.ts';
-import { cardOrderPayments, refundableCardPayments } from '../../server/src/card-payments/collections.ts';
-import { createCardPaymentService } from '../../server/src/card-payments/service.ts';
+import { productContent } from '../../server/src/catalogue/deliveries/collections.ts';
+import { createDeliveryService } from '../../server/src/catalogue/deliveries/service.ts';
+import { products as productRecords } from '../../server/src/catalogue/products/collections.ts';
+import { createProductService } from '../../server/src/catalogue/products/service.ts';
+import { createStoreService } from '../../server/src/catalogue/store/service.ts';
+import type { Clock } from '../../server/src/kernel/clock.ts';
+import { createCardTestingGuard } from '../../server/src/money-in/card-payments/card-testing-service.ts';
+import { createCharging } from '../../server/src/money-in/card-payments/charging.ts';
+import {
+  cardOrderPayments,
+  refundableCardPayments,
+} from '../../server/src/money-in/card-payments/collections.ts';
+import { createCardPaymentService } from '../../server/src/money-in/card-payments/service.ts';
 import {
   createCheckoutTokenService,
   createTokenPauses,
-} from '../../server/src/card-payments/tokens/service.ts';
-import { pixCharges, refundableCharges } from '../../server/src/charges/collections.ts';
-import { createChargeService } from '../../server/src/charges/service.ts';
-import type { Committer } from '../../server/src/commit/commit.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import { productContent } from '../../server/src/deliveries/collections.ts';
-import { createDeliveryService } from '../../server/src/deliveries/service.ts';
-import { createClaimReceiving } from '../../server/src/disputes/claim-service.ts';
+} from '../../server/src/money-in/card-payments/tokens/service.ts';
+import { pixCharges, refundableCharges } from '../../server/src/money-in/charges/collections.ts';
+import { createChargeService } from '../../server/src/money-in/charges/service.ts';
+import { createClaimReceiving } from '../../server/src/money-in/disputes/claim-service.ts';
 import {
   createClaimFollowing,
   createDisputeControls,
   createDisputeService,
-} from '../../server/src/disputes/service.ts';
-import type { Clock } from '../../server/src/kernel/clock.ts';
-import { createCardTestingGuard } from '../../server/src/card-payments/card-testing.ts';
-import { createLtcCharging } from '../../server/src/ltc/charging.ts';
-import { createLtcControls } from '../../server/src/ltc/service.ts';
-import {
-  DISPUTE_SOURCES,
-  notifyOfCredit,
-  notifyOfOutputs,
-  PIX_FAMILIES,
-  SIMULATED_CLAIMS,
-} from '../../server/src/modes/families.ts';
+} from '../../server/src/money-in/disputes/service.ts';
+import { createLtcCharging } from '../../server/src/money-in/ltc/charging.ts';
+import { createLtcControls } from '../../server/src/money-in/ltc/service.ts';
 import {
   ltcPayments,
   paymentOrderPayments,
   pixOrderPayments,
   pixPayments,
   refundablePayments,
-} from '../../server/src/payments/collections.ts';
-import { createPaymentService } from '../../server/src/payments/service.ts';
-import { createPayoutSending } from '../../server/src/payouts/sending.ts';
-import { createPayoutService } from '../../server/src/payouts/service.ts';
-import { createPixCharging } from '../../server/src/pix/charging.ts';
-import { products as productRecords } from '../../server/src/products/collections.ts';
-import { createProductService } from '../../server/src/products/service.ts';
+} from '../../server/src/money-in/payments/collections.ts';
+import { createPaymentService } from '../../server/src/money-in/payments/service.ts';
+import { createPixCharging } from '../../server/src/money-in/pix/charging.ts';
+import { createRefundSending } from '../../server/src/money-in/refunds/sending.ts';
+import { createRefundService } from '../../server/src/money-in/refunds/service.ts';
+import { createReturnService } from '../../server/src/money-in/returns/service.ts';
+import { createSandboxService } from '../../server/src/money-in/sandbox/service.ts';
+import { createSubscriptionCharging } from '../../server/src/money-in/subscriptions/charging.ts';
+import { pixSubscriptions } from '../../server/src/money-in/subscriptions/collections.ts';
+import { createSubscriptionService } from '../../server/src/money-in/subscriptions/service.ts';
+import { createPayoutSending } from '../../server/src/money-out/payouts/sending.ts';
+import { createPayoutService } from '../../server/src/money-out/payouts/service.ts';
+import { beneficiaries } from '../../server/src/money-out/subaccounts/collections.ts';
+import { createSubaccountSending } from '../../server/src/money-out/subaccounts/sending.ts';
+import { createSubaccountService } from '../../server/src/money-out/subaccounts/service.ts';
+import { createWalletControls, createWalletService } from '../../server/src/money-out/wallet/service.ts';
+import {
+  DISPUTE_SOURCES,
+  notifyOfCredit,
+  notifyOfOutputs,
+  PIX_FAMILIES,
+  SIMULATED_CLAIMS,
+} from '../../server/src/programs/modes/families.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
 import { createSimulatedLitecoin } from '../../server/src/rails/simulated/litecoin.ts';
 import { createSimulatedPix } from '../../server/src/rails/simulated/pix.ts';
-import { createRefundSending } from '../../server/src/refunds/sending.ts';
-import { createRefundService } from '../../server/src/refunds/service.ts';
-import { createReturnService } from '../../server/src/returns/service.ts';
-import { createSandboxService } from '../../server/src/sandbox/service.ts';
-import { createStoreService } from '../../server/src/store/service.ts';
-import { beneficiaries } from '../../server/src/subaccounts/collections.ts';
-import { createSubaccountSending } from '../../server/src/subaccounts/sending.ts';
-import { createSubaccountService } from '../../server/src/subaccounts/service.ts';
-import { createSubscriptionCharging } from '../../server/src/subscriptions/charging.ts';
-import { pixSubscriptions } from '../../server/src/subscriptions/collections.ts';
-import { createSubscriptionService } from '../../server/src/subscriptions/service.ts';
-import { createWalletControls, createWalletService } from '../../server/src/wallet/service.ts';
+import type { Committer } from '../../server/src/state/commit/commit.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';
 import type { Send } from '../../server/src/webhooks/sender.ts';
 import { createWebhookService } from '../../server/src/webhooks/service.ts';

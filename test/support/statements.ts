@@ -7,7 +7,7 @@ import {
   type RootOperationNode,
   sql,
 } from 'kysely';
-import type { Database, Sql } from '../../server/src/db/database.ts';
+import type { Database, Sql } from '../../server/src/state/db/database.ts';
 
 /** Creates a plugin that calls `onStatement` with the text of each statement before it is sent. */
 function createObserver(onStatement: (statement: string) => void): KyselyPlugin {

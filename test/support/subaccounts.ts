@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import { expect } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import type { Core } from './core.ts';
 import { fund } from './funds.ts';
 

@@ -17,12 +17,12 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { sql } from 'kysely';
 import pg from 'pg';
 import { ensureParts } from '../../server/scripts/build.mjs';
-import type { Sql } from '../../server/src/db/database.ts';
-import type { Log } from '../../server/src/db/log.ts';
-import { migrate } from '../../server/src/db/migrate.ts';
-import { openPglite } from '../../server/src/db/pglite.ts';
-import { openPostgres } from '../../server/src/db/postgres.ts';
 import { createSystemClock } from '../../server/src/kernel/clock.ts';
+import type { Sql } from '../../server/src/state/db/database.ts';
+import type { Log } from '../../server/src/state/db/log.ts';
+import { migrate } from '../../server/src/state/db/migrate.ts';
+import { openPglite } from '../../server/src/state/db/pglite.ts';
+import { openPostgres } from '../../server/src/state/db/postgres.ts';
 
 export interface Templates {
   /** The address of the database `postgres`; the migrated `psa_template` is on the same server. */
@@ -201,7 +201,7 @@ const CACHE = fileURLToPath(new URL('../node_modules/.cache/psa', import.meta.ur
 
 function fingerprint(): string {
   const hash = createHash('sha256').update(readFileSync(new URL('../package.json', import.meta.url)));
-  const migrations = fileURLToPath(new URL('../../server/src/db/migrations', import.meta.url));
+  const migrations = fileURLToPath(new URL('../../server/src/state/db/migrations', import.meta.url));
   for (const file of readdirSync(migrations).sort())
     hash.update(file).update(readFileSync(join(migrations, file)));
   // The migrator creates a table of its own.

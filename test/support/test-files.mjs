@@ -30,7 +30,7 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
 export const ONLY_IN_ALL = [
   // The linter's rules, and the scripts of the tests and the build, which every run of them tests too. CI runs these files
   // with each change.
-  'architecture.test.ts',
+  'linter.test.ts',
   'scripts/build.test.ts',
   'scripts/dependencies.test.ts',
   'scripts/interfaces.test.ts',
@@ -48,19 +48,19 @@ export const ONLY_IN_ALL = [
   // Whole clusters, with and without a proxy; cluster/cluster shows how instances work together.
   'cluster/command.test.ts',
   // The server of the released version, from the history of the repository; db/upgrade makes its statements.
-  'db/previous-server.test.ts',
+  'state/db/previous-server.test.ts',
   // Shows that a payout method is one file; contributing.test compares the list of the files that it touches.
-  'payouts/another-method.test.ts',
+  'money-out/payouts/another-method.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
   // Needs Prometheus' own tool; ops/dashboard compares the rules with the documents and the metrics.
-  'ops/promtool.test.ts',
+  'programs/ops/promtool.test.ts',
   // Needs systemd's own tool; scripts/systemd reads the unit as text.
-  'ops/systemd.test.ts',
+  'programs/ops/systemd.test.ts',
   // Installs code generators by npm; the gates compare the types that we generate ourselves.
   'clients/generators.test.ts',
   // Installs gateways by npm; graphql/federation shows what the server gives them.
-  'graphql/gateway.test.ts',
+  'api/operations/gateway.test.ts',
   // Needs PgBouncer; db/postgres has a pooler of its own.
   'cluster/pooler.test.ts',
   // Needs nginx and Caddy.
@@ -115,9 +115,9 @@ export const ONE_OF_EACH = [
   'attacks/slow.test.ts',
   'faults/boundaries.test.ts',
   'faults/cut.test.ts',
-  'http/listen.test.ts',
+  'api/http/listen.test.ts',
   // The program as an operator starts it, on PGlite.
-  'main.test.ts',
+  'programs/main.test.ts',
   // The elements: what both do, and each way to pay.
   'widget/mistakes.browser-test.ts',
   'widget/psa-checkout.browser-test.ts',
@@ -134,13 +134,13 @@ export const LONG = [
   'attacks/compiled.test.ts',
   'attacks/tenants.test.ts',
   'attacks/tokens.test.ts',
-  'db/lists-of-schema.test.ts',
-  'db/postgres-silence.test.ts',
-  'db/records.test.ts',
-  'db/totals.test.ts',
-  'db/upgrade.test.ts',
-  'deliveries/races.test.ts',
-  'graphql/outage.test.ts',
+  'state/db/lists-of-schema.test.ts',
+  'state/db/postgres-silence.test.ts',
+  'state/db/records.test.ts',
+  'state/db/totals.test.ts',
+  'state/db/upgrade.test.ts',
+  'catalogue/deliveries/races.test.ts',
+  'api/operations/outage.test.ts',
   'security/bad-input.test.ts',
 ];
 
@@ -158,8 +158,8 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   // A document may build everything.
   'test/documents-run.test.ts': ['widget', 'package'],
   // These files request pages of servers.
-  'test/demo/dashboard.test.ts': ['widget'],
-  'test/simulator/controls.test.ts': ['widget'],
+  'test/programs/demo/dashboard.test.ts': ['widget'],
+  'test/programs/simulator/controls.test.ts': ['widget'],
   'test/e2e/fixture.ts': ['widget'],
   'test/engines/lost-chunk.test.ts': ['widget', 'package'],
   'test/frameworks/buying.test.ts': ['widget', 'package'],
@@ -167,13 +167,13 @@ const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/live/in-chromium.test.ts': ['package'],
   'test/live/recipes.test.ts': ['package'],
   'test/live/shop.test.ts': ['package'],
-  'test/main.test.ts': ['widget'],
-  'test/refused-starts.test.ts': ['widget'],
-  'test/cli/main.test.ts': ['server', 'pgdata'],
+  'test/programs/main.test.ts': ['widget'],
+  'test/programs/refused-starts.test.ts': ['widget'],
+  'test/programs/cli/main.test.ts': ['server', 'pgdata'],
   'test/packages.test.ts': ['server', 'pgdata', 'widget', 'package'],
   'test/engines/webkit.ts': ['engines'],
-  'test/ops/promtool.test.ts': ['promtool'],
-  'test/ops/systemd.test.ts': ['systemd'],
+  'test/programs/ops/promtool.test.ts': ['promtool'],
+  'test/programs/ops/systemd.test.ts': ['systemd'],
   'test/support/launch-options.ts': ['chromium'],
   'test/support/program.ts': ['server', 'pgdata'],
   'test/widget/package.test.ts': ['widget', 'package'],

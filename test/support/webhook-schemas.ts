@@ -1,5 +1,5 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
-import { describeOperations } from '../../server/src/http/openapi.ts';
+import { describeOperations } from '../../server/src/api/http/openapi.ts';
 import { sandboxName } from '../../server/src/kernel/webhook-body.ts';
 import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/wire.ts';
 

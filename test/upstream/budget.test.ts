@@ -1,8 +1,8 @@
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import { createOffsetClock } from '../../server/src/kernel/clock.ts';
 import { RateLimitError } from '../../server/src/kernel/errors.ts';
 import type { BudgetSubject } from '../../server/src/kernel/requester.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { type Budget, createBudget, type Slot } from '../../server/src/upstream/budget/budget.ts';
 import { UPSTREAM_PRIORITIES, type UpstreamPriority } from '../../server/src/upstream/upstream.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';

@@ -1,10 +1,10 @@
 import { beforeAll, expect, test } from 'vitest';
-import { createRemoteCardPayments } from '../../server/src/card-payments/remote/service.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import { createOffsetClock } from '../../server/src/kernel/clock.ts';
-import { createRemotePayouts } from '../../server/src/payouts/remote/service.ts';
+import { createRemoteCardPayments } from '../../server/src/money-in/card-payments/remote/service.ts';
+import { createRemotePayouts } from '../../server/src/money-out/payouts/remote/service.ts';
+import { createRemoteWallet } from '../../server/src/money-out/wallet/remote/service.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { selectMirrored } from '../../server/src/upstream/mirror-store.ts';
-import { createRemoteWallet } from '../../server/src/wallet/remote/service.ts';
 import { createManualClock } from '../support/clock.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';

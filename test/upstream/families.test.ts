@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
-import type { CreatePaymentInput } from '../../server/src/payments/model.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import type { CreatePaymentInput } from '../../server/src/money-in/payments/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { approved } from '../support/cards.ts';
 import { openFreshDatabase } from '../support/database.ts';
 import { PASS } from '../support/fault-proxy.ts';

@@ -1,7 +1,5 @@
 import { sql } from 'kysely';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { State } from '../../server/src/commit/commit.ts';
-import { type Database, NoConnection } from '../../server/src/db/database.ts';
 import {
   IdempotencyError,
   InsufficientFundsError,
@@ -10,6 +8,8 @@ import {
   ValidationError,
 } from '../../server/src/kernel/errors.ts';
 import { objectId } from '../../server/src/kernel/ids.ts';
+import type { State } from '../../server/src/state/commit/commit.ts';
+import { type Database, NoConnection } from '../../server/src/state/db/database.ts';
 import {
   InDoubtError,
   type LookupResult,

@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { txidOf } from '../../server/src/pix/model.ts';
-import type { CreateSubscriptionInput } from '../../server/src/subscriptions/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import type { CreateSubscriptionInput } from '../../server/src/money-in/subscriptions/model.ts';
 import { PASS } from '../support/fault-proxy.ts';
 import { here, LOST, live, loseFirst, portsOf, sent, startNamed, there } from '../support/named-families.ts';
 import { type Pair, type Service, startService } from '../support/pair.ts';
@@ -230,7 +230,7 @@ describe('subscriptions at a service that takes them', () => {
       replayed: true,
       subscription: canceled,
     });
-    for (const id of [`psa_sub_${'0'.repeat(32)}`, 'psa_sub_', '../wallet'])
+    for (const id of [`psa_sub_${'0'.repeat(32)}`, 'psa_sub_', '../money-out/wallet'])
       await expect(subscriptions.cancel(here(pair), id)).rejects.toMatchObject({ code: 'NOT_FOUND' });
     expect((await made(pair))[0]).toMatchObject({ status: 'canceled' });
     expect(pair.facade.faults).toEqual([]);

@@ -1,10 +1,10 @@
 import { expect } from 'vitest';
 import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import type { UpstreamError } from '../../server/src/kernel/errors.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
 import type { OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
-import { buyByPix, stock } from '../deliveries/sales.ts';
+import { buyByPix, stock } from '../catalogue/deliveries/sales.ts';
 import { approved, declinedForGood } from '../support/cards.ts';
 import type { Core } from '../support/core.ts';
 import { fund } from '../support/funds.ts';
@@ -36,7 +36,7 @@ async function later(core: Core): Promise<string> {
   return core.clock.now().toISOString();
 }
 
-/** The events that come alone. Those of subscriptions come several at a time: test/subscriptions/interface.test.ts has them. */
+/** The events that come alone. Those of subscriptions come several at a time: test/money-in/subscriptions/interface.test.ts has them. */
 export type LoneEvent = Exclude<OptionalWebhookEvent, `subscription.${string}`>;
 
 /** Makes what each event reports, and returns the body that it must have. */

@@ -1,12 +1,12 @@
 import { sql } from 'kysely';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import { ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
-import { payByPix } from '../deliveries/sales.ts';
+import { payByPix } from '../catalogue/deliveries/sales.ts';
 import { approved, approvedLate } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
 import { describeOnDatabase } from '../support/database.ts';

@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { beforeAll, describe, expect, test } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import {
   NotFoundError,
@@ -8,6 +7,7 @@ import {
   RateLimitError,
   UpstreamError,
 } from '../../server/src/kernel/errors.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { touchMirrored } from '../../server/src/upstream/mirror-store.ts';
 import { noEndpoint } from '../../server/src/upstream/responses.ts';
 import { UpstreamFault } from '../../server/src/upstream/upstream.ts';

@@ -2,15 +2,16 @@ import { createHmac } from 'node:crypto';
 import { Agent, request as httpRequest } from 'node:http';
 import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
-import type { StoredCardPayment } from '../../server/src/card-payments/model.ts';
-import { createCommitter } from '../../server/src/commit/commit.ts';
-import type { Database } from '../../server/src/db/database.ts';
-import type { NewEvent } from '../../server/src/events/event.ts';
-import { createHttpServer } from '../../server/src/http/server.ts';
+import { createHttpServer } from '../../server/src/api/http/server.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
-import type { StoredPayment } from '../../server/src/payments/model.ts';
-import type { OwnPayout } from '../../server/src/payouts/model.ts';
-import { codeOnly } from '../../server/src/subaccounts/remote/mirror.ts';
+import type { StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
+import type { StoredPayment } from '../../server/src/money-in/payments/model.ts';
+import type { OwnPayout } from '../../server/src/money-out/payouts/model.ts';
+import { codeOnly } from '../../server/src/money-out/subaccounts/remote/mirror.ts';
+import { createCommitter } from '../../server/src/state/commit/commit.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
+import type { NewEvent } from '../../server/src/state/events/event.ts';
+import { createWorkQueue } from '../../server/src/state/work/queue.ts';
 import {
   knownByReferences,
   mirrored,
@@ -25,7 +26,6 @@ import { createReceiver } from '../../server/src/webhooks/receive.ts';
 import { createRemoteWebhooks } from '../../server/src/webhooks/remote/service.ts';
 import { createSender } from '../../server/src/webhooks/sender.ts';
 import { createWebhookService } from '../../server/src/webhooks/service.ts';
-import { createWorkQueue } from '../../server/src/work/queue.ts';
 import { createManualClock } from '../support/clock.ts';
 import { openAccount } from '../support/core.ts';
 

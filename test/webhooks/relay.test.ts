@@ -1,9 +1,9 @@
 import { request as httpRequest } from 'node:http';
 import { Webhook } from 'standardwebhooks';
 import { beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest';
-import type { Database } from '../../server/src/db/database.ts';
 import { plusMs } from '../../server/src/kernel/clock.ts';
 import { UnavailableError } from '../../server/src/kernel/errors.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { signedHeaders } from '../../server/src/webhooks/signing.ts';
 import { describeOnDatabase } from '../support/database.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';

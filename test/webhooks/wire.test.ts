@@ -1,9 +1,9 @@
 import { beforeAll, expect, test } from 'vitest';
 import { tokens } from '../../server/src/access/collections.ts';
-import { createTokenPauses } from '../../server/src/card-payments/tokens/service.ts';
-import type { Database } from '../../server/src/db/database.ts';
 import { DAY_MS } from '../../server/src/kernel/clock.ts';
-import { txidOf } from '../../server/src/pix/model.ts';
+import { createTokenPauses } from '../../server/src/money-in/card-payments/tokens/service.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import type { Database } from '../../server/src/state/db/database.ts';
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/wire.ts';
 import { approved, card } from '../support/cards.ts';

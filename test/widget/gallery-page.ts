@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import { fileURLToPath } from 'node:url';
 import type { Browser, BrowserContextOptions, Page } from 'playwright-core';
-import { PAGE_CSP } from '../../server/src/http/same-origin.ts';
+import { PAGE_CSP } from '../../server/src/api/http/same-origin.ts';
 import { CONTEXT } from '../support/launch-options.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-import { TEXTS } from '../../server/src/checkout-page/language.ts';
+import { TEXTS } from '../../server/src/api/checkout-page/language.ts';
 import * as english from '../../widget/src/locales/en.ts';
 import * as spanish from '../../widget/src/locales/es.ts';
 import { texts as delivered } from '../../widget/src/locales/pt-BR.delivered.ts';

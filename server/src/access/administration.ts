@@ -1,12 +1,12 @@
-import { type Committer, put } from '../commit/commit.ts';
-import type { Database, Sql } from '../db/database.ts';
-import type { NewEvent } from '../events/event.ts';
 import { KEY_PREFIX } from '../kernel/caller.ts';
 import type { Clock } from '../kernel/clock.ts';
 import { NotFoundError, PermissionError, ValidationError } from '../kernel/errors.ts';
 import { hashSecret, objectId, secret } from '../kernel/ids.ts';
 import { withoutUndefined } from '../kernel/objects.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { type Committer, put } from '../state/commit/commit.ts';
+import type { Database, Sql } from '../state/db/database.ts';
+import type { NewEvent } from '../state/events/event.ts';
 import { setBrand } from './brand-store.ts';
 import { apiKeys } from './collections.ts';
 import { type Account, type Administration, type ApiKey, assertMayHaveAnotherKey } from './keys.ts';

@@ -1,4 +1,4 @@
-import type { Sql } from '../db/database.ts';
+import type { Sql } from '../state/db/database.ts';
 import type { Logo } from './logo.ts';
 
 /** The parts of a brand to set: null takes one away, undefined leaves it. */

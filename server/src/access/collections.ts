@@ -1,4 +1,4 @@
-import type { Collection } from '../commit/commit.ts';
+import type { Collection } from '../state/commit/commit.ts';
 import type { ApiKey } from './keys.ts';
 import {
   type AccountRow,

@@ -1,4 +1,4 @@
-declare module '../events/event.ts' {
+declare module '../state/events/event.ts' {
   interface EventTypes {
     /** A token or key was revoked: what it opened is closed, on every instance. */
     credential: {

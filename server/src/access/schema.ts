@@ -1,13 +1,18 @@
-import { builder } from '../graphql/builder.ts';
-import { callerOf, type RateLimitState } from '../graphql/context.ts';
-import { authorized, successType } from '../graphql/mutations.ts';
-import { assertMayFollowAccount, assertUnrestrictedKey, type Credential } from '../kernel/caller.ts';
+import { builder } from '../api/graphql/builder.ts';
+import type { RateLimitState } from '../api/graphql/context.ts';
+import { authorized, successType } from '../api/graphql/mutations.ts';
+import {
+  assertMayFollowAccount,
+  assertUnrestrictedKey,
+  type Credential,
+  callerOf,
+} from '../kernel/caller.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
 import type { Environment } from '../kernel/tenant.ts';
 import { type AccessService, createDashboardTokenInput } from './model.ts';
 
-declare module '../graphql/context.ts' {
+declare module '../api/graphql/services.ts' {
   interface PaymentsService {
     access: AccessService;
   }

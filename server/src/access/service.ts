@@ -1,5 +1,3 @@
-import { type Committer, put } from '../commit/commit.ts';
-import type { Database, Sql } from '../db/database.ts';
 import type { CheckoutGrant } from '../kernel/caller.ts';
 import {
   bearer,
@@ -17,6 +15,8 @@ import { newCursorKey } from '../kernel/cursor.ts';
 import { NotFoundError, UnauthenticatedError } from '../kernel/errors.ts';
 import { equalSecrets, hashSecret, objectId, secret } from '../kernel/ids.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import { type Committer, put } from '../state/commit/commit.ts';
+import type { Database, Sql } from '../state/db/database.ts';
 import { tokens } from './collections.ts';
 import { assertSameMode, type Mode } from './mode.ts';
 import {

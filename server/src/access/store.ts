@@ -1,10 +1,10 @@
 import { sql as raw, type Selectable } from 'kysely';
-import type { Sql } from '../db/database.ts';
-import { ofTenant } from '../db/of-tenant.ts';
-import { readFees, toFeeColumns } from '../db/payout-fees.ts';
-import type { Tables } from '../db/tables.ts';
 import type { Permission } from '../kernel/caller.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { Sql } from '../state/db/database.ts';
+import { ofTenant } from '../state/db/of-tenant.ts';
+import { readFees, toFeeColumns } from '../state/db/payout-fees.ts';
+import type { Tables } from '../state/db/tables.ts';
 import type { Account, ApiKey } from './keys.ts';
 import type { Mode } from './mode.ts';
 import type { AccountSettings, NewToken } from './model.ts';

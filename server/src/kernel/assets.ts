@@ -7,7 +7,7 @@ const isSource = import.meta.url.endsWith('.ts');
 /** The folder of the sources; in a build, the folder of the bundle, which has their assets at the same paths. */
 const BASE = new URL(isSource ? '../' : './', import.meta.url);
 
-/** The path of a file or folder that lies among the sources, such as `db/migrations`. */
+/** The path of a file or folder that lies among the sources, such as `state/db/migrations`. */
 export function assetPath(name: string): string {
   return fileURLToPath(new URL(name, BASE));
 }
@@ -47,7 +47,7 @@ export function vendoredPath(name: string): string {
   return isSource ? createRequire(import.meta.url).resolve(name) : assetPath(`vendor/${name}`);
 }
 
-/** The path of a worker thread's program: a bundle, or in the sources `db/…-from-source.mjs`. */
+/** The path of a worker thread's program: a bundle, or in the sources `state/db/…-from-source.mjs`. */
 export function workerPath(name: string): string {
-  return assetPath(isSource ? `db/${name}-from-source.mjs` : `${name}.js`);
+  return assetPath(isSource ? `state/db/${name}-from-source.mjs` : `${name}.js`);
 }

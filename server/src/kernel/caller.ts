@@ -258,3 +258,12 @@ export function rightsOf(caller: Caller): string {
     isPayer(caller) ? id : null,
   ]);
 }
+
+/** The message for a request without a credential; one with a wrong credential says that it is invalid. */
+export const NO_KEY = 'No API key: send one in the header Authorization, as Bearer …';
+
+/** @throws UnauthenticatedError where no credential was presented */
+export function callerOf({ caller }: { readonly caller: Caller | null }): Caller {
+  if (!caller) throw new UnauthenticatedError(NO_KEY);
+  return caller;
+}

@@ -1,9 +1,8 @@
-import { builder } from '../graphql/builder.ts';
-import { callerOf } from '../graphql/context.ts';
-import { pageSize } from '../graphql/paging.ts';
-import { assertMay, type Caller, may, type Right } from '../kernel/caller.ts';
-import { PayoutRef } from '../payouts/schema.ts';
-import { SubaccountPayoutRef } from '../subaccounts/schema.ts';
+import { builder } from '../api/graphql/builder.ts';
+import { pageSize } from '../api/graphql/paging.ts';
+import { assertMay, type Caller, callerOf, may, type Right } from '../kernel/caller.ts';
+import { PayoutRef } from '../money-out/payouts/schema.ts';
+import { SubaccountPayoutRef } from '../money-out/subaccounts/schema.ts';
 import {
   REQUEST_OPERATIONS,
   type RequestOperation,
@@ -11,7 +10,7 @@ import {
   type UnresolvedRequestService,
 } from './model.ts';
 
-declare module '../graphql/context.ts' {
+declare module '../api/graphql/services.ts' {
   interface PaymentsService {
     requests: UnresolvedRequestService;
   }

@@ -1,7 +1,14 @@
-import { type Collection, joined, put, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { NewEvent } from '../events/event.ts';
 import type { OrderStatus } from '../kernel/orders.ts';
 import { lastStatusOf } from '../kernel/upstream-source.ts';
+import {
+  type Collection,
+  joined,
+  put,
+  type Reader,
+  type State,
+  type Writes,
+} from '../state/commit/commit.ts';
+import type { NewEvent } from '../state/events/event.ts';
 import type { Operation } from './intents/operations.ts';
 import { mirrored } from './mirror.ts';
 import { type MirroredOrder, type MirroredRow, selectPaymentsOfOrders } from './mirror-store.ts';

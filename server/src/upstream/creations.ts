@@ -1,7 +1,7 @@
-import type { Committer } from '../commit/commit.ts';
 import { behindChange, UpstreamError } from '../kernel/errors.ts';
 import { deterministicId, objectId } from '../kernel/ids.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Committer } from '../state/commit/commit.ts';
 import { claiming } from './intents/commands.ts';
 import { unreadable } from './responses.ts';
 

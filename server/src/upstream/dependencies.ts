@@ -1,10 +1,10 @@
-import type { Committer } from '../commit/commit.ts';
-import type { Database } from '../db/database.ts';
-import type { Records } from '../db/records.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { UpstreamFamily } from '../kernel/upstream-family.ts';
+import type { Committer } from '../state/commit/commit.ts';
+import type { Database } from '../state/db/database.ts';
+import type { Records } from '../state/db/records.ts';
 import type { Intents, RequestKind } from './intents/operations.ts';
 import type { Correction } from './mirror.ts';
 import type { MirroredResource } from './mirror-store.ts';

@@ -1,5 +1,9 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
-import type { Sql } from '../db/database.ts';
+import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { ListRange } from '../kernel/list-range.ts';
+import type { Tenant } from '../kernel/tenant.ts';
+import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping } from '../kernel/totals.ts';
+import type { Sql } from '../state/db/database.ts';
 import {
   assertCursorsPlaced,
   boundsOfPage,
@@ -8,13 +12,9 @@ import {
   isOfPeriod,
   type Period,
   selectPage,
-} from '../db/lists.ts';
-import type { Tables } from '../db/tables.ts';
-import { addedRows, groupedTotals } from '../db/totals.ts';
-import type { DetailFilter } from '../kernel/list-filter.ts';
-import type { ListRange } from '../kernel/list-range.ts';
-import type { Tenant } from '../kernel/tenant.ts';
-import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping } from '../kernel/totals.ts';
+} from '../state/db/lists.ts';
+import type { Tables } from '../state/db/tables.ts';
+import { addedRows, groupedTotals } from '../state/db/totals.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
 /** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */

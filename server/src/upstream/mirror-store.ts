@@ -1,13 +1,13 @@
 import { sql as raw, type Selectable } from 'kysely';
-import type { Sql } from '../db/database.ts';
-import { headOf } from '../db/head.ts';
-import { countList, selectRange } from '../db/lists.ts';
-import { ofTenant } from '../db/of-tenant.ts';
-import type { Tables } from '../db/tables.ts';
 import { AHEAD_MS, isAhead, plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Behind } from '../kernel/records.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Sql } from '../state/db/database.ts';
+import { headOf } from '../state/db/head.ts';
+import { countList, selectRange } from '../state/db/lists.ts';
+import { ofTenant } from '../state/db/of-tenant.ts';
+import type { Tables } from '../state/db/tables.ts';
 
 export type MirroredResource =
   | 'card_payment'

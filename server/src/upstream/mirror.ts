@@ -1,5 +1,5 @@
-import { type Collection, put, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { NewEvent } from '../events/event.ts';
+import { type Collection, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
+import type { NewEvent } from '../state/events/event.ts';
 import {
   type MirroredResource,
   type MirroredRow,

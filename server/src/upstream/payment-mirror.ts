@@ -1,7 +1,7 @@
-import { joined, type Reader, type State, type Writes } from '../commit/commit.ts';
-import type { NewEvent } from '../events/event.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { eventAt, lastStatusOf, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { joined, type Reader, type State, type Writes } from '../state/commit/commit.ts';
+import type { NewEvent } from '../state/events/event.ts';
 import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
 import { type Correction, type Made, mirrored, type Observation, writesOfMirrored } from './mirror.ts';

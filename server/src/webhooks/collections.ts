@@ -1,4 +1,4 @@
-import type { Collection } from '../commit/commit.ts';
+import type { Collection } from '../state/commit/commit.ts';
 import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
 import type { WebhookDelivery, WebhookEndpoint } from './model.ts';
 import {

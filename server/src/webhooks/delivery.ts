@@ -1,9 +1,9 @@
-import { type Committer, put } from '../commit/commit.ts';
-import type { Database } from '../db/database.ts';
 import type { Clock } from '../kernel/clock.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
 import { withSpan } from '../kernel/traces.ts';
-import type { TaskHandler } from '../work/queue.ts';
+import { type Committer, put } from '../state/commit/commit.ts';
+import type { Database } from '../state/db/database.ts';
+import type { TaskHandler } from '../state/work/queue.ts';
 import { attempts, deliveries, neighbours } from './collections.ts';
 import { statusEvents } from './events.ts';
 import {

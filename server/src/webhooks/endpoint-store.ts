@@ -1,6 +1,6 @@
-import type { Sql } from '../db/database.ts';
-import { ofTenant } from '../db/of-tenant.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Sql } from '../state/db/database.ts';
+import { ofTenant } from '../state/db/of-tenant.ts';
 import type { OptionalWebhookEvent, SigningSecrets, WebhookEndpoint } from './model.ts';
 
 export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookEndpoint | null> {

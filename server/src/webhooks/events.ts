@@ -9,7 +9,7 @@ export interface WebhookDeliveryEvent {
   snapshot: WebhookDelivery;
 }
 
-declare module '../events/event.ts' {
+declare module '../state/events/event.ts' {
   interface EventTypes {
     webhook_delivery: Pick<WebhookDeliveryEvent, 'kind' | 'previousStatus' | 'snapshot'>;
   }

@@ -1,10 +1,9 @@
-import { builder, UNKNOWN } from '../graphql/builder.ts';
-import { callerOf } from '../graphql/context.ts';
-import { addEntity } from '../graphql/federation.ts';
-import { addLoaders, type LoadersOf } from '../graphql/loaders.ts';
-import { authorized, successType } from '../graphql/mutations.ts';
-import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../graphql/paging.ts';
-import { assertMay, assertUnrestrictedKey } from '../kernel/caller.ts';
+import { builder, UNKNOWN } from '../api/graphql/builder.ts';
+import { addEntity } from '../api/graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../api/graphql/loaders.ts';
+import { authorized, successType } from '../api/graphql/mutations.ts';
+import { BOTH_WAYS, connectionArguments, readConnection, totalOf } from '../api/graphql/paging.ts';
+import { assertMay, assertUnrestrictedKey, callerOf } from '../kernel/caller.ts';
 import {
   NotFoundError,
   RateLimitError,
@@ -28,13 +27,13 @@ const loads = addLoaders({
   webhookAttempts: ({ webhooks }, tenant, webhookIds) => webhooks.attemptsOf(tenant, webhookIds),
 });
 
-declare module '../graphql/context.ts' {
+declare module '../api/graphql/services.ts' {
   interface PaymentsService {
     webhooks: WebhookService;
   }
 }
 
-declare module '../graphql/loaders.ts' {
+declare module '../api/graphql/loaders.ts' {
   interface Loaders extends LoadersOf<typeof loads> {}
 }
 

@@ -1,9 +1,9 @@
-import { type Committer, put } from '../commit/commit.ts';
-import type { Database } from '../db/database.ts';
 import { createCoalescedReads } from '../kernel/coalesce.ts';
 import { NotFoundError } from '../kernel/errors.ts';
 import { withoutExtra } from '../kernel/list-range.ts';
 import { tenantKey } from '../kernel/tenant.ts';
+import { type Committer, put } from '../state/commit/commit.ts';
+import type { Database } from '../state/db/database.ts';
 import { deliveries, ENDPOINT, endpoints } from './collections.ts';
 import { statusEvents } from './events.ts';
 import {

@@ -1,12 +1,12 @@
 import { sql as raw, type Selectable } from 'kysely';
-import type { Sql } from '../db/database.ts';
-import { headOf } from '../db/head.ts';
-import { countList, selectRange } from '../db/lists.ts';
-import { ofTenant } from '../db/of-tenant.ts';
-import type { Tables } from '../db/tables.ts';
 import { plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { Sql } from '../state/db/database.ts';
+import { headOf } from '../state/db/head.ts';
+import { countList, selectRange } from '../state/db/lists.ts';
+import { ofTenant } from '../state/db/of-tenant.ts';
+import type { Tables } from '../state/db/tables.ts';
 import { secretsOf } from './endpoint-store.ts';
 import {
   isWebhookId,

@@ -1,15 +1,15 @@
-import { tokenWebhooks } from '../card-payments/tokens/wire.ts';
-import { cardPaymentWebhooks } from '../card-payments/wire.ts';
-import { chargeWebhooks } from '../charges/wire.ts';
-import { deliveryWebhooks } from '../deliveries/wire.ts';
-import { disputeWebhooks } from '../disputes/wire.ts';
+import { deliveryWebhooks } from '../catalogue/deliveries/wire.ts';
 import type { WebhookBody } from '../kernel/webhook-body.ts';
-import { paymentWebhooks } from '../payments/wire.ts';
-import { payoutWebhooks } from '../payouts/wire.ts';
-import { refundWebhooks } from '../refunds/wire.ts';
-import { returnWebhooks } from '../returns/wire.ts';
-import { subaccountPayoutWebhooks } from '../subaccounts/wire.ts';
-import { subscriptionWebhooks } from '../subscriptions/wire.ts';
+import { tokenWebhooks } from '../money-in/card-payments/tokens/wire.ts';
+import { cardPaymentWebhooks } from '../money-in/card-payments/wire.ts';
+import { chargeWebhooks } from '../money-in/charges/wire.ts';
+import { disputeWebhooks } from '../money-in/disputes/wire.ts';
+import { paymentWebhooks } from '../money-in/payments/wire.ts';
+import { refundWebhooks } from '../money-in/refunds/wire.ts';
+import { returnWebhooks } from '../money-in/returns/wire.ts';
+import { subscriptionWebhooks } from '../money-in/subscriptions/wire.ts';
+import { payoutWebhooks } from '../money-out/payouts/wire.ts';
+import { subaccountPayoutWebhooks } from '../money-out/subaccounts/wire.ts';
 import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent, WEBHOOK_EVENTS } from './model.ts';
 
 /** The body of each event, from its slice's wire: an event without one does not compile. */

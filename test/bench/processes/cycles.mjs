@@ -100,7 +100,7 @@ function createOurs(environment, wrap = (database) => database) {
       throw error;
     },
     testing: {
-      open: async (/** @type {import('../../../server/src/db/open.ts').DatabaseOptions} */ options) =>
+      open: async (/** @type {import('../../../server/src/state/db/open.ts').DatabaseOptions} */ options) =>
         wrap(await openDatabase(options)),
     },
   });

@@ -183,7 +183,7 @@ function createOurs(environment, wrap = (database) => database) {
     testing: {
       bank,
       restLimit: 100_000_000,
-      open: async (/** @type {import('../../../server/src/db/open.ts').DatabaseOptions} */ options) =>
+      open: async (/** @type {import('../../../server/src/state/db/open.ts').DatabaseOptions} */ options) =>
         wrap(await openDatabase(options)),
     },
   });

@@ -1,8 +1,8 @@
 import { CompiledQuery } from 'kysely';
 import { selectCursorKey } from '../../../server/src/access/store.ts';
-import type { Database } from '../../../server/src/db/database.ts';
 import { createCursors } from '../../../server/src/kernel/cursor.ts';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import type { Database } from '../../../server/src/state/db/database.ts';
 import type { FollowerSpec, Received } from './followers.ts';
 import { type Compared, compare, type Entry, shareWithEvent } from './oracle.ts';
 import type { Cut } from './relay.ts';

@@ -1,7 +1,7 @@
-import { type App, createApp } from '../../../server/src/app.ts';
-import { readConfig } from '../../../server/src/config/config.ts';
-import { type Database, NoConnection } from '../../../server/src/db/database.ts';
-import type { Log } from '../../../server/src/db/log.ts';
+import { type App, createApp } from '../../../server/src/programs/app.ts';
+import { readConfig } from '../../../server/src/programs/config/config.ts';
+import { type Database, NoConnection } from '../../../server/src/state/db/database.ts';
+import type { Log } from '../../../server/src/state/db/log.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';
 import { createClient, type GraphQLClient } from '../../support/graphql.ts';

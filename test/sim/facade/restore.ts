@@ -1,10 +1,10 @@
-import { createCommitter } from '../../../server/src/commit/commit.ts';
-import { checkBackup, restoreDatabase, saveDatabase } from '../../../server/src/db/backup.ts';
-import type { Database } from '../../../server/src/db/database.ts';
-import { createRecords } from '../../../server/src/db/records.ts';
-import { announcement, STREAM_CHANNEL } from '../../../server/src/events/log-tailer.ts';
 import { PaymentError } from '../../../server/src/kernel/errors.ts';
-import { createDoubts } from '../../../server/src/modes/doubts.ts';
+import { createDoubts } from '../../../server/src/programs/modes/doubts.ts';
+import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import { checkBackup, restoreDatabase, saveDatabase } from '../../../server/src/state/db/backup.ts';
+import type { Database } from '../../../server/src/state/db/database.ts';
+import { createRecords } from '../../../server/src/state/db/records.ts';
+import { announcement, STREAM_CHANNEL } from '../../../server/src/state/events/log-tailer.ts';
 import type { Random } from '../../faults/random.ts';
 import type { ManualClock } from '../../support/clock.ts';
 import { connectTo } from '../../support/database.ts';

@@ -1,4 +1,4 @@
-// Made from the records of the payout methods in server/src/payouts/methods; `npm run regenerate` writes it.
+// Made from the records of the payout methods in server/src/kernel/payout-methods; `npm run regenerate` writes it.
 
 /** The methods that the demo offers: by GraphQL and by REST. An address is of a public ledger, and a key is not. */
 export const PAYOUT_METHODS = [

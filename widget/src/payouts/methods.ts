@@ -1,4 +1,4 @@
-// Made from the records of the payout methods in server/src/payouts/methods; `npm run regenerate` writes it.
+// Made from the records of the payout methods in server/src/kernel/payout-methods; `npm run regenerate` writes it.
 
 /** The name of each method in the table, the same in every language. */
 export const METHOD_LABELS = {

@@ -1,5 +1,5 @@
-import type { Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
+import type { Database } from '../../state/db/database.ts';
 import type { Acquirer, ChargeStatus } from '../acquirer.ts';
 import type { RefundStatus } from '../refund.ts';
 

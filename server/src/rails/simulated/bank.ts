@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import type { ExpressionBuilder, Selectable } from 'kysely';
-import type { Database } from '../../db/database.ts';
-import { ofTenant } from '../../db/of-tenant.ts';
-import type { Tables } from '../../db/tables.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { readableCode } from '../../kernel/ids.ts';
 import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
 import { METHODS, PAYOUT_METHODS } from '../../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { isStorable } from '../../kernel/text.ts';
+import type { Database } from '../../state/db/database.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import type { Tables } from '../../state/db/tables.ts';
 import type { Bank, Transfer, TransferReceipt, TransferStatus } from '../bank.ts';
 
 const SECOND_MS = 1_000;

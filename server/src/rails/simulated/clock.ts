@@ -1,6 +1,6 @@
 import { type RawBuilder, sql as raw } from 'kysely';
-import type { Database, Sql } from '../../db/database.ts';
 import type { ShiftableClock } from '../../kernel/clock.ts';
+import type { Database, Sql } from '../../state/db/database.ts';
 
 /** The control of the clock. The offset is stored, so that a restart does not go back in time. */
 export interface SimulatedClock {

@@ -1,9 +1,9 @@
 import { createHash } from 'node:crypto';
 import { bech32 } from '@scure/base';
 import { sql as raw } from 'kysely';
-import type { Database, Sql } from '../../db/database.ts';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { Database, Sql } from '../../state/db/database.ts';
 import type { LitecoinRail, LtcOutput } from '../litecoin.ts';
 
 /** A change of what the network sees at an address. */

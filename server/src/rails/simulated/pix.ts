@@ -1,11 +1,11 @@
 import { sql as raw, type Selectable } from 'kysely';
-import type { Database, Sql } from '../../db/database.ts';
-import type { Tables } from '../../db/tables.ts';
 import { brCode, parseBrCode } from '../../kernel/br-code.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { Database, Sql } from '../../state/db/database.ts';
+import type { Tables } from '../../state/db/tables.ts';
 import type { ClaimRail } from '../claims.ts';
 import type { PixCode, PixCredit, PixRail } from '../pix.ts';
 import { endToEndId } from './bank.ts';

@@ -1,10 +1,10 @@
 import type { Selectable } from 'kysely';
-import type { Database, Sql } from '../../db/database.ts';
-import type { Tables } from '../../db/tables.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import { dayOf, instantOf, plusDays } from '../../kernel/sao-paulo.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { Database, Sql } from '../../state/db/database.ts';
+import type { Tables } from '../../state/db/tables.ts';
 import type { DebitReport, PixRail } from '../pix.ts';
 import { endToEndId } from './bank.ts';
 

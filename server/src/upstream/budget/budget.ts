@@ -1,7 +1,7 @@
 import { randomUUID } from 'node:crypto';
-import { beforeWork, type Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import type { BudgetSubject } from '../../kernel/requester.ts';
+import { beforeWork, type Database } from '../../state/db/database.ts';
 import { serviceLimit } from '../rate-limits.ts';
 import {
   type BudgetState,

@@ -1,5 +1,5 @@
 import { sql as raw } from 'kysely';
-import type { Sql } from '../../db/database.ts';
+import type { Sql } from '../../state/db/database.ts';
 import type { HeldSlot } from './scheduler.ts';
 
 /**

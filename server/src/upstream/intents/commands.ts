@@ -1,7 +1,7 @@
-import { type Command, put, type State, type Writes } from '../../commit/commit.ts';
 import { hashInput } from '../../kernel/input-hash.ts';
 import type { Behind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { type Command, put, type State, type Writes } from '../../state/commit/commit.ts';
 import type { Observation } from '../mirror.ts';
 import { type Found, type Operation, RESOLVE } from './operations.ts';
 import { claims, intents } from './store.ts';

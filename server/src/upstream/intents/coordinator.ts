@@ -1,10 +1,10 @@
-import { type Committer, put, type Writes } from '../../commit/commit.ts';
-import type { Database } from '../../db/database.ts';
-import type { Records } from '../../db/records.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
 import { RateLimitError, UpstreamError } from '../../kernel/errors.ts';
 import { objectId } from '../../kernel/ids.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { type Committer, put, type Writes } from '../../state/commit/commit.ts';
+import type { Database } from '../../state/db/database.ts';
+import type { Records } from '../../state/db/records.ts';
 import { disbelieved, faultOf, OF_ANOTHER } from '../creations.ts';
 import type { Observation } from '../mirror.ts';
 import { toUpstreamError } from '../responses.ts';

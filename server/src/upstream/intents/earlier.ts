@@ -1,8 +1,8 @@
-import { type Committer, put, type Writes } from '../../commit/commit.ts';
-import type { Records } from '../../db/records.ts';
 import { RateLimitError, UnavailableError } from '../../kernel/errors.ts';
 import { type Behind, describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { type Committer, put, type Writes } from '../../state/commit/commit.ts';
+import type { Records } from '../../state/db/records.ts';
 import { toUpstreamError } from '../responses.ts';
 import { UpstreamFault } from '../upstream.ts';
 import { changeWhileOpen } from './commands.ts';

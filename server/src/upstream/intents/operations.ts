@@ -1,8 +1,8 @@
-import type { Reader, State, Writes } from '../../commit/commit.ts';
 import { OutageError, PaymentError, UpstreamError } from '../../kernel/errors.ts';
 import { describeBehind } from '../../kernel/records.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
-import type { TaskHandler } from '../../work/queue.ts';
+import type { Reader, State, Writes } from '../../state/commit/commit.ts';
+import type { TaskHandler } from '../../state/work/queue.ts';
 import type { Observation } from '../mirror.ts';
 import { UpstreamFault } from '../upstream.ts';
 import type { Done, Intent, NotFound } from './transitions.ts';

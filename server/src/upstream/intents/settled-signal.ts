@@ -1,5 +1,5 @@
-import type { Database } from '../../db/database.ts';
 import { type Clock, plusMs } from '../../kernel/clock.ts';
+import type { Database } from '../../state/db/database.ts';
 import type { Intent } from './transitions.ts';
 
 /** The channel on which an instance names an intent whose request has ended. */

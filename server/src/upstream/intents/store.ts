@@ -1,8 +1,8 @@
 import { sql as raw } from 'kysely';
-import type { Collection } from '../../commit/commit.ts';
-import type { Sql } from '../../db/database.ts';
-import { ofTenant } from '../../db/of-tenant.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
+import type { Collection } from '../../state/commit/commit.ts';
+import type { Sql } from '../../state/db/database.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
 import { type Intent, intentKey, keyOf, kindOf, splitIntentKey } from './transitions.ts';
 
 export const intents: Collection<Intent> = {

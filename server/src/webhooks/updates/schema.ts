@@ -1,10 +1,9 @@
-import type { StoredEvent } from '../../events/event.ts';
-import { AccountUpdate, addAccountUpdates } from '../../graphql/account-updates.ts';
-import { builder } from '../../graphql/builder.ts';
-import { callerOf } from '../../graphql/context.ts';
-import { assertMay } from '../../kernel/caller.ts';
+import { AccountUpdate, addAccountUpdates } from '../../api/graphql/account-updates.ts';
+import { builder } from '../../api/graphql/builder.ts';
+import { assertMay, callerOf } from '../../kernel/caller.ts';
 import { NotFoundError } from '../../kernel/errors.ts';
 import { isOneOf } from '../../kernel/list-filter.ts';
+import type { StoredEvent } from '../../state/events/event.ts';
 import type { WebhookDelivery } from '../model.ts';
 import { WebhookDeliveryRef, WebhookDeliveryStatusEnum } from '../schema.ts';
 

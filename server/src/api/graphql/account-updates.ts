@@ -1,0 +1,138 @@
+import { PermissionError, ValidationError } from '../../kernel/errors.ts';
+import type { Resource, StoredEvent } from '../../state/events/event.ts';
+import { builder } from './builder.ts';
+import type { Context } from './context.ts';
+
+/** An update of any kind. */
+interface AccountChange {
+  cursor: string;
+  occurredAt: Date;
+}
+
+export const AccountUpdate = builder.interfaceRef<AccountChange>('AccountUpdate').implement({
+  description: 'A change of any resource of the account; the argument `kinds` selects which.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime', description: 'The time of the change.' }),
+  }),
+  resolveType: (update) => typenames.get(update),
+});
+
+/** The type of each update: its slice's, which does not know that it is one of several. */
+const typenames = new WeakMap<object, string>();
+
+const AccountUpdateKind = builder.enumType('AccountUpdateKind', {
+  description: 'The kinds of updates of accountUpdates.',
+  values: {
+    CARD_PAYMENT: { description: 'Card payments: CardPaymentUpdate.' },
+    CHARGE: { description: 'Charges: ChargeUpdate.' },
+    CHECKOUT_TOKEN: { description: 'Pauses of checkout tokens: CheckoutTokenUpdate.' },
+    DISPUTE: { description: 'Disputes: DisputeUpdate.' },
+    PAYMENT: { description: 'Payments by PIX and LTC: PaymentUpdate.' },
+    PAYOUT: { description: 'Payouts of the main account: PayoutUpdate.' },
+    REFUND: { description: 'Refunds of what the credential may read: RefundUpdate.' },
+    SUBACCOUNT: {
+      description: 'Subaccounts: their balances, and each entry of their statements: SubaccountUpdate.',
+    },
+    SUBACCOUNT_PAYOUT: { description: 'Payouts of subaccounts: SubaccountPayoutUpdate.' },
+    SUBSCRIPTION: { description: 'Recurring PIX and its cycles: PixSubscriptionUpdate.' },
+    WALLET: { description: 'The wallet: WalletUpdate.' },
+    WEBHOOK_DELIVERY: { description: 'Deliveries of webhooks: WebhookDeliveryUpdate.' },
+  } as const,
+});
+type Kind = typeof AccountUpdateKind.$inferType;
+
+/** The updates of one kind, as its slice follows them. */
+interface Followed {
+  typename: string;
+  resource: Resource;
+  /**
+   * Returns what a caller follows.
+   * @throws PermissionError where it may not
+   */
+  follow(context: Context): {
+    /** Selects events of the resource; all if left out. */
+    matches?: (event: StoredEvent) => boolean;
+    toItem: (event: StoredEvent, cursor: string) => AccountChange;
+  };
+  /** Refuses a kind that the service behind the facade does not offer. */
+  assertOffered?(context: Context): void;
+}
+
+const kinds = new Map<Kind, Followed>();
+
+/** Makes the updates of a slice a part of `accountUpdates`. Their type implements `AccountUpdate`. */
+export function addAccountUpdates(kind: Kind, followed: Followed): void {
+  kinds.set(kind, followed);
+}
+
+builder.subscriptionField('accountUpdates', (t) =>
+  t.field({
+    type: AccountUpdate,
+    description:
+      'All changes that the credential may follow, in one stream with one cursor, in the order in which they happened: what a dashboard opens. No first state, only changes; never coalesced.',
+    args: {
+      after: t.arg.string({ description: 'The cursor of an update, or an `updatesCursor`.' }),
+      kinds: t.arg({
+        type: [AccountUpdateKind],
+        description:
+          'The kinds to send. If omitted: all that the credential may follow and the upstream service reports. A named kind is refused with FORBIDDEN if the credential may not follow it, and with NOT_OFFERED if the upstream service does not report it: SUBACCOUNT, and REFUND without refunds.',
+      }),
+    },
+    subscribe: (_, { after, kinds: wanted }, context) => {
+      const followers = wanted ? followWanted(wanted, context) : followAllowed(context);
+      return context.subscribe<AccountChange>({
+        topic: { resources: [...followers.keys()] },
+        matches: (event) => followers.get(event.resource)?.matches(event) ?? false,
+        after,
+        toItem: (event, cursor) => followers.get(event.resource)!.toItem(event, cursor),
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+);
+
+type Followers = ReadonlyMap<Resource, Required<ReturnType<Followed['follow']>>>;
+
+/** @throws PermissionError, ValidationError */
+function followWanted(wanted: readonly Kind[], context: Context): Followers {
+  if (wanted.length === 0)
+    throw new ValidationError([{ path: 'kinds', message: 'must name at least one kind' }]);
+  const followed = wanted.map((kind) => kinds.get(kind)!);
+  return new Map(
+    followed.map((each) => {
+      const follower = followerOf(each, context);
+      each.assertOffered?.(context);
+      return [each.resource, follower];
+    }),
+  );
+}
+
+/** @throws PermissionError where the credential may follow nothing */
+function followAllowed(context: Context): Followers {
+  const followers = [...kinds.values()].flatMap((each) => {
+    try {
+      return [[each.resource, followerOf(each, context)] as const];
+    } catch (error) {
+      if (error instanceof PermissionError) return [];
+      throw error;
+    }
+  });
+  if (followers.length === 0) throw new PermissionError('This credential follows nothing of the account');
+  return new Map(followers);
+}
+
+function followerOf({ typename, follow }: Followed, context: Context) {
+  const { matches = () => true, toItem } = follow(context);
+  return {
+    matches,
+    toItem(event: StoredEvent, cursor: string) {
+      const item = toItem(event, cursor);
+      typenames.set(item, typename);
+      return item;
+    },
+  };
+}

@@ -1,0 +1,102 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import {
+  type DocumentNode,
+  GraphQLError,
+  type GraphQLResolveInfo,
+  type GraphQLSchema,
+  getNamedType,
+  getOperationAST,
+  isInputObjectType,
+  Kind,
+  OperationTypeNode,
+  type SelectionSetNode,
+  TypeNameMetaFieldDef,
+} from 'graphql';
+import type { Plugin } from 'graphql-yoga';
+import { IdempotencyError } from '../../kernel/errors.ts';
+import { keyInHeader, REPLAYED_HEADER } from '../http/idempotency-key.ts';
+import { collectFields } from './selections.ts';
+
+/** The members of a context that come from an HTTP request; an operation over a WebSocket has neither. */
+interface HttpContext {
+  req?: IncomingMessage;
+  res?: ServerResponse;
+}
+
+/**
+ * Accepts `Idempotency-Key` in place of `input.idempotencyKey`, for an operation with one mutation field: with two it is
+ * unknown which of them the key is for. A query ignores it.
+ */
+export function idempotencyHeaderPlugin(): Plugin {
+  return {
+    onExecute({ args: { schema, document, operationName, contextValue }, setResultAndStopExecution }) {
+      if (keyOf(contextValue) === null) return;
+      const problem = problemOf(schema, document, operationName);
+      if (!problem) return;
+      const error = new GraphQLError(`Idempotency-Key: ${problem}`, {
+        extensions: { http: { status: 400 } },
+      });
+      setResultAndStopExecution({ errors: [error] });
+    },
+  };
+}
+
+/** Adds the key of the header to the input of a mutation. @throws IdempotencyError where the input has another key */
+export function withKeyOfHeader(args: object, context: object): object {
+  const key = keyOf(context);
+  if (key === null) return args;
+  const { input } = args as { input: { idempotencyKey?: string | null } };
+  if ((input.idempotencyKey ?? key) !== key)
+    throw new IdempotencyError('Idempotency-Key and input.idempotencyKey are different');
+  return { ...args, input: { ...input, idempotencyKey: key } };
+}
+
+/** Marks the HTTP response as replayed, where the only mutation field of the operation was replayed. */
+export function markReplay(result: unknown, context: object, info: GraphQLResolveInfo): void {
+  const { res } = context as HttpContext;
+  if (!res || res.headersSent || (result as { replayed?: unknown } | null)?.replayed !== true) return;
+  if (executedFields(info) === 1) res.setHeader(...REPLAYED_HEADER);
+}
+
+/** The number of mutation fields that an operation executes. */
+function executedFields({ variableValues: variables, ...info }: GraphQLResolveInfo): number {
+  const fields = collectFields({ ...info, variables }, info.parentType, [info.operation.selectionSet]);
+  return [...fields.values()].filter(([node]) => node!.name.value !== TypeNameMetaFieldDef.name).length;
+}
+
+function keyOf(context: object): string | null {
+  const { req } = context as HttpContext;
+  return req ? keyInHeader(req) : null;
+}
+
+/** Returns the reason why an operation cannot have a key; null where it can. */
+function problemOf(
+  schema: GraphQLSchema,
+  document: DocumentNode,
+  operationName: string | null | undefined,
+): string | null {
+  const operation = getOperationAST(document, operationName);
+  if (operation?.operation !== OperationTypeNode.MUTATION) return null;
+  const [name, ...others] = rootFields(document, operation.selectionSet);
+  if (name === undefined || others.length > 0) return 'is for an operation with exactly one mutation field';
+  const input = schema
+    .getMutationType()
+    ?.getFields()
+    [name]?.args.find((each) => each.name === 'input')?.type;
+  const type = input && getNamedType(input);
+  const takesKey = isInputObjectType(type) && 'idempotencyKey' in type.getFields();
+  return takesKey ? null : `${name} takes no idempotency key`;
+}
+
+/** The names of the mutation fields, with repetitions. Some clients add `__typename` to them, which does nothing. */
+function rootFields(document: DocumentNode, { selections }: SelectionSetNode): string[] {
+  return selections.flatMap((selection) => {
+    if (selection.kind === Kind.FIELD)
+      return selection.name.value === TypeNameMetaFieldDef.name ? [] : [selection.name.value];
+    if (selection.kind === Kind.INLINE_FRAGMENT) return rootFields(document, selection.selectionSet);
+    const fragment = document.definitions.find(
+      (each) => each.kind === Kind.FRAGMENT_DEFINITION && each.name.value === selection.name.value,
+    );
+    return fragment?.kind === Kind.FRAGMENT_DEFINITION ? rootFields(document, fragment.selectionSet) : [];
+  });
+}

@@ -1,0 +1,243 @@
+import { type IncomingMessage, METHODS, type ServerResponse } from 'node:http';
+import { z } from 'zod';
+import {
+  assertMay,
+  assertUnrestrictedKey,
+  bearer,
+  type Caller,
+  environmentOfKey,
+} from '../../kernel/caller.ts';
+import { type Clock, secondsUntil } from '../../kernel/clock.ts';
+import {
+  describeOutage,
+  IdempotencyError,
+  OutageError,
+  PaymentError,
+  RateLimitError,
+  UnauthenticatedError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import type { Admission } from './admission.ts';
+import type { ClientAddress } from './client-address.ts';
+import { keyInHeader, REPLAYED_HEADER } from './idempotency-key.ts';
+import { parseInput, readNoObject, readObject } from './json-input.ts';
+import { sendMissingPage, wantsPage } from './missing-page.ts';
+import { closestName, shownName } from './names.ts';
+import { decodeParams } from './request-url.ts';
+import { type RestOperation, STATUS, takesKey } from './rest.ts';
+import { HttpError, type RequestContext, type Route, retryHeaders, sendJson } from './routes.ts';
+
+/** Counts one request of an account, in either environment; `resetAt` is when the whole `limit` is available again. */
+export type TakeRequest = (
+  accountId: string,
+) => Promise<{ admitted: boolean; limit: number; remaining: number; resetAt: Date }>;
+
+/**
+ * The routes of all operations, as one route over `/v1`: a request for an unknown path, or with the wrong method, is
+ * authenticated and counted as any other.
+ */
+export function createRestRoutes({
+  operations,
+  access,
+  addressOf,
+  takeRequest,
+  clock,
+  onFault,
+}: {
+  operations: readonly RestOperation[];
+  access: Authentication & Admission;
+  addressOf: ClientAddress;
+  takeRequest: TakeRequest;
+  clock: Clock;
+  onFault: (fault: unknown) => void;
+}): Route[] {
+  assertValidDeclarations(operations);
+  const table = operations.map((operation) => ({ operation, path: pathPattern(operation) }));
+  const isPath = (pathname: string) => table.some(({ path }) => path.test(pathname));
+
+  async function admit(request: IncomingMessage, response: ServerResponse): Promise<Caller> {
+    const { authorization } = request.headers;
+    await access.admit(authorization, addressOf(request), request.socket);
+    const caller = await authenticate(access, authorization, request.socket);
+    const { admitted, limit, remaining, resetAt } = await takeRequest(caller.tenant.accountId);
+    const seconds = secondsUntil(resetAt, clock);
+    response.setHeader('ratelimit-limit', limit);
+    response.setHeader('ratelimit-remaining', remaining);
+    response.setHeader('ratelimit-reset', seconds);
+    if (!admitted) throw new RateLimitError(`${limit} requests a minute`, seconds);
+    return caller;
+  }
+
+  async function answer({ request, response, url, setTemplate }: RequestContext) {
+    const caller = await admit(request, response);
+    const { operation, params } = findOperation(table, request.method ?? '', url.pathname);
+    setTemplate?.(operation.path);
+    assertPermitted(caller, operation);
+    const query = queryOf(operation, url);
+    const result = await operation.handle({
+      caller,
+      params: operation.params ? parseInput(operation.params, params) : {},
+      query: operation.query ? parseInput(operation.query, query) : {},
+      body: await bodyOf(operation, request),
+    });
+    const status = Number(result.status);
+    if (result.replayed) response.setHeader(...REPLAYED_HEADER);
+    return { status, body: z.encode(operation.answers[status].schema, result.body) };
+  }
+
+  return [
+    {
+      methods: METHODS,
+      path: /^\/v1(?:\/|$)/,
+      async handle(context) {
+        context.response.setHeader('cache-control', 'no-store');
+        // Java's own client accepts HTML, too; browsers alone accept XHTML.
+        const { accept = '' } = context.request.headers;
+        const isBrowser = wantsPage(context.request) && accept.includes('application/xhtml+xml');
+        if (isBrowser && !isPath(context.url.pathname))
+          return sendMissingPage(context.request, context.response);
+        const { status, body, headers } = await answer(context).then(
+          (answered) => ({ ...answered, headers: {} }),
+          (error: unknown) => errorResponse(error, onFault),
+        );
+        sendJson(context.response, status, body, headers);
+      },
+    },
+  ];
+}
+
+/**
+ * Reads the query.
+ * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for one that the
+ * operation does not have: a list would be answered without the filter that was asked for
+ */
+function queryOf(operation: RestOperation, { searchParams }: URL): Record<string, string> {
+  const query: Record<string, string> = {};
+  for (const [name, value] of searchParams) {
+    if (Object.hasOwn(query, name)) throw new ValidationError([{ path: name, message: 'is given twice' }]);
+    if (!operation.query || !Object.hasOwn(operation.query.shape, name)) {
+      const meant = closestName(name, Object.keys(operation.query?.shape ?? {}));
+      const hint = meant === null ? '' : `; ${meant} may be meant`;
+      const message = `is no query parameter of ${operation.method} ${operation.path}${hint}`;
+      throw new ValidationError([{ path: name === '' ? 'query' : shownName(name), message }]);
+    }
+    query[name] = value;
+  }
+  return query;
+}
+
+/** The body of an operation that takes none. */
+const noMembers = z.object({});
+
+/** Reads and validates the body. An operation without one refuses a member, which would have no effect. */
+async function bodyOf(operation: RestOperation, request: IncomingMessage): Promise<unknown> {
+  if (operation.body)
+    return parseInput(operation.body, withKey(operation, request, await readObject(request)));
+  if (operation.method !== 'GET') parseInput(noMembers, await readNoObject(request));
+  return undefined;
+}
+
+/** Adds the key of the header to the body. @throws ValidationError, IdempotencyError where the body has another key */
+function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
+  const key = keyInHeader(request);
+  if (key === null) return body;
+  if (!takesKey(operation)) {
+    const message = `is of no use to ${operation.method} ${operation.path}`;
+    throw new ValidationError([{ path: 'Idempotency-Key', message }]);
+  }
+  const keyOfBody = (body as { idempotencyKey?: unknown }).idempotencyKey ?? key;
+  if (keyOfBody !== key) throw new IdempotencyError('Idempotency-Key and idempotencyKey are different');
+  return { ...body, idempotencyKey: key };
+}
+
+/** Identifies the caller by an API key; refuses every other token. @throws UnauthenticatedError */
+async function authenticate(
+  access: Authentication,
+  authorization: string | undefined,
+  connection: object,
+): Promise<Caller> {
+  if (environmentOfKey(bearer(authorization)) === null) throw new UnauthenticatedError('Invalid API key');
+  return access.authenticate(authorization, connection);
+}
+
+/** Throws, or rejects, as `AccessService.authenticate`; a promise only where the caller is not cached. */
+interface Authentication {
+  authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
+}
+
+/** @throws PermissionError */
+function assertPermitted(caller: Caller, { right }: RestOperation): void {
+  if (right) assertMay(caller, right);
+  else assertUnrestrictedKey(caller);
+}
+
+interface Row {
+  operation: RestOperation;
+  path: RegExp;
+}
+
+/** Finds the operation of a path. @throws HttpError 404, 405 */
+function findOperation(table: readonly Row[], method: string, pathname: string) {
+  const rows = table.filter(({ path }) => path.test(pathname));
+  if (rows.length === 0) throw new HttpError(404, 'Not found');
+  const declaredMethod = method === 'HEAD' ? 'GET' : method;
+  const row = rows.find(({ operation }) => operation.method === declaredMethod);
+  if (!row) {
+    const allowed = rows.flatMap(({ operation }) =>
+      operation.method === 'GET' ? ['GET', 'HEAD'] : [operation.method],
+    );
+    throw new HttpError(405, 'Method not allowed', { allow: allowed.join(', ') });
+  }
+  return { operation: row.operation, params: decodeParams(row.path.exec(pathname)?.groups) };
+}
+
+function pathPattern({ path }: RestOperation): RegExp {
+  return new RegExp(`^${path.replaceAll('.', '\\.').replace(/\{(\w+)\}/g, '(?<$1>[^/]+)')}$`);
+}
+
+/** The response to an error: a refusal with its message, an outage with a general message, a fault with none. */
+function errorResponse(
+  error: unknown,
+  onFault: (fault: unknown) => void,
+): { status: number; body: { error: string }; headers: Record<string, string> } {
+  if (error instanceof HttpError)
+    return { status: error.status, body: { error: error.message }, headers: error.headers };
+  if (!(error instanceof PaymentError)) {
+    onFault(error);
+    if (!(error instanceof OutageError))
+      return { status: 500, body: { error: 'Internal error' }, headers: {} };
+    const { status, message } = describeOutage(error);
+    return { status, body: { error: message }, headers: retryHeaders(error) };
+  }
+  const status = STATUS[error.code];
+  return {
+    status,
+    body: { error: error instanceof ValidationError ? describeFields(error) : error.message },
+    headers: {
+      // The refusal itself: the words of the body may change.
+      'x-error-code': error.code,
+      ...(status === 401 ? { 'www-authenticate': 'Bearer' } : {}),
+      ...(error instanceof RateLimitError ? { 'retry-after': String(error.retryAfterSeconds) } : {}),
+    },
+  };
+}
+
+/** Builds the message of wrong fields. The domain names them `input.valueCents`; a REST body has no `input`. */
+function describeFields({ fields }: ValidationError): string {
+  return fields.map(({ path, message }) => `${path.replace(/^input\./, '')}: ${message}`).join('; ');
+}
+
+/** Checks the declarations at the start of the server. @throws TypeError for duplicates and undescribed parameters */
+function assertValidDeclarations(operations: readonly RestOperation[]): void {
+  const seen = new Set<string>();
+  for (const { method, path, operationId, params } of operations) {
+    for (const name of [operationId, `${method} ${path.replaceAll(/\{\w+\}/g, '{}')}`]) {
+      if (seen.has(name)) throw new TypeError(`two REST operations are ${name}`);
+      seen.add(name);
+    }
+    const named = [...path.matchAll(/\{(\w+)\}/g)].map(([, name]) => name);
+    const described = Object.keys(params?.shape ?? {});
+    if (named.length !== described.length || named.some((name) => !described.includes(name!)))
+      throw new TypeError(`${operationId} does not describe the parameters of ${path}`);
+  }
+}

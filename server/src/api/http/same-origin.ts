@@ -1,0 +1,139 @@
+import type { z } from 'zod';
+import {
+  InsufficientFundsError,
+  PaymentError,
+  RateLimitError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { parseInput, readObject } from './json-input.ts';
+import { STATUS } from './rest.ts';
+import { HttpError, type RequestContext, type Route, sendJson } from './routes.ts';
+
+/** Makes routes for our own pages alone, the demo's and the simulator's, which need no credential. */
+export interface SameOrigin {
+  /** Closes a route to every other host and page. */
+  guard(route: Route): Route;
+  /**
+   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks; any other member is refused. A refusal of
+   * the service is `{ error, code, fields }`: a sentence, the closed code, and each field that is wrong by its path. One by HTTP
+   * alone, such as of another site or a control that has nothing to do, is `{ error }`.
+   */
+  action<Schema extends z.ZodType>(
+    path: RegExp,
+    schema: Schema,
+    handle: (input: z.output<Schema>, context: RequestContext) => Promise<Answer>,
+  ): Route;
+  /** Answers a GET of our own pages with what `handle` returns. `schema` checks the query. */
+  read<Schema extends z.ZodType>(
+    path: RegExp,
+    schema: Schema,
+    handle: (input: z.output<Schema>) => Promise<Answer>,
+  ): Route;
+}
+
+interface Answer {
+  status?: number;
+  body: unknown;
+  headers?: Record<string, string>;
+}
+
+/** The policy of a strict shop: nothing from elsewhere, no inline script or style, no frame around the page. */
+export const PAGE_CSP = [
+  "default-src 'self'",
+  "connect-src 'self' ws: wss:",
+  "frame-ancestors 'none'",
+  "base-uri 'none'",
+  "form-action 'none'",
+  "require-trusted-types-for 'script'",
+  'trusted-types lit-html',
+].join('; ');
+
+/** The header that a program sends in place of an Origin. A page of another site cannot send it without a preflight. */
+const ACTION_HEADER = 'x-psa-action';
+
+export function createSameOrigin(publicUrl: string): SameOrigin {
+  const guard = (route: Route): Route => ({
+    ...route,
+    handle(context) {
+      assertOwnHost(context, publicUrl);
+      return route.handle(context);
+    },
+  });
+  return {
+    guard,
+    action: (path, schema, handle) =>
+      guard({
+        methods: ['POST'],
+        path,
+        async handle(context) {
+          assertOwnAction(context);
+          await respond(context, async () =>
+            handle(validate(schema, await readObject(context.request)), context),
+          );
+        },
+      }),
+    read: (path, schema, handle) =>
+      guard({
+        methods: ['GET'],
+        path,
+        handle: (context) =>
+          respond(context, async () =>
+            handle(validate(schema, Object.fromEntries(context.url.searchParams))),
+          ),
+      }),
+  };
+}
+
+/** Validates an input. @throws ValidationError */
+function validate<Schema extends z.ZodType>(schema: Schema, input: unknown): z.output<Schema> {
+  return parseInput(schema, input) as z.output<Schema>;
+}
+
+async function respond({ response }: RequestContext, handle: () => Promise<Answer>): Promise<void> {
+  const { status = 200, body, headers } = await handle().catch(errorResponse);
+  sendJson(response, status, body, { 'cache-control': 'no-store', ...headers });
+}
+
+/** The response to a refusal. @throws any other error unchanged */
+function errorResponse(error: unknown): Answer {
+  if (!(error instanceof PaymentError)) throw error;
+  return {
+    status: STATUS[error.code],
+    body: {
+      error: error.message,
+      code: error.code,
+      fields: error instanceof ValidationError ? error.fields.map(toFieldError) : [],
+      ...(error instanceof InsufficientFundsError ? { withdrawableCents: error.withdrawableCents } : {}),
+    },
+    ...(error instanceof RateLimitError
+      ? { headers: { 'retry-after': String(error.retryAfterSeconds) } }
+      : {}),
+  };
+}
+
+/** Removes `input` from the domain's name of a field, as in `input.amountCents`: these bodies have none. */
+function toFieldError({ path, message }: { path: string; message: string }) {
+  return { path: path.replace(/^input\./, ''), message };
+}
+
+/** Refuses a foreign name that resolves to this machine, and a page of another site. @throws HttpError 403 */
+function assertOwnHost({ request }: RequestContext, publicUrl: string): void {
+  const ownHosts = new Set(['localhost', '127.0.0.1', '[::1]', new URL(publicUrl).hostname]);
+  const { host = '', origin } = request.headers;
+  const isOwn = (url: string) => URL.canParse(url) && ownHosts.has(new URL(url).hostname);
+  if (!isOwn(`http://${host}`) || (origin !== undefined && !isOwn(origin)))
+    throw new HttpError(403, 'The demo answers to its own pages alone');
+}
+
+/**
+ * Checks a request that changes something: it must come from a page of the same host and port, because other programs
+ * serve pages on this machine too; or, without an Origin, it must have the header. @throws HttpError 403
+ */
+function assertOwnAction({ request: { headers } }: RequestContext): void {
+  const { origin, host = '' } = headers;
+  const isOwn =
+    origin === undefined
+      ? headers[ACTION_HEADER] !== undefined
+      : URL.canParse(origin) && new URL(origin).host === new URL(`http://${host}`).host;
+  if (!isOwn) throw new HttpError(403, `Only our own pages may do this; a program sends ${ACTION_HEADER}: 1`);
+}

@@ -1,0 +1,148 @@
+import { sql as raw } from 'kysely';
+import { plusMs } from '../../kernel/clock.ts';
+import type { Sql } from '../../state/db/database.ts';
+
+/** Ended windows that one statement deletes. A statement adds three windows at most, so the table does not grow. */
+const SWEEP_LIMIT = 10;
+
+/** Deletes windows that ended a minute ago, except those of `keys`: one statement cannot change a row twice. */
+function sweep(keys: readonly string[], now: Date) {
+  return raw`
+    delete from rate_window where key in (
+      select key from rate_window where ends_at <= ${plusMs(now, -SWEEP_AFTER_MS)} and key <> all(${keys}::text[])
+      order by ends_at limit ${SWEEP_LIMIT} for update skip locked
+    )
+  `;
+}
+
+const SWEEP_AFTER_MS = 60_000;
+
+/**
+ * Adds `want` to the current window of `key` in one statement, which begins a window where there is none. Returns the end
+ * of the window and the sum that all instances have reserved in it, with this reservation.
+ *
+ * A window that ends later than two lengths from now was begun before the clock was set back. One length is the window's
+ * own; the other is for instances whose clocks differ.
+ */
+export async function reserve(
+  sql: Sql,
+  { key, want, lengthMs, now }: { key: string; want: number; lengthMs: number; now: Date },
+): Promise<{ endsAt: Date; used: number }> {
+  const isOver = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * lengthMs)})`;
+  const { rows } = await raw<{ ends_at: Date; used: number }>`
+    with swept as (${sweep([key], now)})
+    insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, lengthMs)}, ${want})
+    on conflict (key) do update set
+      ends_at = case when ${isOver} then excluded.ends_at else w.ends_at end,
+      used = case when ${isOver} then excluded.used else w.used + excluded.used end
+    returning ends_at, used
+  `.execute(sql);
+  const { ends_at: endsAt, used } = rows[0]!;
+  return { endsAt, used };
+}
+
+/** Returns unused reservations to their windows. A window that has ended since, or was begun again, keeps its count. */
+export async function release(
+  sql: Sql,
+  reserved: readonly { key: string; endsAt: Date; unused: number }[],
+): Promise<void> {
+  await raw`
+    with own as (
+      select w.key, r.unused
+      from rate_window w
+        join unnest(
+          ${reserved.map(({ key }) => key)}::text[],
+          ${reserved.map(({ endsAt }) => endsAt)}::timestamptz[],
+          ${reserved.map(({ unused }) => unused)}::bigint[]
+        ) r (key, ends_at, unused) using (key, ends_at)
+      -- Locked in one order: instances that stop together would deadlock.
+      order by w.key for update of w
+    )
+    update rate_window w set used = w.used - own.unused from own where w.key = own.key
+  `.execute(sql);
+}
+
+// ── Counts that are forgotten after a quiet time ────────────────────────────────────────────────
+
+/** A count, and the instant at which it is forgotten if nothing more is counted. */
+export interface Count {
+  used: number;
+  endsAt: Date;
+}
+
+/** Reads the counts of these keys that are not forgotten. */
+export async function selectCounts(
+  sql: Sql,
+  keys: readonly string[],
+  { now, quietMs }: { now: Date; quietMs: number },
+): Promise<Map<string, Count>> {
+  const rows = await sql
+    .selectFrom('rate_window')
+    .selectAll()
+    .where('key', 'in', keys)
+    .where('ends_at', '>', now)
+    // A later end was written before the clock was set back.
+    .where('ends_at', '<=', plusMs(now, 2 * quietMs))
+    .execute();
+  return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { used, endsAt }]));
+}
+
+/** Adds one, up to `most`, to a count that still equals `seen`. Returns false, without a change, where it does not. */
+export async function addIfUnchanged(
+  sql: Sql,
+  {
+    key,
+    seen,
+    now,
+    quietMs,
+    most,
+  }: { key: string; seen: Count | null; now: Date; quietMs: number; most: number },
+): Promise<boolean> {
+  const isUnchanged = seen
+    ? raw<boolean>`w.used = ${seen.used} and w.ends_at = ${seen.endsAt}`
+    : raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
+  const { rows } = await raw`
+    with swept as (${sweep([key], now)})
+    insert into rate_window as w (key, ends_at, used) values (${key}, ${plusMs(now, quietMs)}, ${Math.min((seen?.used ?? 0) + 1, most)})
+    on conflict (key) do update set ends_at = excluded.ends_at, used = excluded.used where ${isUnchanged}
+    returning key
+  `.execute(sql);
+  return rows.length > 0;
+}
+
+/** Adds one to each count, up to `most`. Returns the new counts. */
+export async function addToCounts(
+  sql: Sql,
+  keys: readonly string[],
+  { now, quietMs, most }: { now: Date; quietMs: number; most: number },
+): Promise<Map<string, number>> {
+  const isOver = raw<boolean>`(w.ends_at <= ${now} or w.ends_at > ${plusMs(now, 2 * quietMs)})`;
+  const { rows } = await raw<{ key: string; used: number }>`
+    with swept as (${sweep(keys, now)})
+    insert into rate_window as w (key, ends_at, used)
+    -- Locked in one order: concurrent statements would deadlock.
+    select key, ${plusMs(now, quietMs)}::timestamptz, 1 from unnest(${keys}::text[]) key order by key
+    on conflict (key) do update set
+      ends_at = excluded.ends_at,
+      used = case when ${isOver} then 1 else least(w.used + 1, ${most}::bigint) end
+    returning key, used
+  `.execute(sql);
+  return new Map(rows.map(({ key, used }) => [key, used]));
+}
+
+/** Subtracts `by` from each count, down to zero. */
+export async function takeFromCounts(
+  sql: Sql,
+  amounts: readonly { key: string; by: number }[],
+): Promise<void> {
+  await raw`
+    with own as (
+      select w.key, a.by
+      from rate_window w
+        join unnest(${amounts.map(({ key }) => key)}::text[], ${amounts.map(({ by }) => by)}::bigint[]) a (key, by)
+          using (key)
+      order by w.key for update of w
+    )
+    update rate_window w set used = greatest(0, w.used - own.by) from own where w.key = own.key
+  `.execute(sql);
+}

@@ -1,0 +1,157 @@
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import { beforeWork, ReadOnlyDatabase, type Sql } from '../../state/db/database.ts';
+import { release, reserve } from './store.ts';
+
+/** The state of a window as this instance knows it: reservations of other instances show after its next reservation. */
+export interface WindowState {
+  limit: number;
+  remaining: number;
+  resetAt: Date;
+}
+
+/** The windows of one limit, one for each key, over all instances of one database. */
+export interface Windows {
+  /**
+   * Takes an admission, and returns whether one was left. Returns a promise where this instance has none reserved and queries
+   * the database; it rejects where the database does not respond: nothing was admitted, nothing was refused.
+   */
+  take(key: string): boolean | Promise<boolean>;
+  /** Returns an admission that was taken and not used. */
+  putBack(key: string): void;
+  peek(key: string): WindowState;
+  /** Returns this instance's reservations to the database, when it stops. */
+  release(): Promise<void>;
+}
+
+const MINUTE_MS = 60_000;
+/** The most shares of one limit in memory: requests may come from any number of networks. */
+const MAX_SHARES = 50_000;
+
+/** The part of a window that this instance has reserved. */
+interface Share {
+  endsAt: number;
+  /** The reservations of all instances when the database was last queried. */
+  used: number;
+  /** The rest of this instance's reservation. */
+  reserved: number;
+}
+
+/**
+ * Creates windows of a minute, each from the first use of its key on any instance. An instance reserves `chunk` at a time
+ * with one statement and counts it down in memory. So all instances together never exceed the limit, and a chunk of 1 is
+ * exact; a larger one may leave a few unused that other instances have reserved.
+ */
+export function createWindows({
+  sql,
+  clock,
+  name,
+  limit,
+  chunk,
+}: {
+  sql: Sql;
+  clock: Clock;
+  /** Separates these windows from those of other limits in the database. */
+  name: string;
+  /** The admissions of a window. */
+  limit: number;
+  chunk: number;
+}): Windows {
+  /** The shares by key, in the order in which they began. */
+  const shares = new Map<string, Share>();
+  /** The callers that wait for a key's reservation: a key has one in flight at a time. */
+  const waiting = new Map<string, Waiter[]>();
+
+  function currentShare(key: string): Share | null {
+    const now = clock.ms();
+    for (const [oldest, { endsAt }] of shares) {
+      if (endsAt > now) break;
+      shares.delete(oldest);
+    }
+    const share = shares.get(key);
+    // The second bound is that of `reserve`, for a clock that was set back.
+    return share && share.endsAt > now && share.endsAt <= now + 2 * MINUTE_MS ? share : null;
+  }
+
+  /** Counts for this instance alone: a read-only database still serves queries. */
+  function countLocally(key: string, want: number, now: Date): { endsAt: Date; used: number } {
+    const share = currentShare(key);
+    return {
+      endsAt: share ? new Date(share.endsAt) : plusMs(now, MINUTE_MS),
+      used: (share?.used ?? 0) + want,
+    };
+  }
+
+  async function refill(key: string, waiters: Waiter[]): Promise<void> {
+    while (waiters.length > 0) {
+      const want = Math.max(chunk, waiters.length);
+      try {
+        const now = clock.now();
+        const { endsAt, used } = await reserve(sql, {
+          key: `${name} ${key}`,
+          want,
+          lengthMs: MINUTE_MS,
+          now,
+        }).catch((error: unknown) => {
+          if (error instanceof ReadOnlyDatabase) return countLocally(key, want, now);
+          throw error;
+        });
+        const granted = Math.min(want, Math.max(0, limit - (used - want)));
+        const share = { endsAt: endsAt.getTime(), used: Math.min(used, limit), reserved: granted };
+        shares.delete(key);
+        shares.set(key, share);
+        // The share that ends first is dropped, with its reservation.
+        if (shares.size > MAX_SHARES) shares.delete(shares.keys().next().value!);
+        for (; share.reserved > 0 && waiters.length > 0; share.reserved -= 1) waiters.shift()!.resolve(true);
+        if (share.used >= limit) for (const waiter of waiters.splice(0)) waiter.resolve(false);
+      } catch (error) {
+        for (const waiter of waiters.splice(0)) waiter.reject(beforeWork(error));
+      }
+    }
+    waiting.delete(key);
+  }
+
+  return {
+    take(key) {
+      const share = currentShare(key);
+      const queue = waiting.get(key);
+      if (share && !queue) {
+        if (share.reserved > 0) {
+          share.reserved -= 1;
+          return true;
+        }
+        if (share.used >= limit) return false;
+      }
+      return new Promise((resolve, reject) => {
+        if (queue) return queue.push({ resolve, reject });
+        const waiters = [{ resolve, reject }];
+        waiting.set(key, waiters);
+        void refill(key, waiters);
+      });
+    },
+    putBack(key) {
+      const share = currentShare(key);
+      if (share) share.reserved += 1;
+    },
+    peek(key) {
+      const share = currentShare(key);
+      return {
+        limit,
+        remaining: share ? limit - share.used + share.reserved : limit,
+        resetAt: share ? new Date(share.endsAt) : plusMs(clock.now(), MINUTE_MS),
+      };
+    },
+    async release() {
+      const now = clock.ms();
+      const reserved = [...shares].flatMap(([key, { endsAt, reserved: unused }]) =>
+        unused > 0 && endsAt > now ? [{ key: `${name} ${key}`, endsAt: new Date(endsAt), unused }] : [],
+      );
+      shares.clear();
+      if (reserved.length > 0) await release(sql, reserved);
+    },
+  };
+}
+
+interface Waiter {
+  resolve: (admitted: boolean) => void;
+  reject: (error: unknown) => void;
+}

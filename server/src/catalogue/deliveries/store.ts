@@ -1,0 +1,356 @@
+import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
+import { isObjectId } from '../../kernel/lenient-json.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { DeliveredContent } from '../../money-in/receiving/model.ts';
+import type { Sql } from '../../state/db/database.ts';
+import { selectPage } from '../../state/db/lists.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import type { Tables } from '../../state/db/tables.ts';
+import type { PaidContent, StoredCode } from './decisions.ts';
+import {
+  type DeliveryFilter,
+  type DeliveryRange,
+  type DeliveryStock,
+  LOW_STOCK,
+  type PaidType,
+  type StoredDelivery,
+} from './model.ts';
+
+// ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
+
+/** Selects deliveries, deleted ones too. */
+export async function selectDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  deliveryIds: readonly string[],
+): Promise<StoredDelivery[]> {
+  const possible = deliveryIds.filter(isObjectId);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, 'delivery', tenant)
+    .selectAll()
+    .where('delivery_id', 'in', possible)
+    .execute();
+  return rows.map(toDelivery);
+}
+
+/** Lists the deliveries of products, oldest first, without the deleted ones. */
+export async function selectOfProducts(
+  sql: Sql,
+  tenant: Tenant,
+  productIds: readonly string[],
+): Promise<{ productId: string; deliveryId: string }[]> {
+  const rows = await ofTenant(sql, 'delivery', tenant)
+    .select(['product_id', 'delivery_id'])
+    .where('product_id', 'in', productIds)
+    .where('deleted_at', 'is', null)
+    .orderBy('number')
+    .execute();
+  return rows.map((row) => ({ productId: row.product_id, deliveryId: row.delivery_id }));
+}
+
+/** Lists the first or the last `limit` of the range, newest first. */
+export async function listDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  { end, limit, offset = 0, after, before, productId, stock }: DeliveryRange & { offset?: number },
+): Promise<{ place: number; delivery: StoredDelivery }[]> {
+  const rows = await selectPage<Selectable<Tables['delivery']>>(sql, tenant, {
+    table: 'delivery',
+    where: [
+      ...conditionsOf({ productId }),
+      ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
+      ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
+    ],
+    anyOf: stock && [...new Set(stock)].map((each) => IN_STOCK[each]),
+    order: ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  const items = rows.map((row) => ({ place: row.number, delivery: toDelivery(row) }));
+  return end === 'first' ? items : items.reverse();
+}
+
+/** Counts the deliveries of an account: 10 for each of its 500 products at most, and those of deleted products. */
+export async function countDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  { productId, stock }: DeliveryFilter,
+): Promise<number> {
+  if (stock?.length === 0) return 0;
+  const conditions = [
+    ...conditionsOf({ productId }),
+    ...(stock
+      ? [
+          raw<boolean>`(${raw.join(
+            stock.map((each) => IN_STOCK[each]),
+            raw` or `,
+          )})`,
+        ]
+      : []),
+  ];
+  const { count } = await conditions
+    .reduce((query, condition) => query.where(condition), ofTenant(sql, 'delivery', tenant))
+    .select(raw<number>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+function conditionsOf({ productId }: Pick<DeliveryFilter, 'productId'>): RawBuilder<boolean>[] {
+  return [
+    raw<boolean>`deleted_at is null`,
+    ...(productId === undefined ? [] : [raw<boolean>`product_id = ${productId}`]),
+  ];
+}
+
+/** The rule of `stockOf`. Each condition is that of a partial index, and so has no parameter. */
+const IN_STOCK: Record<DeliveryStock, RawBuilder<boolean>> = {
+  ready: raw<boolean>`(remaining_count is null or remaining_count > ${raw.lit(LOW_STOCK)})`,
+  low: raw<boolean>`(remaining_count > 0 and remaining_count <= ${raw.lit(LOW_STOCK)})`,
+  empty: raw<boolean>`remaining_count = 0`,
+};
+
+/** Saves deliveries. The codes of a deleted one that nobody was given are deleted. */
+export async function saveDeliveries(
+  sql: Sql,
+  tenant: Tenant,
+  deliveries: readonly StoredDelivery[],
+): Promise<void> {
+  await sql
+    .insertInto('delivery')
+    .values(
+      deliveries.map((delivery) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        delivery_id: delivery.deliveryId,
+        product_id: delivery.productId,
+        kind: delivery.kind,
+        content: delivery.content,
+        delivered_count: delivery.deliveredCount,
+        remaining_count: delivery.remainingCount,
+        created_at: delivery.createdAt,
+        deleted_at: delivery.deletedAt,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.column('delivery_id').doUpdateSet((row) => ({
+        delivered_count: row.ref('excluded.delivered_count'),
+        remaining_count: row.ref('excluded.remaining_count'),
+        deleted_at: row.ref('excluded.deleted_at'),
+      })),
+    )
+    .execute();
+  const deleted = deliveries.filter(({ deletedAt }) => deletedAt).map(({ deliveryId }) => deliveryId);
+  if (deleted.length > 0)
+    await sql
+      .deleteFrom('delivery_code')
+      .where('delivery_id', 'in', deleted)
+      .where('delivered', '=', false)
+      .execute();
+}
+
+// ── Codes ───────────────────────────────────────────────────────────────────────────────────────
+
+/** Selects codes by their product and hash. */
+export async function selectCodes(
+  sql: Sql,
+  tenant: Tenant,
+  keys: readonly { productId: string; hash: string }[],
+): Promise<StoredCode[]> {
+  const { rows } = await raw<Selectable<Tables['delivery_code']>>`
+    select found.* from unnest(
+      ${keys.map(({ productId }) => productId)}::text[], ${keys.map(({ hash }) => hash)}::text[]
+    ) asked (product_id, hash)
+    cross join lateral (
+      select * from delivery_code c
+      where c.account_id = ${tenant.accountId} and c.environment = ${tenant.environment}
+        and c.product_id = asked.product_id and c.code_hash = asked.hash
+      limit 1
+    ) found`.execute(sql);
+  return rows.map(toCode);
+}
+
+/** Selects the `limit` oldest codes in each stock, oldest first. */
+export async function selectStocks(
+  sql: Sql,
+  deliveryIds: readonly string[],
+  limit: number,
+): Promise<StoredCode[]> {
+  const { rows } = await raw<Selectable<Tables['delivery_code']>>`
+    select found.* from unnest(${[...deliveryIds]}::text[]) asked (delivery_id)
+    cross join lateral (
+      select * from delivery_code c where c.delivery_id = asked.delivery_id and not c.delivered
+      order by c.number limit ${limit}
+    ) found order by found.number`.execute(sql);
+  return rows.map(toCode);
+}
+
+/** Saves codes, but none of a deleted stock that nobody was given. The deliveries are saved before. */
+export async function saveCodes(sql: Sql, tenant: Tenant, codes: readonly StoredCode[]): Promise<void> {
+  await raw`
+    insert into delivery_code (account_id, environment, product_id, code_hash, delivery_id, code, delivered)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, c.product_id, c.hash, c.delivery_id, c.code, c.delivered
+    from unnest(
+      ${codes.map(({ productId }) => productId)}::text[],
+      ${codes.map(({ hash }) => hash)}::text[],
+      ${codes.map(({ deliveryId }) => deliveryId)}::text[],
+      ${codes.map(({ code }) => code)}::text[],
+      ${codes.map(({ isDelivered }) => isDelivered)}::boolean[]
+    ) with ordinality c (product_id, hash, delivery_id, code, delivered, nth)
+    where c.delivered or exists (select from delivery d where d.delivery_id = c.delivery_id and d.deleted_at is null)
+    order by c.nth
+    on conflict (account_id, environment, product_id, code_hash) do update set delivered = excluded.delivered`.execute(
+    sql,
+  );
+}
+
+// ── What payments were given ────────────────────────────────────────────────────────────────────
+
+/** Selects all that payments were given. */
+export async function selectGiven(
+  sql: Sql,
+  tenant: Tenant,
+  payments: readonly { type: PaidType; id: string }[],
+): Promise<PaidContent[]> {
+  const { rows } = await raw<Selectable<Tables['delivered_content']>>`
+    select found.* from unnest(
+      ${payments.map(({ type }) => type)}::text[], ${payments.map(({ id }) => id)}::text[]
+    ) asked (type, id)
+    join delivered_content found on found.account_id = ${tenant.accountId}
+      and found.environment = ${tenant.environment}
+      and found.resource = asked.type and found.resource_id = asked.id
+    order by found.resource, found.resource_id, found.position`.execute(sql);
+  const contents: PaidContent[] = [];
+  for (const row of rows) {
+    const { resource: type, resource_id: id } = row;
+    const item = {
+      deliveryId: row.delivery_id,
+      kind: row.kind,
+      status: row.status,
+      codeHash: row.code_hash,
+      deliveredAt: row.delivered_at,
+    };
+    const last = contents.at(-1);
+    if (last?.payment.type === type && last.payment.id === id)
+      contents[contents.length - 1] = { ...last, items: [...last.items, item] };
+    else
+      contents.push({
+        payment: { type, id },
+        productId: row.product_id,
+        callbackUrl: row.callback_url,
+        paidAt: row.paid_at,
+        items: [item],
+      });
+  }
+  return contents;
+}
+
+/** Lists the `limit` payments of each product that have waited longest for a code. */
+export async function selectWaiting(
+  sql: Sql,
+  tenant: Tenant,
+  productIds: readonly string[],
+  limit: number,
+): Promise<{ productId: string; type: PaidType; id: string }[]> {
+  const { rows } = await raw<{ product_id: string; resource: PaidType; resource_id: string }>`
+    select found.product_id, found.resource, found.resource_id
+    from unnest(${[...productIds]}::text[]) asked (product_id)
+    cross join lateral (
+      select * from delivered_content c
+      where c.account_id = ${tenant.accountId} and c.environment = ${tenant.environment}
+        and c.product_id = asked.product_id and c.status = 'pending'
+      order by c.paid_at, c.number limit ${limit}
+    ) found order by found.paid_at, found.number`.execute(sql);
+  return rows.map((row) => ({ productId: row.product_id, type: row.resource, id: row.resource_id }));
+}
+
+export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidContent[]): Promise<void> {
+  const rows = given.flatMap(({ items, ...content }) =>
+    items.map((item, position) => ({ ...content, ...item, position })),
+  );
+  await raw`
+    insert into delivered_content (account_id, environment, resource, resource_id, position, product_id, delivery_id,
+      kind, status, code_hash, callback_url, paid_at, delivered_at)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, g.type, g.id, g.position, g.product_id, g.delivery_id,
+      g.kind, g.status, g.code_hash, g.callback_url, g.paid_at, g.delivered_at
+    from unnest(
+      ${rows.map(({ payment }) => payment.type)}::text[],
+      ${rows.map(({ payment }) => payment.id)}::text[],
+      ${rows.map(({ position }) => position)}::integer[],
+      ${rows.map(({ productId }) => productId)}::text[],
+      ${rows.map(({ deliveryId }) => deliveryId)}::text[],
+      ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ status }) => status)}::text[],
+      ${rows.map(({ codeHash }) => codeHash)}::text[],
+      ${rows.map(({ callbackUrl }) => callbackUrl)}::text[],
+      ${rows.map(({ paidAt }) => paidAt)}::timestamptz[],
+      ${rows.map(({ deliveredAt }) => deliveredAt)}::timestamptz[]
+    ) with ordinality g (type, id, position, product_id, delivery_id, kind, status, code_hash, callback_url, paid_at,
+      delivered_at, nth)
+    order by g.nth
+    on conflict (account_id, environment, resource, resource_id, position) do update
+    set delivery_id = excluded.delivery_id, status = excluded.status, code_hash = excluded.code_hash,
+      delivered_at = excluded.delivered_at`.execute(sql);
+}
+
+/** Reads what payments were given, as their payers see it: the content of none but delivered ones. */
+export async function selectShown(
+  sql: Sql,
+  tenant: Tenant,
+  { type, ids }: { type: PaidType; ids: readonly string[] },
+): Promise<(DeliveredContent & { id: string })[]> {
+  const possible = ids.filter((id) => !id.includes('\u0000'));
+  if (possible.length === 0) return [];
+  const rows = await sql
+    .selectFrom('delivered_content as given')
+    .innerJoin('delivery', 'delivery.delivery_id', 'given.delivery_id')
+    .leftJoin('delivery_code as code', (join) =>
+      join
+        .onRef('code.account_id', '=', 'given.account_id')
+        .onRef('code.environment', '=', 'given.environment')
+        .onRef('code.product_id', '=', 'given.product_id')
+        .onRef('code.code_hash', '=', 'given.code_hash'),
+    )
+    .select(['given.resource_id', 'given.kind', 'given.status', 'given.delivered_at'])
+    .select(
+      raw<
+        string | null
+      >`case when given.status = 'delivered' then coalesce(code.code, delivery.content) end`.as('content'),
+    )
+    .where('given.account_id', '=', tenant.accountId)
+    .where('given.environment', '=', tenant.environment)
+    .where('given.resource', '=', type)
+    .where('given.resource_id', 'in', possible)
+    .orderBy('given.position')
+    .execute();
+  return rows.map((row) => ({
+    id: row.resource_id,
+    kind: row.kind,
+    status: row.status,
+    content: row.content,
+    deliveredAt: row.delivered_at,
+  }));
+}
+
+function toDelivery(row: Selectable<Tables['delivery']>): StoredDelivery {
+  return {
+    deliveryId: row.delivery_id,
+    productId: row.product_id,
+    kind: row.kind,
+    content: row.content,
+    deliveredCount: row.delivered_count,
+    remainingCount: row.remaining_count,
+    createdAt: row.created_at,
+    deletedAt: row.deleted_at,
+  };
+}
+
+function toCode(row: Selectable<Tables['delivery_code']>): StoredCode {
+  return {
+    productId: row.product_id,
+    hash: row.code_hash,
+    deliveryId: row.delivery_id,
+    code: row.code,
+    isDelivered: row.delivered,
+  };
+}

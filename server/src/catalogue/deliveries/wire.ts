@@ -1,0 +1,93 @@
+import { z } from 'zod';
+import { instant } from '../../kernel/instant.ts';
+import {
+  isObjectId,
+  readCents,
+  readInstant,
+  readPage,
+  readRecord,
+  readWholeText,
+  readWord,
+} from '../../kernel/lenient-json.ts';
+import type { Environment } from '../../kernel/tenant.ts';
+import { answeredWord } from '../../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { CONTENT_KINDS } from '../../money-in/receiving/model.ts';
+import { type Delivery, type DeliverySnapshot, PAID_TYPES } from './model.ts';
+
+/** A delivery in the REST interface (the document's 2.5). */
+export const deliveryWire = z
+  .object({
+    deliveryId: z.string().meta({ description: '24 hex digits', examples: ['0c7d1a5be2f94a3d8e6b7f10'] }),
+    productId: z.string(),
+    kind: answeredWord(CONTENT_KINDS),
+    content: z.string().nullable().meta({ description: 'The text or the link; null for codes' }),
+    deliveredCount: z.int().meta({ description: 'Payments that were given it' }),
+    remainingCount: z.int().nullable().meta({ description: 'Codes in stock; null for text and link' }),
+    createdAt: instant,
+  })
+  .meta({ id: 'Delivery' });
+
+/** The events, with the members of each. */
+export const deliveryWebhooks = {
+  'delivery.delivered': deliveryBody('delivered', 'A payment was given content of its product'),
+  'delivery.out_of_stock': deliveryBody('out_of_stock', 'A paid payment waits for a code'),
+};
+
+function deliveryBody(name: string, summary: string): WebhookBody {
+  const { deliveryId, productId } = deliveryWire.shape;
+  return webhookBody(`delivery.${name}`, summary, {
+    deliveryId,
+    productId,
+    resource: z
+      .object({ type: answeredWord(PAID_TYPES), id: z.string() })
+      .meta({ description: 'The payment; the content is not in the event' }),
+  });
+}
+
+/** Encodes the event of content that a payment was given, or waits for. The content is not in it. */
+export function deliveryWebhook(
+  kind: 'delivery.delivered' | 'delivery.out_of_stock',
+  { deliveryId, productId, resource: { type, id } }: DeliverySnapshot,
+  environment: Environment,
+) {
+  const isTest = environment === 'sandbox';
+  return {
+    event: isTest ? kind.replace('.', '.test.') : kind,
+    deliveryId,
+    productId,
+    resource: { type, id },
+    ...(isTest && { sandbox: true }),
+  };
+}
+
+// ── Read from another service: the document names no fields of a delivery ────────────────────────
+
+/** Reads a delivery; null where it has no id. */
+export function deliveryFromWire(json: unknown): Delivery | null {
+  const record = readRecord(json);
+  const idIn = (value: unknown) =>
+    typeof value === 'string' && isObjectId(value) ? value.toLowerCase() : null;
+  const deliveryId = idIn(record?.deliveryId) ?? idIn(record?.id);
+  const productId = idIn(record?.productId);
+  if (!record || deliveryId === null) return null;
+  const word = readWord(record.kind);
+  const kind = CONTENT_KINDS.find((each) => each === word) ?? 'unknown';
+  return {
+    deliveryId,
+    productId,
+    kind,
+    content: kind === 'codes' ? null : readWholeText(record.content, { max: 4_000 }),
+    deliveredCount: readCents(record.deliveredCount),
+    remainingCount: readCents(record.remainingCount),
+    createdAt: readInstant(record.createdAt),
+  };
+}
+
+/** Reads a page of the list and the total count; null if the response is no page. */
+export function deliveriesFromWire(
+  body: unknown,
+): { items: (Delivery | null)[]; total: number | null } | null {
+  const page = readPage(body, 'deliveries');
+  return page && { items: page.items.map(deliveryFromWire), total: page.total };
+}

@@ -1,0 +1,88 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { ListRange } from '../../kernel/list-range.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../../state/db/database.ts';
+import { selectPage } from '../../state/db/lists.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import type { Tables } from '../../state/db/tables.ts';
+import type { StoreProduct } from './model.ts';
+
+export async function selectStoreProducts(
+  sql: Sql,
+  tenant: Tenant,
+  ids: readonly string[],
+): Promise<StoreProduct[]> {
+  // A text that no id can be is not queried: Postgres rejects one with U+0000.
+  const possible = ids.filter((id) => !id.includes('\u0000') && id.isWellFormed());
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, 'store_product', tenant)
+    .selectAll()
+    .where('store_product_id', 'in', possible)
+    .execute();
+  return rows.map(toStoreProduct);
+}
+
+/** Lists the first or the last `limit` of the range, in the store's own order. */
+export async function listStoreProducts(
+  sql: Sql,
+  tenant: Tenant,
+  { end, limit, offset = 0, after, before }: ListRange & { offset?: number },
+): Promise<{ place: number; product: StoreProduct }[]> {
+  const rows = await selectPage<Selectable<Tables['store_product']>>(sql, tenant, {
+    table: 'store_product',
+    where: [
+      ...(after === undefined ? [] : [raw<boolean>`number > ${after}`]),
+      ...(before === undefined ? [] : [raw<boolean>`number < ${before}`]),
+    ],
+    order: ['number'],
+    direction: end === 'first' ? 'asc' : 'desc',
+    limit,
+    offset,
+  });
+  const items = rows.map((row) => ({ place: row.number, product: toStoreProduct(row) }));
+  return end === 'first' ? items : items.reverse();
+}
+
+/** Counts the products of a store, which has 5,000 at most. */
+export async function countStoreProducts(sql: Sql, tenant: Tenant): Promise<number> {
+  const { count } = await ofTenant(sql, 'store_product', tenant)
+    .select(raw<number>`count(*)`.as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+export async function replaceStoreProducts(
+  sql: Sql,
+  tenant: Tenant,
+  products: readonly StoreProduct[],
+): Promise<void> {
+  await sql
+    .deleteFrom('store_product')
+    .where('account_id', '=', tenant.accountId)
+    .where('environment', '=', tenant.environment)
+    .execute();
+  if (products.length === 0) return;
+  await raw`
+    insert into store_product (account_id, environment, number, store_product_id, name, description, price, image_url, available)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, p.number, p.id, p.name, p.description, p.price,
+      p.image_url, p.available
+    from unnest(
+      ${products.map(({ storeProductId }) => storeProductId)}::text[],
+      ${products.map(({ name }) => name)}::text[],
+      ${products.map(({ description }) => description)}::text[],
+      ${products.map(({ price }) => price)}::text[],
+      ${products.map(({ imageUrl }) => imageUrl)}::text[],
+      ${products.map(({ available }) => available)}::boolean[]
+    ) with ordinality p (id, name, description, price, image_url, available, number)`.execute(sql);
+}
+
+function toStoreProduct(row: Selectable<Tables['store_product']>): StoreProduct {
+  return {
+    storeProductId: row.store_product_id,
+    name: row.name,
+    description: row.description,
+    price: row.price,
+    imageUrl: row.image_url,
+    available: row.available,
+  };
+}

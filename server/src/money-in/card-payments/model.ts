@@ -1,0 +1,308 @@
+import type { z } from 'zod';
+import type { CheckoutGrant } from '../../kernel/caller.ts';
+import { plusMs } from '../../kernel/clock.ts';
+import { UnavailableError } from '../../kernel/errors.ts';
+import { readableCode } from '../../kernel/ids.ts';
+import type { Language } from '../../kernel/language.ts';
+import type { DetailFilter } from '../../kernel/list-filter.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
+import type { Cents } from '../../kernel/money.ts';
+import type { OrderStatus } from '../../kernel/orders.ts';
+import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import { idempotencyKeyText } from '../../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
+import {
+  CHECKOUT_SESSION_MS,
+  type Customer,
+  cardAmount,
+  checkoutDetails,
+  type StartCheckoutInput,
+} from '../checkout/model.ts';
+import type { Doubt, PaymentStatus } from '../receiving/model.ts';
+
+/** The statuses of a card payment (the document's section 3.2). */
+export type CardPaymentStatus = PaymentStatus;
+
+export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
+  pending: ['paid', 'failed', 'expired'],
+  // A confirmation after the expiry is a payment: the acquirer holds the money. It has failed where that is returned: another
+  // payment of the order was paid before, or it was canceled.
+  expired: ['paid', 'failed'],
+  paid: ['refunded'],
+  refunded: [],
+  failed: [],
+};
+
+/** Generates an order code of 120 random bits: the payer's page at this code needs no other secret. */
+export function newOrderCode(): string {
+  return `PSC-${readableCode(24)}`;
+}
+
+/** Whether a text has the form of this server's order codes. */
+export function isOrderCode(text: string): boolean {
+  return /^PSC-[0-9A-Z]{24}$/.test(text);
+}
+
+/** Whether a text can be an order code of any service, whose form the document does not show. */
+export function isAnyOrderCode(text: string): boolean {
+  return /^[A-Za-z0-9_-]{1,64}$/.test(text);
+}
+
+/**
+ * A card payment (the document's section 2.3) with its later states, as far as they are known: in front of another
+ * service, from what that service has shown. All instants are in UTC.
+ */
+export interface CardPayment extends Doubt {
+  orderCode: string;
+  /**
+   * A number that grows by one with each change of the status, or of that of its order: of two answers the larger is the newer. Refunds of a part
+   * change the amounts without it.
+   */
+  version: number;
+  /** `unknown` stands for a word of the service that the document does not have. */
+  status: CardPaymentStatus | 'unknown';
+  /** The last known status while the status is `unknown`; null where there was none. */
+  lastStatus?: CardPaymentStatus | null;
+  amountCents: Cents;
+  /** Another amount with which the service has reported it paid; left out where there is none. */
+  otherPaidCents?: Cents;
+  /** The address of the page; omitted where this server hosts it. */
+  checkoutUrl?: string | null;
+  description: string | null;
+  callbackUrl: string | null;
+  customer: Customer | null;
+  /** The string given at creation, byte for byte. */
+  metadata: string | null;
+  /** The merchant's order. Of its payments one is kept. Left out in a snapshot of an older version. */
+  externalId?: string | null;
+  successUrl: string | null;
+  cancelUrl: string | null;
+  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  language?: Language | null;
+  createdAt: Date | null;
+  expiresAt: Date;
+  /** Set where the service does not show `expiresAt`, which is then derived. */
+  expiryDerived?: boolean;
+  paidAt: Date | null;
+  paidLate: boolean;
+  refundedAt: Date | null;
+  /** The time at which its money got into the balance. Omitted in remote mode: the upstream service does not report it. */
+  releasedAt?: Date | null;
+  /** The time at which the merchant canceled it. Omitted in a snapshot of an older version, and in remote mode. */
+  canceledAt?: Date | null;
+  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null where the service does not report it. */
+  refundedCents: Cents | null;
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null where the service does not report it. */
+  refundingCents: Cents | null;
+  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
+  disputedCents?: Cents;
+  /** The acquirer's reason; of a payment whose money is returned `paid_elsewhere` or `canceled`. */
+  failureReason: string | null;
+  /** Omitted in a snapshot of an older version. */
+  returned?: boolean;
+  keptPayment?: string | null;
+  /** The status of its order, where another payment has paid that while this one was open or had expired. */
+  orderStatus?: OrderStatus | null;
+  /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
+  declineReason?: string | null;
+}
+
+/** A payment of the embedded service. */
+export interface StoredCardPayment extends CardPayment {
+  orderStatus: OrderStatus | null;
+  status: CardPaymentStatus;
+  externalId: string | null;
+  language: Language | null;
+  /** The product that its checkout token sold; null where that sold none. */
+  productId: string | null;
+  returned: boolean;
+  keptPayment: string | null;
+  /** The checkout attempt. If two of its payments are paid, the second is returned. */
+  checkoutAttempt: string | null;
+  /** The charge whose outcome is not known yet. */
+  openChargeId: string | null;
+  /** The charge that was approved, which a refund or a return needs. */
+  paidChargeId: string | null;
+  declinedCharges: number;
+  createdAt: Date;
+  canceledAt: Date | null;
+  releasedAt: Date | null;
+  refundedCents: Cents;
+  refundingCents: Cents;
+  disputedCents: Cents;
+  /** The number of refunds that the merchant has requested. */
+  refundCount: number;
+}
+
+/**
+ * Whether no later status can follow: REFUNDED or FAILED. A PAID payment may be refunded, an EXPIRED one paid late. A status
+ * that only a newer version knows is not final.
+ */
+export function isFinal(status: CardPaymentStatus | 'unknown'): boolean {
+  return NEXT[status as CardPaymentStatus]?.length === 0;
+}
+
+/** The instant at which the payment reached its status, as far as it is known. */
+export function statusSince(payment: CardPayment): Date {
+  const { status, refundedAt, paidAt, canceledAt, createdAt, expiresAt } = payment;
+  const since = refundedAt ?? paidAt ?? canceledAt ?? (status === 'expired' ? expiresAt : createdAt);
+  return since ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
+}
+
+/** Whether `to` can follow `from`, directly or through statuses that were not observed. */
+export function canFollow(from: CardPaymentStatus, to: CardPaymentStatus): boolean {
+  return NEXT[from].some((next) => next === to || canFollow(next, to));
+}
+
+// ── Input (section 4.2, limits of section 8) ─────────────────────────────────────────────────────
+
+export const createCardPaymentInput = checkoutDetails.extend({
+  valueCents: cardAmount,
+  idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input give the same payment'),
+});
+export type CreateCardPaymentInput = z.infer<typeof createCardPaymentInput>;
+
+/** The number of declined cards after which a payment fails, so that nobody tests stolen numbers on it. */
+export const MAX_DECLINED_CHARGES = 5;
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+export interface CardPaymentPage<P extends CardPayment = CardPayment> {
+  /** Payments, newest first, each with its position in the list, which `after` and `before` take. */
+  items: { place: number; payment: P }[];
+  /** Whether there are others in the direction of reading. */
+  more: boolean;
+}
+
+export interface CardPaymentFilter extends DetailFilter {
+  status?: readonly CardPaymentStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  /** Released from `pendingReleaseCents` to the balance: from one, before the other. */
+  releasedAfter?: Date | undefined;
+  releasedBefore?: Date | undefined;
+}
+
+/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+export type CardPaymentRange = CardPaymentFilter & ListRange;
+
+/** The port of card payments. The embedded service knows every payment completely. */
+export interface CardPaymentService<P extends CardPayment = CardPayment> {
+  /**
+   * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
+   * same payment, `replayed`.
+   * @throws ValidationError, UnavailableError (sandbox, or the account takes no cards), IdempotencyError; in front of
+   *   another service PermissionError, RateLimitError, UpstreamError as well
+   */
+  create(tenant: Tenant, input: CreateCardPaymentInput): Promise<{ payment: P; replayed: boolean }>;
+  /**
+   * Starts the payment that a checkout token describes, once for each attempt id. A single-use token whose payment is
+   * open gives that payment to a further start, as from a second device. `address` is the payer's.
+   * @throws ValidationError, NotFoundError (its product was deleted), UnavailableError (also: a single-use token whose
+   *   order is paid, or open with another amount), IdempotencyError, RateLimitError (too many cards of this network
+   *   were declined)
+   */
+  startCheckout(
+    tenant: Tenant,
+    token: { id: string; grant: CheckoutGrant },
+    input: StartCheckoutInput,
+    address?: string | null,
+  ): Promise<P>;
+  /**
+   * Cancels a pending payment: it is expired at once. A charge that was under way is returned by itself if it is
+   * approved. Repeated, it changes nothing.
+   * @throws NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   */
+  cancel(tenant: Tenant, orderCode: string): Promise<P>;
+  /** Finds a payment; null where it does not exist or is another tenant's. */
+  find(tenant: Tenant, orderCode: string): Promise<P | null>;
+  /** Finds payments, in the order of the codes; null where not found. */
+  findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(P | null)[]>;
+  /** Finds a payment with the version of the tenant's log at which its state holds. */
+  findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: P } | null>;
+  list(tenant: Tenant, range: CardPaymentRange): Promise<CardPaymentPage<P>>;
+  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
+  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
+  count(tenant: Tenant, filter: CardPaymentFilter): Promise<number>;
+  /**
+   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  totals(tenant: Tenant, filter: CardPaymentFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
+  /** Rejects a filter by a field that this mode never knows. @throws UnavailableError (NOT_OFFERED) */
+  assertFilter(filter: CardPaymentFilter): void;
+}
+
+/** An attempt to charge a card. */
+export interface ChargeAttempt {
+  tenant: Tenant;
+  /** The checkout token that started the payment; null where an API key did. */
+  tokenId: string | null;
+  /** The payer's network address; null where it is unknown, and then nobody is held back. */
+  address: string | null;
+}
+
+/** The outcome of an attempt. `unused`: it was not decided, or never reached the acquirer. */
+export type AttemptOutcome = 'approved' | 'declined' | 'unused';
+
+/**
+ * A guard that holds back a network that tries one card after another. Counts hold over all instances. Each wait is
+ * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
+ */
+export interface CardTestingGuard {
+  /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
+  peek(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
+  admit(attempt: ChargeAttempt): Promise<Date | null>;
+  /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
+  record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
+}
+
+// ── Availability ────────────────────────────────────────────────────────────────────────────────
+
+export interface AccountSettings {
+  cardPaymentsEnabled: boolean;
+  cardReleaseDays: number;
+}
+
+/** @throws UnavailableError where the account takes no cards, or is asked with a test key */
+export function assertCardsAvailable(environment: Environment, account: AccountSettings): void {
+  assertNotSandbox(environment);
+  if (!account.cardPaymentsEnabled) throw cardsNotConfigured();
+}
+
+/** @throws UnavailableError */
+export function assertNotSandbox(environment: Environment): void {
+  if (environment === 'sandbox')
+    throw new UnavailableError('NOT_IN_SANDBOX', 'Card payments are not available in sandbox');
+}
+
+/** The refusal of an account without card payments. `message`: the other service's own text, which may give another reason. */
+export function cardsNotConfigured(message: string | null = null): UnavailableError {
+  return new UnavailableError(
+    'CARD_PAYMENTS_NOT_CONFIGURED',
+    message ?? 'Card payments are not configured for this account',
+  );
+}
+
+// ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
+
+const INSTANTS = [
+  'createdAt',
+  'expiresAt',
+  'paidAt',
+  'releasedAt',
+  'refundedAt',
+  'canceledAt',
+  'claimedAt',
+] as const;
+
+/** Reads a snapshot back from JSON, where instants are text. */
+export function cardPaymentFromJson(json: unknown): CardPayment {
+  const payment: Record<string, unknown> = { ...(json as object) };
+  for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);
+  // A snapshot of a version that refunded whole payments alone, or of another service's payment.
+  payment.refundedCents ??= null;
+  payment.refundingCents ??= null;
+  return payment as unknown as CardPayment;
+}

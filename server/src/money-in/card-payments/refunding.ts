@@ -1,0 +1,92 @@
+import type { Cents } from '../../kernel/money.ts';
+import type { Balances } from '../../state/ledger/postings.ts';
+import {
+  amountToRefund,
+  beginDispute,
+  beginRefund,
+  type ClaimedAmounts,
+  completeRefund,
+  endDispute,
+  failRefund,
+  type RefundRequest,
+  type RefundRules,
+  type RefundStep,
+} from '../receiving/model.ts';
+import { type CardPaymentChange, step } from './decisions.ts';
+import type { StoredCardPayment } from './model.ts';
+
+/** The days after its payment in which a card payment can be refunded. */
+export const REFUND_DAYS = 180;
+
+const RULES: RefundRules = { name: 'card payment', days: REFUND_DAYS, rail: 'acquirer' };
+
+/** Takes the amount of a refund from the sale. @throws UnavailableError, ValidationError, InsufficientFundsError */
+export function decideRefundBegin(
+  payment: StoredCardPayment,
+  request: RefundRequest,
+  state: { balances: Balances; now: Date },
+): { change: CardPaymentChange; amountCents: Cents } {
+  const amountCents = amountToRefund(payment, RULES, request, state.now);
+  const { refundId, isAutomatic } = request;
+  const begun = { refundId, amountCents, ownCents: amountCents, isAutomatic };
+  return { amountCents, change: insideStatus(payment, beginRefund(payment, begun, state.balances)) };
+}
+
+/** Records that the payer has the amount; with the last of it the payment is `refunded`. */
+export function decideRefundCompleted(
+  payment: StoredCardPayment,
+  refund: { refundId: string; amountCents: Cents },
+  now: Date,
+): CardPaymentChange {
+  const { amounts, transaction } = completeRefund(payment, RULES, refund);
+  if (payment.status !== 'paid' || amounts.refundedCents < payment.amountCents)
+    return insideStatus(payment, { amounts, transaction });
+  return step(payment, { ...payment, ...amounts, refundedAt: now }, 'refunded', { transaction });
+}
+
+/** Puts the amount of a refused refund back to where the sale is now. */
+export function decideRefundFailed(
+  payment: StoredCardPayment,
+  refund: { refundId: string; amountCents: Cents; isAutomatic: boolean },
+  balances: Balances,
+): CardPaymentChange {
+  return insideStatus(payment, failRefund(payment, { ...refund, ownCents: refund.amountCents }, balances));
+}
+
+/**
+ * Takes the amount of a dispute from what can be refunded; null where nothing of it can. There is no change where all of the
+ * claim is held by refunds under way.
+ */
+export function decideDisputeBegin(
+  payment: StoredCardPayment,
+  claim: { claimedCents: Cents; days: number | null },
+  now: Date,
+): (ClaimedAmounts & { change: CardPaymentChange | null }) | null {
+  const begun = beginDispute(payment, claim, now);
+  if (!begun) return null;
+  const { amounts, ...claimed } = begun;
+  const change = claimed.amountCents > 0 ? insideStatus(payment, { amounts, transaction: null }) : null;
+  return { ...claimed, change };
+}
+
+/** Gives the amount of a won dispute back to what can be refunded. */
+export function decideDisputeEnd(payment: StoredCardPayment, amountCents: Cents): CardPaymentChange {
+  return insideStatus(payment, { amounts: endDispute(payment, amountCents), transaction: null });
+}
+
+/** A step inside a status: an update of what can be refunded, and of what was. */
+function insideStatus(
+  previous: StoredCardPayment,
+  {
+    amounts,
+    transaction,
+  }: { amounts: Partial<StoredCardPayment>; transaction: RefundStep['transaction'] | null },
+): CardPaymentChange {
+  return {
+    previous,
+    payment: { ...previous, ...amounts, version: previous.version + 1 },
+    transaction,
+    due: [],
+    announced: true,
+  };
+}

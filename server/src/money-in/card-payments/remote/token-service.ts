@@ -1,0 +1,41 @@
+import type { Behind } from '../../../kernel/records.ts';
+import type { Tenant } from '../../../kernel/tenant.ts';
+import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
+import { assertTaken } from '../../../upstream/families.ts';
+import { methodsOf } from '../../checkout/model.ts';
+import { type CheckoutTokenService, grantOf, type PausedToken, pauseOfRestore } from '../tokens/model.ts';
+
+/** Checkout tokens in front of another service, where PIX payments start if the operator has named their family. */
+export function createRemoteCheckoutTokens(
+  service: CheckoutTokenService,
+  {
+    families,
+    records,
+    mintedAt,
+    listPaused,
+  }: Pick<UpstreamDependencies, 'families'> & {
+    records: { behind(): Promise<Behind | null> };
+    /** Reads when a token was minted; null where there is none. */
+    mintedAt: (tokenId: string) => Promise<Date | null>;
+    /** Lists the pauses in force, with those of records that went back. */
+    listPaused: (tenant: Tenant, behind: Behind) => Promise<PausedToken[]>;
+  },
+): CheckoutTokenService {
+  return {
+    ...service,
+    async create(tenant, keyId, input) {
+      if (methodsOf(grantOf(input)).includes('pix')) assertTaken({ families }, 'payments', 'Paying by PIX');
+      return service.create(tenant, keyId, input);
+    },
+    /** A token of before a restore may have sold already, in what the records lack: it takes no payments until that is known. */
+    async pauseOf(tokenId) {
+      const behind = await records.behind();
+      const minted = behind && (await mintedAt(tokenId));
+      return minted && minted < behind.until ? pauseOfRestore(behind) : service.pauseOf(tokenId);
+    },
+    async listPaused(tenant) {
+      const behind = await records.behind();
+      return behind ? listPaused(tenant, behind) : service.listPaused(tenant);
+    },
+  };
+}

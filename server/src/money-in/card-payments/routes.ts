@@ -1,0 +1,100 @@
+import { z } from 'zod';
+import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
+import { type CardPaymentService, createCardPaymentInput, type StoredCardPayment } from './model.ts';
+import { cardPaymentToWire, cardPaymentWire, createdCardPaymentWire } from './wire.ts';
+
+const TAG = 'Card payments';
+
+/** Card payments in the REST interface (the document's 4.2 and 4.5). */
+export function createCardPaymentRoutes({
+  cardPayments,
+  publicUrl,
+}: {
+  cardPayments: CardPaymentService<StoredCardPayment>;
+  publicUrl: string;
+}): RestOperation[] {
+  return [
+    restOperation({
+      method: 'POST',
+      path: '/v1/card-payments',
+      operationId: 'createCardPayment',
+      summary: 'Create a card payment on a hosted checkout page',
+      tag: TAG,
+      section: '4.2',
+      body: createCardPaymentInput,
+      example: {
+        valueCents: 14990,
+        description: 'Rede Varanda',
+        customer: { name: 'Maria da Silva', email: 'maria@example.com' },
+        metadata: '{"order":"1042"}',
+      },
+      answers: { 201: { description: 'The payment, pending', schema: createdCardPaymentWire } },
+      errors: {
+        403: 'A test key: there are no card payments in sandbox',
+        409: 'Cards are not configured for the account, or the idempotency key was used with another input',
+      },
+      async handle({ caller, body }) {
+        const { payment, replayed } = await cardPayments.create(caller.tenant, body);
+        return { status: 201, body: cardPaymentToWire(payment, publicUrl), replayed };
+      },
+    }),
+    restOperation({
+      method: 'GET',
+      path: '/v1/card-payments/{orderCode}',
+      operationId: 'getCardPayment',
+      summary: 'Look a card payment up',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ orderCode: z.string() }),
+      answers: { 200: { description: 'The payment as it stands', schema: cardPaymentWire } },
+      errors: { 404: 'No such payment of this account in this environment' },
+      async handle({ caller, params }) {
+        const payment = await cardPayments.find(caller.tenant, params.orderCode);
+        if (!payment) throw new NotFoundError('Card payment not found');
+        return { status: 200, body: cardPaymentToWire(payment, publicUrl) };
+      },
+    }),
+    restOperation({
+      method: 'DELETE',
+      path: '/v1/card-payments/{orderCode}',
+      operationId: 'cancelCardPayment',
+      summary: 'Cancel a pending card payment',
+      description:
+        'It is expired at once, and its page takes no card. If the acquirer approves a card that was being confirmed, its money is returned, and the payment has failed. Repeated, it changes nothing. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ orderCode: z.string() }),
+      answers: { 200: { description: 'The payment, expired', schema: cardPaymentWire } },
+      errors: {
+        404: 'No such payment of this account in this environment',
+        409: 'It is not pending: it has been paid, has expired or has failed',
+      },
+      async handle({ caller, params }) {
+        const payment = await cardPayments.cancel(caller.tenant, params.orderCode);
+        return { status: 200, body: cardPaymentToWire(payment, publicUrl) };
+      },
+    }),
+    restOperation({
+      method: 'GET',
+      path: '/v1/card-payments',
+      operationId: 'listCardPayments',
+      summary: 'List card payments, newest first',
+      tag: TAG,
+      section: '4.5',
+      query: pageQuery,
+      answers: { 200: { description: 'A page', schema: pageOf('cardPayments', cardPaymentWire) } },
+      async handle({ caller, query }) {
+        const { items, total } = await cardPayments.listPage(caller.tenant, query);
+        return {
+          status: 200,
+          body: {
+            cardPayments: items.map((payment) => cardPaymentToWire(payment, publicUrl)),
+            total,
+            ...query,
+          },
+        };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,20 @@
+import type { CheckoutGrant } from '../../../kernel/caller.ts';
+import type { Collection } from '../../../state/commit/commit.ts';
+import type { TokenSnapshot } from './model.ts';
+import { selectGrants, selectPauses, updatePauses } from './store.ts';
+
+/** The pauses of tokens, as a decision reads and writes them. */
+export const tokenPauses: Collection<TokenSnapshot> = {
+  name: 'token_pause',
+  load: (sql, _tenant, tokenIds) => selectPauses(sql, tokenIds),
+  keyOf: ({ tokenId }) => tokenId,
+  save: (sql, _tenant, rows) => updatePauses(sql, rows),
+};
+
+/** The payments that tokens describe, by the id of the token. The credential, which has the grant, is what saves it. */
+export const tokenGrants: Collection<{ tokenId: string; grant: CheckoutGrant }> = {
+  name: 'token_grant',
+  load: (sql, _tenant, tokenIds) => selectGrants(sql, tokenIds),
+  keyOf: ({ tokenId }) => tokenId,
+  save: () => Promise.resolve(),
+};

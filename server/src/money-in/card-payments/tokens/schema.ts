@@ -1,0 +1,318 @@
+import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../../access/schema.ts';
+import { AccountUpdate, addAccountUpdates } from '../../../api/graphql/account-updates.ts';
+import { builder } from '../../../api/graphql/builder.ts';
+import { authorized, successType } from '../../../api/graphql/mutations.ts';
+import { assertMay, assertUnrestrictedKey, callerOf } from '../../../kernel/caller.ts';
+import { secondsLeft } from '../../../kernel/clock.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  ValidationError,
+} from '../../../kernel/errors.ts';
+import { nullMessage } from '../../../kernel/text.ts';
+import type { StoredEvent } from '../../../state/events/event.ts';
+import { methodsOf } from '../../checkout/model.ts';
+import { EXTERNAL_ID, paymentInputs } from '../../checkout/schema.ts';
+import { type CheckoutTokenService, createCheckoutTokenInput, type PausedToken } from './model.ts';
+
+declare module '../../../api/graphql/services.ts' {
+  interface PaymentsService {
+    checkoutTokens: CheckoutTokenService;
+  }
+}
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const CentsRangeInput = builder.inputType('CentsRangeInput', {
+  fields: (t) => ({
+    minCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The smallest amount in cents that the payer may choose, itself included.',
+    }),
+    maxCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The largest amount in cents that the payer may choose, itself included.',
+    }),
+  }),
+});
+
+const CheckoutAmountInput = builder.inputType('CheckoutAmountInput', {
+  isOneOf: true,
+  description:
+    'The amount that a checkout token lets a browser pay: a fixed amount, a range in which the payer chooses, or a product’s price. Amounts are at least 80 cents, those of a token for PIX alone at least 1.',
+  fields: (t) => ({
+    fixedCents: t.field({ type: 'Cents', description: 'The exact amount in cents.' }),
+    range: t.field({
+      type: CentsRangeInput,
+      description: 'The range in which the payer chooses, both bounds included.',
+    }),
+    productId: t.string({
+      description: 'The price of this product as it is when the payer starts; 24 hex digits.',
+    }),
+  }),
+});
+
+const CheckoutMethodEnum = builder.enumType('CheckoutMethod', {
+  description: 'The method by which a checkout token lets a payer pay.',
+  values: {
+    CARD: { value: 'card', description: 'A card, on the hosted page: startCheckout.' },
+    PIX: { value: 'pix', description: 'PIX, in the page itself: startPixCheckout.' },
+  } as const,
+});
+
+const CreateCheckoutTokenInput = builder.inputType('CreateCheckoutTokenInput', {
+  fields: (t) => ({
+    amount: t.field({
+      type: CheckoutAmountInput,
+      required: true,
+      description: 'The amount that the payer pays, which no page can change.',
+    }),
+    ...paymentInputs(t),
+    externalId: t.string({
+      description: `${EXTERNAL_ID} Tokens of one number belong to one order, whose amount and customer are those of the first token: with others a token is refused (IDEMPOTENCY_CONFLICT). A further token gives the open payment of the order; one that it starts has the description, the URLs and the metadata of that token. Not allowed with reusable.`,
+    }),
+    allowedOrigins: t.field({
+      type: ['Url'],
+      description:
+        'The origins of the pages that may use the token, such as https://loja.example; at most 20, empty for any. Null is refused.',
+    }),
+    methods: t.field({
+      type: [CheckoutMethodEnum],
+      defaultValue: ['card'],
+      description:
+        'The methods by which the payer may pay, each once. A token that was made before there were methods pays by card. Cards need a live key, and PIX takes a test key as well.',
+    }),
+    reusable: t.boolean({
+      defaultValue: false,
+      description:
+        'Whether the token serves many payers. A page that many people visit (a shop’s static page) needs a reusable one: each visitor gets a payment of their own.',
+    }),
+    expiresInSeconds: t.int({
+      description:
+        'The lifetime in seconds, from a minute (60) to a year (31536000). If omitted, a single-use token lives for one day; a reusable one does not expire by itself, it is revoked. Null is refused.',
+    }),
+    trustedDocumentsOnly: t.boolean({ defaultValue: false, description: TRUSTED_DOCUMENTS_ONLY }),
+  }),
+});
+
+const CheckoutTokenSuccess = successType<{ token: string; expiresAt: Date | null }>(
+  'CheckoutTokenSuccess',
+  (t) => ({
+    token: t.exposeString('token', {
+      description: 'The token, which is shown this once; it is stored as a hash.',
+    }),
+    expiresAt: t.expose('expiresAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time from which the token starts no payment; null if it never expires.',
+    }),
+    expiresInSeconds: t.int({
+      nullable: true,
+      description:
+        'The seconds until expiresAt by the server’s clock, 0 when past: a device’s clock may be wrong.',
+      resolve: ({ expiresAt }, _, { clock }) => expiresAt && secondsLeft(expiresAt, clock),
+    }),
+  }),
+);
+
+const TokenPauseReason = builder.enumType('TokenPauseReason', {
+  description:
+    'The reason for which a checkout token starts no payment for a while, or slows its payers down.',
+  values: {
+    MERCHANT: {
+      value: 'merchant',
+      description:
+        'The merchant paused the token, by pauseToken or the psa command: it starts no payment, and its payments take no card.',
+    },
+    DECLINES: {
+      value: 'declines',
+      description:
+        'Many cards were declined, as when stolen ones are tried. The pause ends by itself; meanwhile every payer can pay, with longer waits after a declined card.',
+    },
+    RESTORED: {
+      value: 'restored',
+      description:
+        'In front of another service: this server was restored, and the token, which was minted before, may have sold since. It starts no payment until the operator confirms the records (psa restored --confirm); resumeToken does not end this.',
+    },
+  } as const,
+});
+
+const TokenPauseRef = builder.objectRef<PausedToken>('TokenPause').implement({
+  description: 'A pause of a checkout token.',
+  fields: (t) => ({
+    tokenId: t.exposeString('tokenId', {
+      description:
+        'The identifier of the token, tok_…, for places where its text is not to be shown. Of an order’s tokens, which are paused together, it is that of the first.',
+    }),
+    reason: t.field({
+      type: TokenPauseReason,
+      description: 'The reason for the pause.',
+      resolve: ({ reason }) => reason,
+    }),
+    pausedAt: t.expose('pausedAt', {
+      type: 'DateTime',
+      description: 'The time at which the pause began.',
+    }),
+    pausedUntil: t.expose('pausedUntil', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the pause ends by itself; null if it lasts until the token is resumed.',
+    }),
+  }),
+});
+
+const PauseTokenSuccess = successType<{ pause: PausedToken }>('PauseTokenSuccess', (t) => ({
+  pause: t.expose('pause', { type: TokenPauseRef }),
+}));
+
+const ResumeTokenSuccess = successType<{ tokenId: string }>('ResumeTokenSuccess', (t) => ({
+  tokenId: t.exposeString('tokenId', { description: 'The token that starts payments again.' }),
+}));
+
+interface TokenUpdate {
+  cursor: string;
+  occurredAt: Date;
+  tokenId: string;
+  pause: PausedToken | null;
+}
+
+const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate').implement({
+  interfaces: [AccountUpdate],
+  description: 'The pause or the resumption of a checkout token.',
+  fields: (t) => ({
+    cursor: t.exposeString('cursor', {
+      description: 'The cursor to pass as `after` in order to continue behind this update.',
+    }),
+    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
+    tokenId: t.exposeString('tokenId', {
+      description: 'The identifier of the token in lists and logs; it grants nothing.',
+    }),
+    pause: t.field({
+      type: TokenPauseRef,
+      nullable: true,
+      description: 'The pause; null if the token was resumed.',
+      resolve: ({ pause }) => pause,
+    }),
+  }),
+});
+
+builder.objectField(Viewer, 'checkoutMethods', (t) =>
+  t.field({
+    type: [CheckoutMethodEnum],
+    nullable: true,
+    description:
+      'The methods by which the checkout token lets its payer pay; null to every other credential.',
+    resolve: ({ credential }) =>
+      credential.kind === 'checkout_token' ? [...methodsOf(credential.grant)] : null,
+  }),
+);
+
+// ── Queries and subscriptions ───────────────────────────────────────────────────────────────────
+
+builder.queryField('pausedTokens', (t) =>
+  t.field({
+    type: [TokenPauseRef],
+    description: 'The pauses of checkout tokens that are in force, newest first; at most 100.',
+    resolve: (_, __, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'card_payments.read');
+      return context.services.checkoutTokens.listPaused(caller.tenant);
+    },
+  }),
+);
+
+addAccountUpdates('CHECKOUT_TOKEN', {
+  typename: 'CheckoutTokenUpdate',
+  resource: 'checkout_token',
+  follow(context) {
+    assertMay(callerOf(context), 'card_payments.read');
+    return { toItem: tokenUpdate };
+  },
+});
+
+builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
+  t.field({
+    type: CheckoutTokenUpdate,
+    description:
+      'Each pause and each resumption of a checkout token; no first state, only changes. A pause that ends by itself sends no update: its pausedUntil shows the end.',
+    args: {
+      after: t.arg.string(),
+      tokenId: t.arg.string({ description: 'Selects changes of this token: tok_…' }),
+    },
+    subscribe: (_, { after, tokenId }, context) => {
+      assertMay(callerOf(context), 'card_payments.read');
+      return context.subscribe({
+        topic: { resource: 'checkout_token' },
+        matches: (event) =>
+          event.resource === 'checkout_token' && (tokenId == null || event.snapshot.tokenId === tokenId),
+        after,
+        toItem: tokenUpdate,
+        isLast: () => false,
+      });
+    },
+    resolve: (update) => update,
+  }),
+);
+
+function tokenUpdate(event: StoredEvent, cursor: string): TokenUpdate {
+  if (event.resource !== 'checkout_token')
+    throw new TypeError(`${event.kind} is not a checkout token's event`);
+  const { tokenId, pause } = event.snapshot;
+  return { cursor, occurredAt: event.occurredAt, tokenId, pause: pause && { tokenId, ...pause } };
+}
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+builder.mutationFields((t) => ({
+  createCheckoutToken: t.field({
+    type: CheckoutTokenSuccess,
+    description:
+      'Creates a token that a page may show to everyone: it starts the payment that it describes, and nothing else.',
+    args: {
+      input: t.arg({
+        type: CreateCheckoutTokenInput,
+        required: true,
+        validate: { schema: createCheckoutTokenInput as never },
+      }),
+    },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, IdempotencyError] },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }, keyId) =>
+      services.checkoutTokens.create(tenant, keyId, input),
+    ),
+  }),
+  pauseToken: t.field({
+    type: PauseTokenSuccess,
+    description:
+      'Pauses a checkout token of the API key’s account: from now on it takes no payments, neither new ones nor, where the payer’s page is this server’s, those that it has started. Tokens of one externalId are paused together. A charge under way continues, and a PIX code that was issued can still be paid.',
+    args: {
+      token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
+      seconds: t.arg.int({
+        description:
+          'The length of the pause in seconds, from 1 to a year (31536000). If omitted, the pause lasts until resumeToken. Null is refused.',
+      }),
+    },
+    errors: { types: [ValidationError, NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => {
+      // A pause without an end, where a number was lost.
+      if (seconds === null)
+        throw new ValidationError([{ path: 'seconds', message: nullMessage('a pause without an end') }]);
+      return { pause: await services.checkoutTokens.pause(tenant, token, seconds ?? null) };
+    }),
+  }),
+  resumeToken: t.field({
+    type: ResumeTokenSuccess,
+    description:
+      'Ends the pause of a checkout token of the API key’s account, whether it was paused by hand or for its declined cards.',
+    args: {
+      token: t.arg.string({ required: true, description: 'The text of the token, or its id (tok_…).' }),
+    },
+    errors: { types: [NotFoundError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token }, { services }) => ({
+      tokenId: await services.checkoutTokens.resume(tenant, token),
+    })),
+  }),
+}));

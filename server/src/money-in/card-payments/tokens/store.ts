@@ -1,0 +1,147 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { CheckoutGrant } from '../../../kernel/caller.ts';
+import { hashSecret } from '../../../kernel/ids.ts';
+import type { Behind } from '../../../kernel/records.ts';
+import type { Tenant } from '../../../kernel/tenant.ts';
+import type { Sql } from '../../../state/db/database.ts';
+import type { Tables } from '../../../state/db/tables.ts';
+import { type PausedToken, pauseOfRestore, type TokenPause, type TokenSnapshot } from './model.ts';
+
+const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
+
+/**
+ * Finds a token by its text or its id: its account, and the hash that it is stored by. `pauseId` is the token
+ * whose pause applies: of tokens for one order the first, else the token itself.
+ */
+export async function findToken(
+  sql: Sql,
+  named: string,
+): Promise<{
+  id: string;
+  tenant: Tenant;
+  secretHash: string;
+  pauseId: string;
+  isOfOrder: boolean;
+} | null> {
+  const query = sql.selectFrom('token').select(['id', 'account_id', 'environment', 'secret_hash', 'grant']);
+  const row = await (TOKEN_ID.test(named)
+    ? query.where('id', '=', named)
+    : query.where('secret_hash', '=', hashSecret(named))
+  ).executeTakeFirst();
+  if (!row) return null;
+  const grant = row.grant as Partial<CheckoutGrant>;
+  return {
+    id: row.id,
+    tenant: { accountId: row.account_id, environment: row.environment },
+    secretHash: row.secret_hash,
+    pauseId: grant.orderTokenId ?? row.id,
+    isOfOrder: grant.externalId != null,
+  };
+}
+
+export async function selectGrants(
+  sql: Sql,
+  tokenIds: readonly string[],
+): Promise<{ tokenId: string; grant: CheckoutGrant }[]> {
+  const rows = await sql.selectFrom('token').select(['id', 'grant']).where('id', 'in', tokenIds).execute();
+  return rows.map(({ id, grant }) => ({ tokenId: id, grant: grant as unknown as CheckoutGrant }));
+}
+
+/** Reads each token's last pause; it may be over. */
+export async function selectPauses(sql: Sql, tokenIds: readonly string[]): Promise<TokenSnapshot[]> {
+  const rows = await sql.selectFrom('token').select(COLUMNS).where('id', 'in', tokenIds).execute();
+  return rows.map((row) => ({ tokenId: row.id, pause: toPause(row) }));
+}
+
+export async function updatePauses(sql: Sql, rows: readonly TokenSnapshot[]): Promise<void> {
+  for (const { tokenId, pause } of rows)
+    await sql
+      .updateTable('token')
+      .set({
+        paused_at: pause?.pausedAt ?? null,
+        paused_until: pause?.pausedUntil ?? null,
+        pause_reason: storedReason(pause),
+      })
+      .where('id', '=', tokenId)
+      .execute();
+}
+
+/** A part of the pauses: those of one account, or of all. */
+interface PausesOf {
+  tenant: Tenant | null;
+  now: Date;
+  limit: number;
+}
+
+/**
+ * Lists the pauses in force, newest first. `behind`: the mark of records that went back, which pauses every token of before.
+ */
+export async function selectPausedTokens(
+  sql: Sql,
+  { behind = null, ...part }: PausesOf & { behind?: Behind | null },
+): Promise<PausedToken[]> {
+  const [stored, ofRestore] = await Promise.all([
+    selectStoredPauses(sql, part),
+    behind ? selectTokensOfBefore(sql, { ...part, until: behind.until }) : [],
+  ]);
+  const isOfRestore = new Set(ofRestore);
+  return [
+    ...stored.filter(({ tokenId }) => !isOfRestore.has(tokenId)),
+    ...ofRestore.map((tokenId) => ({ tokenId, ...pauseOfRestore(behind!) })),
+  ]
+    .sort((left, right) => right.pausedAt.getTime() - left.pausedAt.getTime())
+    .slice(0, part.limit);
+}
+
+/**
+ * Selects the checkout tokens that are in use and were minted before an instant, the newest first. Of an order it is the first
+ * token, whose pause is the order's.
+ */
+async function selectTokensOfBefore(
+  sql: Sql,
+  { tenant, now, limit, until }: PausesOf & { until: Date },
+): Promise<string[]> {
+  const { rows } = await raw<{ id: string }>`
+    select first.id from token
+    join token first on first.id = coalesce(token."grant" ->> 'orderTokenId', token.id)
+    where token.kind = 'checkout' and token.revoked_at is null
+      and (token.expires_at is null or token.expires_at > ${now}) and first.created_at < ${until}
+      ${tenant ? raw`and token.account_id = ${tenant.accountId} and token.environment = ${tenant.environment}` : raw``}
+    group by first.id order by max(first.created_at) desc, first.id limit ${limit}
+  `.execute(sql);
+  return rows.map(({ id }) => id);
+}
+
+/** The pause of an order is stored at its first token, and listed even where that is revoked. */
+async function selectStoredPauses(sql: Sql, { tenant, now, limit }: PausesOf): Promise<PausedToken[]> {
+  let query = sql
+    .selectFrom('token')
+    .select(COLUMNS)
+    .where('paused_at', 'is not', null)
+    .where((or) => or.or([or('paused_until', 'is', null), or('paused_until', '>', now)]))
+    .where((or) => or.or([or('revoked_at', 'is', null), raw<boolean>`"grant" ->> 'externalId' is not null`]));
+  if (tenant)
+    query = query.where('account_id', '=', tenant.accountId).where('environment', '=', tenant.environment);
+  const rows = await query.orderBy('paused_at', 'desc').orderBy('id').limit(limit).execute();
+  return rows.map((row) => ({ tokenId: row.id, ...toPause(row)! }));
+}
+
+/** @throws TypeError where the pause is a restore's, which the mark of the records stands for */
+function storedReason(pause: TokenPause | null): 'merchant' | 'declines' | null {
+  if (pause?.reason === 'restored') throw new TypeError('the pause of a restore is not stored');
+  return pause?.reason ?? null;
+}
+
+const COLUMNS = ['id', 'paused_at', 'paused_until', 'pause_reason'] as const;
+
+function toPause(row: Pick<Selectable<Tables['token']>, (typeof COLUMNS)[number]>): TokenPause | null {
+  return row.pause_reason
+    ? { reason: row.pause_reason, pausedAt: row.paused_at!, pausedUntil: row.paused_until }
+    : null;
+}
+
+/** Reads when a token was minted; null where there is no such token. */
+export async function selectMintedAt(sql: Sql, tokenId: string): Promise<Date | null> {
+  const row = await sql.selectFrom('token').select('created_at').where('id', '=', tokenId).executeTakeFirst();
+  return row?.created_at ?? null;
+}

@@ -1,0 +1,34 @@
+import { z } from 'zod';
+import { instant } from '../../../kernel/instant.ts';
+import { webhookBody } from '../../../kernel/webhook-body.ts';
+import type { TokenSnapshot } from './model.ts';
+
+/** The events, with the members of each. */
+export const tokenWebhooks = {
+  'checkout_token.paused': webhookBody(
+    'checkout_token.paused',
+    'Many cards were declined with a checkout token: its payers wait longer after a declined card',
+    {
+      tokenId: z.string(),
+      reason: z.literal('declines'),
+      pausedAt: instant,
+      pausedUntil: instant.nullable().meta({ description: 'Null: until you resume it' }),
+    },
+    { named: 'alike' },
+  ),
+};
+
+/**
+ * The webhook of a checkout token that was paused for its declined cards; null for what the merchant does. The token
+ * itself is not in it.
+ */
+export function tokenWebhook({ tokenId, pause }: TokenSnapshot) {
+  if (pause?.reason !== 'declines') return null;
+  return {
+    event: 'checkout_token.paused',
+    tokenId,
+    reason: pause.reason,
+    pausedAt: pause.pausedAt.toISOString(),
+    pausedUntil: pause.pausedUntil?.toISOString() ?? null,
+  };
+}

@@ -1,0 +1,66 @@
+import { isUnchanged } from '../../kernel/objects.ts';
+import { eventAt, lastStatusOf, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import {
+  announcedDoubt,
+  isCorrection,
+  type MergedPayment,
+  mergeDetails,
+  type UpstreamDetails,
+  withoutDoubt,
+} from '../receiving/upstream-payment.ts';
+import { type CardPayment, canFollow, isFinal } from './model.ts';
+
+/** A payment as the service shows it in a response or a webhook, or as it was requested. Null: not shown. */
+export interface UpstreamCardPayment extends UpstreamDetails {
+  orderCode: string;
+  canceledAt?: Date | null;
+}
+
+/**
+ * Merges what the service shows into what is known, by `mergeDetails`; null where nothing changes, or where the payment is
+ * unknown and too little of it is shown.
+ */
+export function mergeUpstreamCardPayment(
+  known: CardPayment | null,
+  claim: UpstreamCardPayment,
+  now: Date,
+  source: UpstreamSource = eventAt(now),
+): MergedPayment<CardPayment> | null {
+  if (!known && claim.amountCents === null) return null;
+  const details = mergeDetails(known, claim, { canFollow, isFinal }, now, source);
+  const { status } = details;
+  const isCorrected = known !== null && isCorrection(lastStatusOf(known), status, { canFollow });
+  const canceledAt =
+    (isCorrected ? null : known?.canceledAt) ??
+    (status === 'expired' || status === 'refunded' || status === 'failed' ? claim.canceledAt : null);
+  const payment: CardPayment = {
+    orderCode: claim.orderCode,
+    version: known?.version ?? 1,
+    ...(canceledAt && { canceledAt }),
+    // The mirror of its order shows it: the service does not know the order.
+    ...(known?.orderStatus && { orderStatus: known.orderStatus }),
+    ...details,
+  };
+  if (known && isUnchanged(known, payment)) return null;
+  if (!known) return { payment, changed: { from: null } };
+  const isStep = !isUnchanged(withAmounts(withoutDoubt(known)), withAmounts(withoutDoubt(payment)));
+  return {
+    payment: isStep ? { ...payment, version: known.version + 1 } : payment,
+    changed: isUnchanged(announcedMembers(known), announcedMembers(payment)) ? null : { from: known.status },
+  };
+}
+
+/** A payment with the amounts of its refunds. One that becomes known as 0 is no change. */
+function withAmounts(payment: CardPayment) {
+  return {
+    ...payment,
+    refundedCents: payment.refundedCents ?? 0,
+    refundingCents: payment.refundingCents ?? 0,
+  };
+}
+
+/** The members whose changes subscribers get. */
+function announcedMembers(payment: CardPayment) {
+  const { status, otherPaidCents, refundedCents, refundingCents } = withAmounts(payment);
+  return { status, otherPaidCents, refundedCents, refundingCents, ...announcedDoubt(payment) };
+}

@@ -1,0 +1,38 @@
+import type { UpstreamSource } from '../../kernel/upstream-source.ts';
+import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
+import type { MergedPayment } from '../receiving/upstream-payment.ts';
+import type { Charge, ChargeSplit } from './model.ts';
+
+/** A charge as the service shows it in a response or a webhook. Null: not shown. */
+export interface UpstreamCharge extends UpstreamPixResource {
+  chargeId: string;
+  splits?: readonly ChargeSplit[] | null;
+}
+
+/** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
+export function mergeUpstreamCharge(
+  known: Charge | null,
+  claim: UpstreamCharge,
+  now: Date,
+  source?: UpstreamSource,
+): MergedPayment<Charge> | null {
+  return mergeUpstreamPix(known, claim, now, {
+    source,
+    ownOf: ({ externalId }) => ({
+      chargeId: claim.chargeId,
+      externalId: externalId ?? null,
+      splits: splitsAfter(known, claim),
+    }),
+    announcedOf: ({ splits }) => ({ splits }),
+  });
+}
+
+/** The splits, which never change but for what refunds have taken. */
+function splitsAfter(known: Charge | null, { splits: claimed }: UpstreamCharge): readonly ChargeSplit[] {
+  if (!known || known.splits.length === 0) return claimed ?? known?.splits ?? [];
+  const claimedOf = new Map((claimed ?? []).map((split) => [split.subaccountId, split]));
+  return known.splits.map((split) => ({
+    ...split,
+    refundedCents: claimedOf.get(split.subaccountId)?.refundedCents ?? split.refundedCents,
+  }));
+}

@@ -1,0 +1,45 @@
+import { builder } from '../../api/graphql/builder.ts';
+import type { Types } from '../../api/graphql/mutations.ts';
+
+/** The filter of lists by the payer, as the payment names it. */
+export const CustomerFilter = builder.inputType('CustomerFilter', {
+  description: 'A customer as named in the payment, by exactly one of the two members.',
+  isOneOf: true,
+  fields: (t) => ({
+    email: t.string({ description: 'The whole e-mail address, as given.' }),
+    externalId: t.string({ description: 'Your own identifier of the customer, as given.' }),
+  }),
+});
+
+/** The members of each filter of resources that are paid. `reference`: its description. */
+export function receivedFilterFields(
+  t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>,
+  reference: string,
+) {
+  return {
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects resources created at this instant or later.',
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects resources created before this instant.',
+    }),
+    paidAfter: t.field({ type: 'DateTime', description: 'Selects resources paid at this instant or later.' }),
+    paidBefore: t.field({ type: 'DateTime', description: 'Selects resources paid before this instant.' }),
+    refundedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects resources whose whole amount was refunded at this instant or later.',
+    }),
+    refundedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects resources whose whole amount was refunded before this instant.',
+    }),
+    externalId: t.string({ description: 'Selects resources with this externalId.' }),
+    reference: t.string({ description: reference }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects resources of exactly this amount in cents.',
+    }),
+  };
+}

@@ -1,0 +1,153 @@
+import { builder } from '../../api/graphql/builder.ts';
+import type { Types } from '../../api/graphql/mutations.ts';
+import { knownLanguage } from '../../kernel/language.ts';
+import type { OrderStatus } from '../../kernel/orders.ts';
+import { maskTaxId } from '../../kernel/tax-id.ts';
+import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
+import type { Customer } from './model.ts';
+
+type InputFields = PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>;
+
+const CheckoutLanguageEnum = builder.enumType('CheckoutLanguage', {
+  description: 'The languages of the hosted pages.',
+  values: {
+    PT_BR: { value: 'pt-BR', description: 'Portuguese, as in Brazil.' },
+    EN: { value: 'en', description: 'English.' },
+    ES: { value: 'es', description: 'Spanish.' },
+  } as const,
+});
+
+/** The field of a type whose hosted page has a language. */
+export function languageField<Shape extends { language?: string | null }>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
+    Types,
+    { language?: string | null }
+  >;
+  return t.field({
+    type: CheckoutLanguageEnum,
+    nullable: true,
+    description: 'The language of the hosted page, as it was given; null where none was.',
+    resolve: ({ language }) => knownLanguage(language),
+  });
+}
+
+/** The fields of a payment that say how its order stands. */
+export function orderFields<Shape extends { orderStatus?: OrderStatus | null }>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
+    Types,
+    { orderStatus?: OrderStatus | null }
+  >;
+  return {
+    orderPaid: t.boolean({
+      description:
+        'Whether another payment has paid the order of this one, which was open, had expired or was returned. Nobody can pay this one any more: an open one stays PENDING until it expires, and money that comes for it is returned. Of those that had expired, the 20 newest show it, and so do the 20 newest of those that were returned.',
+      resolve: ({ orderStatus }) => orderStatus != null,
+    }),
+    orderRefunded: t.boolean({
+      description:
+        'Whether the payment that has paid the order was refunded in full since; orderPaid stays true.',
+      resolve: ({ orderStatus }) => orderStatus === 'refunded',
+    }),
+  };
+}
+
+export const CustomerRef = builder.objectRef<Customer>('Customer').implement({
+  description: 'The payer as described by the merchant. Nothing of it is verified.',
+  fields: (t) => ({
+    name: t.exposeString('name', { nullable: true, description: 'The name of the payer, as given.' }),
+    email: t.exposeString('email', { nullable: true, description: 'The e-mail address, as given.' }),
+    externalId: t.exposeString('externalId', {
+      nullable: true,
+      description: 'The merchant’s own identifier of the customer.',
+    }),
+    taxId: t.string({
+      nullable: true,
+      description:
+        'The CPF or CNPJ, masked: ***.456.789-** or **.***.678/0001-**. In remote mode it is that of this server’s own request; of a card payment the upstream service does not receive it.',
+      resolve: ({ taxId }) => (taxId === undefined ? null : maskTaxId(taxId)),
+    }),
+  }),
+});
+
+// ── Inputs ──────────────────────────────────────────────────────────────────────────────────────
+
+const CustomerInput = builder.inputType('CustomerInput', {
+  fields: (t) => ({
+    name: t.string({ description: 'The name of the payer, at most 200 characters.' }),
+    email: t.string({ description: 'An e-mail address, at most 254 characters, which a filter can find.' }),
+    externalId: t.string({
+      description: 'Your own identifier of the customer, at most 200 characters, which a filter can find.',
+    }),
+    taxId: t.string({
+      description:
+        'A CPF (11 digits) or a CNPJ (14 digits and letters), with or without punctuation. Every answer shows it masked. In remote mode that of a card payment stays on this server.',
+    }),
+  }),
+});
+
+/** The description of the field in every input that has it. */
+export const EXTERNAL_ID = `The number of your order, ${EXTERNAL_ID_FORM}. Of all payments of one number at most one is kept, whichever device, token or request started it: while one is paid no other takes a card, and a second that is paid all the same is returned to its payer; a new one is refused with ORDER_PAID or ORDER_REFUNDED. In remote mode no second is returned, and a page that is open there still takes a card.`;
+
+const LANGUAGE_OF_PAGE =
+  'The language of the hosted page. A `?lang=` in the address of the page has precedence; `<psa-checkout>` appends one. If omitted, the page has the payer’s own, by Accept-Language. In remote mode this server appends the language to the checkoutUrl that API keys and dashboard tokens read.';
+
+export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
+  description:
+    'Values of a payment that a browser starts with a checkout token. attemptId has at least 128 random bits and belongs to the token; the same one gives the same payment, so a double click pays once. A further start of a single-use token whose payment is open gives that payment, so that a second device joins the first. A retry of the attempt, after an expiry or a failure, appends .2, .3, …: of payments of one attempt only one is kept; the money of a second is returned.',
+  fields: (t) => ({
+    attemptId: t.string({
+      required: true,
+      description:
+        'The page’s own identifier of this attempt, kept over a reload: the same one never starts a second payment.',
+    }),
+    valueCents: t.field({
+      type: 'Cents',
+      description: 'The amount in cents that the payer chose; for a token with a range.',
+    }),
+    customer: t.field({ type: CustomerInput }),
+  }),
+});
+
+/** The field of an input that says what the payer pays for. */
+export function descriptionInput(t: InputFields) {
+  return t.string({ description: 'The description that the checkout shows; at most 200 characters.' });
+}
+
+/** The field of an input for data of the merchant. `restriction`: a sentence of the input's own. */
+export function metadataInput(t: InputFields, restriction?: string) {
+  const description = 'Serialized JSON, at most 2048 characters; returned byte for byte.';
+  return t.string({ description: restriction ? `${description} ${restriction}` : description });
+}
+
+/** The field of an input that chooses the language of the hosted page. */
+export function languageInput(t: InputFields) {
+  return t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE });
+}
+
+/** The fields of an input that says what the payer sees. `successUrl`: its description, where it has one of its own. */
+export function payerInputs(t: InputFields, { successUrl }: { successUrl?: string } = {}) {
+  return {
+    description: descriptionInput(t),
+    customer: t.field({ type: CustomerInput }),
+    metadata: metadataInput(t),
+    successUrl: t.field({ type: 'Url', ...(successUrl && { description: successUrl }) }),
+    cancelUrl: t.field({ type: 'Url' }),
+    language: languageInput(t),
+  };
+}
+
+/** The fields of an input that describes a payment of an order. */
+export function paymentInputs(t: InputFields, options?: { successUrl?: string }) {
+  return {
+    ...payerInputs(t, options),
+    callbackUrl: t.field({
+      type: 'Url',
+      description: 'The public https URL that receives the webhook; at most 500 characters.',
+    }),
+    externalId: t.string({ description: EXTERNAL_ID }),
+  };
+}

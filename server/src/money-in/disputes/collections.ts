@@ -1,0 +1,196 @@
+import type { Cents } from '../../kernel/money.ts';
+import {
+  type Change,
+  type Collection,
+  joined,
+  put,
+  type Reader,
+  type State,
+  stateAfter,
+  type Writes,
+} from '../../state/commit/commit.ts';
+import { type DisputeChange, decideOpen, decideRaise } from './decisions.ts';
+import type {
+  DisputedResource,
+  DisputedType,
+  DisputeReason,
+  DisputeTask,
+  Shortfalls,
+  StoredDispute,
+} from './model.ts';
+import { saveDisputes, saveShortfalls, selectDisputes, selectShortfalls } from './store.ts';
+
+/** Disputes, as a decision reads and writes them. */
+export const disputes: Collection<StoredDispute> = {
+  name: 'dispute',
+  load: selectDisputes,
+  keyOf: ({ disputeId }) => disputeId,
+  save: saveDisputes,
+};
+
+/** The shortfalls of claims, by the resource that is claimed. */
+const shortfalls: Collection<Shortfalls> = {
+  name: 'dispute_shortfall',
+  load: (sql, tenant, keys) => selectShortfalls(sql, tenant, keys.map(resourceOfKey)),
+  keyOf: ({ resource }) => keyOfResource(resource),
+  save: saveShortfalls,
+};
+
+/** A kind of resource that can be disputed: the slice that owns it provides its decisions. */
+export interface DisputeSource {
+  /** The ids of the resources that a PIX code with this txid pays. */
+  idsOfTxid(txid: string): string[];
+  /** Loads what the decisions read. */
+  read(reader: Reader, id: string): Promise<unknown>;
+  has(state: State, id: string): boolean;
+  /**
+   * Takes what is claimed, and at most what can be refunded. What refunds under way hold of it is missing. Null where both are
+   * nothing, or the time for claims is over.
+   * @throws NotFoundError
+   */
+  begin(
+    state: State,
+    id: string,
+    claim: { claimedCents: Cents; days: number | null; endToEndId?: string | undefined },
+  ): { amountCents: Cents; missingCents: Cents; writes: Writes } | null;
+  /** Gives the amount of a won dispute back to what can be refunded. */
+  end(state: State, id: string, dispute: { amountCents: Cents }): Writes;
+}
+
+export type DisputeSources = Readonly<Record<DisputedType, DisputeSource>>;
+
+/** Translates a change of a dispute into writes. */
+export function writesOf({ previous, dispute, transaction }: DisputeChange): Writes & { records: Change[] } {
+  const { disputeId, status, evidenceDueAt } = dispute;
+  const task = { kind: 'dispute.evidence_due' satisfies DisputeTask, key: disputeId };
+  return {
+    records: [put(disputes, dispute)],
+    transactions: transaction ? [transaction] : [],
+    events: [
+      {
+        kind: `dispute.${status}`,
+        resource: 'dispute',
+        resourceId: disputeId,
+        previousStatus: previous?.status ?? null,
+        snapshot: dispute,
+      },
+    ],
+    tasks: previous ? [] : [{ ...task, at: evidenceDueAt }],
+    done: previous?.status === 'open' && status !== 'open' ? [task] : [],
+  };
+}
+
+/** A claim on a resource. */
+export interface NewClaim {
+  /** The id of its dispute. */
+  disputeId: string;
+  claimedCents: Cents;
+  reason: DisputeReason | 'unknown';
+  days: number | null;
+  endToEndId?: string | undefined;
+  /** The key of the task that asks the bank about it; null where it is not the bank's. */
+  claimKey: string | null;
+}
+
+/** Loads what a claim on a resource, its decision and the end of a refund read, beside the resource itself. */
+export async function readClaims(reader: Reader, resource: DisputedResource): Promise<void> {
+  const found = await reader.load(shortfalls, keyOfResource(resource));
+  await Promise.all((found?.claims ?? []).map(({ disputeId }) => reader.load(disputes, disputeId)));
+}
+
+/** Whether a claim waits for the end of refunds. */
+export function isWaiting(state: State, resource: DisputedResource, disputeId: string): boolean {
+  return waitingFor(state, resource).some((claim) => claim.disputeId === disputeId);
+}
+
+/**
+ * The writes of a new claim: its dispute, and what it lacks as long as refunds are under way. Null where nothing is left to
+ * claim, now or later. @throws NotFoundError, ValidationError, UnavailableError
+ */
+export function writesOfClaim(
+  state: State,
+  sources: DisputeSources,
+  resource: DisputedResource,
+  { disputeId, reason, claimKey, ...claim }: NewClaim,
+): { isOpened: boolean; writes: Writes } | null {
+  const begun = sources[resource.type].begin(state, resource.id, claim);
+  if (!begun) return null;
+  const { amountCents, missingCents, writes } = begun;
+  const isOpened = amountCents > 0;
+  const opened = isOpened ? writesOf(decideOpen({ disputeId, amountCents, reason, resource }, state)) : {};
+  const claims = [...waitingFor(state, resource), { disputeId, missingCents, reason, claimKey }];
+  const lacks = missingCents > 0 ? { records: [put(shortfalls, { resource, claims })] } : {};
+  return { isOpened, writes: joined(joined(writes, opened), lacks) };
+}
+
+/**
+ * The writes that follow where a refund has ended or a dispute is won: what that gives back goes first to the claims that lack
+ * it. `state` is that after the change.
+ */
+export function writesOfWaiting(
+  state: State,
+  sources: DisputeSources,
+  resource: DisputedResource,
+): { opened: number; writes: Writes } {
+  const waiting = waitingFor(state, resource);
+  if (waiting.length === 0) return { opened: 0, writes: {} };
+  let writes: Writes = {};
+  let opened = 0;
+  const claims: Shortfalls['claims'][number][] = [];
+  for (const claim of waiting) {
+    const { disputeId, reason, claimKey, missingCents: claimedCents } = claim;
+    const now = stateAfter(state, writes);
+    const begun = sources[resource.type].begin(now, resource.id, { claimedCents, days: null });
+    if (!begun) continue;
+    const { amountCents, missingCents } = begun;
+    if (missingCents > 0) claims.push({ ...claim, missingCents });
+    if (amountCents === 0) continue;
+    const dispute = now.get(disputes, disputeId);
+    const step = dispute
+      ? decideRaise(dispute, amountCents)
+      : decideOpen({ disputeId, amountCents, reason, resource }, now);
+    writes = joined(writes, joined(begun.writes, writesOf(step)));
+    if (dispute) continue;
+    opened += 1;
+    // The banks may have decided while there was no dispute.
+    const kind: DisputeTask = 'dispute.receive';
+    if (claimKey !== null) writes = joined(writes, { tasks: [{ kind, key: claimKey, at: state.now }] });
+  }
+  return { opened, writes: joined(writes, { records: [put(shortfalls, { resource, claims })] }) };
+}
+
+/** The writes of a decision: what is won is free for claims and refunds, and what is won or forgiven lacks nothing. */
+export function writesOfClose(
+  state: State,
+  sources: DisputeSources,
+  change: DisputeChange,
+): { opened: number; writes: Writes } {
+  const { status, resource, amountCents, disputeId } = change.dispute;
+  const closed = writesOf(change);
+  if (status === 'lost' || resource === null) return { opened: 0, writes: closed };
+  const writes = joined(closed, writesOfDrop(state, resource, disputeId));
+  if (status !== 'won') return { opened: 0, writes };
+  const freed = joined(sources[resource.type].end(state, resource.id, { amountCents }), writes);
+  const next = writesOfWaiting(stateAfter(state, freed), sources, resource);
+  return { opened: next.opened, writes: joined(freed, next.writes) };
+}
+
+/** The writes by which a claim no longer waits. */
+export function writesOfDrop(state: State, resource: DisputedResource, disputeId: string): Writes {
+  if (!isWaiting(state, resource, disputeId)) return {};
+  const claims = waitingFor(state, resource).filter((claim) => claim.disputeId !== disputeId);
+  return { records: [put(shortfalls, { resource, claims })] };
+}
+
+function waitingFor(state: State, resource: DisputedResource): Shortfalls['claims'] {
+  return state.get(shortfalls, keyOfResource(resource))?.claims ?? [];
+}
+
+function keyOfResource({ type, id }: DisputedResource): string {
+  return `${type} ${id}`;
+}
+
+function resourceOfKey(key: string): DisputedResource {
+  const at = key.indexOf(' ');
+  return { type: key.slice(0, at) as DisputedType, id: key.slice(at + 1) };
+}

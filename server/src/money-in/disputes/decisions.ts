@@ -1,0 +1,154 @@
+import { plusMs } from '../../kernel/clock.ts';
+import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import type { Cents } from '../../kernel/money.ts';
+import { assertCountable, LARGEST_CENTS } from '../../money-out/wallet/model.ts';
+import { type Balances, type LedgerTransaction, ledgerTransaction } from '../../state/ledger/postings.ts';
+import {
+  canFollow,
+  type DisputedResource,
+  type DisputeOutcome,
+  type DisputeReason,
+  type Evidence,
+  type EvidenceInput,
+  evidenceDueAfter,
+  isUndecided,
+  MAX_EVIDENCE,
+  type StoredDispute,
+} from './model.ts';
+
+/** A change of a dispute. */
+export interface DisputeChange {
+  /** Null where it is new. */
+  previous: StoredDispute | null;
+  dispute: StoredDispute;
+  transaction: LedgerTransaction | null;
+}
+
+/** Opens a dispute and holds its amount, even beyond the balance. @throws ValidationError, UnavailableError */
+export function decideOpen(
+  {
+    disputeId,
+    amountCents,
+    reason,
+    resource,
+  }: {
+    disputeId: string;
+    amountCents: Cents;
+    reason: DisputeReason | 'unknown';
+    resource: DisputedResource | null;
+  },
+  { balances, now }: { balances: Balances; now: Date },
+): DisputeChange {
+  assertCountable('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'dispute_hold', balances });
+  return {
+    previous: null,
+    dispute: {
+      disputeId,
+      version: 1,
+      status: 'open',
+      reason,
+      resource,
+      amountCents,
+      evidence: [],
+      evidenceDueAt: evidenceDueAfter(now),
+      createdAt: now,
+      closedAt: null,
+      acceptedAt: null,
+    },
+    transaction: ledgerTransaction(`dispute.opened:${disputeId}`, [
+      { from: 'dispute_claims', to: 'dispute_hold', amount: amountCents },
+    ]),
+  };
+}
+
+/** Raises the amount of a dispute by what its claim has lacked. A decided one is still claimed as long as it is held. */
+export function decideRaise(dispute: StoredDispute, byCents: Cents): DisputeChange {
+  const step = changed(dispute, { amountCents: dispute.amountCents + byCents });
+  return {
+    ...step,
+    transaction: ledgerTransaction(`dispute.raised:${dispute.disputeId}:${step.dispute.version}`, [
+      { from: 'dispute_claims', to: 'dispute_hold', amount: byCents },
+    ]),
+  };
+}
+
+/** Adds evidence: from then on the banks review it. @throws UnavailableError (DISPUTE_STATE) */
+export function decideEvidence(
+  dispute: StoredDispute,
+  { text, documents }: Pick<EvidenceInput, 'text' | 'documents'>,
+  now: Date,
+): DisputeChange {
+  const refusal = (reason: string) =>
+    new UnavailableError('DISPUTE_STATE', `This dispute takes no more evidence: ${reason}`);
+  if (!isUndecided(dispute.status)) throw refusal(`it is ${dispute.status}`);
+  if (now >= dispute.evidenceDueAt)
+    throw refusal(`the time for it ended at ${dispute.evidenceDueAt.toISOString()}`);
+  if (dispute.evidence.length >= MAX_EVIDENCE) throw refusal(`it has had ${MAX_EVIDENCE} submissions`);
+  const submitted: Evidence = {
+    text: text ?? null,
+    documents: (documents ?? []).map(({ url, description }) => ({ url, description: description ?? null })),
+    submittedAt: now,
+  };
+  return changed(dispute, { status: 'under_review', evidence: [...dispute.evidence, submitted] });
+}
+
+/** Ends the time for evidence of an open dispute; null where there is nothing to end. */
+export function decideEvidenceDue(dispute: StoredDispute, now: Date): DisputeChange | null {
+  if (dispute.status !== 'open' || now < dispute.evidenceDueAt) return null;
+  return changed(dispute, { status: 'under_review' });
+}
+
+/**
+ * Decides a dispute; null where it has this outcome already. The amount of a lost one stays held.
+ * @throws ValidationError
+ */
+export function decideClose(
+  dispute: StoredDispute,
+  outcome: DisputeOutcome,
+  now: Date,
+): DisputeChange | null {
+  const { status, disputeId, amountCents } = dispute;
+  if (status === outcome) return null;
+  // A dispute is forgiven once it is lost, and not before.
+  if (!canFollow(status, outcome) || (outcome === 'forgiven' && status !== 'lost'))
+    throw new ValidationError([
+      { path: 'outcome', message: `a dispute that is ${status} never becomes ${outcome}` },
+    ]);
+  return {
+    ...changed(dispute, { status: outcome, closedAt: dispute.closedAt ?? now }),
+    transaction:
+      outcome === 'lost'
+        ? null
+        : ledgerTransaction(`dispute.${outcome}:${disputeId}`, [
+            { from: 'dispute_hold', to: 'dispute_claims', amount: amountCents },
+          ]),
+  };
+}
+
+/**
+ * Loses a dispute by the merchant's word, while the banks have not decided; null where the merchant has accepted it before.
+ * @throws UnavailableError (DISPUTE_STATE)
+ */
+export function decideAccept(dispute: StoredDispute, now: Date): DisputeChange | null {
+  if (dispute.acceptedAt) return null;
+  if (!isUndecided(dispute.status))
+    throw new UnavailableError('DISPUTE_STATE', `This dispute cannot be accepted: it is ${dispute.status}`);
+  return changed(dispute, { status: 'lost', closedAt: now, acceptedAt: now });
+}
+
+/** The instant at which the rail is asked again about a claim that is not decided; null: never. */
+export function nextLookAt(decidesAt: Date | null, now: Date): Date | null {
+  if (decidesAt === null) return null;
+  return decidesAt > now ? decidesAt : plusMs(now, LOOK_UP_AFTER_MS);
+}
+
+/** Milliseconds after which a bank that is late with its decision is asked again. */
+const LOOK_UP_AFTER_MS = 60 * 60_000;
+
+function changed(previous: StoredDispute, members: Partial<StoredDispute>): DisputeChange {
+  return {
+    previous,
+    dispute: { ...previous, ...members, version: previous.version + 1 },
+    transaction: null,
+  };
+}

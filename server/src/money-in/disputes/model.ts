@@ -1,0 +1,356 @@
+import { z } from 'zod';
+import { DAY_MS, plusMs } from '../../kernel/clock.ts';
+import { isOneOf, isWithin } from '../../kernel/list-filter.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
+import type { Cents } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { idempotencyKeyText, plainText, publicHttpsUrl, URL_MAX } from '../../kernel/text.ts';
+import type { RefundedResource, RefundedType } from '../refunds/model.ts';
+
+// ── The numbers ─────────────────────────────────────────────────────────────────────────────────
+
+/** The days in which a merchant can submit evidence. */
+export const EVIDENCE_DAYS = 5;
+/** The days in which the banks decide. */
+export const DECISION_DAYS = 7;
+/** The time after a payment at which the payers of the simulation dispute it. */
+export const CLAIMED_AFTER_MS = 60_000;
+/** The days after its payment in which a resource can be disputed; null: at any time. */
+export const CLAIM_DAYS: Readonly<Record<DisputedType, number | null>> = {
+  card_payment: null,
+  payment: 80,
+  charge: 80,
+};
+
+export const MAX_EVIDENCE = 10;
+export const MAX_DOCUMENTS = 10;
+export const EVIDENCE_TEXT_MAX = 4_000;
+export const DOCUMENT_DESCRIPTION_MAX = 200;
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+export const DISPUTE_STATUSES = ['open', 'under_review', 'won', 'lost', 'forgiven'] as const;
+export type DisputeStatus = (typeof DISPUTE_STATUSES)[number];
+
+export const NEXT: Readonly<Record<DisputeStatus, readonly DisputeStatus[]>> = {
+  open: ['under_review', 'won', 'lost'],
+  under_review: ['won', 'lost'],
+  lost: ['forgiven'],
+  won: [],
+  forgiven: [],
+};
+
+/** The outcomes of a dispute. `won` and `forgiven` free its amount; `lost` blocks it until it is forgiven. */
+export const DISPUTE_OUTCOMES = ['won', 'lost', 'forgiven'] as const;
+export type DisputeOutcome = (typeof DISPUTE_OUTCOMES)[number];
+
+export const DISPUTE_REASONS = ['fraud', 'operational_error'] as const;
+export type DisputeReason = (typeof DISPUTE_REASONS)[number];
+
+/** A resource that can be refunded can be disputed. */
+export type DisputedResource = RefundedResource;
+export type DisputedType = RefundedType;
+
+/** The member of the wire that names a disputed resource. */
+export const REFERENCES = {
+  card_payment: 'orderCode',
+  payment: 'paymentId',
+  charge: 'chargeId',
+} as const satisfies Record<DisputedType, string>;
+
+export interface EvidenceDocument {
+  /** A public https URL, which this server never opens. */
+  url: string;
+  description: string | null;
+}
+
+/** One submission. It has a text or a document, or both. */
+export interface Evidence {
+  text: string | null;
+  documents: readonly EvidenceDocument[];
+  /** Null where another service does not report it. */
+  submittedAt: Date | null;
+}
+
+/** A claim by which a payer's bank wants a payment back (MED). All instants are in UTC. */
+export interface Dispute {
+  /** `dsp_` and 24 hex digits. */
+  disputeId: string;
+  /** A number that grows by one with each change: of two answers the larger is the newer. */
+  version: number;
+  /** `unknown` stands for a word of another service that the document does not have. */
+  status: DisputeStatus | 'unknown';
+  /** The last known status while the status is `unknown`; null where there was none. */
+  lastStatus?: DisputeStatus | null;
+  /** `unknown` stands for the bank's words that this server does not know. */
+  reason: DisputeReason | 'unknown';
+  /** Null where the service does not report what is disputed. */
+  resource: DisputedResource | null;
+  amountCents: Cents;
+  /** Oldest first. */
+  evidence: readonly Evidence[];
+  evidenceDueAt: Date | null;
+  createdAt: Date | null;
+  /** The instant at which the dispute was decided; null before. A lost one that is forgiven later keeps it. */
+  closedAt: Date | null;
+  /**
+   * The instant at which the merchant accepted the claim, by which the dispute is lost; null where it did not. Left out in a
+   * snapshot of an older version, and by another service.
+   */
+  acceptedAt?: Date | null;
+}
+
+/** A dispute of the embedded service. */
+export interface StoredDispute extends Dispute {
+  status: DisputeStatus;
+  evidenceDueAt: Date;
+  createdAt: Date;
+  acceptedAt: Date | null;
+}
+
+/** A claim that refunds under way keep from being taken whole. */
+export interface Shortfall {
+  /** The dispute that lacks it; there is none as long as the claim has nothing. */
+  disputeId: string;
+  missingCents: Cents;
+  reason: DisputeReason | 'unknown';
+  /** The key of the task that asks the bank about the claim; null where the claim is not the bank's. */
+  claimKey: string | null;
+}
+
+/** The claims of one resource that lack something, oldest first. */
+export interface Shortfalls {
+  resource: DisputedResource;
+  claims: readonly Shortfall[];
+}
+
+/** Counts what the banks do. */
+export interface DisputeMeter {
+  onDispute(change: 'open' | DisputeOutcome): void;
+}
+
+/** The kinds of tasks that disputes have. */
+export type DisputeTask = 'dispute.evidence_due' | 'dispute.receive';
+
+// ── Rules ───────────────────────────────────────────────────────────────────────────────────────
+
+/** Whether no later status can follow: a lost dispute may be forgiven. */
+export function isFinal(status: Dispute['status']): boolean {
+  return NEXT[status as DisputeStatus]?.length === 0;
+}
+
+/** Whether `to` can follow `from`, directly or through statuses that were not observed. */
+export function canFollow(from: DisputeStatus, to: DisputeStatus): boolean {
+  return NEXT[from].some((next) => next === to || canFollow(next, to));
+}
+
+/** Whether the banks have not decided yet. */
+export function isUndecided(status: Dispute['status']): boolean {
+  return status === 'open' || status === 'under_review';
+}
+
+/** The amount that a dispute holds of the balance. */
+export function blockedCents({ status, lastStatus, amountCents }: Dispute): Cents {
+  const known = status === 'unknown' ? lastStatus : status;
+  return known === 'won' || known === 'forgiven' ? 0 : amountCents;
+}
+
+/** The instant until which evidence for a dispute of this instant can be submitted. */
+export function evidenceDueAfter(createdAt: Date): Date {
+  return plusMs(createdAt, EVIDENCE_DAYS * DAY_MS);
+}
+
+export function isDisputeId(text: string): boolean {
+  return /^dsp_[0-9a-f]{24}$/.test(text);
+}
+
+/** Whether a text can be the id of a dispute at any service. */
+export function isAnyDisputeId(text: string): boolean {
+  return /^dsp_[A-Za-z0-9_-]{1,64}$/.test(text);
+}
+
+/** Reads a snapshot back from JSON, where instants are text. */
+export function disputeFromJson(json: unknown): Dispute {
+  const snapshot = json as Dispute & { id?: string; orderCode?: string | null };
+  const {
+    id,
+    orderCode,
+    disputeId = id!,
+    createdAt,
+    closedAt,
+    acceptedAt,
+    evidenceDueAt,
+    ...rest
+  } = snapshot;
+  // The version before had disputes without evidence, and knew their card payment alone.
+  const {
+    version = 1,
+    reason = 'unknown',
+    evidence = [],
+    resource = orderCode ? { type: 'card_payment', id: orderCode } : null,
+  } = rest as Partial<Dispute>;
+  const opened = createdAt && new Date(createdAt);
+  const dueAt = evidenceDueAt && new Date(evidenceDueAt);
+  return {
+    ...rest,
+    disputeId,
+    version,
+    reason,
+    resource,
+    evidence: evidence.map(evidenceFromJson),
+    evidenceDueAt: evidenceDueAt === undefined ? opened && evidenceDueAfter(opened) : dueAt,
+    createdAt: opened,
+    closedAt: closedAt && new Date(closedAt),
+    ...(acceptedAt !== undefined && { acceptedAt: acceptedAt && new Date(acceptedAt) }),
+  };
+}
+
+export function evidenceFromJson(json: unknown): Evidence {
+  const { submittedAt, ...rest } = json as Evidence;
+  return { ...rest, submittedAt: submittedAt && new Date(submittedAt) };
+}
+
+// ── Input ───────────────────────────────────────────────────────────────────────────────────────
+
+export const DISPUTE_ID_FORM = 'dsp_ and 24 hex digits, in lower case';
+
+/** The id of a dispute of any service; this one asserts its own form. */
+const anyDisputeIdText = z.string().refine(isAnyDisputeId, `must be ${DISPUTE_ID_FORM}`);
+
+export const disputeIdText = z
+  .string()
+  .refine(isDisputeId, `must be ${DISPUTE_ID_FORM}`)
+  .meta({ description: 'dsp_ and 24 hex digits', examples: ['dsp_0c7d1a5be2f94a3d8e6b7f10'] });
+
+const evidenceFields = z.object({
+  text: plainText({ max: EVIDENCE_TEXT_MAX })
+    .refine((text) => text.trim() !== '', 'must not be empty')
+    .nullish()
+    .describe('It or a document is needed'),
+  documents: z
+    .array(
+      z.object({
+        url: publicHttpsUrl({ max: URL_MAX }).describe('Public https URL. It is stored, and never opened'),
+        description: plainText({ max: DOCUMENT_DESCRIPTION_MAX }).nullish(),
+      }),
+      'must be a list of documents',
+    )
+    .max(MAX_DOCUMENTS, `must be at most ${MAX_DOCUMENTS}`)
+    .nullish(),
+  idempotencyKey: idempotencyKeyText.nullish().describe('The same key and input submit once'),
+});
+
+/** Refuses a submission without evidence. */
+function withEvidence<Fields extends typeof evidenceFields>(fields: Fields) {
+  return fields.refine(({ text, documents }) => text != null || (documents != null && documents.length > 0), {
+    path: ['text'],
+    message: 'must be given, or a document',
+  });
+}
+
+export const evidenceInput = withEvidence(evidenceFields);
+export const submitDisputeEvidenceInput = withEvidence(
+  evidenceFields.extend({ disputeId: anyDisputeIdText }),
+);
+export type EvidenceInput = z.infer<typeof evidenceInput>;
+
+// ── The port ────────────────────────────────────────────────────────────────────────────────────
+
+export interface DisputeFilter {
+  status?: readonly DisputeStatus[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+  closedAfter?: Date | undefined;
+  closedBefore?: Date | undefined;
+}
+
+/** Whether a dispute is one that a filter selects. */
+export function matchesFilter(dispute: Dispute, filter: DisputeFilter): boolean {
+  return (
+    isOneOf(dispute.status, filter.status) &&
+    isWithin(dispute.createdAt, filter.createdAfter, filter.createdBefore) &&
+    isWithin(dispute.closedAt, filter.closedAfter, filter.closedBefore)
+  );
+}
+
+/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+export type DisputeRange = DisputeFilter & ListRange;
+
+export interface DisputeService<D extends Dispute = Dispute> {
+  /** Refuses a text that cannot be a dispute's id. @throws ValidationError */
+  assertId(disputeId: string): void;
+  /**
+   * Submits evidence, in the time for it and at most ten times. With an idempotency key, the same key and input submit once,
+   * `replayed`.
+   * @throws NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED), IdempotencyError
+   */
+  submitEvidence(
+    tenant: Tenant,
+    disputeId: string,
+    input: EvidenceInput,
+  ): Promise<{ dispute: D; replayed: boolean }>;
+  /**
+   * Accepts a claim, which is lost at once by the merchant's word: its amount stays held. A repeated call changes nothing.
+   * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED)
+   */
+  accept(tenant: Tenant, disputeId: string): Promise<D>;
+  /** Finds a dispute; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
+  find(tenant: Tenant, disputeId: string): Promise<D | null>;
+  /** Finds disputes, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
+  findMany(tenant: Tenant, disputeIds: readonly string[]): Promise<(D | null)[]>;
+  /** Finds a dispute with the version of the tenant's log at which its state holds. @throws UnavailableError (NOT_OFFERED) */
+  findWithVersion(tenant: Tenant, disputeId: string): Promise<{ version: number; dispute: D } | null>;
+  /** Lists the disputes of resources, oldest first, in the order of the ids; null where the service does not report them. */
+  ofResources(tenant: Tenant, type: DisputedType, ids: readonly string[]): Promise<(D[] | null)[]>;
+  /** @throws UnavailableError (NOT_OFFERED) */
+  list(
+    tenant: Tenant,
+    range: DisputeRange,
+  ): Promise<{ items: { place: number; dispute: D }[]; more: boolean }>;
+  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
+  listPage(
+    tenant: Tenant,
+    page: DisputeFilter & { limit: number; offset: number },
+  ): Promise<{ items: D[]; total: number }>;
+  /** @throws UnavailableError (NOT_OFFERED) */
+  count(tenant: Tenant, filter: DisputeFilter): Promise<number>;
+}
+
+/** A claim of a payer's bank. */
+export interface Claim {
+  amountCents: Cents;
+  reason?: DisputeReason | undefined;
+  /** The change is made once under its name: 1 to 128 of the characters of an idempotency key. */
+  name?: string | undefined;
+}
+
+/**
+ * The banks' side of disputes, which no client has: the simulator plays it. There are disputes of live tenants alone, since
+ * the balance of the sandbox is made of its test payments.
+ */
+export interface DisputeControls {
+  /**
+   * Opens a dispute whose payment is not reported, and blocks its amount, even beyond the balance. Returns the dispute's id.
+   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
+   */
+  openDispute(tenant: Tenant, claim: Claim): Promise<string>;
+  /**
+   * Opens a dispute of a payment. Its amount is what is claimed, and at most what can be refunded; what refunds under way hold
+   * of the claim is added where they fail. Null where there is nothing to dispute now, or the time for claims is over.
+   * @throws NotFoundError (the payment), ValidationError, UnavailableError, IdempotencyError
+   */
+  disputePayment(tenant: Tenant, resource: DisputedResource, claim: Claim): Promise<StoredDispute | null>;
+  /** Whether a claim on a payment waits for the end of its refunds. */
+  hasWaitingClaim(tenant: Tenant, resource: DisputedResource): Promise<boolean>;
+  /**
+   * Decides a dispute: an open one, or one under review, is won, which frees the amount, or lost; a lost one is forgiven,
+   * which frees it. The same outcome again changes nothing.
+   * @throws NotFoundError, ValidationError (a transition that does not exist)
+   */
+  closeDispute(tenant: Tenant, disputeId: string, outcome: DisputeOutcome): Promise<StoredDispute>;
+  /** Lists disputes, newest first: all, or those of some statuses. */
+  listDisputes(
+    tenant: Tenant,
+    page: { limit: number; status?: readonly DisputeStatus[] },
+  ): Promise<StoredDispute[]>;
+}

@@ -1,0 +1,29 @@
+import type { MirroredRow } from '../../../upstream/mirror-store.ts';
+import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
+import { type Dispute, disputeFromJson, isFinal } from '../model.ts';
+import { mergeUpstreamDispute, type UpstreamDispute } from '../upstream-dispute.ts';
+
+export const disputeFamily: PaymentFamily<Dispute, UpstreamDispute> = {
+  resource: 'dispute',
+  idOf: ({ disputeId }) => disputeId,
+  merge: mergeUpstreamDispute,
+  confirmsStatus: ({ status: claimed }, status) =>
+    claimed !== null && (claimed === status || status === 'unknown'),
+  isFinal,
+  fromJson: disputeFromJson,
+  listedBy: ({ createdAt }) => ({ parent: null, createdAt }),
+  eventOf: (dispute, from) => ({
+    kind: `dispute.${dispute.status}`,
+    resource: 'dispute',
+    resourceId: dispute.disputeId,
+    previousStatus: from,
+    snapshot: dispute,
+  }),
+};
+
+/** Turns a claim into an observation. `at` is the time of the claim; null: the time of its recording. */
+export const { observationOf } = observationsOf(disputeFamily);
+
+export function disputeOf({ snapshot }: MirroredRow): Dispute {
+  return disputeFromJson(snapshot);
+}

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { pageOf, pageQuery, type RestOperation, restOperation } from '../../api/http/rest.ts';
+import { NotFoundError } from '../../kernel/errors.ts';
+import {
+  DISPUTE_STATUSES,
+  type DisputeService,
+  disputeIdText,
+  EVIDENCE_DAYS,
+  evidenceInput,
+  MAX_EVIDENCE,
+  type StoredDispute,
+} from './model.ts';
+import { disputeToWire, disputeWire } from './wire.ts';
+
+const TAG = 'Disputes';
+
+/** Disputes in the REST interface (the document's 2.5 and 4.5). */
+export function createDisputeRoutes({
+  disputes,
+}: {
+  disputes: DisputeService<StoredDispute>;
+}): RestOperation[] {
+  return [
+    restOperation({
+      method: 'GET',
+      path: '/v1/disputes',
+      operationId: 'listDisputes',
+      summary: 'List disputes, newest first',
+      description: 'With a test key there are none.',
+      tag: TAG,
+      section: '4.5',
+      query: pageQuery.extend({
+        status: z.enum(DISPUTE_STATUSES, `must be one of ${DISPUTE_STATUSES.join(', ')}`).optional(),
+      }),
+      answers: { 200: { description: 'A page', schema: pageOf('disputes', disputeWire) } },
+      async handle({ caller, query: { status, ...page } }) {
+        const filter = status && [status];
+        const { items, total } = await disputes.listPage(caller.tenant, { ...page, status: filter });
+        return { status: 200, body: { disputes: items.map(disputeToWire), total, ...page } };
+      },
+    }),
+    restOperation({
+      method: 'GET',
+      path: '/v1/disputes/{id}',
+      operationId: 'getDispute',
+      summary: 'Look a dispute up',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText }),
+      answers: { 200: { description: 'The dispute as it stands', schema: disputeWire } },
+      errors: { 404: 'No such dispute of this account in this environment' },
+      async handle({ caller, params }) {
+        const dispute = await disputes.find(caller.tenant, params.id);
+        if (!dispute) throw new NotFoundError('Dispute not found');
+        return { status: 200, body: disputeToWire(dispute) };
+      },
+    }),
+    restOperation({
+      method: 'POST',
+      path: '/v1/disputes/{id}/evidence',
+      operationId: 'submitDisputeEvidence',
+      summary: 'Submit evidence',
+      description: `Texts and addresses of documents, which are stored and never opened. Within ${EVIDENCE_DAYS} days after the dispute, and at most ${MAX_EVIDENCE} times.`,
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText }),
+      body: evidenceInput,
+      example: {
+        text: 'O pedido foi entregue no endereço do pagador.',
+        documents: [{ url: 'https://loja.example/entregas/1042.pdf', description: 'Comprovante de entrega' }],
+        idempotencyKey: 'disputa-1042-1',
+      },
+      answers: { 201: { description: 'The dispute, under review', schema: disputeWire } },
+      errors: {
+        404: 'No such dispute of this account in this environment',
+        409: 'Decided, too late, or submitted too often; or the idempotency key was used with another input',
+      },
+      async handle({ caller, params, body }) {
+        const { dispute, replayed } = await disputes.submitEvidence(caller.tenant, params.id, body);
+        return { status: 201, body: disputeToWire(dispute), replayed };
+      },
+    }),
+    restOperation({
+      method: 'POST',
+      path: '/v1/disputes/{id}/accept',
+      operationId: 'acceptDispute',
+      summary: 'Accept a claim',
+      description:
+        'The dispute is lost at once, by your word: its amount stays held until it is forgiven. It cannot be undone. Repeated, it changes nothing. An extension of the document.',
+      tag: TAG,
+      section: '4.5',
+      params: z.object({ id: disputeIdText }),
+      answers: { 200: { description: 'The dispute, lost', schema: disputeWire } },
+      errors: {
+        404: 'No such dispute of this account in this environment',
+        409: 'The banks have decided it already',
+      },
+      async handle({ caller, params }) {
+        const dispute = await disputes.accept(caller.tenant, params.id);
+        return { status: 200, body: disputeToWire(dispute) };
+      },
+    }),
+  ];
+}

@@ -1,0 +1,229 @@
+import { z } from 'zod';
+import { instant } from '../../kernel/instant.ts';
+import {
+  type JsonRecord,
+  readCents,
+  readInstant,
+  readPage,
+  readRecord,
+  readRecords,
+  readWholeText,
+  readWord,
+} from '../../kernel/lenient-json.ts';
+import { cents } from '../../kernel/money.ts';
+import { answeredWord, URL_MAX } from '../../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import {
+  blockedCents,
+  DISPUTE_REASONS,
+  DISPUTE_STATUSES,
+  type Dispute,
+  type DisputedResource,
+  type DisputedType,
+  DOCUMENT_DESCRIPTION_MAX,
+  EVIDENCE_TEXT_MAX,
+  type Evidence,
+  type EvidenceDocument,
+  isAnyDisputeId,
+  MAX_DOCUMENTS,
+  MAX_EVIDENCE,
+  REFERENCES,
+} from './model.ts';
+import type { UpstreamDispute } from './upstream-dispute.ts';
+
+/** A dispute in the REST interface. */
+export const disputeWire = z
+  .object({
+    disputeId: z
+      .string()
+      .meta({ description: 'dsp_ and 24 hex digits', examples: ['dsp_0c7d1a5be2f94a3d8e6b7f10'] }),
+    status: answeredWord(DISPUTE_STATUSES).meta({
+      description:
+        'open: evidence can be submitted; under_review: the banks decide; won; lost: still held, until it is forgiven; forgiven',
+    }),
+    reason: answeredWord([...DISPUTE_REASONS, 'unknown']),
+    amountCents: cents.meta({
+      description:
+        'What is claimed, and at most what could be refunded. Grows where a refund fails that held some of it',
+    }),
+    blockedCents: cents.meta({ description: 'Held of the balance: 0 once it is won or forgiven' }),
+    orderCode: z
+      .string()
+      .optional()
+      .meta({ description: 'The disputed card payment; left out of any other' }),
+    paymentId: z
+      .string()
+      .optional()
+      .meta({ description: 'The disputed payment by PIX; left out of any other' }),
+    chargeId: z.string().optional().meta({ description: 'The disputed charge; left out of any other' }),
+    evidence: z
+      .array(
+        z.object({
+          text: z.string().nullable(),
+          documents: z.array(z.object({ url: z.string(), description: z.string().nullable() })),
+          submittedAt: instant.nullable(),
+        }),
+      )
+      .meta({ description: `The submissions, oldest first, at most ${MAX_EVIDENCE}` }),
+    evidenceDueAt: instant.nullable().meta({ description: 'No evidence is taken from then on' }),
+    createdAt: instant.nullable(),
+    closedAt: instant
+      .nullable()
+      .meta({ description: 'When it was decided; a lost one keeps it when it is forgiven' }),
+    acceptedAt: instant
+      .nullable()
+      .meta({ description: 'When you accepted the claim, by which it is lost; null otherwise' }),
+  })
+  .meta({ id: 'Dispute' });
+
+export function disputeToWire(dispute: Dispute): z.output<typeof disputeWire> {
+  const { resource, status } = dispute;
+  return {
+    ...dispute,
+    status: status as z.output<typeof disputeWire>['status'],
+    blockedCents: blockedCents(dispute),
+    acceptedAt: dispute.acceptedAt ?? null,
+    evidence: dispute.evidence.map(({ text, documents, submittedAt }) => ({
+      text,
+      submittedAt,
+      documents: documents.map(({ url, description }) => ({ url, description })),
+    })),
+    ...(resource && { [REFERENCES[resource.type]]: resource.id }),
+  };
+}
+
+/** The events, with the members of each. */
+export const disputeWebhooks = {
+  'dispute.opened': disputeBody('opened', 'A dispute blocks an amount'),
+  'dispute.updated': disputeBody('updated', 'Evidence was submitted, or the time for it is over'),
+  'dispute.closed': disputeBody('closed', 'It is won or lost, or a lost one is forgiven'),
+};
+
+function disputeBody(name: string, summary: string): WebhookBody {
+  const { disputeId, status, reason, evidenceDueAt, createdAt, closedAt } = disputeWire.shape;
+  return webhookBody(
+    `dispute.${name}`,
+    summary,
+    {
+      disputeId,
+      resource: z
+        .object({ type: z.string().meta({ enum: Object.keys(REFERENCES) }), id: z.string() })
+        .nullable()
+        .meta({ description: 'The disputed payment; null where it is not known' }),
+      amountCents: cents,
+      status,
+      reason,
+      evidenceDueAt,
+      createdAt,
+      closedAt,
+    },
+    { named: 'alike' },
+  );
+}
+
+/**
+ * Encodes `dispute.opened`, `dispute.updated` and `dispute.closed`; null for a change inside a status. It has neither
+ * `orderCode` nor `paymentId` at its top: by these names receivers know the event of a paid payment.
+ */
+export function disputeWebhook(
+  { disputeId, status, resource, amountCents, reason, evidenceDueAt, createdAt, closedAt }: Dispute,
+  previousStatus: Dispute['status'] | null,
+) {
+  const event = status === 'unknown' || status === previousStatus ? null : EVENTS[status];
+  if (!event) return null;
+  return {
+    event,
+    disputeId,
+    resource: resource && { type: resource.type, id: resource.id },
+    amountCents,
+    status,
+    reason,
+    evidenceDueAt: evidenceDueAt?.toISOString() ?? null,
+    createdAt: createdAt?.toISOString() ?? null,
+    closedAt: closedAt?.toISOString() ?? null,
+  };
+}
+
+const EVENTS = {
+  open: 'dispute.opened',
+  under_review: 'dispute.updated',
+  won: 'dispute.closed',
+  lost: 'dispute.closed',
+  forgiven: 'dispute.closed',
+} as const;
+
+// ── Read from another service: documented members by name, leniently ─────────────────────────────
+
+/** Reads the response to a lookup; null where it is none. */
+export function disputeFromWire(body: unknown): UpstreamDispute | null {
+  const record = readRecords(body).find((each) => disputeIdOf(each) !== null);
+  return record ? readDispute(record) : null;
+}
+
+/** Reads a page of the list: of each item what can be read, null of the others. Null where it is none. */
+export function disputesFromWire(
+  body: unknown,
+): { items: (UpstreamDispute | null)[]; total: number | null } | null {
+  const page = readPage(body, 'disputes');
+  return page && { items: page.items.map(disputeFromWire), total: page.total };
+}
+
+/** Reads the event of a webhook: any with a `disputeId` is one. Null: it is none. */
+export function disputeEventFromWire(payload: unknown): UpstreamDispute | null {
+  const record = readRecords(payload).find(
+    ({ disputeId }) => typeof disputeId === 'string' && isAnyDisputeId(disputeId),
+  );
+  return record ? readDispute(record) : null;
+}
+
+function disputeIdOf({ disputeId, id }: JsonRecord): string | null {
+  const found = [disputeId, id].find((text) => typeof text === 'string' && isAnyDisputeId(text));
+  return (found as string | undefined) ?? null;
+}
+
+function readDispute(record: JsonRecord): UpstreamDispute {
+  const status = readWord(record.status);
+  const reason = readWord(record.reason);
+  return {
+    disputeId: disputeIdOf(record)!,
+    status: status === null ? null : (DISPUTE_STATUSES.find((each) => each === status) ?? 'unknown'),
+    reason: reason === null ? null : (DISPUTE_REASONS.find((each) => each === reason) ?? 'unknown'),
+    amountCents: readCents(record.amountCents),
+    resource: readResource(record),
+    evidence: Array.isArray(record.evidence)
+      ? record.evidence.slice(0, MAX_EVIDENCE).flatMap(readEvidence)
+      : null,
+    evidenceDueAt: readInstant(record.evidenceDueAt),
+    createdAt: readInstant(record.createdAt),
+    closedAt: readInstant(record.closedAt),
+  };
+}
+
+/** The disputed resource: named by the member of its family, or as `resource` in an event. */
+function readResource(record: JsonRecord): DisputedResource | null {
+  const named = readRecord(record.resource);
+  for (const type of Object.keys(REFERENCES) as DisputedType[]) {
+    const id = named?.type === type ? named.id : record[REFERENCES[type]];
+    const text = readWholeText(id, { max: 128 });
+    if (text !== null) return { type, id: text };
+  }
+  return null;
+}
+
+function readEvidence(value: unknown): Evidence[] {
+  const record = readRecord(value);
+  if (!record) return [];
+  const documents = Array.isArray(record.documents)
+    ? record.documents.slice(0, MAX_DOCUMENTS).flatMap(readDocument)
+    : [];
+  const text = readWholeText(record.text, { max: EVIDENCE_TEXT_MAX });
+  return [{ text, documents, submittedAt: readInstant(record.submittedAt) }];
+}
+
+function readDocument(value: unknown): EvidenceDocument[] {
+  const record = readRecord(value);
+  const url = readWholeText(record?.url, { max: URL_MAX });
+  // Another scheme could run a script in the page that shows the link.
+  if (url === null || !/^https:/i.test(url) || !URL.canParse(url)) return [];
+  return [{ url, description: readWholeText(record!.description, { max: DOCUMENT_DESCRIPTION_MAX }) }];
+}

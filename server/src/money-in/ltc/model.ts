@@ -1,0 +1,135 @@
+import { z } from 'zod';
+import { UpstreamError } from '../../kernel/errors.ts';
+import { type Cents, ltcText } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { PaymentStatus } from '../receiving/model.ts';
+
+// What a payment by LTC waits for, and what has come for it.
+
+/** The request that a payer answers by sending LTC, as far as it is known. */
+export interface LtcRequest {
+  /** Null until the network has given it. */
+  address: string | null;
+  /** The amount in litoshi, as it was quoted at the creation. */
+  litoshi: number;
+  /** The amount that was seen on the chain so far, confirmed or not. Null where the service does not report it. */
+  receivedLitoshi: number | null;
+  /** The confirmations of the amount, at most those required: 0 until all of it has been seen. */
+  confirmations: number;
+  /** Null where the service does not report it. */
+  requiredConfirmations: number | null;
+}
+
+/** A request of the embedded service. */
+export interface StoredLtcRequest extends LtcRequest {
+  receivedLitoshi: number;
+  requiredConfirmations: number;
+  /** The newest report of the network that was recorded. */
+  revision: number;
+}
+
+/** The members of a payment that the decisions about LTC read and change. */
+export interface StoredLtcResource {
+  paymentId: string;
+  version: number;
+  status: PaymentStatus;
+  amountCents: Cents;
+  createdAt: Date;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  canceledAt: Date | null;
+  failureReason: string | null;
+  /** The payment of the same order that was kept, where this one has failed for it. */
+  keptPayment: string | null;
+  /** Null of a payment by another method. */
+  ltc: StoredLtcRequest | null;
+}
+
+/** The confirmations that an amount needs, and those that one from `LARGE_CENTS` on needs. */
+const CONFIRMATIONS = 2;
+const LARGE_CONFIRMATIONS = 6;
+const LARGE_CENTS = 100_000;
+
+export function confirmationsFor(amountCents: Cents): number {
+  return amountCents >= LARGE_CENTS ? LARGE_CONFIRMATIONS : CONFIRMATIONS;
+}
+
+/** The amount of a request in LTC, as decimal text. */
+export function ltcAmount({ litoshi }: Pick<LtcRequest, 'litoshi'>): string {
+  return ltcText(litoshi);
+}
+
+/** The URI that opens a wallet with the address and the amount; null until there is an address. */
+export function ltcUri({ address, litoshi }: Pick<LtcRequest, 'address' | 'litoshi'>): string | null {
+  return address === null ? null : `litecoin:${address}?amount=${ltcAmount({ litoshi })}`;
+}
+
+/** The answer to a creation that got no quote. */
+export function noQuote(): UpstreamError {
+  return new UpstreamError('No quote for LTC can be had at this moment; nothing was created', {
+    retryable: true,
+    moneyMayHaveMoved: false,
+  });
+}
+
+/** The kinds of tasks that payments by LTC have. */
+export type LtcTask = 'ltc.address' | 'ltc.expire' | 'ltc.receive';
+
+/** The side of the service that the network calls. */
+export interface LtcReceiver<R> {
+  /**
+   * Records what the network reports for a payment: its outputs, and their confirmations. Called at least once for each change;
+   * a repeated call changes nothing. Null where there is no such payment.
+   */
+  receive(tenant: Tenant, id: string): Promise<R | null>;
+}
+
+/** The input of `psa ltc credit`. */
+export const creditLtcInput = z.strictObject({ id: z.string().min(1, 'must be a payment’s id').max(100) });
+
+/** The input of `psa ltc list`. */
+export const listUnmatchedInput = z.strictObject({
+  after: z.string().min(1, 'must be a payment’s id').max(100).optional(),
+});
+
+/** The confirmed LTC of a payment that has ended without them: they wait for the operator. */
+export interface UnmatchedLtc {
+  paymentId: string;
+  accountId: string;
+  status: PaymentStatus;
+  /**
+   * Less than the amount has come, all of it has come after the payment had failed, or the order was paid before. An expired
+   * payment has no reason of its own.
+   */
+  reason: 'underpaid' | 'late' | 'paid_elsewhere';
+  amountCents: Cents;
+  /** The amount as it was quoted. */
+  askedLitoshi: number;
+  litoshi: number;
+  /** The time at which the network first saw any of them. */
+  seenAt: Date;
+}
+
+/** The port of the commands `psa ltc`, which find payments of any account. */
+export interface LtcAdministration {
+  /**
+   * Lists the payments whose LTC can be credited, those that have waited longest first; at most 100. `after`: the id of the
+   * payment behind which the list begins, also where it was credited meanwhile. `next`: that of the last one listed, where more
+   * follow. @throws ValidationError where no LTC has come for `after`
+   */
+  listUnmatchedLtc(
+    input: z.output<typeof listUnmatchedInput>,
+  ): Promise<{ payments: UnmatchedLtc[]; next: string | null }>;
+  /** Credits the confirmed LTC of a payment that has ended without them. @throws NotFoundError */
+  creditLtc(input: z.output<typeof creditLtcInput>): Promise<{ paymentId: string; litoshi: number }>;
+}
+
+/** The operations of the operator on one account. */
+export interface LtcControls {
+  /**
+   * Credits the confirmed litoshi of a payment that has ended without them. Returns their number; 0 where there are none.
+   * @throws NotFoundError
+   */
+  creditUnmatched(tenant: Tenant, id: string): Promise<number>;
+}

@@ -1,0 +1,67 @@
+import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
+import { mirrorPayments } from '../../../upstream/payment-mirror.ts';
+import { notOffered } from '../../../upstream/responses.ts';
+import { createRefreshUnpaid, type RefreshUnpaid } from '../../checkout/remote/token-commands.ts';
+import { createRemotePixReads } from '../../pix/remote/service.ts';
+import { PAYMENT_METHODS, type PaymentMethod } from '../methods.ts';
+import { isAnyPaymentId, type Payment, type PaymentFilter, type PaymentService } from '../model.ts';
+import type { UpstreamPayment } from '../upstream-payment.ts';
+import { paymentEventFromWire, paymentFromWire } from '../wire.ts';
+import { createPaymentRequests, type PaymentRequestDependencies } from './commands.ts';
+import { observationOf, paymentFamily } from './mirror.ts';
+
+/**
+ * Payments in front of another service. The document shows no operation in a form that a payment could be created by, so they
+ * are created where the operator has named the family, with an API key or by a token.
+ */
+export function createRemotePayments(
+  facade: UpstreamDependencies & PaymentRequestDependencies,
+): RemoteSlice<PaymentService> & { refreshUnpaid: RefreshUnpaid } {
+  const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentMethod, PaymentFilter>(
+    facade,
+    {
+      family: paymentFamily,
+      path: '/v1/payments',
+      inWords: 'PIX payments',
+      lookup: 'a PIX payment',
+      idName: 'paymentId',
+      idForm: 'psa_ and what the service has given',
+      isId: isAnyPaymentId,
+      kinds: [...PAYMENT_METHODS, 'unknown'],
+      filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
+      readClaim: paymentFromWire,
+    },
+  );
+  const mirror = mirrorPayments(facade, paymentFamily);
+  const refreshUnpaid = createRefreshUnpaid({ find: mirror.find, lookUp: lookups.lookUp });
+  const requests = createPaymentRequests({ ...facade, mirror, refreshUnpaid });
+
+  return {
+    serviceFor: (requester) => ({
+      ...readsFor(requester),
+      create: (tenant, input) => requests.create(tenant, input, requester),
+      startCheckout: (tenant, token, input) => requests.startCheckout(tenant, token, input, requester),
+      // The document shows no operation that ends a pending payment before its time.
+      cancel: async () => {
+        throw notOffered('Canceling a payment');
+      },
+    }),
+
+    refreshUnpaid,
+    poll: lookups.poll,
+    refresh: lookups.refresh,
+
+    readWebhook(payload) {
+      const claim = paymentEventFromWire(payload);
+      return (
+        claim && {
+          resource: 'payment',
+          reference: claim.paymentId,
+          observation: observationOf(claim, null),
+        }
+      );
+    },
+
+    requests: requests.kinds,
+  };
+}

@@ -1,0 +1,393 @@
+import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { addEntity } from '../../api/graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { authorized, replayableSuccessType, successType } from '../../api/graphql/mutations.ts';
+import { connectionArguments, knownValue, totalOf } from '../../api/graphql/paging.ts';
+import {
+  assertMay,
+  assertUnrestrictedKey,
+  type Caller,
+  callerOf,
+  mayReadPayment,
+  orderTokenOf,
+  seesCustomer,
+} from '../../kernel/caller.ts';
+import {
+  IdempotencyError,
+  NotFoundError,
+  PermissionError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { ltcText } from '../../kernel/money.ts';
+import { qrCode } from '../../kernel/qr-code.ts';
+import { assertNotPaused } from '../card-payments/tokens/model.ts';
+import { CustomerFilter, receivedFilterFields } from '../checkout/filter-schema.ts';
+import { methodsOf } from '../checkout/model.ts';
+import { CustomerRef, orderFields, paymentInputs, StartCheckoutInput } from '../checkout/schema.ts';
+import { type LtcRequest, ltcUri } from '../ltc/model.ts';
+import {
+  knownFilter,
+  listDescription,
+  listedPix,
+  PaymentStatusEnum,
+  pixFields,
+  QrCode,
+} from '../pix/fields-schema.ts';
+import { returnedFields } from '../receiving/schema.ts';
+import type { PaymentMethod } from './methods.ts';
+import {
+  type CreatePaymentInput,
+  createPaymentInput,
+  type Payment,
+  type PaymentFilter,
+  type PaymentService,
+  refundableCentsOf,
+  startPixCheckoutInput,
+} from './model.ts';
+
+const loads = addLoaders({
+  payment: ({ payments }, tenant, paymentIds) => payments.findMany(tenant, paymentIds),
+});
+
+declare module '../../api/graphql/services.ts' {
+  interface PaymentsService {
+    payments: PaymentService;
+  }
+}
+
+declare module '../../api/graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+const PaymentMethodEnum = builder.enumType('PaymentMethod', {
+  description: 'The method by which a payer pays.',
+  values: {
+    PIX: { value: 'pix', description: 'PIX, paid in the payer’s bank by the code or its QR code.' },
+    LTC: { value: 'ltc', description: 'Litecoin; live keys only.' },
+    UNKNOWN,
+  } as const,
+});
+
+const LtcRequestRef = builder.objectRef<LtcRequest & { address: string }>('LtcRequest').implement({
+  description: 'The address and the amount of a payment by LTC, and what has been received. Outputs add up.',
+  fields: (t) => ({
+    address: t.exposeString('address', {
+      description: 'The Litecoin address, which belongs to this payment alone.',
+    }),
+    amountLtc: t.field({
+      type: 'Decimal',
+      description: 'The amount in LTC, as quoted at creation and held until expiresAt.',
+      resolve: ({ litoshi }) => ltcText(litoshi),
+    }),
+    receivedLtc: t.field({
+      type: 'Decimal',
+      nullable: true,
+      description:
+        'The amount in LTC seen on the chain so far, confirmed or not; null if the upstream service does not report it.',
+      resolve: ({ receivedLitoshi }) => (receivedLitoshi === null ? null : ltcText(receivedLitoshi)),
+    }),
+    confirmations: t.exposeInt('confirmations', {
+      description:
+        'The confirmations of the amount, at most those required: 0 until all of it has been seen.',
+    }),
+    requiredConfirmations: t.exposeInt('requiredConfirmations', {
+      nullable: true,
+      description:
+        'The number of confirmations needed: 2, from R$ 1.000,00 on 6. Null if the upstream service does not report it.',
+    }),
+    uri: t.string({ description: 'The URI litecoin:… with the amount.', resolve: (ltc) => ltcUri(ltc)! }),
+    qr: t.field({
+      type: QrCode,
+      description: 'The URI as a QR code.',
+      resolve: (ltc) => qrCode(ltcUri(ltc)!)!,
+    }),
+  }),
+});
+
+export const PaymentRef = builder.objectRef<Payment>('Payment');
+
+addEntity(PaymentRef, 'paymentId');
+builder.node(PaymentRef, {
+  id: { resolve: ({ paymentId }) => paymentId },
+  loadOne: (paymentId, context) =>
+    mayReadPayment(callerOf(context), paymentId) ? context.loaders.payment.load(paymentId) : null,
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'paymentId' in value,
+  description: 'A payment by PIX or LTC.',
+  fields: (t) => ({
+    ...pixFields(t, {
+      idOf: ({ paymentId }) => paymentId,
+      name: 'payment',
+      updates: 'paymentUpdates',
+      isShownToPayers: true,
+      expiresAt: 'The end of the time to pay, 30 minutes after creation.',
+    }),
+    ...orderFields(t),
+    paymentId: t.exposeString('paymentId', {
+      description:
+        'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
+    }),
+    method: t.field({
+      type: PaymentMethodEnum,
+      description: 'The method by which the payer pays; it never changes.',
+      resolve: ({ method }) => method,
+    }),
+    ltc: t.field({
+      type: LtcRequestRef,
+      nullable: true,
+      description:
+        'The address and the amount to pay. Null unless LTC, and until the network has given the address, which paymentUpdates reports.',
+      resolve: ({ ltc }) => (ltc?.address == null ? null : { ...ltc, address: ltc.address }),
+    }),
+    refundableCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
+      resolve: refundableCentsOf,
+    }),
+    failureReason: t.string({
+      nullable: true,
+      description:
+        'The bank’s reason for the failure; `paid_elsewhere` for a payment whose money came after another of its order was paid, and `underpaid` for one by LTC. Null unless FAILED, and to a browser’s checkout or payment token.',
+      resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
+    }),
+    ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
+    netAmountCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it, and to a browser’s checkout or payment token.',
+      resolve: ({ amountCents, feeCents }, _, context) =>
+        feeCents === null || !seesCustomer(callerOf(context)) ? null : amountCents - feeCents,
+    }),
+    customer: t.field({
+      type: CustomerRef,
+      nullable: true,
+      description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
+      resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
+    }),
+    metadata: t.string({
+      nullable: true,
+      description:
+        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
+      resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
+    }),
+    externalId: t.string({
+      nullable: true,
+      description:
+        'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
+      resolve: ({ externalId }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
+    }),
+    productId: t.exposeString('productId', { nullable: true }),
+    subscriptionId: t.string({
+      nullable: true,
+      description:
+        'The identifier of the subscription whose cycle the payment pays; null for any other payment.',
+      resolve: ({ subscriptionId }) => subscriptionId ?? null,
+    }),
+    successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
+    cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
+  }),
+});
+
+const PaymentConnection = builder.connectionObject(
+  {
+    type: PaymentRef,
+    name: 'PaymentConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'PaymentEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+export const PaymentFilterInput = builder.inputType('PaymentFilter', {
+  fields: (t) => ({
+    ...receivedFilterFields(
+      t,
+      'Selects the payment with this paymentId, or paid by the PIX with this endToEndId.',
+    ),
+    customer: t.field({ type: CustomerFilter }),
+    method: t.field({ type: [PaymentMethodEnum] }),
+    status: t.field({ type: [PaymentStatusEnum] }),
+  }),
+});
+
+/** Reads the filter as the port has it. @throws ValidationError naming the argument */
+export function paymentFilterOf(
+  filter: typeof PaymentFilterInput.$inferInput | null | undefined,
+): PaymentFilter {
+  return {
+    ...knownFilter(filter),
+    method: filter?.method?.map((each) => knownValue<PaymentMethod>(each, 'filter.method')),
+  };
+}
+
+builder.queryFields((t) => ({
+  payment: t.field({
+    type: PaymentRef,
+    nullable: true,
+    description:
+      'The payment with this paymentId. If the upstream service does not offer payments, the field fails with a top-level error, extensions.code NOT_OFFERED.',
+    args: { paymentId: t.arg.string({ required: true }) },
+    resolve: (_, { paymentId }, context) => {
+      const caller = callerOf(context);
+      if (!mayReadPayment(caller, paymentId)) return null;
+      const { payments } = context.services;
+      payments.assertId(paymentId);
+      return payments.find(caller.tenant, paymentId);
+    },
+  }),
+  payments: t.field({
+    type: PaymentConnection,
+    description: listDescription('payments'),
+    args: {
+      ...connectionArguments(t.arg),
+      filter: t.arg({ type: PaymentFilterInput }),
+    },
+    resolve: (_, { filter, ...args }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'payments.read');
+      return listedPix(context, {
+        tenant: caller.tenant,
+        list: 'payments',
+        reads: context.services.payments,
+        args,
+        filter: paymentFilterOf(filter),
+      });
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const CreatePaymentInputRef = builder.inputType('CreatePaymentInput', {
+  validate: { schema: createPaymentInput as never },
+  fields: (t) => ({
+    valueCents: t.field({
+      type: 'Cents',
+      description: 'The amount in cents; at least 1, and not allowed with productId.',
+    }),
+    productId: t.string({
+      description:
+        'The identifier of a product, whose price and name the payment takes. Not allowed with valueCents.',
+    }),
+    method: t.field({
+      type: PaymentMethodEnum,
+      defaultValue: 'pix',
+      description: 'The method by which the payer pays; PIX if omitted.',
+    }),
+    ...paymentInputs(t, {
+      successUrl: 'The URL to which the payer is sent after the payment. Reaching it proves nothing.',
+    }),
+    idempotencyKey: t.string({
+      description:
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same payment.',
+    }),
+  }),
+});
+
+const PaymentSuccess = replayableSuccessType<{ payment: Payment }>('PaymentSuccess', (t) => ({
+  payment: t.expose('payment', { type: PaymentRef }),
+}));
+
+const StartPixCheckoutSuccess = successType<{ payment: Payment; paymentToken: string }>(
+  'StartPixCheckoutSuccess',
+  (t) => ({
+    payment: t.expose('payment', { type: PaymentRef }),
+    paymentToken: t.exposeString('paymentToken', {
+      description: 'A token that reads and follows this payment alone.',
+    }),
+  }),
+  'The payment, and the token that follows it, which is not the one that started it.',
+);
+
+const CancelPaymentSuccess = successType<{ payment: Payment }>('CancelPaymentSuccess', (t) => ({
+  payment: t.expose('payment', { type: PaymentRef }),
+}));
+
+builder.mutationFields((t) => ({
+  cancelPayment: t.field({
+    type: CancelPaymentSuccess,
+    description:
+      'Cancels a PENDING payment, which is EXPIRED at once: its single-use token starts no other payment. PIX that comes later is returned automatically; LTC waits for the operator. A repetition changes nothing.',
+    args: { paymentId: t.arg.string({ required: true }) },
+    errors: { types: [ValidationError, NotFoundError, RateLimitError, UnavailableError, UpstreamError] },
+    resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { paymentId }, { services }) => ({
+      payment: await services.payments.cancel(tenant, paymentId),
+    })),
+  }),
+  createPayment: t.field({
+    type: PaymentSuccess,
+    description:
+      'Creates a payment by PIX, or with a live key by LTC. Show the payer the code or the address, or send the payer to checkoutUrl. If the bank issues no code, or the network no address, the result is an UpstreamError: repeat the mutation with the same idempotencyKey.',
+    args: { input: t.arg({ type: CreatePaymentInputRef, required: true }) },
+    errors: {
+      union: { name: 'CreatePaymentResult' },
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
+      services.payments.create(tenant, input as CreatePaymentInput),
+    ),
+  }),
+  startPixCheckout: t.field({
+    type: StartPixCheckoutSuccess,
+    description:
+      'Starts a PIX payment in the browser, with a checkout token whose methods include PIX. It works like startCheckout, but the payer pays in the page. One attempt id serves both methods: of its payments the first that is paid is kept, and the other is returned.',
+    args: {
+      input: t.arg({
+        type: StartCheckoutInput,
+        required: true,
+        validate: { schema: startPixCheckoutInput as never },
+      }),
+    },
+    errors: {
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        UnavailableError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: authorized(
+      assertPixToken,
+      async ({ tenant, trustedDocumentsOnly }, { input }, context, credential) => {
+        // Read from the database: a socket knows its caller since it was opened.
+        const { pauseOf } = context.services.checkoutTokens;
+        assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
+        const payment = await context.services.payments.startCheckout(tenant, credential, input);
+        return {
+          payment,
+          paymentToken: await context.services.access.createPaymentToken(
+            tenant,
+            { paymentId: payment.paymentId, ...(context.payers && { startedBy: context.payers }) },
+            trustedDocumentsOnly,
+          ),
+        };
+      },
+    ),
+  }),
+}));
+
+/** @throws PermissionError */
+function assertPixToken({ credential }: Caller) {
+  if (credential.kind !== 'checkout_token')
+    throw new PermissionError('startPixCheckout needs a checkout token');
+  if (!methodsOf(credential.grant).includes('pix'))
+    throw new PermissionError('This checkout token takes no PIX');
+  return credential;
+}

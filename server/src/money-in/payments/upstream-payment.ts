@@ -1,0 +1,48 @@
+import type { OrderStatus } from '../../kernel/orders.ts';
+import type { UpstreamSource } from '../../kernel/upstream-source.ts';
+import { mergeUpstreamLtc, type UpstreamLtcRequest } from '../ltc/upstream-request.ts';
+import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
+import type { MergedPayment } from '../receiving/upstream-payment.ts';
+import type { PaymentMethod } from './methods.ts';
+import type { Payment } from './model.ts';
+
+/** A payment as the service shows it in a response or a webhook. Null: not shown. */
+export interface UpstreamPayment extends UpstreamPixResource {
+  paymentId: string;
+  method?: PaymentMethod | 'unknown' | null;
+  productId?: string | null;
+  ltc?: UpstreamLtcRequest | null;
+  subscriptionId?: string | null;
+  orderStatus?: OrderStatus | null;
+}
+
+/** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
+export function mergeUpstreamPayment(
+  known: Payment | null,
+  claim: UpstreamPayment,
+  now: Date,
+  source?: UpstreamSource,
+): MergedPayment<Payment> | null {
+  return mergeUpstreamPix(known, claim, now, {
+    source,
+    ownOf: ({ externalId }) => ({
+      paymentId: claim.paymentId,
+      externalId: externalId ?? null,
+      // By PIX, unless the service shows another method: so the document calls the event of a payment.
+      method: claim.method ?? known?.method ?? 'pix',
+      productId: known?.productId ?? claim.productId ?? null,
+      ltc: mergeUpstreamLtc(known?.ltc ?? null, claim.ltc ?? null),
+      subscriptionId: known?.subscriptionId ?? claim.subscriptionId ?? null,
+      ...orderOf(known, claim),
+    }),
+    announcedOf: ({ ltc, orderStatus = null }) => ({ ltc, orderStatus }),
+  });
+}
+
+/** The status of the order, which never goes back. Left out where there is none, as in what an earlier version has stored. */
+function orderOf(known: Payment | null, claim: UpstreamPayment): { orderStatus?: OrderStatus } {
+  const statuses = [known?.orderStatus, claim.orderStatus];
+  const orderStatus =
+    statuses.find((status) => status === 'refunded') ?? statuses.find((status) => status != null);
+  return orderStatus ? { orderStatus } : {};
+}

@@ -1,0 +1,351 @@
+import { z } from 'zod';
+import { UnavailableError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
+import type { Language } from '../../kernel/language.ts';
+import type { DetailFilter } from '../../kernel/list-filter.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
+import { type Cents, isCents } from '../../kernel/money.ts';
+import type { OrderStatus } from '../../kernel/orders.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { requiredOr } from '../../kernel/text.ts';
+import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
+import type { Customer } from '../checkout/model.ts';
+import type { DeliveredContent, Doubt, PaymentStatus, ReturnCause } from '../receiving/model.ts';
+
+// What all resources share that a PIX code pays: a payment, a charge.
+
+export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
+  pending: ['paid', 'failed', 'expired'],
+  // The bank holds the money of a late PIX, and the clock does not. It has failed where that is returned: another payment of
+  // the order was paid before.
+  expired: ['paid', 'failed'],
+  paid: ['refunded'],
+  refunded: [],
+  failed: [],
+};
+
+/** The bank's identifier of a code: the hex digits of the id of what it pays, whichever family that is. */
+export function txidOf(id: string): string {
+  return id.slice(id.lastIndexOf('_') + 1);
+}
+
+/** Money that came for a code and is sent back. */
+export interface ReturnedCredit {
+  /** The bank's identifier of the PIX that came. */
+  endToEndId: string;
+  amountCents: Cents;
+  /** `unknown` stands for a cause that only a newer version has. */
+  cause: ReturnCause | 'unknown';
+  receivedAt: Date;
+  /** Null while the bank is sending it back. */
+  returnedAt: Date | null;
+}
+
+/** A resource that a PIX code pays, as far as it is known. All instants are in UTC. */
+export interface PixResource extends Doubt {
+  /** A number that grows by one with each change: of two answers the larger is the newer. */
+  version: number;
+  /** `unknown` stands for a word of the service that the document does not have. */
+  status: PaymentStatus | 'unknown';
+  /** The last known status while the status is `unknown`; null where there was none. */
+  lastStatus?: PaymentStatus | null;
+  amountCents: Cents;
+  /** Another amount with which the service has reported it paid; left out where there is none. */
+  otherPaidCents?: Cents;
+  /** The part that the service keeps. Null where it does not report it. */
+  feeCents: Cents | null;
+  description: string | null;
+  /** The string given at creation, byte for byte. */
+  metadata: string | null;
+  /** The address of the page; omitted where this server hosts it. */
+  checkoutUrl?: string | null;
+  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  language?: Language | null;
+  /** PIX Copia e Cola. Null until the bank has given it. */
+  brCode: string | null;
+  /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the resource. */
+  txid?: string | null;
+  createdAt: Date | null;
+  expiresAt: Date;
+  /** Set where the service does not show `expiresAt`, which is then derived. */
+  expiryDerived?: boolean;
+  /** The time of the payment, by the bank's clock. */
+  paidAt: Date | null;
+  paidLate: boolean;
+  /** The instant at which the merchant canceled it. Left out in a snapshot of an older version, and where another service shows none. */
+  canceledAt?: Date | null;
+  /** The bank's identifier of the PIX that paid it. */
+  endToEndId: string | null;
+  refundedAt: Date | null;
+  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null where the service does not report it. */
+  refundedCents: Cents | null;
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null where the service does not report it. */
+  refundingCents: Cents | null;
+  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
+  disputedCents?: Cents;
+  failureReason: string | null;
+  /** The ids of its refunds, oldest first, as another service shows them; omitted where it does not report them. */
+  refundIds?: readonly string[];
+  /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
+  returnedCredits: readonly ReturnedCredit[];
+}
+
+/** A resource of the embedded service that a PIX code pays. */
+export interface StoredPixResource extends PixResource {
+  status: PaymentStatus;
+  feeCents: Cents;
+  language: Language | null;
+  createdAt: Date;
+  canceledAt: Date | null;
+  refundedCents: Cents;
+  refundingCents: Cents;
+  disputedCents: Cents;
+  /** The number of refunds that the merchant has requested. */
+  refundCount: number;
+  returnedCredits: readonly (ReturnedCredit & { cause: ReturnCause })[];
+}
+
+/** Whatever has a code, as far as the calls of the bank need it: what the code pays, or what it authorises. */
+export interface CodedResource {
+  version: number;
+  status: string;
+  amountCents: Cents;
+  brCode: string | null;
+  expiresAt: Date;
+  /** The time at which it closed its order; omitted where it has none. */
+  paidAt?: Date | null;
+  /** The bank's identifier of the credit that paid it; left out where no single one does. */
+  endToEndId?: string | null;
+  returnedCredits: StoredPixResource['returnedCredits'];
+}
+
+/** The debits that a code authorises beside its own money. */
+export interface Recurrence {
+  interval: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'yearly';
+  /** Null: until it is canceled. */
+  endsAfterCycles: number | null;
+}
+
+/** The number of returned credits that a resource shows. */
+export const SHOWN_RETURNS = 20;
+
+/**
+ * Whether no later status can follow: REFUNDED or FAILED. What is PAID may be refunded, what has EXPIRED may be paid late. A
+ * status that only a newer version knows is not final.
+ */
+export function isFinal(status: PaymentStatus | 'unknown'): boolean {
+  return NEXT[status as PaymentStatus]?.length === 0;
+}
+
+/** Whether `to` can follow `from`, directly or through statuses that were not observed. */
+export function canFollow(from: PaymentStatus, to: PaymentStatus): boolean {
+  return NEXT[from].some((next) => next === to || canFollow(next, to));
+}
+
+/** Whether a payer can pay the code at this moment. */
+export function isPayable({ status, brCode }: Pick<PixResource, 'status' | 'brCode'>): boolean {
+  return status === 'pending' && brCode !== null;
+}
+
+/** The instant at which a resource reached its status, as far as it is known. `beganAt` is that of its creation. */
+export function statusSince(resource: PixResource, beganAt: Date): Date {
+  const { status, refundedAt, paidAt, canceledAt, expiresAt } = resource;
+  return refundedAt ?? paidAt ?? canceledAt ?? (status === 'expired' ? expiresAt : beganAt);
+}
+
+// ── Creation ────────────────────────────────────────────────────────────────────────────────────
+
+const MIN_CENTS = 1;
+/** The upper limit of an amount, R$ 100 million, as of a card payment. */
+const MAX_CENTS = 10_000_000_000;
+
+/** The amount of whatever a PIX code pays. */
+export const pixAmount = z
+  .number({ error: requiredOr('must be an integer number of cents') })
+  .refine(isCents, 'must be an integer number of cents')
+  .refine((cents) => cents >= MIN_CENTS, `must be at least ${MIN_CENTS}`)
+  .refine((cents) => cents <= MAX_CENTS, `must be at most ${MAX_CENTS}`)
+  .meta({ type: 'integer', minimum: MIN_CENTS, maximum: MAX_CENTS });
+
+export interface AccountSettings {
+  pixEnabled: boolean;
+  /** The part of each PIX that the service keeps; the sandbox has none. */
+  pixFeeCents: Cents;
+}
+
+/** @throws UnavailableError where the account takes no PIX */
+export function assertPixEnabled({ pixEnabled }: AccountSettings): void {
+  if (!pixEnabled) throw notConfigured('PIX');
+}
+
+/** The refusal of an account without a method. `message`: the other service's own text, which may give another reason. */
+export function notConfigured(method: string, message: string | null = null): UnavailableError {
+  return new UnavailableError(
+    'PAYMENTS_NOT_CONFIGURED',
+    message ?? `Payments by ${method} are not configured for this account`,
+  );
+}
+
+/** The answer to a creation without a code: the bank refused it for good, or has not given one in time. */
+export function noCode(name: string, id: string, { status }: PixResource): UpstreamError {
+  return status === 'failed'
+    ? new UpstreamError(`The bank refused this ${name}`, {
+        retryable: false,
+        moneyMayHaveMoved: false,
+        lookupReference: id,
+      })
+    : new UpstreamError('The bank has not given a code yet: repeat the request with its idempotencyKey', {
+        retryable: true,
+        moneyMayHaveMoved: false,
+        lookupReference: id,
+      });
+}
+
+// ── Reading ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The filter of a list. `kind` selects payments by their method, and charges by whether they are split. */
+export interface PixFilter<Kind extends string = string> extends DetailFilter {
+  status?: readonly PaymentStatus[] | undefined;
+  kind?: readonly Kind[] | undefined;
+  createdAfter?: Date | undefined;
+  createdBefore?: Date | undefined;
+}
+
+/** The reading side of the port of a family. `Filter`: the filter of its lists. */
+export interface PixReads<R extends PixResource, Filter> {
+  /** Refuses a text that cannot be an id. @throws ValidationError */
+  assertId(id: string): void;
+  /** Finds a resource; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
+  find(tenant: Tenant, id: string): Promise<R | null>;
+  /** Finds resources, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
+  findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]>;
+  /**
+   * Finds a resource with the version of the tenant's log at which its state holds.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
+  list(
+    tenant: Tenant,
+    range: ListRange & Filter,
+  ): Promise<{ items: { place: number; resource: R }[]; more: boolean }>;
+  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
+  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
+  count(tenant: Tenant, filter: Filter): Promise<number>;
+  /**
+   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * @throws UnavailableError (NOT_OFFERED)
+   */
+  totals(tenant: Tenant, filter: Filter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
+}
+
+// ── The bank's and the payer's side ─────────────────────────────────────────────────────────────
+
+/** The kinds of tasks that codes have. */
+export type PixTask = 'pix.register' | 'pix.expire' | 'pix.receive' | 'pix.return';
+
+/** A resource as the page of its payer shows it. */
+export interface HostedPix {
+  id: string;
+  version: number;
+  status: PaymentStatus;
+  amountCents: Cents;
+  description: string | null;
+  brCode: string | null;
+  expiresAt: Date;
+  paidAt: Date | null;
+  paidLate: boolean;
+  /** Null too where it cannot be canceled by a merchant. */
+  canceledAt: Date | null;
+  refundedAt: Date | null;
+  refundedCents: Cents;
+  returnedCredits: readonly ReturnedCredit[];
+  /** Whether it has failed because its money came after another payment of the order; left out where it has none. */
+  returned?: boolean;
+  /** The shop's addresses, to which the payer returns. */
+  successUrl: string | null;
+  cancelUrl: string | null;
+  language: Language | null;
+  /** The debits that the code authorises; left out where it authorises none. */
+  recurrence?: Recurrence & {
+    nextDueAt: Date | null;
+    /** Whether nothing more is debited. */
+    isOver: boolean;
+  };
+}
+
+/** The operations of the payer's page on one resource, whose id is all that it knows. */
+export interface HostedPixCheckout {
+  /**
+   * Finds a resource. `orderStatus`: that of an order which another payment has paid, so that money for this one is returned.
+   * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
+   * `delivered`: the content that a paid one was given.
+   */
+  open(
+    id: string,
+    options?: { asksBank: boolean },
+  ): Promise<{
+    accountId: string;
+    payment: HostedPix;
+    merchantName: string;
+    orderStatus: OrderStatus | null;
+    delivered: readonly DeliveredContent[];
+  } | null>;
+}
+
+/** The side of the service that the bank calls, for the resources of one family. */
+export interface PixReceiver<R extends CodedResource = StoredPixResource> {
+  /**
+   * Records every credit that the bank holds for a resource and that is not recorded yet: accepted, or sent back. Called at
+   * least once for each credit; a repeated call changes nothing. Null where there is no such resource.
+   */
+  receive(tenant: Tenant, id: string): Promise<R | null>;
+}
+
+/** The side of the service that the bank calls with a code alone: the bank knows no ids of resources. */
+export interface PixCodeReceiver {
+  /**
+   * Records every credit that the bank holds for a code and that is not recorded yet. Returns the resource that the code pays;
+   * null where the tenant has no such code.
+   */
+  receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null>;
+}
+
+/** The operations that play the passing of time, for tenants of the sandbox. */
+export interface PixSimulation<R extends CodedResource = StoredPixResource> {
+  /**
+   * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
+   * ended stays as it is. Null where there is none.
+   */
+  expireNow(tenant: Tenant, id: string): Promise<R | null>;
+}
+
+/** Registers the code of a resource at the bank, and returns the resource as it is afterwards. */
+export type RegisterCode<R extends CodedResource> = (tenant: Tenant, resource: R) => Promise<R>;
+
+/** The payer as the bank gets it, as far as the merchant has named it. */
+export type Payer = Customer | null;
+
+/** @throws ValidationError where a text has not the form that an id must have */
+export function assertIdForm(path: string, hasForm: boolean, form: string): void {
+  if (!hasForm) throw new ValidationError([{ path, message: `must be ${form}` }]);
+}
+
+// ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
+
+const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt', 'canceledAt', 'claimedAt'] as const;
+
+/** Reads a snapshot back from JSON, where instants are text. */
+export function pixResourceFromJson<R extends PixResource>(json: unknown): R {
+  const resource: Record<string, unknown> = { ...(json as object) };
+  for (const field of INSTANTS) if (resource[field]) resource[field] = new Date(resource[field] as string);
+  resource.returnedCredits = (resource.returnedCredits as unknown[]).map(returnedCreditFromJson);
+  return resource as unknown as R;
+}
+
+export function returnedCreditFromJson(json: unknown): ReturnedCredit {
+  const { receivedAt, returnedAt, ...rest } = json as Record<keyof ReturnedCredit, string>;
+  return {
+    ...(rest as unknown as ReturnedCredit),
+    receivedAt: new Date(receivedAt),
+    returnedAt: returnedAt ? new Date(returnedAt) : null,
+  };
+}

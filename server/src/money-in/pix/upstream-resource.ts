@@ -1,0 +1,127 @@
+import { parseBrCode } from '../../kernel/br-code.ts';
+import type { Cents } from '../../kernel/money.ts';
+import { isUnchanged } from '../../kernel/objects.ts';
+import { eventAt, lastStatusOf, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import {
+  announcedDoubt,
+  isCorrection,
+  type MergedPayment,
+  mergeDetails,
+  type PaymentDetails,
+  type UpstreamDetails,
+  wasPaidBy,
+  withoutDoubt,
+} from '../receiving/upstream-payment.ts';
+import { canFollow, isFinal, isPayable, type PixResource, type ReturnedCredit } from './model.ts';
+
+/** A resource that a PIX code pays, as the service shows it in a response or a webhook. Null: not shown. */
+export interface UpstreamPixResource extends UpstreamDetails {
+  feeCents?: Cents | null;
+  brCode?: string | null;
+  txid?: string | null;
+  canceledAt?: Date | null;
+  endToEndId?: string | null;
+  refundIds?: readonly string[] | null;
+  returnedCredits?: readonly ReturnedCredit[] | null;
+}
+
+/**
+ * Merges what the service shows into what is known, by `mergeDetails`; null where nothing changes, or where the resource is
+ * unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get each change of the status,
+ * the code, the refunds and the returned credits, and of what `announcedOf` returns.
+ */
+export function mergeUpstreamPix<R extends PixResource, Own extends object>(
+  known: R | null,
+  claim: UpstreamPixResource,
+  now: Date,
+  {
+    ownOf,
+    announcedOf = () => ({}),
+    source = eventAt(now),
+  }: {
+    ownOf: (details: PaymentDetails) => Own;
+    announcedOf?: (resource: R) => object;
+    source?: UpstreamSource | undefined;
+  },
+): MergedPayment<R> | null {
+  if (!known && claim.amountCents === null) return null;
+  // What a family has not, as an address of its shop, is null in what the service shows.
+  const before = known as unknown as PaymentDetails | null;
+  const details = mergeDetails(before, claim, { canFollow, isFinal }, now, source);
+  const { amountCents, status } = details;
+  const isCorrected = known !== null && isCorrection(lastStatusOf(known), status, { canFollow });
+  const kept = isCorrected ? null : known;
+  const canceledAt =
+    kept?.canceledAt ?? (status === 'expired' || status === 'failed' ? claim.canceledAt : null);
+  const merged: PixResource = {
+    version: known?.version ?? 1,
+    ...details,
+    ...(canceledAt && { canceledAt }),
+    feeCents: known?.feeCents ?? feeOf(claim, amountCents),
+    brCode: known?.brCode ?? codeOf(claim, amountCents),
+    txid: known?.txid ?? claim.txid ?? null,
+    endToEndId: kept?.endToEndId ?? (wasPaidBy(status) ? (claim.endToEndId ?? null) : null),
+    ...refundIdsIn(known, claim, details),
+    returnedCredits: claim.returnedCredits ?? known?.returnedCredits ?? [],
+  };
+  const payment = { ...merged, ...ownOf(details) } as unknown as R;
+  if (!known) return { payment, changed: { from: null } };
+  if (isUnchanged(known, payment)) return null;
+  const announced = (each: R) => ({ ...announcedMembers(each), ...announcedOf(each) });
+  const isStep = !isUnchanged(withoutDoubt(known), withoutDoubt(payment));
+  return {
+    payment: isStep ? { ...payment, version: known.version + 1 } : payment,
+    changed: isUnchanged(announced(known), announced(payment)) ? null : { from: known.status },
+  };
+}
+
+/** The refunds that are shown, or were as long as no refund has changed an amount since: a webhook shows the amounts alone. */
+function refundIdsIn(
+  known: PixResource | null,
+  claim: UpstreamPixResource,
+  { refundedCents, refundingCents }: Pick<PaymentDetails, 'refundedCents' | 'refundingCents'>,
+): Pick<PixResource, 'refundIds'> {
+  const isSame = known?.refundedCents === refundedCents && known.refundingCents === refundingCents;
+  const refundIds = claim.refundIds ?? (isSame ? known.refundIds : undefined);
+  return refundIds ? { refundIds } : {};
+}
+
+const HAS_ENDED: ReadonlySet<string | null> = new Set(['paid', 'refunded', 'expired', 'failed']);
+
+/**
+ * The reason for which the answer to a creation must not reach a payer: another amount, or no code that takes it. Null where
+ * it may, and where what was created has ended since, and has no code any more.
+ */
+export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents): string | null {
+  if (claim.amountCents !== amountCents) return 'another amount, or none';
+  if (HAS_ENDED.has(claim.status) || codeOf(claim, amountCents) !== null) return null;
+  return 'no code whose checksum holds and whose amount fits';
+}
+
+/** The members whose changes subscribers get. An amount that becomes known as 0 is no change. */
+function announcedMembers(resource: PixResource) {
+  const { status, otherPaidCents, refundedCents, refundingCents, returnedCredits } = resource;
+  return {
+    status,
+    otherPaidCents,
+    returnedCredits,
+    refundedCents: refundedCents ?? 0,
+    refundingCents: refundingCents ?? 0,
+    ...announcedDoubt(resource),
+    brCode: isPayable(resource) ? resource.brCode : null,
+  };
+}
+
+/**
+ * The code, if it takes the resource's amount. A dynamic one may leave the amount to the charge at its address; with another
+ * amount, or an open one, the payer would pay something else.
+ */
+function codeOf({ brCode = null }: UpstreamPixResource, amountCents: Cents): string | null {
+  const code = brCode === null ? null : parseBrCode(brCode);
+  const isFit = code && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));
+  return isFit ? brCode : null;
+}
+
+function feeOf({ feeCents = null }: UpstreamPixResource, amountCents: Cents): Cents | null {
+  return feeCents !== null && feeCents <= amountCents ? feeCents : null;
+}

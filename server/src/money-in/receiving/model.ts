@@ -1,0 +1,384 @@
+import { DAY_MS, plusMs } from '../../kernel/clock.ts';
+import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { type Cents, reaisText } from '../../kernel/money.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { assertWithdrawable } from '../../state/ledger/funds.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  ledgerTransaction,
+  type Move,
+  takeOrOwe,
+} from '../../state/ledger/postings.ts';
+
+// The rules that are the same for every way to be paid: what a credit does to a payment, and what a refund takes from it.
+
+/** The statuses of a payment (the document's section 3.2), whichever method pays it. */
+export const PAYMENT_STATUSES = ['pending', 'paid', 'expired', 'refunded', 'failed'] as const;
+export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
+
+/** The members of a payment that a credit is compared with. */
+export interface Payable {
+  status: PaymentStatus;
+  amountCents: Cents;
+  /** The instant at which the merchant canceled it; null where it was not canceled. */
+  canceledAt: Date | null;
+}
+
+// ── Credits ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The reasons for which a credit is sent back. */
+export const RETURN_CAUSES = [
+  'already_paid',
+  'amount_mismatch',
+  'canceled',
+  'not_payable',
+  'paid_elsewhere',
+] as const;
+export type ReturnCause = (typeof RETURN_CAUSES)[number];
+
+/** The fate of a payment that was not kept. */
+export interface Returned {
+  /** Whether its money came and is returned to its payer: it has failed, and was never paid. */
+  returned: boolean;
+  /** The payment of the same order that was kept, where this one has ended after it; null where none was. */
+  keptPayment: string | null;
+}
+
+export const NOT_RETURNED = { returned: false, keptPayment: null } as const;
+
+/**
+ * Decides about money that the bank or the acquirer holds for a payment: null to accept it, else the cause for which it is
+ * returned. A payment that has expired accepts it too, unless it was canceled: the bank holds the money, and the clock does not.
+ */
+export function causeOfReturn(
+  payment: Payable,
+  { amountCents, isOrderClosed }: { amountCents: Cents; isOrderClosed: boolean },
+): ReturnCause | null {
+  if (payment.status === 'paid' || payment.status === 'refunded') return 'already_paid';
+  const closed = payment.canceledAt ? 'canceled' : isOrderClosed ? 'paid_elsewhere' : null;
+  if (payment.status === 'failed') return closed ?? 'not_payable';
+  return amountCents !== payment.amountCents ? 'amount_mismatch' : closed;
+}
+
+/**
+ * Whether the ledger can record an amount beside what an account holds already. It is checked before the money is taken, for
+ * afterwards it is too late. Half of what a balance can hold is reserved for payments under way.
+ */
+export function fitsBalance(amountCents: Cents, held: number): boolean {
+  return amountCents + Math.abs(held) <= Number.MAX_SAFE_INTEGER / 2;
+}
+
+// ── Cancellation ────────────────────────────────────────────────────────────────────────────────
+
+/**
+ * Asserts that a payment can be canceled; false where it is canceled already. `name`: the resource in the words of the error, as
+ * `charge`. @throws UnavailableError (NOT_CANCELABLE)
+ */
+export function isCancelable(name: string, { status, canceledAt }: Omit<Payable, 'amountCents'>): boolean {
+  if (canceledAt && status === 'expired') return false;
+  if (status === 'pending') return true;
+  throw new UnavailableError('NOT_CANCELABLE', `This ${name} ${NOT_CANCELABLE[status]}`);
+}
+
+/** The reasons for which a payment of a status cannot be canceled. */
+export const NOT_CANCELABLE: Record<Exclude<PaymentStatus, 'pending'>, string> = {
+  paid: 'has been paid: refund it',
+  refunded: 'has been refunded',
+  expired: 'has expired',
+  failed: 'has failed',
+};
+
+// ── Refunds ─────────────────────────────────────────────────────────────────────────────────────
+
+/** The number of refunds that a merchant can request of one payment, without those that have failed. */
+export const MAX_REFUNDS = 20;
+
+/** The members of a payment that a refund reads and changes. */
+export interface Refundable extends Payable {
+  paidAt: Date | null;
+  /** The time at which its money got into the balance; null while it waits in `merchant_pending`. */
+  releasedAt: Date | null;
+  /** The amount that completed refunds have given back to the payer. */
+  refundedCents: Cents;
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. */
+  refundingCents: Cents;
+  /** The amount that the payer's bank claims back, without the disputes that were won. */
+  disputedCents: Cents;
+  /** The number of refunds that the merchant has requested, without those that have failed. */
+  refundCount: number;
+}
+
+/** The differences between the refunds of two methods. */
+export interface RefundRules {
+  /** The resource in the words of an error, as `card payment`. */
+  name: string;
+  /** The days after its payment in which a merchant can refund it. */
+  days: number;
+  /** The contra account of the rail that sends the money back. */
+  rail: LedgerAccountName;
+}
+
+/** A refund to begin. */
+export interface RefundRequest {
+  refundId: string;
+  /** Null: all that is refundable. */
+  amountCents: Cents | null;
+  /**
+   * Whether the service begins it and not the merchant: at any time, however often, and with a debt of the merchant where
+   * the balance no longer covers it.
+   */
+  isAutomatic: boolean;
+}
+
+/** The changes that a step of a refund makes to its payment, with the posting of the owner's part. */
+export interface RefundStep {
+  amounts: Pick<Refundable, 'refundedCents' | 'refundingCents' | 'refundCount'>;
+  /** Null where others give all of it. */
+  transaction: LedgerTransaction | null;
+}
+
+/** A refund that is under way. */
+export interface BegunRefund {
+  refundId: string;
+  amountCents: Cents;
+  /** The owner's part of the amount. */
+  ownCents: Cents;
+}
+
+/**
+ * The amount that a refund may still take, without refunds under way or done, and without disputes that were not won; 0 of a
+ * payment that is not paid. Null where the service does not report it.
+ */
+export function refundableCents({
+  status,
+  amountCents,
+  refundedCents,
+  refundingCents,
+  disputedCents = 0,
+}: {
+  status: PaymentStatus | 'unknown';
+  amountCents: Cents;
+  refundedCents: Cents | null;
+  refundingCents: Cents | null;
+  /** Omitted in a snapshot of a version without disputes of payments, and in remote mode. */
+  disputedCents?: Cents | undefined;
+}): Cents | null {
+  if (refundedCents === null || refundingCents === null) return null;
+  return status === 'paid' ? amountCents - refundedCents - refundingCents - disputedCents : 0;
+}
+
+/**
+ * Decides whether a payment can be refunded, and returns the amount.
+ * @throws UnavailableError, ValidationError
+ */
+export function amountToRefund(
+  payment: Refundable,
+  { name, days }: RefundRules,
+  { amountCents: requested, isAutomatic }: RefundRequest,
+  now: Date,
+): Cents {
+  const notRefundable = (reason: string) => new UnavailableError('NOT_REFUNDABLE', `This ${name} ${reason}`);
+  const refundable = refundableCents(payment)!;
+  const { disputedCents } = payment;
+  if (payment.status !== 'paid' || refundable + disputedCents === 0)
+    throw notRefundable(reasonAgainst(payment));
+  if (!isAutomatic) {
+    if (now > plusMs(payment.paidAt!, days * DAY_MS))
+      throw notRefundable(`was paid more than ${days} days ago`);
+    if (payment.refundCount >= MAX_REFUNDS) throw notRefundable(`has had ${MAX_REFUNDS} refunds`);
+  }
+  const amountCents = requested ?? refundable;
+  // The payer is never paid twice: once by its bank, and once more by a refund.
+  if (amountCents === 0 || (amountCents > refundable && amountCents <= refundable + disputedCents))
+    throw new UnavailableError(
+      'DISPUTE_STATE',
+      `Of this ${name} ${reaisText(disputedCents)} is disputed, and ${reaisText(refundable)} can still be refunded`,
+    );
+  if (amountCents > refundable)
+    throw new ValidationError([
+      {
+        path: 'input.amountCents',
+        message: `must be at most ${refundable} (${reaisText(refundable)}), which is what can still be refunded`,
+      },
+    ]);
+  return amountCents;
+}
+
+/**
+ * Takes the owner's part of a refund from the account that holds the money: `merchant_pending` before its release, the
+ * balance after it.
+ * @throws InsufficientFundsError
+ */
+export function beginRefund(
+  payment: Refundable,
+  { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
+  balances: Balances,
+): RefundStep {
+  if (payment.releasedAt && !isAutomatic) assertWithdrawable(balances, ownCents);
+  return {
+    amounts: {
+      refundedCents: payment.refundedCents,
+      refundingCents: payment.refundingCents + amountCents,
+      refundCount: payment.refundCount + (isAutomatic ? 0 : 1),
+    },
+    transaction:
+      ownCents === 0
+        ? null
+        : ledgerTransaction(`refund.begun:${refundId}`, takeFrom(payment, ownCents, balances)),
+  };
+}
+
+/** Records that the payer has the amount of a refund. */
+export function completeRefund(
+  { refundedCents, refundingCents, refundCount }: Refundable,
+  { rail }: RefundRules,
+  { refundId, amountCents }: Pick<BegunRefund, 'refundId' | 'amountCents'>,
+): RefundStep & { transaction: LedgerTransaction } {
+  return {
+    amounts: {
+      refundedCents: refundedCents + amountCents,
+      refundingCents: refundingCents - amountCents,
+      refundCount,
+    },
+    transaction: ledgerTransaction(`refund.completed:${refundId}`, [
+      { from: 'refunds_in_transit', to: rail, amount: amountCents },
+    ]),
+  };
+}
+
+/** Puts the owner's part of a refused refund back to where the money is now. */
+export function failRefund(
+  { refundedCents, refundingCents, refundCount, releasedAt }: Refundable,
+  { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
+  balances: Balances,
+): RefundStep {
+  return {
+    amounts: {
+      refundedCents,
+      refundingCents: refundingCents - amountCents,
+      refundCount: refundCount - (isAutomatic ? 0 : 1),
+    },
+    transaction:
+      ownCents === 0
+        ? null
+        : ledgerTransaction(
+            `refund.failed:${refundId}`,
+            releasedAt
+              ? creditWithRecovery('refunds_in_transit', ownCents, balances)
+              : [{ from: 'refunds_in_transit', to: 'merchant_pending', amount: ownCents }],
+          ),
+  };
+}
+
+/** The moves that take a refund; beyond the balance it becomes a debt of the merchant. */
+function takeFrom({ releasedAt }: Refundable, amount: Cents, balances: Balances): Move[] {
+  if (!releasedAt) return [{ from: 'merchant_pending', to: 'refunds_in_transit', amount }];
+  return takeOrOwe('refunds_in_transit', amount, balances);
+}
+
+function reasonAgainst({ paidAt, refundingCents }: Refundable): string {
+  if (!paidAt) return 'has not been paid';
+  return refundingCents > 0
+    ? 'has nothing left to refund: a refund is under way'
+    : 'has been refunded already';
+}
+
+// ── Disputes ────────────────────────────────────────────────────────────────────────────────────
+
+/** The members of a payment that a dispute reads. */
+type Disputable = Omit<Refundable, 'releasedAt' | 'refundCount'>;
+
+/** The amounts of a claim. */
+export interface ClaimedAmounts {
+  /** The amount that is taken now. */
+  amountCents: Cents;
+  /** The amount that refunds under way hold, which is taken where they fail. */
+  missingCents: Cents;
+}
+
+/**
+ * Takes the amount of a dispute from what can be refunded. A bank may claim more: what was refunded is not given back twice.
+ * Null where nothing is left to claim, now or later, or the time for it is over.
+ */
+export function beginDispute(
+  payment: Disputable,
+  { claimedCents, days }: { claimedCents: Cents; days: number | null },
+  now: Date,
+): (ClaimedAmounts & { amounts: Pick<Refundable, 'disputedCents'> }) | null {
+  if (payment.status !== 'paid') return null;
+  if (days !== null && payment.paidAt && now > plusMs(payment.paidAt, days * DAY_MS)) return null;
+  const amountCents = Math.min(claimedCents, refundableCents(payment)!);
+  const missingCents = Math.min(claimedCents - amountCents, payment.refundingCents);
+  if (amountCents + missingCents === 0) return null;
+  const amounts = { disputedCents: payment.disputedCents + amountCents };
+  return { amountCents, missingCents, amounts };
+}
+
+/** Gives the amount of a won dispute back to what can be refunded. */
+export function endDispute(
+  { disputedCents }: Pick<Refundable, 'disputedCents'>,
+  amountCents: Cents,
+): Pick<Refundable, 'disputedCents'> {
+  // A dispute of an earlier version may have claimed more than its payment.
+  return { disputedCents: Math.max(0, disputedCents - amountCents) };
+}
+
+// ── Content of a product ────────────────────────────────────────────────────────────────────────
+
+/** The kinds of content that a product's payers are given. */
+export const CONTENT_KINDS = ['text', 'link', 'codes'] as const;
+export type ContentKind = (typeof CONTENT_KINDS)[number];
+
+/** Pending: out of stock, and delivered as soon as there is more. Revoked: the payment was refunded whole. */
+export const DELIVERED_STATUSES = ['pending', 'delivered', 'revoked'] as const;
+export type DeliveredStatus = (typeof DELIVERED_STATUSES)[number];
+
+/** Content of a product, as the payer of one payment was given it. */
+export interface DeliveredContent {
+  kind: ContentKind;
+  status: DeliveredStatus;
+  /** Null unless delivered. */
+  content: string | null;
+  deliveredAt: Date | null;
+}
+
+// ── Data of other slices in a payment ───────────────────────────────────────────────────────────
+
+/** A refund as its payment shows it. */
+export interface ShownRefund {
+  refundId: string;
+  amountCents: Cents;
+  status: string;
+}
+
+/**
+ * The part of the port of refunds that routes of payments and charges need: they do not import that slice. Reads the refunds in
+ * the order of the ids; null where the service does not report them.
+ */
+export interface RefundsOfPayments {
+  ofResources(
+    tenant: Tenant,
+    type: 'payment' | 'charge',
+    ids: readonly string[],
+  ): Promise<(readonly ShownRefund[] | null)[]>;
+}
+
+/** The same of deliveries. Reads what payments were given, in the order of the ids; null where nothing was. */
+export interface ContentOfPayments {
+  deliveredTo(
+    tenant: Tenant,
+    type: 'payment',
+    ids: readonly string[],
+  ): Promise<(readonly DeliveredContent[] | null)[]>;
+}
+
+/** The part of a payment's status that webhooks alone have said. */
+export interface Doubt {
+  /** The instant since which only a webhook says that it has ended, or was paid. Omitted where the service itself has said it. */
+  claimedAt?: Date;
+  /** Set where a webhook says that it was paid, and the service does not, or says no amount. */
+  unresolved?: true;
+}

@@ -1,0 +1,44 @@
+import type { Context } from '../../api/graphql/context.ts';
+import type { Types } from '../../api/graphql/mutations.ts';
+import type { Doubt, Returned } from './model.ts';
+
+/** The field of whatever a payer pays: whether a webhook and the service contradict each other about it. */
+export function unresolvedField<Shape extends Doubt>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<Types, Doubt>;
+  return {
+    unresolved: t.boolean({
+      description:
+        'Whether a signed webhook has said that this was paid, and the upstream service does not say so. Release nothing, and let nobody pay again: ask the service. False once the service has said that it was paid, and without an upstream service.',
+      resolve: ({ unresolved = false }) => unresolved,
+    }),
+  };
+}
+
+/** The fields of a payment that belongs to an order: what became of its money where another payment was kept. */
+export function returnedFields<Shape extends { status: string } & Partial<Returned>>(
+  builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
+  /** Whether the caller sees what is the merchant's alone: a payment's identifier is the secret of its page. */
+  isMerchants: (context: Context) => boolean,
+) {
+  const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<
+    Types,
+    { status: string } & Partial<Returned>
+  >;
+  return {
+    returned: t.boolean({
+      nullable: true,
+      description:
+        'Whether its money arrived and is returned to the payer: another payment of its order was paid before, or the merchant had canceled it. Such a payment is FAILED and was never PAID; `returns` lists its money. False for LTC, which waits for the operator. Null if the upstream service does not report it.',
+      resolve: ({ status, returned = null }) =>
+        status === 'failed' || status === 'unknown' ? returned : false,
+    }),
+    keptPayment: t.string({
+      nullable: true,
+      description:
+        'The orderCode or paymentId of the payment of the same order that was kept, if this one has EXPIRED or FAILED after it. Null otherwise, and to a browser’s checkout or payment token.',
+      resolve: ({ keptPayment = null }, _, context) => (isMerchants(context) ? keptPayment : null),
+    }),
+  };
+}

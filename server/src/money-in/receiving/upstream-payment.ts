@@ -1,0 +1,268 @@
+import { plusMs } from '../../kernel/clock.ts';
+import type { Language } from '../../kernel/language.ts';
+import type { Cents } from '../../kernel/money.ts';
+import { lastStatusOf, prevails, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../checkout/model.ts';
+import type { Doubt, PaymentStatus } from './model.ts';
+
+// What another service shows of a payment, whichever method pays it, merged into what is known of it.
+
+/** The members of a payment that the service shows in a response or a webhook, or that were requested. Null: not shown. */
+export interface UpstreamDetails {
+  status: PaymentStatus | 'unknown' | null;
+  amountCents: Cents | null;
+  checkoutUrl?: string | null;
+  description?: string | null;
+  callbackUrl?: string | null;
+  customer?: Customer | null;
+  metadata?: string | null;
+  /** The number in this server's own request: the service does not show it. */
+  externalId?: string | null;
+  successUrl?: string | null;
+  cancelUrl?: string | null;
+  /** The language in this server's own request, which the service does not get. */
+  language?: Language | null;
+  createdAt?: Date | null;
+  expiresAt?: Date | null;
+  paidAt?: Date | null;
+  paidLate?: boolean | null;
+  refundedAt?: Date | null;
+  refundedCents?: Cents | null;
+  refundableCents?: Cents | null;
+  failureReason?: string | null;
+  returned?: boolean | null;
+  keptPayment?: string | null;
+}
+
+/** The members of a payment that are merged in the same way for each method. */
+export interface PaymentDetails extends Doubt {
+  status: PaymentStatus | 'unknown';
+  lastStatus?: PaymentStatus | null;
+  amountCents: Cents;
+  otherPaidCents?: Cents;
+  checkoutUrl?: string | null;
+  description: string | null;
+  callbackUrl: string | null;
+  customer: Customer | null;
+  metadata: string | null;
+  externalId?: string | null;
+  successUrl: string | null;
+  cancelUrl: string | null;
+  language?: Language | null;
+  createdAt: Date | null;
+  expiresAt: Date;
+  expiryDerived?: boolean;
+  paidAt: Date | null;
+  paidLate: boolean;
+  refundedAt: Date | null;
+  refundedCents: Cents | null;
+  refundingCents: Cents | null;
+  failureReason: string | null;
+  returned?: boolean;
+  keptPayment?: string | null;
+}
+
+/** A reconciled payment; with the status before, where subscribers get an update. */
+export interface MergedPayment<P> {
+  payment: P;
+  changed: { from: PaymentStatus | 'unknown' | null } | null;
+}
+
+/** The transitions of a method's payments. */
+export interface Transitions {
+  /** Whether `to` can follow `from`, directly or through statuses that were not observed. */
+  canFollow(from: PaymentStatus, to: PaymentStatus): boolean;
+  isFinal(status: PaymentStatus): boolean;
+}
+
+/**
+ * Merges what the service shows into what is known; one of the two names the amount. Known values stay: the claim fills in
+ * what is missing and moves the status forward as the transitions allow, over statuses that were not observed. Only a newer
+ * answer of the service itself moves it otherwise, also from an end: what belonged to that goes with it. A word that the
+ * document does not have becomes `unknown`, and the last known status is remembered. A claim that the payment is paid with
+ * another amount moves nothing: the other amount is stored and shown until a claim with the payment's own amount arrives.
+ * Nor does a webhook that says that it is paid, and no amount: it stays `unresolved` until the service answers.
+ */
+export function mergeDetails(
+  known: PaymentDetails | null,
+  claim: UpstreamDetails,
+  transitions: Transitions,
+  now: Date,
+  source: UpstreamSource,
+): PaymentDetails {
+  const before = known && lastStatusOf<PaymentStatus>(known);
+  const otherPaidCents = otherPaidAfter(known, claim);
+  const isBare = source.by === 'event' && known !== null && claim.amountCents === null;
+  const isMoved = claim.status !== 'paid' || (otherPaidCents === null && (!isBare || wasPaidBy(before)));
+  const status = statusAfter(known, before, isMoved ? claim.status : null, { ...transitions, source });
+  const isCorrected = isCorrection(before, status, transitions);
+  const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
+  // A subscriber must see when it was paid, so this is stored as soon as it is known.
+  const paidAt = (isCorrected ? null : known?.paidAt) ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
+  const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
+  const language = known?.language ?? claim.language;
+  return {
+    status,
+    ...(status === 'unknown' && { lastStatus: before }),
+    amountCents: known?.amountCents ?? claim.amountCents!,
+    ...(otherPaidCents !== null && { otherPaidCents }),
+    checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl ?? null,
+    description: known?.description ?? claim.description ?? null,
+    callbackUrl: known?.callbackUrl ?? claim.callbackUrl ?? null,
+    customer: customerOf({ ...claim.customer, ...known?.customer }),
+    metadata: known?.metadata ?? claim.metadata ?? null,
+    externalId: known?.externalId ?? claim.externalId ?? null,
+    successUrl: known?.successUrl ?? claim.successUrl ?? null,
+    cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
+    // Left out where there is none: what an earlier version has stored is not changed by it.
+    ...(language && { language }),
+    createdAt,
+    ...(expiresAt
+      ? { expiresAt }
+      : {
+          // 30 minutes after creation (2.3), or after the payment was first seen where its creation is unknown.
+          expiresAt:
+            known && !(known.createdAt === null && createdAt)
+              ? known.expiresAt
+              : plusMs(createdAt ?? now, CHECKOUT_SESSION_MS),
+          expiryDerived: true,
+        }),
+    paidAt,
+    paidLate:
+      (!isCorrected && known?.paidLate) ||
+      ((isMoved ? claim.paidLate : null) ??
+        (wasPaidBy(status) && (before === 'expired' || (!!paidAt && !!expiresAt && paidAt >= expiresAt)))),
+    refundedAt:
+      (isCorrected ? null : known?.refundedAt) ?? (status === 'refunded' ? (claim.refundedAt ?? null) : null),
+    ...refundsAfter(isCorrected ? null : known, {
+      ...claim,
+      amountCents: known?.amountCents ?? claim.amountCents,
+    }),
+    failureReason:
+      (isCorrected ? null : known?.failureReason) ??
+      (status === 'failed' ? (claim.failureReason ?? null) : null),
+    ...returnAfter(isCorrected ? null : known, claim, status),
+    ...doubtAfter(known, { ...claim, isMoved, isOther: otherPaidCents !== null }, status, source),
+  };
+}
+
+/** A payment without the instant of a webhook's claim: nobody is notified once the service has confirmed it. */
+export function withoutDoubt<P extends Doubt>(payment: P): Omit<P, 'claimedAt'> {
+  const { claimedAt: _, ...rest } = payment;
+  return rest;
+}
+
+/** The doubts that subscribers are notified about. */
+export function announcedDoubt({ unresolved }: Doubt): Pick<Doubt, 'unresolved'> {
+  return unresolved ? { unresolved } : {};
+}
+
+/** The doubts that are left of a payment's status after a claim. */
+function doubtAfter(
+  known: PaymentDetails | null,
+  claim: UpstreamDetails & { isMoved: boolean; isOther: boolean },
+  status: PaymentDetails['status'],
+  { by, at }: UpstreamSource,
+): Doubt {
+  const hasEnded = status !== 'pending' && status !== 'unknown';
+  const since = known?.status === status ? known.claimedAt : by === 'event' ? at : undefined;
+  const isSaid = by === 'service' && claim.status === status && claim.isMoved;
+  const isDenied = known !== null && wasPaidBy(known.status) && known.claimedAt !== undefined;
+  const isClaimed = by === 'event' && claim.status === 'paid' && !claim.isOther;
+  const isUnresolved = !wasPaidBy(status) && (known?.unresolved || isDenied || isClaimed);
+  return {
+    ...(hasEnded && since && !isSaid && { claimedAt: since }),
+    ...(isUnresolved && { unresolved: true as const }),
+  };
+}
+
+/** Builds the rule for which of two statuses is an end that the other one corrects. */
+export function isEndBefore(canFollow: Transitions['canFollow']) {
+  return (status: PaymentDetails['status'], to: PaymentDetails['status']): boolean =>
+    status !== 'pending' && status !== 'unknown' && isCorrection(status, to, { canFollow });
+}
+
+/** Whether a status contradicts the known one, so that what belonged to that has not happened. */
+export function isCorrection<Status extends string>(
+  before: Status | null,
+  status: Status | 'unknown',
+  { canFollow }: { canFollow(from: Status, to: Status): boolean },
+): boolean {
+  return before !== null && status !== 'unknown' && status !== before && !canFollow(before, status);
+}
+
+/** The fate of a payment that was not kept, left out where the service does not show it. */
+function returnAfter(
+  known: PaymentDetails | null,
+  claim: UpstreamDetails,
+  status: PaymentDetails['status'],
+): Pick<PaymentDetails, 'returned' | 'keptPayment'> {
+  if (status !== 'failed' && status !== 'expired') return {};
+  const returned = claim.returned ?? known?.returned ?? null;
+  const keptPayment = known?.keptPayment ?? claim.keptPayment ?? null;
+  return { ...(returned !== null && { returned }), ...(keptPayment !== null && { keptPayment }) };
+}
+
+/** Whether a claim confirms the known status; an older one does not, nor one without a status. */
+export function confirmsStatus(
+  { status: claimed }: Pick<UpstreamDetails, 'status'>,
+  status: string,
+): boolean {
+  return claimed !== null && (claimed === status || status === 'unknown');
+}
+
+/** Whether a payment of this status was paid. */
+export function wasPaidBy(status: PaymentStatus | 'unknown' | null): boolean {
+  return status === 'paid' || status === 'refunded';
+}
+
+function otherPaidAfter(
+  known: PaymentDetails | null,
+  { status, amountCents }: Pick<UpstreamDetails, 'status' | 'amountCents'>,
+): Cents | null {
+  if (!known) return null;
+  if (status !== 'paid' || amountCents === null) return known.otherPaidCents ?? null;
+  return amountCents === known.amountCents ? null : amountCents;
+}
+
+/**
+ * The refunded amounts of a payment that is or was paid, where the service shows them and they fit its amount. A part that
+ * was given back stays so.
+ */
+function refundsAfter(
+  known: PaymentDetails | null,
+  { status, amountCents: claimedCents, refundedCents, refundableCents }: UpstreamDetails,
+): Pick<PaymentDetails, 'refundedCents' | 'refundingCents'> {
+  const before = {
+    refundedCents: known?.refundedCents ?? null,
+    refundingCents: known?.refundingCents ?? null,
+  };
+  const amountCents = known?.amountCents ?? claimedCents!;
+  if (refundedCents == null || refundedCents > amountCents) return before;
+  const refunded = Math.max(before.refundedCents ?? 0, refundedCents);
+  const isOpen = status === 'paid' && refundableCents != null;
+  return {
+    refundedCents: refunded,
+    refundingCents: isOpen ? Math.max(0, amountCents - refunded - refundableCents) : 0,
+  };
+}
+
+function statusAfter(
+  known: PaymentDetails | null,
+  before: PaymentStatus | null,
+  claimed: UpstreamDetails['status'],
+  { canFollow, isFinal, source }: Transitions & { source: UpstreamSource },
+): PaymentDetails['status'] {
+  if (claimed === null) return known?.status ?? 'unknown';
+  if (before === null) return claimed;
+  if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
+  if (claimed === before || canFollow(before, claimed)) return claimed;
+  const claimedAt = known?.claimedAt;
+  const isPaid = wasPaidBy(before);
+  const isOlder = claimed === 'pending' || (isPaid && (claimed === 'expired' || claimedAt !== undefined));
+  return prevails(source, { isOlder, isPaid, claimedAt }) ? claimed : known!.status;
+}
+
+function beginOf(expiresAt: Date | null | undefined): Date | null {
+  return expiresAt ? plusMs(expiresAt, -CHECKOUT_SESSION_MS) : null;
+}

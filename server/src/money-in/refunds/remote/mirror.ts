@@ -1,0 +1,23 @@
+import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
+import { isFinal, type RefundSnapshot, refundFromJson } from '../model.ts';
+import { mergeUpstreamRefund, type UpstreamRefund } from '../upstream-refund.ts';
+
+export const refundFamily: PaymentFamily<RefundSnapshot, UpstreamRefund> = {
+  resource: 'refund',
+  idOf: ({ refundId }) => refundId,
+  merge: mergeUpstreamRefund,
+  confirmsStatus: ({ status: claimed }, status) => claimed === status,
+  isFinal,
+  fromJson: refundFromJson,
+  listedBy: ({ resource, createdAt }) => ({ parent: resource.type, createdAt }),
+  eventOf: (refund, from) => ({
+    kind: `refund.${refund.status}`,
+    resource: 'refund',
+    resourceId: refund.refundId,
+    previousStatus: from,
+    snapshot: refund,
+  }),
+};
+
+/** Turns a claim into an observation. `at` is the time of the claim; null: the time of its recording. */
+export const { observationOf } = observationsOf(refundFamily);

@@ -1,0 +1,379 @@
+import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import type { Context } from '../../api/graphql/context.ts';
+import { addEntity } from '../../api/graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { authorized, replayableSuccessType, type Types } from '../../api/graphql/mutations.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  connectionOf,
+  pagesBeside,
+  rangeOf,
+  totalOf,
+} from '../../api/graphql/paging.ts';
+import {
+  assertMay,
+  assertUnrestrictedKey,
+  callerOf,
+  may,
+  type Right,
+  seesCustomer,
+} from '../../kernel/caller.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { CardPaymentRef } from '../card-payments/schema.ts';
+import { ChargeRef } from '../charges/schema.ts';
+import { PaymentRef } from '../payments/schema.ts';
+import { filterOf, RefundFilterInput } from './filter-schema.ts';
+import {
+  isFinal,
+  isRefundId,
+  keyInReference,
+  REFUNDED_TYPES,
+  type Refund,
+  type RefundedResource as RefundedIdentity,
+  type RefundedType,
+  type RefundService,
+  refundCardPaymentInput,
+  refundChargeInput,
+  refundPaymentInput,
+} from './model.ts';
+
+const loads = addLoaders({
+  refund: ({ refunds }, tenant, refundIds) => refunds.findMany(tenant, refundIds),
+  /** Finds the refunds of card payments by order code. */
+  refundsOfCardPayment: ({ refunds }, tenant, orderCodes) =>
+    refunds.ofResources(tenant, 'card_payment', orderCodes),
+  /** Finds the refunds of charges by their id. */
+  refundsOfCharge: ({ refunds }, tenant, chargeIds) => refunds.ofResources(tenant, 'charge', chargeIds),
+  /** Finds the refunds of payments by their id. */
+  refundsOfPayment: ({ refunds }, tenant, paymentIds) => refunds.ofResources(tenant, 'payment', paymentIds),
+});
+
+declare module '../../api/graphql/services.ts' {
+  interface PaymentsService {
+    refunds: RefundService;
+  }
+}
+
+declare module '../../api/graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
+
+// ── Types ───────────────────────────────────────────────────────────────────────────────────────
+
+export const RefundStatusEnum = builder.enumType('RefundStatus', {
+  description: 'The states of a refund.',
+  values: {
+    PROCESSING: {
+      value: 'processing',
+      description: 'The money may have left, and the outcome is not known: wait.',
+    },
+    COMPLETED: { value: 'completed', description: 'The payer has the money.' },
+    FAILED: {
+      value: 'failed',
+      description:
+        'The acquirer or the bank refused the refund; the amount is back where it was taken. That of a payment that is returned automatically is not: another refund of it is sent a day later.',
+    },
+    UNKNOWN,
+  } as const,
+});
+
+export const RefundRef = builder.objectRef<Refund>('Refund');
+
+export const RefundedResource = builder.unionType('RefundedResource', {
+  description:
+    'A resource that can be refunded. Fields that the members share have the same type in all of them; only `status` needs an alias, for CardPaymentStatus and PaymentStatus are two enums with the same values.',
+  types: [CardPaymentRef, PaymentRef, ChargeRef],
+});
+
+/** The loader of each type of refunded resource. */
+const LOADERS = { card_payment: 'cardPayment', payment: 'payment', charge: 'charge' } as const;
+
+/** Loads a resource; null to a caller that may not read it. */
+export function refundedResource({ type, id }: RefundedIdentity, context: Context) {
+  if (!may(callerOf(context), READ[type])) return null;
+  return context.loaders[LOADERS[type]].load(id);
+}
+
+addEntity(RefundRef, 'refundId');
+builder.node(RefundRef, {
+  id: { resolve: ({ refundId }) => refundId },
+  loadOne: async (refundId, context) => {
+    const { types } = assertReader(context);
+    return ofTypes(await context.loaders.refund.load(refundId), types);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'refundId' in value,
+  description: 'Money given back to a payer.',
+  fields: (t) => ({
+    refundId: t.exposeString('refundId', {
+      description: 'The identifier of the refund: ref_ and 24 hex digits.',
+    }),
+    status: t.field({ type: RefundStatusEnum, resolve: ({ status }) => status }),
+    amountCents: t.expose('amountCents', { type: 'Cents' }),
+    of: t.field({
+      type: RefundedResource,
+      nullable: true,
+      description: 'The payment or charge that was refunded.',
+      resolve: ({ resource }, _, context) => refundedResource(resource, context),
+    }),
+    reason: t.exposeString('reason', {
+      nullable: true,
+      description:
+        'The reason as given, at most 140 characters; for a payment that is returned automatically, the cause of it.',
+    }),
+    endToEndId: t.exposeString('endToEndId', {
+      nullable: true,
+      description: 'The bank’s identifier of the return; null for a card.',
+    }),
+    failureReason: t.exposeString('failureReason', {
+      nullable: true,
+      description: 'The reason of the acquirer or the bank for the failure; null unless FAILED.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime', nullable: true }),
+    completedAt: t.expose('completedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the payer had the money; null unless COMPLETED.',
+    }),
+    failedAt: t.expose('failedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time at which the acquirer or the bank refused the refund; null unless FAILED, and if the upstream service does not report it.',
+    }),
+    final: t.boolean({
+      description: 'Whether the status is final, as COMPLETED and FAILED are: no later status can follow.',
+      resolve: ({ status }) => isFinal(status),
+    }),
+    version: t.exposeInt('version', {
+      description:
+        'A number that grows with each change of this refund: of two answers the larger is the newer.',
+    }),
+  }),
+});
+
+/** The refunds that another service shows; null where it does not show one of them itself: a part would be no list. */
+async function refundsOfIds(
+  refundIds: readonly string[],
+  { refund }: Context['loaders'],
+): Promise<Refund[] | null> {
+  const found = await Promise.all(refundIds.map((refundId) => refund.load(refundId)));
+  return found.every((each) => each !== null) ? found : null;
+}
+
+builder.objectField(CardPaymentRef, 'refunds', (t) =>
+  t.field({
+    type: [RefundRef],
+    nullable: true,
+    description:
+      'The refunds, oldest first. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
+    resolve: ({ orderCode }, _, context) =>
+      seesCustomer(callerOf(context)) ? context.loaders.refundsOfCardPayment.load(orderCode) : null,
+  }),
+);
+
+builder.objectField(PaymentRef, 'refunds', (t) =>
+  t.field({
+    type: [RefundRef],
+    nullable: true,
+    description:
+      'The refunds, oldest first; at most 20, and those that have failed. Null to a browser’s checkout or payment token, and if the upstream service does not report them.',
+    resolve: ({ paymentId, refundIds }, _, context) => {
+      if (!seesCustomer(callerOf(context))) return null;
+      return refundIds
+        ? refundsOfIds(refundIds, context.loaders)
+        : context.loaders.refundsOfPayment.load(paymentId);
+    },
+  }),
+);
+
+builder.objectField(ChargeRef, 'refunds', (t) =>
+  t.field({
+    type: [RefundRef],
+    nullable: true,
+    description:
+      'The refunds, oldest first; at most 20, and those that have failed. Null if the upstream service does not report them.',
+    resolve: ({ chargeId, refundIds }, _, { loaders }) =>
+      refundIds ? refundsOfIds(refundIds, loaders) : loaders.refundsOfCharge.load(chargeId),
+  }),
+);
+
+const RefundConnection = builder.connectionObject(
+  {
+    type: RefundRef,
+    name: 'RefundConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'RefundEdge' },
+);
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  refund: t.field({
+    type: RefundRef,
+    nullable: true,
+    description:
+      'The refund with this refundId; after a timeout, with `ref_idem_` and the idempotencyKey of its request.',
+    args: { refundId: t.arg.string({ required: true }) },
+    resolve: async (_, { refundId }, context) => {
+      const { tenant, types } = assertReader(context);
+      if (!isRefundId(refundId) && keyInReference(refundId) === null)
+        throw new ValidationError([
+          {
+            path: 'refundId',
+            message: 'must be ref_ and 24 hex digits, or ref_idem_ and an idempotency key',
+          },
+        ]);
+      return ofTypes(await context.services.refunds.find(tenant, refundId), types);
+    },
+  }),
+  refunds: t.field({
+    type: RefundConnection,
+    description: `A list of refunds, newest first. ${BOTH_WAYS}`,
+    args: {
+      ...connectionArguments(t.arg),
+      status: t.arg({ type: [RefundStatusEnum] }),
+      filter: t.arg({ type: RefundFilterInput }),
+    },
+    resolve: async (_, args, context) => {
+      const { tenant, types } = assertReader(context);
+      const filter = { ...filterOf(args), types };
+      const cursors = context.listCursors('refunds');
+      const range = rangeOf(cursors, args);
+      const { items, more } = await context.services.refunds.list(tenant, { ...filter, ...range });
+      const nodes = items.map(({ place, refund }) => ({ place, node: refund }));
+      return connectionOf(cursors, nodes, {
+        ...pagesBeside(range, more),
+        total: () => context.services.refunds.count(tenant, filter),
+      });
+    },
+  }),
+}));
+
+const READ: Readonly<Record<RefundedType, Right>> = {
+  card_payment: 'card_payments.read',
+  payment: 'payments.read',
+  charge: 'payments.read',
+};
+
+/**
+ * Refuses a caller that may read no refund at all. `types`: those of the resources whose refunds it may read; undefined for
+ * all of them.
+ * @throws PermissionError
+ */
+export function assertReader(context: Parameters<typeof callerOf>[0]) {
+  const caller = callerOf(context);
+  const types = REFUNDED_TYPES.filter((type) => may(caller, READ[type]));
+  if (types.length === 0) assertMay(caller, READ.card_payment);
+  return { tenant: caller.tenant, types: types.length === REFUNDED_TYPES.length ? undefined : types };
+}
+
+/** The refund, if it is of one of the types; null otherwise. */
+function ofTypes(refund: Refund | null, types: readonly RefundedType[] | undefined): Refund | null {
+  return refund && (!types || types.includes(refund.resource.type)) ? refund : null;
+}
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+/** The members that the inputs of all refunds share. */
+function detailsOf(t: PothosSchemaTypes.InputFieldBuilder<Types, 'InputObject'>) {
+  return {
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'The amount to refund in cents; if omitted, all that is refundable. Null is refused.',
+    }),
+    reason: t.string({ description: 'The reason for the refund, at most 140 characters.' }),
+    idempotencyKey: t.string({
+      description:
+        'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input give the same refund.',
+    }),
+  };
+}
+
+const RefundCardPaymentInput = builder.inputType('RefundCardPaymentInput', {
+  validate: { schema: refundCardPaymentInput },
+  fields: (t) => ({
+    orderCode: t.string({ required: true }),
+    ...detailsOf(t),
+  }),
+});
+
+const RefundPaymentInput = builder.inputType('RefundPaymentInput', {
+  validate: { schema: refundPaymentInput },
+  fields: (t) => ({
+    paymentId: t.string({ required: true }),
+    ...detailsOf(t),
+  }),
+});
+
+const RefundChargeInput = builder.inputType('RefundChargeInput', {
+  validate: { schema: refundChargeInput },
+  fields: (t) => ({
+    chargeId: t.string({ required: true }),
+    ...detailsOf(t),
+  }),
+});
+
+const RefundSuccess = replayableSuccessType<{ refund: Refund }>('RefundSuccess', (t) => ({
+  refund: t.expose('refund', { type: RefundRef }),
+}));
+
+const RefundResult = builder.errorUnion('RefundResult', {
+  // The errors are resolved before.
+  resolveType: () => 'RefundSuccess',
+  types: [
+    RefundSuccess,
+    ValidationError,
+    NotFoundError,
+    RateLimitError,
+    InsufficientFundsError,
+    UnavailableError,
+    IdempotencyError,
+    UpstreamError,
+  ],
+});
+
+builder.mutationFields((t) => ({
+  refundCardPayment: t.field({
+    type: RefundResult,
+    description:
+      'Refunds a card payment, from what can be withdrawn, or from what still waits for its release. Never more than refundableCents, at most 180 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: RefundCardPaymentInput, required: true }) },
+    resolve: authorized(
+      assertUnrestrictedKey,
+      ({ tenant }, { input: { orderCode, ...input } }, { services }) =>
+        services.refunds.request(tenant, { type: 'card_payment', id: orderCode }, input),
+    ),
+  }),
+  refundPayment: t.field({
+    type: RefundResult,
+    description:
+      'Refunds a payment by PIX, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: RefundPaymentInput, required: true }) },
+    resolve: authorized(
+      assertUnrestrictedKey,
+      ({ tenant }, { input: { paymentId, ...input } }, { services }) =>
+        services.refunds.request(tenant, { type: 'payment', id: paymentId }, input),
+    ),
+  }),
+  refundCharge: t.field({
+    type: RefundResult,
+    description:
+      'Refunds a charge. A refund of a split charge takes from each beneficiary in proportion, as far as its balance goes; the account pays the rest, from what can be withdrawn. Never more than refundableCents, at most 90 days after the payment and 20 times, without those that have failed. After a timeout, repeat it with the same idempotencyKey.',
+    args: { input: t.arg({ type: RefundChargeInput, required: true }) },
+    resolve: authorized(
+      assertUnrestrictedKey,
+      ({ tenant }, { input: { chargeId, ...input } }, { services }) =>
+        services.refunds.request(tenant, { type: 'charge', id: chargeId }, input),
+    ),
+  }),
+}));

@@ -1,0 +1,104 @@
+import { z } from 'zod';
+import { instant } from '../../kernel/instant.ts';
+import { cents } from '../../kernel/money.ts';
+import type { Environment } from '../../kernel/tenant.ts';
+import { answeredWord } from '../../kernel/text.ts';
+import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { RETURN_CAUSES } from '../receiving/model.ts';
+import { type PaymentReturn, RETURNED_TYPES, type ReturnedType, type ReturnSnapshot } from './model.ts';
+
+const shape = {
+  returnId: z
+    .string()
+    .meta({ description: 'ret_ and 24 hex digits', examples: ['ret_0c7d1a5be2f94a3d8e6b7f10'] }),
+  amountCents: cents,
+  cause: answeredWord(RETURN_CAUSES),
+  externalId: z.string().nullable().meta({ description: 'The number of your order, or of the charge' }),
+  keptPayment: z
+    .string()
+    .nullable()
+    .meta({ description: 'The payment of the same order that was kept; null where none was' }),
+  endToEndId: z
+    .string()
+    .nullable()
+    .meta({ description: 'Of the PIX that came, at the bank; null of a card' }),
+  receivedAt: instant,
+};
+
+const named = (of: string) =>
+  z
+    .string()
+    .optional()
+    .meta({ description: `${of}; left out of any other` });
+
+/** A return in the REST interface. The document has none: it is an extension of this service. */
+export const returnWire = z
+  .object({
+    ...shape,
+    orderCode: named('The card payment that the money came for'),
+    paymentId: named('The payment by PIX that it came for'),
+    chargeId: named('The charge that it came for'),
+    subscriptionId: named('The subscription that it came for'),
+    returnedAt: instant
+      .nullable()
+      .meta({ description: 'When the payer had it; null while it is being sent back' }),
+  })
+  .meta({ id: 'Return' });
+
+/** The member that names the resource. */
+const REFERENCES = {
+  card_payment: 'orderCode',
+  payment: 'paymentId',
+  charge: 'chargeId',
+  subscription: 'subscriptionId',
+} as const satisfies Record<ReturnedType, string>;
+
+export function returnToWire({ resource, ...members }: PaymentReturn): z.output<typeof returnWire> {
+  return { ...members, [REFERENCES[resource.type]]: resource.id };
+}
+
+/** The event, with its members. */
+export const returnWebhooks: Record<'return.completed', WebhookBody> = {
+  'return.completed': webhookBody('return.completed', 'Money that did not pay went back to its payer', {
+    ...shape,
+    resource: z.object({ type: answeredWord(RETURNED_TYPES), id: z.string() }),
+    returnedAt: instant,
+    metadata: z.string().nullable().meta({ description: 'That of the resource, byte for byte' }),
+  }),
+};
+
+/**
+ * Encodes `return.completed`. It has neither `orderCode` nor `paymentId` at its top: by these names receivers know the event of
+ * a paid payment.
+ */
+export function returnWebhook(
+  {
+    returnId,
+    resource: { type, id },
+    amountCents,
+    cause,
+    externalId,
+    keptPayment,
+    endToEndId,
+    receivedAt,
+    returnedAt,
+    metadata,
+  }: ReturnSnapshot,
+  environment: Environment,
+) {
+  const isTest = environment === 'sandbox';
+  return {
+    event: `return.${isTest ? 'test.' : ''}completed`,
+    returnId,
+    resource: { type, id },
+    amountCents,
+    cause,
+    externalId,
+    keptPayment,
+    endToEndId,
+    receivedAt: receivedAt.toISOString(),
+    returnedAt: returnedAt?.toISOString() ?? null,
+    metadata,
+    ...(isTest && { sandbox: true }),
+  };
+}

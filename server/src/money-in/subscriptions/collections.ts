@@ -1,0 +1,125 @@
+import { type Collection, put, type Writes } from '../../state/commit/commit.ts';
+import { payments, pixPayments } from '../payments/collections.ts';
+import type { PixFamily } from '../pix/collections.ts';
+import { wasAnnounced } from '../pix/decisions.ts';
+import type { HostedPix } from '../pix/model.ts';
+import { codeDecisions } from './decisions.ts';
+import {
+  isLive,
+  isSubscriptionId,
+  type StoredCycle,
+  type StoredSubscription,
+  type SubscriptionSnapshot,
+} from './model.ts';
+import { type SubscriptionChange, subscriptionRules } from './steps.ts';
+import {
+  cycleKey,
+  saveCycles,
+  saveSubscriptions,
+  selectBySubscriptionId,
+  selectCycles,
+  selectSubscriptions,
+} from './store.ts';
+
+/** Subscriptions with their newest cycle, as a decision reads and writes them. */
+export const subscriptions: Collection<StoredSubscription> = {
+  name: 'pix_subscription',
+  load: selectSubscriptions,
+  keyOf: ({ subscriptionId }) => subscriptionId,
+  save: saveSubscriptions,
+};
+
+/** The cycles of subscriptions. */
+export const cycles: Collection<StoredCycle> = {
+  name: 'subscription_cycle',
+  load: selectCycles,
+  keyOf: cycleKey,
+  save: saveCycles,
+};
+
+/** Subscriptions, as codes authorise them. */
+export const pixSubscriptions: PixFamily<StoredSubscription> = {
+  ...subscriptionRules,
+  decisions: codeDecisions,
+  records: subscriptions,
+  isId: isSubscriptionId,
+  idsOfTxid: (txid) => [`psa_sub_${txid}`],
+  selectHosted: selectBySubscriptionId,
+  // It belongs to no order: each cycle is sold on its own.
+  orderOf: () => ({ checkoutAttempt: null, externalId: null, tokenId: null }),
+  payerOf: ({ customer }) => customer,
+  recurrenceOf: ({ interval, endsAfterCycles }) => ({ interval, endsAfterCycles }),
+  hostedOf,
+  returnDetailsOf: ({ subscriptionId: id, metadata }) => ({
+    resource: { type: 'subscription', id },
+    ...{ externalId: null, keptPayment: null, metadata, callbackUrl: null },
+  }),
+  moreWritesOf: (change) => subscriptionWrites(change as SubscriptionChange),
+};
+
+/** The subscription as the page of its payer shows it: what can be authorised, or why it no longer can. */
+function hostedOf(subscription: StoredSubscription): HostedPix {
+  const { subscriptionId, status, authorisedAt, interval, endsAfterCycles, nextDueAt } = subscription;
+  return {
+    id: subscriptionId,
+    version: subscription.version,
+    // The page knows the words of a payment: what was authorised is paid, what never can be has failed.
+    status: status === 'pending' || status === 'expired' ? status : authorisedAt ? 'paid' : 'failed',
+    amountCents: subscription.amountCents,
+    description: subscription.description,
+    brCode: subscription.brCode,
+    expiresAt: subscription.expiresAt,
+    paidAt: authorisedAt,
+    paidLate: false,
+    canceledAt: null,
+    refundedAt: null,
+    refundedCents: 0,
+    returnedCredits: subscription.returnedCredits,
+    successUrl: subscription.successUrl,
+    cancelUrl: subscription.cancelUrl,
+    language: subscription.language,
+    recurrence: { interval, endsAfterCycles, nextDueAt, isOver: authorisedAt !== null && !isLive(status) },
+  };
+}
+
+/** Writes what only subscriptions have: their cycles, events and tasks, and the payment of a cycle. */
+function subscriptionWrites(change: SubscriptionChange): Writes {
+  const { subscriptionId } = change.resource;
+  return {
+    records: [
+      ...change.cycles.map((cycle) => put(cycles, cycle)),
+      ...(change.payment ? [put(payments, change.payment)] : []),
+    ],
+    events: [
+      ...subscriptionEvents(change),
+      // Readers of payments see it as any other. No webhook announces it: receivers would release goods twice.
+      ...(change.payment ? [pixPayments.eventOf!(change.payment, null)] : []),
+    ],
+    tasks: change.tasks.map(({ kind, key = subscriptionId, at }) => ({ kind, key, at })),
+    done: change.doneTasks.map((kind) => ({ kind, key: subscriptionId })),
+  };
+}
+
+/** The events of a step, each with a version of its own, and all with the state after the step. */
+function subscriptionEvents({ previous, resource, shown, news, announced }: SubscriptionChange) {
+  if (!announced) return [];
+  const { cycle: _, ...subscription } = resource;
+  const kinds = news.length > 0 ? news : (['changed'] as const);
+  return kinds.map((kind, nth) => {
+    const snapshot: SubscriptionSnapshot = {
+      ...subscription,
+      version: resource.version - kinds.length + 1 + nth,
+      changedCycle: shown,
+    };
+    // Each snapshot has the state after the whole step. The first event alone leads to the new status, and those behind it
+    // have it before and after.
+    const before = nth > 0 ? resource.status : previous && wasAnnounced(previous) ? previous.status : null;
+    return {
+      kind: `subscription.${kind}` as const,
+      resource: 'subscription' as const,
+      resourceId: resource.subscriptionId,
+      previousStatus: before,
+      snapshot,
+    };
+  });
+}

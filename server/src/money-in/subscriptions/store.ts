@@ -1,0 +1,334 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { ListRange } from '../../kernel/list-range.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../../state/db/database.ts';
+import { headOf } from '../../state/db/head.ts';
+import { boundsOfPage, countList, selectPage, sizeOfPage } from '../../state/db/lists.ts';
+import { ofTenant } from '../../state/db/of-tenant.ts';
+import type { Tables } from '../../state/db/tables.ts';
+import { returnedCreditFromJson } from '../pix/model.ts';
+import {
+  isSubscriptionId,
+  type StoredCycle,
+  type StoredSubscription,
+  type SubscriptionFilter,
+} from './model.ts';
+
+// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
+
+type SubscriptionRow = Selectable<Tables['pix_subscription']>;
+
+export async function selectSubscriptions(
+  sql: Sql,
+  tenant: Tenant,
+  subscriptionIds: readonly string[],
+): Promise<StoredSubscription[]> {
+  const possible = subscriptionIds.filter(isSubscriptionId);
+  if (possible.length === 0) return [];
+  const rows = await ofTenant(sql, 'pix_subscription', tenant)
+    .selectAll()
+    .where('subscription_id', 'in', possible)
+    .execute();
+  return withCycles(sql, tenant, rows);
+}
+
+/** Finds a subscription of any account, for the payer's page, which knows the id alone. */
+export async function selectBySubscriptionId(
+  sql: Sql,
+  subscriptionId: string,
+): Promise<{ tenant: Tenant; merchantName: string; resource: StoredSubscription } | null> {
+  if (!isSubscriptionId(subscriptionId)) return null;
+  const row = await sql
+    .selectFrom('pix_subscription')
+    .innerJoin('account', 'account.id', 'pix_subscription.account_id')
+    .selectAll('pix_subscription')
+    .select('account.name as merchant_name')
+    .where('subscription_id', '=', subscriptionId)
+    .executeTakeFirst();
+  if (!row) return null;
+  const tenant = { accountId: row.account_id, environment: row.environment };
+  const [resource] = await withCycles(sql, tenant, [row]);
+  return { tenant, merchantName: row.merchant_name, resource: resource! };
+}
+
+/** Reads a subscription and the version of the log at which it holds, in one statement and so at one moment. */
+export async function selectWithHead(
+  sql: Sql,
+  tenant: Tenant,
+  subscriptionId: string,
+): Promise<{ version: number; subscription: StoredSubscription } | null> {
+  if (!isSubscriptionId(subscriptionId)) return null;
+  const row = await ofTenant(sql, 'pix_subscription', tenant)
+    .selectAll('pix_subscription')
+    .select(headOf(tenant).as('head'))
+    .where('subscription_id', '=', subscriptionId)
+    .executeTakeFirst();
+  // What readers see of a subscription is in its own row.
+  return row ? { version: row.head, subscription: toSubscription(row, null) } : null;
+}
+
+/** Lists the first or the last `limit` of the range, newest first. */
+export async function listSubscriptions(
+  sql: Sql,
+  tenant: Tenant,
+  { end, limit, offset = 0, after, before, status }: ListRange & SubscriptionFilter & { offset?: number },
+): Promise<{ place: number; subscription: StoredSubscription }[]> {
+  const table = 'pix_subscription';
+  const rows = await selectPage<SubscriptionRow>(sql, tenant, {
+    table,
+    where: boundsOfPage(tenant, { table, instant: 'created_at', after, before, period: {} }),
+    oneOf: { status },
+    order: ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  const items = rows.map((row) => ({ place: row.number, subscription: toSubscription(row, null) }));
+  return end === 'first' ? items : items.reverse();
+}
+
+export function countSubscriptions(
+  sql: Sql,
+  tenant: Tenant,
+  { status }: SubscriptionFilter,
+): Promise<number> {
+  return countList(sql, tenant, { list: 'pix_subscription', status });
+}
+
+export async function saveSubscriptions(
+  sql: Sql,
+  tenant: Tenant,
+  subscriptions: readonly StoredSubscription[],
+): Promise<void> {
+  await sql
+    .insertInto('pix_subscription')
+    .values(subscriptions.map((subscription) => toRow(tenant, subscription)))
+    .onConflict((conflict) =>
+      conflict.column('subscription_id').doUpdateSet((row) => ({
+        version: row.ref('excluded.version'),
+        status: row.ref('excluded.status'),
+        br_code: row.ref('excluded.br_code'),
+        next_due_at: row.ref('excluded.next_due_at'),
+        cancel_reason: row.ref('excluded.cancel_reason'),
+        canceled_at: row.ref('excluded.canceled_at'),
+        expires_at: row.ref('excluded.expires_at'),
+        authorised_at: row.ref('excluded.authorised_at'),
+        failed_in_row: row.ref('excluded.failed_in_row'),
+        returned_credits: row.ref('excluded.returned_credits'),
+      })),
+    )
+    .execute();
+}
+
+// ── Cycles ──────────────────────────────────────────────────────────────────────────────────────
+
+/** A cycle's name among all of a tenant's. */
+export function cycleKey({ subscriptionId, number }: Pick<StoredCycle, 'subscriptionId' | 'number'>): string {
+  return `${subscriptionId} ${number}`;
+}
+
+export async function selectCycles(
+  sql: Sql,
+  tenant: Tenant,
+  keys: readonly string[],
+): Promise<StoredCycle[]> {
+  const rows = await ofTenant(sql, 'subscription_cycle', tenant)
+    .selectAll()
+    .where((row) =>
+      row.or(
+        keys.map((key) => {
+          const [subscriptionId = '', number] = key.split(' ');
+          return row.and([row('subscription_id', '=', subscriptionId), row('number', '=', Number(number))]);
+        }),
+      ),
+    )
+    .execute();
+  return rows.map(toCycle);
+}
+
+/** A part of the cycles of one subscription, which `end` of all parts that are read together ends or begins. */
+export interface CyclesPage extends Omit<ListRange, 'end'> {
+  tenant: Tenant;
+  subscriptionId: string;
+}
+
+/**
+ * Lists the first or the last cycles of each of several subscriptions in one statement, newest first. The tenant stands outside: with
+ * it PostgreSQL would expect one cycle of each where it has no statistics, and sort all.
+ */
+export async function listCyclesOfEach(
+  sql: Sql,
+  pages: readonly CyclesPage[],
+  end: ListRange['end'],
+): Promise<StoredCycle[][]> {
+  const wanted = pages.map(
+    ({ tenant, subscriptionId, after = Number.MAX_SAFE_INTEGER, before = 0, limit }, nth) => ({
+      nth,
+      account_id: tenant.accountId,
+      environment: tenant.environment,
+      subscription_id: subscriptionId,
+      after,
+      before,
+      size: limit,
+    }),
+  );
+  const { rows } = await raw<Selectable<Tables['subscription_cycle']> & { nth: number }>`
+    select page.*, wanted.nth
+    from jsonb_to_recordset(${JSON.stringify(wanted)}::jsonb) wanted (
+      nth integer, account_id text, environment text, subscription_id text, after bigint, before bigint, size integer
+    )
+    cross join lateral (
+      select * from subscription_cycle
+      where subscription_id = wanted.subscription_id and number < wanted.after and number > wanted.before
+      order by number ${raw.raw(end === 'first' ? 'desc' : 'asc')} limit ${sizeOfPage(raw`wanted.size`)}
+    ) page
+    where page.account_id = wanted.account_id and page.environment = wanted.environment
+    order by page.number desc`.execute(sql);
+  const found = pages.map((): StoredCycle[] => []);
+  for (const row of rows) found[row.nth]!.push(toCycle(row));
+  return found;
+}
+
+/** Lists the newest cycles of each subscription, at most `limit` of one, newest first. */
+export async function selectNewestCycles(
+  sql: Sql,
+  tenant: Tenant,
+  subscriptionIds: readonly string[],
+  limit: number,
+): Promise<StoredCycle[]> {
+  if (subscriptionIds.length === 0) return [];
+  const { rows } = await raw<Selectable<Tables['subscription_cycle']>>`
+    select newest.*
+    from unnest(${[...subscriptionIds]}::text[]) asked (id)
+    cross join lateral (
+      select * from subscription_cycle where subscription_id = asked.id order by number desc limit ${sizeOfPage(limit)}
+    ) newest
+    where newest.account_id = ${tenant.accountId} and newest.environment = ${tenant.environment}`.execute(
+    sql,
+  );
+  return rows.map(toCycle);
+}
+
+export async function saveCycles(sql: Sql, tenant: Tenant, cycles: readonly StoredCycle[]): Promise<void> {
+  await sql
+    .insertInto('subscription_cycle')
+    .values(
+      cycles.map((cycle) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        subscription_id: cycle.subscriptionId,
+        number: cycle.number,
+        due_at: cycle.dueAt,
+        status: cycle.status,
+        amount_cents: cycle.amountCents,
+        attempts: cycle.attempts,
+        next_attempt_at: cycle.nextAttemptAt,
+        sent: cycle.sent,
+        payment_id: cycle.paymentId,
+        paid_at: cycle.paidAt,
+        failure_reason: cycle.failureReason,
+      })),
+    )
+    .onConflict((conflict) =>
+      conflict.columns(['subscription_id', 'number']).doUpdateSet((row) => ({
+        status: row.ref('excluded.status'),
+        attempts: row.ref('excluded.attempts'),
+        next_attempt_at: row.ref('excluded.next_attempt_at'),
+        sent: row.ref('excluded.sent'),
+        payment_id: row.ref('excluded.payment_id'),
+        paid_at: row.ref('excluded.paid_at'),
+        failure_reason: row.ref('excluded.failure_reason'),
+      })),
+    )
+    .execute();
+}
+
+// ── Rows ────────────────────────────────────────────────────────────────────────────────────────
+
+async function withCycles(
+  sql: Sql,
+  tenant: Tenant,
+  rows: readonly SubscriptionRow[],
+): Promise<StoredSubscription[]> {
+  const ids = rows.map((row) => row.subscription_id);
+  const cycles = new Map(
+    (await selectNewestCycles(sql, tenant, ids, 1)).map((cycle) => [cycle.subscriptionId, cycle]),
+  );
+  return rows.map((row) => toSubscription(row, cycles.get(row.subscription_id) ?? null));
+}
+
+function toSubscription(row: SubscriptionRow, cycle: StoredCycle | null): StoredSubscription {
+  return {
+    subscriptionId: row.subscription_id,
+    version: row.version,
+    status: row.status,
+    amountCents: row.amount_cents,
+    feeCents: row.fee_cents,
+    interval: row.every,
+    endsAfterCycles: row.ends_after_cycles,
+    description: row.description,
+    customer: row.customer,
+    metadata: row.metadata,
+    successUrl: row.success_url,
+    cancelUrl: row.cancel_url,
+    language: row.language,
+    brCode: row.br_code,
+    nextDueAt: row.next_due_at,
+    cancelReason: row.cancel_reason,
+    canceledAt: row.canceled_at,
+    createdAt: row.created_at,
+    expiresAt: row.expires_at,
+    authorisedAt: row.authorised_at,
+    failedInRow: row.failed_in_row,
+    cycle,
+    returnedCredits: row.returned_credits.map(
+      returnedCreditFromJson,
+    ) as StoredSubscription['returnedCredits'],
+  };
+}
+
+function toRow(tenant: Tenant, subscription: StoredSubscription) {
+  return {
+    subscription_id: subscription.subscriptionId,
+    account_id: tenant.accountId,
+    environment: tenant.environment,
+    version: subscription.version,
+    status: subscription.status,
+    amount_cents: subscription.amountCents,
+    fee_cents: subscription.feeCents,
+    every: subscription.interval,
+    ends_after_cycles: subscription.endsAfterCycles,
+    description: subscription.description,
+    customer: subscription.customer === null ? raw<string>`null` : JSON.stringify(subscription.customer),
+    metadata: subscription.metadata,
+    success_url: subscription.successUrl,
+    cancel_url: subscription.cancelUrl,
+    language: subscription.language,
+    br_code: subscription.brCode,
+    next_due_at: subscription.nextDueAt,
+    cancel_reason: subscription.cancelReason,
+    canceled_at: subscription.canceledAt,
+    created_at: subscription.createdAt,
+    expires_at: subscription.expiresAt,
+    authorised_at: subscription.authorisedAt,
+    failed_in_row: subscription.failedInRow,
+    returned_credits: JSON.stringify(subscription.returnedCredits),
+  };
+}
+
+function toCycle(row: Selectable<Tables['subscription_cycle']>): StoredCycle {
+  return {
+    subscriptionId: row.subscription_id,
+    number: row.number,
+    dueAt: row.due_at,
+    status: row.status,
+    amountCents: row.amount_cents,
+    attempts: row.attempts,
+    nextAttemptAt: row.next_attempt_at,
+    sent: row.sent,
+    paymentId: row.payment_id,
+    paidAt: row.paid_at,
+    // A cycle that an earlier version has stored may have kept the reason of an attempt before.
+    failureReason: row.status === 'paid' ? null : row.failure_reason,
+  };
+}

@@ -1,0 +1,56 @@
+import { type Change, type Collection, put, type Writes } from '../../state/commit/commit.ts';
+import type { PayoutChange } from './decisions.ts';
+import type { RecentPayouts } from './limits.ts';
+import type { OwnPayout, PayoutTask } from './model.ts';
+import { savePayouts, selectPayouts, selectRecent } from './store.ts';
+
+/** The records of this slice as a decision reads and writes them. */
+export const payouts: Collection<OwnPayout> = {
+  name: 'payout',
+  load: selectPayouts,
+  keyOf: ({ withdrawalId }) => withdrawalId,
+  save: savePayouts,
+};
+
+/** The one record of a tenant's payouts that the hourly limits count, under the key `recent`. */
+export interface RecentRecord extends RecentPayouts {
+  key: typeof RECENT;
+}
+
+export const RECENT = 'recent';
+
+/** The recent payouts. They are not saved; each command of a group counts those before it. */
+export const recentPayouts: Collection<RecentRecord> = {
+  name: 'recent payouts',
+  load: async (sql, tenant) => [{ key: RECENT, ...(await selectRecent(sql, tenant)) }],
+  keyOf: ({ key }) => key,
+  save: async () => undefined,
+};
+
+const SEND: PayoutTask = 'payout.send';
+
+/** The writes of a payout's change: its record, its ledger transactions, an event for each step, and the next task. */
+export function writesOf({
+  payout,
+  steps,
+  transactions,
+  sendAt,
+}: PayoutChange): Writes & { records: Change[] } {
+  return {
+    records: steps.length > 0 ? [put(payouts, payout)] : [],
+    transactions,
+    events: steps.map((step) => ({
+      kind: `payout.${step.payout.status}`,
+      resource: 'payout',
+      resourceId: payout.withdrawalId,
+      previousStatus: step.previous,
+      snapshot: step.payout,
+    })),
+    tasks: sendAt ? [sendTask(payout.withdrawalId, sendAt)] : [],
+  };
+}
+
+/** The task that sends a payout at `at`, or asks the bank about it. */
+export function sendTask(withdrawalId: string, at: Date) {
+  return { kind: SEND, key: withdrawalId, at };
+}

@@ -1,0 +1,428 @@
+import { behindChange, InsufficientFundsError, type PaymentError } from '../../../kernel/errors.ts';
+import { reaisFromCents } from '../../../kernel/money.ts';
+import { methodOf } from '../../../kernel/payout-methods/registry.ts';
+import type { Tenant } from '../../../kernel/tenant.ts';
+import { withoutZone } from '../../../kernel/zone.ts';
+import { disbelieved, faultOf, OF_ANOTHER } from '../../../upstream/creations.ts';
+import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
+import type { Endpoints } from '../../../upstream/endpoint-availability.ts';
+import {
+  InDoubtError,
+  type LookupResult,
+  type OutcomeLookup,
+  type RequestKind,
+} from '../../../upstream/intents/operations.ts';
+import { ABSENT_AFTER_MS, type Intent, isOpen } from '../../../upstream/intents/transitions.ts';
+import type { Observation } from '../../../upstream/mirror.ts';
+import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../../upstream/mirror-store.ts';
+import { isNewestFirst, reachesBefore, readPagesUntil } from '../../../upstream/read-until.ts';
+import { earliestOf, type Recognition, recognise, windowOf } from '../../../upstream/recognise.ts';
+import {
+  assertConclusive,
+  errorCodeOf,
+  invalidInput,
+  isSuccess,
+  keyUsed,
+  messageOf,
+  refusalOf,
+  unreadable,
+} from '../../../upstream/responses.ts';
+import { LARGEST_PAGE } from '../../../upstream/stable-list.ts';
+import type { RequestOptions, UpstreamAnswer } from '../../../upstream/upstream.ts';
+import type { Wallet } from '../../wallet/model.ts';
+import {
+  maskDestination,
+  type Payout,
+  type PayoutService,
+  type RequestPayoutInput,
+  variantOf,
+} from '../model.ts';
+import type { UpstreamPayout } from '../upstream-payout.ts';
+import { readPayout, readPayoutList } from '../wire.ts';
+import {
+  asPayout,
+  identifiedAs,
+  inDoubtOf,
+  type MirroredPayouts,
+  neverMadeOf,
+  observationOf,
+  payoutIn,
+} from './mirror.ts';
+import {
+  canBeMadeBy,
+  contradictionOf,
+  dateOf,
+  idOf,
+  namesOf,
+  type Summary,
+  withSummary,
+} from './requested-payout.ts';
+
+/** The requests for payouts to the service, and the lookups of those whose outcome is unknown. */
+export interface PayoutRequests {
+  /** Requests a payout; one whose outcome is unknown is `inDoubt`. @throws as `Intents.run` */
+  request: PayoutService['request'];
+  findByKey: PayoutService['findByKey'];
+  kinds: Readonly<Record<string, RequestKind>>;
+}
+
+const REQUEST = 'requestPayout';
+
+export const PAYOUTS = '/v1/payouts';
+const POST = { name: 'POST /v1/payouts', inWords: 'requesting payouts' };
+export const LIST = { name: 'GET /v1/payouts', inWords: 'listing payouts' };
+
+/** The names that fields of the input have in the request to the service. */
+const RENAMED = { amount: 'amountCents', walletAddress: 'destination' };
+const FIELDS = ['method', ...Object.values(RENAMED)];
+
+/** The usual difference between the service's clock and ours. */
+export const SKEW_MS = 60_000;
+/** The time around a request in which the service dates the payout that it makes. */
+const WINDOW = windowOf({ beforeMs: SKEW_MS, afterMs: ABSENT_AFTER_MS + SKEW_MS });
+
+export function createPayoutRequests({
+  database,
+  clock,
+  upstream,
+  reads,
+  intents,
+  pollNow,
+  endpoints,
+  mirror,
+  readWallet,
+  serviceClock,
+  onFault,
+}: UpstreamDependencies & {
+  endpoints: Endpoints;
+  mirror: MirroredPayouts;
+  /** Reads the wallet, for the figures of a refusal. */
+  readWallet: (tenant: Tenant) => Promise<Wallet>;
+}): PayoutRequests {
+  async function request(
+    tenant: Tenant,
+    { idempotencyKey, externalId = null, pixKeyType = null, ...input }: RequestPayoutInput,
+  ): Promise<{ payout: Payout; replayed: boolean }> {
+    const [newest] = await listMirrored(database.sql, tenant, 'payout', { end: 'first', limit: 1 });
+    const summary: Summary = {
+      method: input.method,
+      amountCents: input.amountCents,
+      destination: maskDestination(input, { masksPublic: false }),
+      externalId,
+      pixKeyType,
+      destinationKind: variantOf(input.method, input.destination),
+      knownUpTo: newest?.place ?? 0,
+    };
+    try {
+      const { resourceId, replayed } = await intents.run(tenant, {
+        name: REQUEST,
+        input,
+        key: idempotencyKey ?? null,
+        summary: () => summary,
+        kept: { externalId, pixKeyType },
+        send: ({ id }) =>
+          send(tenant, input, { idempotencyKey: idempotencyKey ?? null, summary, madeBy: id }),
+        inWords: POST.inWords,
+        lookupReference: () => null,
+      });
+      const made = await mirror.findWithVersion(tenant, resourceId).catch((error: unknown) => {
+        throw behindChange(error);
+      });
+      return { payout: made!.payout, replayed };
+    } catch (error) {
+      if (!(error instanceof InDoubtError)) throw error;
+      const { intent, replayed } = error;
+      const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
+        throw behindChange(fault);
+      });
+      // Nothing is recorded under the intent's id: a lookup by it would say that there is no such payout.
+      if (!known) throw error;
+      return { payout: known.payout, replayed };
+    } finally {
+      pollNow(tenant, 'payout');
+      pollNow(tenant, 'wallet');
+    }
+  }
+
+  async function send(
+    tenant: Tenant,
+    {
+      method,
+      amountCents,
+      destination,
+    }: Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId' | 'pixKeyType'>,
+    { idempotencyKey, summary, madeBy }: { idempotencyKey: string | null; summary: Summary; madeBy: string },
+  ): Promise<Observation> {
+    const { environment } = tenant;
+    const at = clock.now();
+    const body = {
+      amount: reaisFromCents(amountCents),
+      method,
+      walletAddress: destination,
+      ...(idempotencyKey !== null && { idempotencyKey }),
+    };
+    const requestOptions: RequestOptions = { priority: 'money' };
+    const answer = await endpoints
+      .ask(environment, POST, () =>
+        upstream.send({ environment, method: 'POST', path: PAYOUTS, body, requestOptions }),
+      )
+      .finally(() => reads.forget(environment));
+    // After an inconclusive answer the service's list shows whether the payout was made.
+    assertConclusive(answer);
+    if (isSuccess(answer)) {
+      const made = readPayout(answer.body);
+      // The service has made a payout, and its list will show which one.
+      if (!made) throw unreadable();
+      const contradiction =
+        contradictionOf(made, { method, amountCents, destination }, answer.body) ??
+        (await isOfAnother(tenant, made, { summary, hasKey: idempotencyKey !== null }));
+      if (contradiction !== null) {
+        onFault(faultOf(contradiction, POST.inWords));
+        throw disbelieved(contradiction, { movesMoney: true });
+      }
+      return observationOf({ ...withSummary(made, summary), status: made.status ?? 'pending' }, at, {
+        madeBy,
+      });
+    }
+    const message = messageOf(answer.body, { secret: destination });
+    if (answer.status === 409 && idempotencyKey !== null) throw keyUsed(message);
+    if (answer.status === 400 || answer.status === 422)
+      throw await toRefusal(tenant, { method, amountCents }, answer, message);
+    throw refusalOf(answer, { secret: destination });
+  }
+
+  /**
+   * Finds whether an answer names a payout that is known, and that the request cannot have made: another one, or one of before the
+   * request, unless the service knows the caller's key. Null where it does not.
+   */
+  async function isOfAnother(
+    tenant: Tenant,
+    { withdrawalId }: UpstreamPayout,
+    { summary, hasKey }: { summary: Summary; hasKey: boolean },
+  ): Promise<string | null> {
+    const known = (await mirror.findNamed(tenant, [withdrawalId])).get(withdrawalId);
+    if (!known) return null;
+    const before = { ids: [withdrawalId], place: summary.knownUpTo };
+    const isOlder = !hasKey && (await selectKnownUpTo(database.sql, tenant, 'payout', before)).size > 0;
+    return isOlder || !canBeMadeBy(payoutIn(known), summary) ? OF_ANOTHER : null;
+  }
+
+  /**
+   * The refusal behind a 400 or 422. Without a code the status says too little and the message may change, so the wallet
+   * decides.
+   */
+  async function toRefusal(
+    tenant: Tenant,
+    { method, amountCents }: Pick<RequestPayoutInput, 'method' | 'amountCents'>,
+    answer: UpstreamAnswer,
+    message: string | null,
+  ): Promise<PaymentError> {
+    const refusal = invalidInput(message, { fields: FIELDS, renamed: RENAMED });
+    const code = errorCodeOf(answer);
+    if (code !== undefined && code !== 'INSUFFICIENT_FUNDS') return refusal;
+    const wallet = await readWallet(tenant).catch(() => null);
+    // Nobody but the service knows the quote of an LTC payout; its address and its amount were checked before.
+    const isQuoted = methodOf(method).debits === 'ltc';
+    const withdrawableCents = wallet?.withdrawableCents ?? null;
+    const isTooMuch =
+      withdrawableCents !== null && (code !== undefined || isQuoted || amountCents > withdrawableCents);
+    if (!wallet || !isTooMuch) return refusal;
+    return new InsufficientFundsError(message ?? 'The payments service refuses this', {
+      requestedCents: amountCents,
+      withdrawableCents,
+      balanceCents: wallet.balanceCents,
+      disputeBlockedCents: wallet.disputeBlockedCents,
+      subaccountsBalanceCents: wallet.subaccountsBalanceCents,
+      cryptoBalanceLitoshi: isQuoted ? wallet.cryptoBalanceLitoshi : null,
+    });
+  }
+
+  /**
+   * Looks up the outcome of a request. Its payout has exactly the request's method, amount and whole destination, came
+   * after it, and was made by no other request. The service's list shows PIX keys masked, so most often a webhook has to
+   * show the whole key. A payout that may be the request's never settles it: then the outcome stays unknown.
+   */
+  const lookUp: OutcomeLookup = async (tenant, intent) => {
+    if (intent.behindSince !== null) return lookUpEarlier(tenant, intent, intent.behindSince);
+    const mirroredResult = await findByInput(tenant, intent);
+    if (mirroredResult !== null) return mirroredResult;
+    const summary = intent.summary as Summary;
+    const at = clock.now();
+    const { environment } = tenant;
+    const answer = await endpoints.callIfSupported(environment, LIST, () =>
+      upstream.get({
+        environment,
+        path: `${PAYOUTS}?limit=${LARGEST_PAGE}&offset=0`,
+        requestOptions: { priority: intent.lookups === 0 ? 'money' : 'query' },
+      }),
+    );
+    const list = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
+    if (!answer || !list) return { unclear: 'The payments service does not show a list of payouts' };
+    const payouts = await mirror.merge(tenant, list.items, at);
+    // The list shows public addresses whole, so the payout may be in the mirror by now.
+    const listedResult = await findByInput(tenant, intent);
+    if (listedResult !== null) return listedResult;
+    const ids = payouts.flatMap((payout) => payout?.withdrawalId ?? []);
+    const knownBefore = await selectKnownUpTo(database.sql, tenant, 'payout', {
+      ids,
+      place: summary.knownUpTo,
+    });
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const candidates = payouts.flatMap((payout) => {
+      if (!payout || knownBefore.has(payout.withdrawalId!)) return [];
+      const isOther = payout.inputHash !== undefined && payout.inputHash !== intent.inputHash;
+      return !isOther && canBeMadeBy(payout, summary) ? [payout] : [];
+    });
+    const dates = payouts.map((payout) => payout?.requestedAt ?? null);
+    const recognition = recognise({
+      items: candidates,
+      idOf,
+      dateOf,
+      begunAt: serviceClock.of(intent.createdAt),
+      window: WINDOW,
+      claimed,
+      hasRival: () => false,
+      complete:
+        list.items.length >= list.total ||
+        (knownBefore.size > 0 && isNewestFirst(dates)) ||
+        reachesBefore(dates, earliestOf(serviceClock.of(intent.createdAt), WINDOW)),
+    });
+    // A payout without the request's whole input does not settle it, even where it is the only candidate.
+    if (recognition.items.length > 0)
+      return { unclear: `${namesOf(recognition.items)} may be it, as far as the service shows it` };
+    if (payouts.includes(null)) return 'unclear';
+    return recognition.kind === 'none'
+      ? 'not_there'
+      : { unclear: 'The list of the payments service does not reach back so far' };
+  };
+
+  /**
+   * Looks for a payout that a request may have made before it was recorded here, for the records lack what came after `since`:
+   * one that fits, came since then and is of no known request. The service does not show the key, so such a payout never
+   * settles the request; nor does the mirror, which may have met it already.
+   */
+  async function lookUpEarlier(tenant: Tenant, intent: Intent, since: Date): Promise<LookupResult> {
+    const { environment } = tenant;
+    const summary = intent.summary as Summary;
+    let hasUnreadable = false;
+    const list = await readPagesUntil<Payout>({
+      async fetchPage(query) {
+        const at = clock.now();
+        const answer = await endpoints.callIfSupported(environment, LIST, () =>
+          upstream.get({
+            environment,
+            path: `${PAYOUTS}?${query}`,
+            requestOptions: { priority: intent.lookups === 0 ? 'money' : 'query' },
+          }),
+        );
+        const page = answer && isSuccess(answer) ? readPayoutList(answer.body) : null;
+        if (!page) return null;
+        const merged = await mirror.merge(tenant, page.items, at);
+        const items = merged.filter((payout) => payout !== null);
+        hasUnreadable ||= items.length < merged.length;
+        return { items, length: merged.length, total: page.total };
+      },
+      idOf,
+      dateOf,
+      since: () => earliestOf(serviceClock.of(since), WINDOW),
+    });
+    if (!list) return { unclear: 'The payments service does not show a list of payouts' };
+    const isOther = ({ inputHash }: Payout) => inputHash !== undefined && inputHash !== intent.inputHash;
+    const candidates = list.items.filter((payout) => !isOther(payout) && canBeMadeBy(payout, summary));
+    const recognition = recognise({
+      items: candidates,
+      idOf,
+      dateOf,
+      begunAt: serviceClock.of(since),
+      window: { ...WINDOW, afterMs: Number.POSITIVE_INFINITY },
+      claimed: await intents.claimed(tenant, REQUEST, candidates.map(idOf)),
+      hasRival: () => false,
+      complete: list.complete,
+    });
+    if (recognition.items.length > 0)
+      return { unclear: `${namesOf(recognition.items)} may be it, from before this server was restored` };
+    if (hasUnreadable) return 'unclear';
+    return recognition.kind === 'none'
+      ? 'not_there'
+      : { unclear: 'The list of the payments service does not reach back to the backup' };
+  }
+
+  /** Finds the request's payout among those that are mirrored with its whole input; null where there is none. */
+  async function findByInput(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
+    const { inputHash, summary } = intent;
+    const { knownUpTo } = summary as Summary;
+    const begunAt = serviceClock.of(intent.createdAt);
+    const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, after: knownUpTo });
+    const ids = made.map(({ observed }) => observed.id);
+    // Open requests are read before claims: a request that ends in between is then counted as a rival.
+    const open = await intents.open(tenant, REQUEST);
+    const claimed = await intents.claimed(tenant, REQUEST, ids);
+    const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
+    const recognition = recognise({
+      items: made.map(({ observed }) => payoutIn(observed)),
+      idOf,
+      dateOf: (payout) => dateByWebhook(payout, begunAt),
+      begunAt,
+      window: WINDOW,
+      claimed,
+      // A request that came after this payout was mirrored has not made it.
+      hasRival: (payout) =>
+        open.some(
+          (other) =>
+            other.id !== intent.id &&
+            other.inputHash === inputHash &&
+            (other.summary as Summary).knownUpTo < places.get(idOf(payout))!,
+        ),
+      complete: true,
+    });
+    if (recognition.kind === 'none') return null;
+    if (recognition.kind === 'unclear') return { unclear: reasonOf(recognition) };
+    const [{ withdrawalId }] = recognition.items;
+    pollNow(tenant, 'wallet');
+    return { found: identifiedAs(withdrawalId!, asPayout(intent)) };
+  }
+
+  return {
+    request,
+    async findByKey(tenant, idempotencyKey) {
+      const intent = await intents.find(tenant, REQUEST, idempotencyKey);
+      if (!intent) return null;
+      const known = await mirror.findWithVersion(tenant, intent.resourceId ?? intent.id);
+      // One that is being sent is not shown yet, and may have been made.
+      return known?.payout ?? (isOpen(intent) ? asPayout(intent) : null);
+    },
+    kinds: {
+      [REQUEST]: {
+        lookUp,
+        movesMoney: true,
+        idOf: ({ id }) => id,
+        inDoubt: (intent, { again }) => inDoubtOf(asPayout(intent), clock.now(), again),
+        absent: (intent, options) => neverMadeOf(asPayout(intent), clock.now(), options),
+      },
+    },
+  };
+}
+
+/**
+ * The date of a payout that the mirror met after a request, with its whole destination. Where that is not public, only a signed webhook
+ * has shown it, and outweighs a date in another zone.
+ */
+function dateByWebhook({ method, requestedAt }: Payout, begunAt: Date): Date | null {
+  const isListedWhole = method === 'unknown' || methodOf(method).destination.isPublic;
+  return requestedAt === null || isListedWhole ? requestedAt : withoutZone(requestedAt, begunAt);
+}
+
+/** The reason why a payout with the request's input does not settle it, for the operator. */
+function reasonOf({ reason, items }: Extract<Recognition<Payout>, { kind: 'unclear' }>): string {
+  const names = namesOf(items);
+  switch (reason) {
+    case 'several':
+      return `${names} are all as it was requested`;
+    case 'rival':
+      return `${names} may be it, or may be of another request for the same`;
+    case 'undated':
+      return `${names} may be it: the service does not say when it was requested`;
+    default:
+      return `${names} may be it, or may have been there before`;
+  }
+}

@@ -1,0 +1,422 @@
+import { isAhead, plusMs } from '../../../kernel/clock.ts';
+import { behindChange, NotFoundError } from '../../../kernel/errors.ts';
+import { type ListRange, withoutExtra } from '../../../kernel/list-range.ts';
+import type { Requester } from '../../../kernel/requester.ts';
+import type { Tenant } from '../../../kernel/tenant.ts';
+import { readHead } from '../../../state/events/log.ts';
+import {
+  type RemoteSlice,
+  requestOptionsFor,
+  type UpstreamDependencies,
+} from '../../../upstream/dependencies.ts';
+import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
+import { countMirroredRange, listMirroredRange, totalsOfMirrored } from '../../../upstream/mirror-lists.ts';
+import {
+  claimPoll,
+  countMirrored,
+  isFromBefore,
+  listMirrored,
+  type MirroredRow,
+  selectMirrored,
+  selectMirroredWithHead,
+  selectOfBefore,
+  selectOpen,
+} from '../../../upstream/mirror-store.ts';
+import type { Poll } from '../../../upstream/poller.ts';
+import type { Read, ReadOptions } from '../../../upstream/reads.ts';
+import {
+  cannotAsk,
+  isInconclusive,
+  isRetryable,
+  isSuccess,
+  keyUsed,
+  unreadable,
+  withUpstreamErrors,
+} from '../../../upstream/responses.ts';
+import type { RequestOptions } from '../../../upstream/upstream.ts';
+import type { WebhookClaim } from '../../../upstream/webhook-claim.ts';
+import {
+  hasMoreThanStatus,
+  isSettled,
+  type SubaccountPayout,
+  type SubaccountPayoutFilter,
+  type SubaccountPayoutService,
+  type SubaccountService,
+} from '../model.ts';
+import { assertPayoutsAvailable } from '../payout-rules.ts';
+import { readSubaccountPayout, readSubaccountPayoutEvent } from '../wire.ts';
+import type { Sender } from './commands.ts';
+import {
+  canBeReference,
+  codeOnly,
+  filterOf,
+  IDEM,
+  isSameId,
+  isSubaccountId,
+  mirrorPayouts,
+  observationOf,
+  payoutIn,
+  RESOURCE,
+  rangeFilterOf,
+} from './mirror.ts';
+import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
+
+/** The time for which an answer is served from the cache, to every caller. */
+export const MAX_AGE_MS = 2_000;
+/** The age at which a payout is read again before it is returned; of several, the first ten are. */
+const OLD_AFTER_MS = 3_000;
+const REFRESHED_AT_ONCE = 10;
+
+// The bounds of the interval between polls of a followed payout, which grows with its age. All payouts together make one
+// poll in three seconds at most, for which the budget's class `money_read` has room.
+const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
+const POLLED_AT_ONCE = 3;
+/** The interval of an end of before a restore that the service has not confirmed. */
+const OF_BEFORE_MS = 10 * 60_000;
+/** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
+const IDLE_MS = 15_000;
+
+export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { maxAgeMs?: number };
+
+/** Reads a path from the service; resolves with a success, or an answer whose status `isNone` accepts. */
+export type Get = (
+  tenant: Tenant,
+  endpoint: Endpoint,
+  path: `/v1/${string}`,
+  options: GetOptions,
+  isNone?: (status: number) => boolean,
+) => Promise<Read>;
+
+type PayoutReads = Pick<
+  SubaccountService,
+  | 'findPayout'
+  | 'findPayoutWithVersion'
+  | 'findPayouts'
+  | 'payouts'
+  | 'payoutsPage'
+  | 'countPayouts'
+  | 'payoutTotals'
+>;
+
+/** Creates the payouts of subaccounts over HTTP, which are mirrored here. */
+export function createRemotePayouts(
+  dependencies: UpstreamDependencies & {
+    endpoints: Endpoints;
+    sender: Sender;
+    get: Get;
+    /** Reads a subaccount's balance, for the figures of a refusal; null where it is not shown. */
+    readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
+  },
+): RemoteSlice<PayoutReads & SubaccountPayoutService> {
+  const { clock, get, records } = dependencies;
+  const { sql } = dependencies.database;
+  const mirror = mirrorPayouts(dependencies);
+  const requests = createPayoutRequests({
+    ...dependencies,
+    findMirrored: async (tenant, { key, summary }) => {
+      const { subaccountId } = summary as { subaccountId: string };
+      const known = await mirror.findOf(tenant, subaccountId, IDEM + key);
+      return known && payoutIn(known);
+    },
+  });
+
+  const isOfBefore = (row: MirroredRow) => isFromBefore(row, records.lastKnown());
+  /** Whether what is known of a payout is its end, about which the service is not asked. */
+  const isLast = (row: MirroredRow) => row.final && !isOfBefore(row);
+
+  /** Reads a payout from the service and records it; null where the service says that there is none. */
+  async function fetchPayout(
+    tenant: Tenant,
+    subaccountId: string,
+    reference: string,
+    options: GetOptions,
+  ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
+    const path = payoutPath(subaccountId, reference);
+    // 400 means that this service does not have the form of the reference.
+    const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
+    if (!isSuccess(read)) {
+      // A stale answer is no proof: the payout may have been made since.
+      if (read.stale) throw cannotAsk();
+      return { payout: null, read };
+    }
+    const shown = readSubaccountPayout(read.body);
+    if (!shown || !isSameId(shown.subaccountId, subaccountId)) throw unreadable();
+    return { payout: await mirror.record(tenant, shown, { reference, at: read.at }), read };
+  }
+
+  /** Reads a known payout again; false where the service gave no answer and an older one was returned. */
+  async function refreshOne(tenant: Tenant, known: MirroredRow, options: GetOptions): Promise<boolean> {
+    const payout = payoutIn(known);
+    const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
+      (name) => name !== null && canBeReference(name),
+    );
+    if (reference == null) return true;
+    const { read } = await fetchPayout(tenant, payout.subaccountId, reference, {
+      maxAgeMs: 0,
+      ...options,
+    });
+    return !read.stale;
+  }
+
+  async function listRows(
+    tenant: Tenant,
+    subaccountId: string,
+    range: ListRange,
+    filter: SubaccountPayoutFilter,
+  ): Promise<{ place: number; observed: MirroredRow }[]> {
+    if (!hasMoreThanStatus(filter))
+      return listMirrored(sql, tenant, RESOURCE, { ...range, ...filterOf(subaccountId, filter.status) });
+    if (!isSubaccountId(subaccountId)) return [];
+    const page = { ...range, ...rangeFilterOf(subaccountId, filter), allOf: null };
+    return listMirroredRange(sql, tenant, RESOURCE, page);
+  }
+
+  // ── The port ──
+
+  function serviceFor(requester: Requester): PayoutReads & SubaccountPayoutService {
+    const requestOptions = requestOptionsFor(requester);
+
+    /**
+     * Finds a payout as the service shows it, or as it was last known where the service gives no conclusive answer. `isFollowed`: an
+     * end of before a restore is not good enough, for a stream would complete at it.
+     */
+    async function findPayout(
+      tenant: Tenant,
+      subaccountId: string,
+      reference: string,
+      { isFollowed = false }: { isFollowed?: boolean } = {},
+    ): Promise<SubaccountPayout | null> {
+      // With a test key there are no payouts (the document's 4.1.3).
+      if (tenant.environment === 'sandbox') return null;
+      if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
+      const known = await mirror.findOf(tenant, subaccountId, reference);
+      const last = known && payoutIn(known);
+      if (last && isSettled(last) && !last.neverMade && !isOfBefore(known!)) return last;
+      const isNeeded = isFollowed && known?.final === true;
+      try {
+        const { payout, read } = await withUpstreamErrors(
+          fetchPayout(tenant, subaccountId, reference, { requestOptions }),
+        );
+        if (isNeeded && read.stale) throw cannotAsk();
+        requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
+        if (payout) return payout;
+        // The request of a payout that the service does not know may be under way, or have arrived since.
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        const late = await mirror.findOf(tenant, subaccountId, reference);
+        if (late) return payoutIn(late);
+        if (!doubt) await requests.assertNotMissing(tenant, reference);
+        return doubt;
+      } catch (error) {
+        if (!isInconclusive(error) || (isNeeded && isRetryable(error))) throw error;
+        if (known) {
+          requester.onRead(known.observedAt, true);
+          return last;
+        }
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        if (!doubt) throw error;
+        requester.onRead(doubt.createdAt, true);
+        return doubt;
+      }
+    }
+
+    /** Finds a payout in doubt; null where there is none. */
+    async function findInDoubt(
+      tenant: Tenant,
+      subaccountId: string,
+      reference: string,
+    ): Promise<SubaccountPayout | null> {
+      const isRequested = (payout: SubaccountPayout) =>
+        payout.payoutId === reference && isSameId(payout.subaccountId, subaccountId);
+      return (await requests.inDoubt(tenant)).find(isRequested) ?? null;
+    }
+
+    return {
+      findPayout,
+
+      async findPayoutWithVersion(tenant, subaccountId, reference) {
+        // The version is read before everything else, so that no later change is missed.
+        const head = await readHead(sql, tenant);
+        const known = await mirror.findOf(tenant, subaccountId, reference);
+        const isCurrent = known !== null && !isOfBefore(known);
+        const asked = () => findPayout(tenant, subaccountId, reference, { isFollowed: true });
+        const id = isCurrent ? known.id : (await asked())?.id;
+        const found = id === undefined ? null : await selectMirroredWithHead(sql, tenant, RESOURCE, id);
+        if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
+        const doubt = await findInDoubt(tenant, subaccountId, reference);
+        if (doubt) return { version: head, id: doubt.id, payout: doubt };
+        // The payout may have become known just now, and its intent have ended.
+        const late = await mirror.findOf(tenant, subaccountId, reference);
+        return late && { version: head, id: late.id, payout: payoutIn(late) };
+      },
+
+      async findPayouts(tenant, ids) {
+        const select = () => selectMirrored(sql, tenant, RESOURCE, [...new Set(ids)]);
+        const known = await select();
+        const now = clock.now();
+        const oldBefore = plusMs(now, -OLD_AFTER_MS);
+        const due = known
+          .filter((row) => !isLast(row) && (row.observedAt < oldBefore || isAhead(row.observedAt, now)))
+          .slice(0, REFRESHED_AT_ONCE);
+        const refreshes = await Promise.allSettled(
+          due.map((row) => refreshOne(tenant, row, { requestOptions, maxAgeMs: MAX_AGE_MS })),
+        );
+        const current = due.length === 0 ? known : await select();
+        const hasFailed = refreshes.some(({ status }) => status === 'rejected');
+        for (const row of current)
+          if (!isLast(row)) requester.onRead(row.observedAt, hasFailed && row.observedAt < oldBefore);
+        const found = new Map(current.map((row) => [row.id, payoutIn(row)]));
+        if (ids.some((id) => !found.has(id)))
+          for (const payout of await requests.inDoubt(tenant))
+            if (!found.has(payout.id)) found.set(payout.id, payout);
+        // A payout may have become known just now, and its intent have ended.
+        if (ids.some((id) => !found.has(id)))
+          for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
+        // The ids are given here: the service does not know them.
+        if (ids.some((id) => !found.has(id))) await dependencies.intents.assertNotMissing();
+        return ids.map((id) => found.get(id) ?? null);
+      },
+
+      // The document has no list of payouts: these were requested here, announced by webhooks, or looked up.
+      async payouts(tenant, subaccountId, { end, limit, after, before, ...filter }) {
+        const page = { end, limit: limit + 1, after, before };
+        const rows = await listRows(tenant, subaccountId, page, filter);
+        const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
+        return withoutExtra(items, { end, limit });
+      },
+      async payoutsPage(tenant, subaccountId, window) {
+        const filter = filterOf(subaccountId);
+        const [rows, total] = await Promise.all([
+          listMirrored(sql, tenant, RESOURCE, { end: 'first', ...filter, ...window }),
+          countMirrored(sql, tenant, RESOURCE, filter),
+        ]);
+        return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
+      },
+      async countPayouts(tenant, subaccountId, filter) {
+        if (!hasMoreThanStatus(filter))
+          return countMirrored(sql, tenant, RESOURCE, filterOf(subaccountId, filter.status));
+        if (!isSubaccountId(subaccountId)) return 0;
+        return countMirroredRange(sql, tenant, RESOURCE, rangeFilterOf(subaccountId, filter));
+      },
+
+      payoutTotals: (tenant, { status, ...details }, groupBy) =>
+        totalsOfMirrored(sql, tenant, RESOURCE, { status, period: {}, details }, groupBy),
+
+      async requestPayout(tenant, input) {
+        assertPayoutsAvailable(tenant.environment);
+        if (!isSubaccountId(input.subaccountId)) throw new NotFoundError('Subaccount not found');
+        const { id, held, doubt, replayed } = await requests.requestPayout(tenant, input);
+        const payout =
+          doubt ??
+          (await mirror.get(tenant, id).catch((error: unknown) => {
+            throw behindChange(error);
+          }));
+        // The service has a payout of another amount, which another system has requested with this key.
+        if (payout.amountCents !== input.amountCents) throw keyUsed(null);
+        return { payout, underVerification: held && payout.status === 'processing', replayed };
+      },
+
+      async recheck(tenant, reference) {
+        const known = await mirror.find(tenant, reference);
+        if (!known) throw new NotFoundError('Payout not found');
+        await withUpstreamErrors(refreshOne(tenant, known, { requestOptions }));
+      },
+    };
+  }
+
+  // ── Following ──
+
+  /** The times at which this instance has asked for ends of before a restore. */
+  const endsAskedAt = new Map<string, Date>();
+
+  /** The ends of before a restore that are due: each is asked for once, and again where the service did not confirm it. */
+  async function endsOfBefore(tenant: Tenant, ids: readonly string[] | 'all', now: Date) {
+    const rows = await selectOfBefore(sql, tenant, RESOURCE, ids, records.lastKnown());
+    if (rows.length === 0) endsAskedAt.clear();
+    return rows.filter((row) => {
+      const askedAt = endsAskedAt.get(row.id);
+      const isDue = !askedAt || isAhead(askedAt, now) || now >= plusMs(askedAt, OF_BEFORE_MS);
+      return isDue && row.final && !payoutIn(row).neverMade;
+    });
+  }
+
+  const poll: Poll = async (tenant, targets) => {
+    const now = clock.now();
+    const rows = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
+    // One for each payout, which may be recorded under two ids.
+    const open = [...new Map(rows.map((row) => [payoutIn(row).id, row])).values()];
+    const intervalMsOf = (row: MirroredRow) =>
+      Math.max(intervalOf(row, now), open.length * POLL_EVERY_MS.fresh);
+    const dueAt = (row: MirroredRow) =>
+      isAhead(row.observedAt, now) ? now : plusMs(row.observedAt, intervalMsOf(row));
+    const byDueTime = [...open].sort((left, right) => dueAt(left).getTime() - dueAt(right).getTime());
+    const due = byDueTime.filter((row) => dueAt(row) <= now);
+    const polled = new Set<MirroredRow>();
+    let reads = 0;
+    const ends = await endsOfBefore(tenant, targets.all ? 'all' : targets.ids, now);
+    for (const row of [...due, ...ends]) {
+      if (reads === POLLED_AT_ONCE) break;
+      polled.add(row);
+      // A poll is not claimed where another instance has just made it, or the service gave an older answer to ours.
+      const intervalMs = row.final ? OF_BEFORE_MS : intervalMsOf(row);
+      const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs };
+      if (!(await claimPoll(sql, tenant, claim))) continue;
+      reads += 1;
+      await refreshOne(tenant, row, { requestOptions: { priority: 'money_read' } });
+    }
+    for (const row of ends) if (polled.has(row)) endsAskedAt.set(row.id, now);
+    const next = byDueTime
+      .map((row) => (polled.has(row) ? plusMs(now, intervalMsOf(row)) : dueAt(row)))
+      .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
+    if (ends.some((row) => !polled.has(row))) next.push(plusMs(now, POLL_EVERY_MS.fresh));
+    // A follower may wait for a payout whose outcome is not known yet, or for one that is requested elsewhere.
+    if (targets.all) next.push(plusMs(now, IDLE_MS));
+    else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
+    return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
+  };
+
+  async function refresh(
+    tenant: Tenant,
+    references: readonly string[],
+    requestOptions: RequestOptions,
+  ): Promise<void> {
+    const options = { requestOptions, maxAgeMs: 0, isOwnRequest: true };
+    for (const reference of references) {
+      const [subaccountId, name] = reference.split('/') as [string, string | undefined];
+      if (name !== undefined) {
+        if (!canBeReference(name)) continue;
+        const { read } = await fetchPayout(tenant, subaccountId, name, options);
+        if (read.stale) throw cannotAsk();
+        continue;
+      }
+      const known = await mirror.find(tenant, reference);
+      if (known && !(await refreshOne(tenant, known, options))) throw cannotAsk();
+    }
+  }
+
+  function readWebhook(payload: unknown): WebhookClaim | null {
+    const event = readSubaccountPayoutEvent(payload);
+    if (!event) return null;
+    if ('code' in event) {
+      const { code, subaccountId } = event;
+      const reference = subaccountId === null ? code : `${subaccountId}/${code}`;
+      return { resource: RESOURCE, reference, observation: codeOnly(code), isNameOnly: true };
+    }
+    const { payout: shown } = event;
+    const name = shown.withdrawalId ?? shown.code ?? shown.payoutId;
+    // An event without a name of its payout leads to none.
+    if (name === null) return null;
+    return {
+      resource: RESOURCE,
+      reference: `${shown.subaccountId}/${name}`,
+      observation: observationOf(shown, { reference: null, at: clock.now(), by: 'event' }),
+    };
+  }
+
+  return { serviceFor, poll, refresh, readWebhook, requests: requests.kinds };
+}
+
+/** The interval between polls of a payout, in milliseconds: a tenth of its age, from 3 s to 60 s. */
+function intervalOf(known: MirroredRow, now: Date): number {
+  const age = now.getTime() - payoutIn(known).createdAt.getTime();
+  return Math.min(Math.max(age / 10, POLL_EVERY_MS.fresh), POLL_EVERY_MS.old);
+}

@@ -1,0 +1,391 @@
+import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { addEntity } from '../../api/graphql/federation.ts';
+import { addLoaders, type LoadersOf } from '../../api/graphql/loaders.ts';
+import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  knownValue,
+  readConnection,
+  totalOf,
+} from '../../api/graphql/paging.ts';
+import { assertMay, callerOf } from '../../kernel/caller.ts';
+import { knownBy } from '../../kernel/doubts.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  NotFoundError,
+  RateLimitError,
+  UnavailableError,
+  UpstreamError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
+import { PIX_KEY_TYPE_RULE } from '../../kernel/pix-key.ts';
+import { EXTERNAL_ID_FORM } from '../../kernel/text.ts';
+import { DESTINATION_KIND, DestinationKindEnum, PixKeyTypeEnum } from '../payouts/enums-schema.ts';
+import {
+  guidanceOf,
+  isSettled,
+  requestPayoutInput,
+  type SubaccountPayout,
+  type SubaccountPayoutFilter,
+  type SubaccountPayoutService,
+  type SubaccountPayoutStatus,
+  type SubaccountService,
+  unknownSubaccount,
+} from './model.ts';
+import { anyPayoutReference, anySubaccountId } from './names.ts';
+import { IDEMPOTENCY_KEY, SubaccountRef } from './subaccount-schema.ts';
+
+const loads = addLoaders({
+  subaccount: ({ subaccounts }, tenant, ids) => subaccounts.findMany(tenant, ids),
+  subaccountPayout: ({ subaccounts }, tenant, ids) => subaccounts.findPayouts(tenant, ids),
+});
+
+declare module '../../api/graphql/services.ts' {
+  interface PaymentsService {
+    subaccounts: SubaccountService & SubaccountPayoutService;
+  }
+}
+
+declare module '../../api/graphql/loaders.ts' {
+  interface Loaders extends LoadersOf<typeof loads> {}
+}
+
+/** The forms of a reference, in a description. */
+export const REFERENCE_FORMS =
+  'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
+
+export const SubaccountPayoutStatusEnum = builder.enumType('SubaccountPayoutStatus', {
+  description: 'The states of a payout of a subaccount.',
+  values: {
+    PROCESSING: {
+      value: 'processing',
+      description: 'The money may have left, and the outcome is not known: wait.',
+    },
+    COMPLETED: {
+      value: 'completed',
+      description: 'The PIX has arrived. Where it has come back since, reversed is true.',
+    },
+    FAILED: {
+      value: 'failed',
+      description:
+        'The payout has failed. The amount is back once reversed is true; only then may the payout be requested again.',
+    },
+    UNKNOWN,
+  } as const,
+});
+
+const PayoutGuidanceEnum = builder.enumType('PayoutGuidance', {
+  description: 'The next step for the caller, according to the state of the payout.',
+  values: {
+    NONE: { description: 'Nothing is left to do: the payout is done.' },
+    WAIT: {
+      description:
+        'The money may have left, or only a webhook reports how the payout ended. Do not repeat it; look it up again later.',
+    },
+    RETRY_WITH_NEW_KEY: {
+      description: 'The amount is back. A new payout may be requested, with a new idempotency key.',
+    },
+    CONTACT_SUPPORT: { description: 'The payout has failed and was not reversed: contact support.' },
+  } as const,
+});
+
+export const SubaccountPayoutRef = builder.objectRef<SubaccountPayout>('SubaccountPayout');
+
+const SubaccountPayoutConnection = builder.connectionObject(
+  {
+    type: SubaccountPayoutRef,
+    name: 'SubaccountPayoutConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'SubaccountPayoutEdge' },
+);
+
+export const SubaccountPayoutFilterInput = builder.inputType('SubaccountPayoutFilter', {
+  fields: (t) => ({
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were requested at this instant or later.',
+    }),
+    createdBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were requested before this instant.',
+    }),
+    completedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were completed at this instant or later.',
+    }),
+    completedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts that were completed before this instant.',
+    }),
+    reversedAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts whose amount was back in the subaccount at this instant or later.',
+    }),
+    reversedBefore: t.field({
+      type: 'DateTime',
+      description: 'Selects payouts whose amount was back in the subaccount before this instant.',
+    }),
+    externalId: t.string({ description: 'Selects resources with this externalId.' }),
+    reference: t.string({
+      description:
+        'Selects the payout with this payoutId, withdrawalId, code or endToEndId, or with a code that it had before.',
+    }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects resources of exactly this amount in cents.',
+    }),
+  }),
+});
+
+/** Reads the arguments as the port has them. @throws ValidationError naming the argument */
+export function payoutFilterOf({
+  status,
+  filter,
+}: {
+  status?: readonly (SubaccountPayoutStatus | 'unknown')[] | null | undefined;
+  filter?: typeof SubaccountPayoutFilterInput.$inferInput | null | undefined;
+}): SubaccountPayoutFilter {
+  return {
+    ...detailsOf(filter),
+    ...periodsOf(filter, ['created', 'completed', 'reversed']),
+    status: status?.map((each) => knownValue<SubaccountPayoutStatus>(each, 'status')),
+  };
+}
+
+builder.objectFields(SubaccountRef, (t) => ({
+  payouts: t.field({
+    type: SubaccountPayoutConnection,
+    description: `The payouts of the subaccount, newest first. In remote mode: those that this server has requested or seen. ${BOTH_WAYS}`,
+    args: {
+      ...connectionArguments(t.arg),
+      status: t.arg({ type: [SubaccountPayoutStatusEnum] }),
+      filter: t.arg({ type: SubaccountPayoutFilterInput }),
+    },
+    resolve: async ({ id }, args, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subaccount_payouts.read');
+      const filter = payoutFilterOf(args);
+      const { subaccounts } = context.services;
+      return readConnection(context.listCursors(`subaccountPayouts:${id}`), args, {
+        list: (range) => subaccounts.payouts(caller.tenant, id, { ...range, ...filter }),
+        node: ({ item }) => item,
+        total: () => subaccounts.countPayouts(caller.tenant, id, filter),
+      });
+    },
+  }),
+  payout: t.field({
+    type: SubaccountPayoutRef,
+    nullable: true,
+    description: `The payout with a reference: ${REFERENCE_FORMS}.`,
+    args: { reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }) },
+    resolve: ({ id }, { reference }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subaccount_payouts.read');
+      context.services.subaccounts.assertNames({ reference });
+      return context.services.subaccounts.findPayout(caller.tenant, id, reference);
+    },
+  }),
+}));
+
+addEntity(SubaccountPayoutRef);
+builder.node(SubaccountPayoutRef, {
+  id: {
+    resolve: ({ id }) => id,
+    description: 'The identifier, which is the same whichever reference form led here.',
+  },
+  loadOne: (id, context) => {
+    assertMay(callerOf(context), 'subaccount_payouts.read');
+    return context.loaders.subaccountPayout.load(id);
+  },
+  isTypeOf: (value) => typeof value === 'object' && value !== null && 'payoutId' in value,
+  description: 'A payout of a subaccount by PIX.',
+  fields: (t) => ({
+    payoutId: t.exposeString('payoutId', {
+      nullable: true,
+      description:
+        'The refId of the payout’s entry in the statement; saq_idem_<idempotencyKey> for a payout with a key.',
+    }),
+    withdrawalId: t.exposeString('withdrawalId', {
+      nullable: true,
+      description:
+        'The identifier of the payout, 24 hex digits; null while the payout is still being created.',
+    }),
+    code: t.exposeString('code', {
+      nullable: true,
+      description: 'The code TURBO-…; or SUB-… for a payout refused before it reached the bank.',
+    }),
+    subaccountId: t.exposeString('subaccountId'),
+    subaccount: t.field({
+      type: SubaccountRef,
+      description: 'The subaccount that was debited, in its current state.',
+      resolve: async ({ subaccountId }, _, context) =>
+        (await context.loaders.subaccount.load(subaccountId)) ?? unknownSubaccount(subaccountId),
+    }),
+    status: t.field({ type: SubaccountPayoutStatusEnum, resolve: ({ status }) => status }),
+    guidance: t.field({
+      type: PayoutGuidanceEnum,
+      description: 'The next step for the caller, so that nobody pays twice.',
+      resolve: guidanceOf,
+    }),
+    reversed: t.exposeBoolean('reversed', { description: 'Whether the amount went back to the subaccount.' }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description: 'The gross amount in cents that the subaccount was debited.',
+    }),
+    feeCents: t.expose('feeCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The markup in cents, included in the gross amount. Null if the upstream service does not report it.',
+    }),
+    platformFeeCents: t.expose('platformFeeCents', {
+      type: 'Cents',
+      nullable: true,
+      description: 'The platform’s fee in cents. Null if the payout was never prepared for sending.',
+    }),
+    netAmountCents: t.expose('netAmountCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The amount in cents that the PIX key receives. Null if the payout was never prepared for sending.',
+    }),
+    pixKey: t.exposeString('pixKey', { nullable: true, description: 'The PIX key of the receiver, masked.' }),
+    destinationKind: t.field({
+      type: DestinationKindEnum,
+      nullable: true,
+      description: DESTINATION_KIND,
+      resolve: ({ destinationKind }) => destinationKind,
+    }),
+    endToEndId: t.exposeString('endToEndId', {
+      nullable: true,
+      description: 'The bank’s identifier of the PIX, by which the receiver finds the credit.',
+    }),
+    recipientName: t.exposeString('recipientName', {
+      nullable: true,
+      description: 'The name of the receiver, according to the PIX key; null if it is not known.',
+    }),
+    recipientBankName: t.exposeString('recipientBankName', {
+      nullable: true,
+      description: 'The name of the receiver’s bank, according to the PIX key; null if it is not known.',
+    }),
+    failureReason: t.exposeString('failureReason', {
+      nullable: true,
+      description: 'The bank’s reason for the failure; null unless FAILED.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+    completedAt: t.expose('completedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the bank had sent it; null unless COMPLETED.',
+    }),
+    reversedAt: t.expose('reversedAt', {
+      type: 'DateTime',
+      nullable: true,
+      description: 'The time at which the amount was back in the subaccount; null before.',
+    }),
+    externalId: t.exposeString('externalId', {
+      nullable: true,
+      description: 'Your own number for the resource; null if none was given.',
+    }),
+    inDoubt: t.boolean({
+      description:
+        'Whether the upstream service has not reported if it made this payout: the money may have left. Wait; do not request it again under another key. unresolvedRequests lists all such requests.',
+      resolve: ({ inDoubt }) => inDoubt === true,
+    }),
+    knownBy: t.field({
+      type: 'DateTime',
+      nullable: true,
+      description:
+        'The time by which it is known whether a payout that is inDoubt was made; one that is in doubt after it needs the operator of this server. Null for any other.',
+      resolve: ({ inDoubt, createdAt }) => knownBy({ inDoubt, requestedAt: createdAt }),
+    }),
+    final: t.boolean({
+      description:
+        'Whether the status is final: COMPLETED, or FAILED and reversed. False while only a webhook reports the end, which the upstream service has not confirmed.',
+      resolve: isSettled,
+    }),
+    version: t.exposeInt('version', {
+      description:
+        'A number that grows with each change of this payout: of two answers the larger is the newer.',
+    }),
+  }),
+});
+
+// ── The query, the mutation ─────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  subaccountPayout: t.field({
+    type: SubaccountPayoutRef,
+    nullable: true,
+    description: `The payout with a reference: ${REFERENCE_FORMS}. A malformed reference is an error, so that nobody takes a typing error for a payout that was never made. A payout whose request is in doubt has the status PROCESSING; null says that there is none.`,
+    args: {
+      subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
+      reference: t.arg.string({ required: true, validate: { schema: anyPayoutReference } }),
+    },
+    resolve: (_, { subaccountId, reference }, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subaccount_payouts.read');
+      context.services.subaccounts.assertNames({ subaccountId, reference });
+      return context.services.subaccounts.findPayout(caller.tenant, subaccountId, reference);
+    },
+  }),
+}));
+
+const RequestSubaccountPayoutInput = builder.inputType('RequestSubaccountPayoutInput', {
+  validate: { schema: requestPayoutInput as never },
+  fields: (t) => ({
+    subaccountId: t.string({ required: true }),
+    amountCents: t.field({
+      type: 'Cents',
+      required: true,
+      description:
+        'The gross amount in cents: more than the markup and the fee, and at most the subaccount’s balance.',
+    }),
+    pixKey: t.string({
+      required: true,
+      description:
+        'The PIX key: a CPF or CNPJ with its check digits, a phone number as +55…, an e-mail address, or a random key.',
+    }),
+    pixKeyType: t.field({ type: PixKeyTypeEnum, description: `${PIX_KEY_TYPE_RULE}.` }),
+    externalId: t.string({
+      description: `Your own number for the payout, ${EXTERNAL_ID_FORM}. Several payouts may have the same number.`,
+    }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+const SubaccountPayoutSuccess = replayableSuccessType<{ payout: SubaccountPayout }>(
+  'SubaccountPayoutSuccess',
+  (t) => ({ subaccountPayout: t.expose('payout', { type: SubaccountPayoutRef }) }),
+);
+
+builder.mutationFields((t) => ({
+  requestSubaccountPayout: t.field({
+    type: SubaccountPayoutSuccess,
+    description:
+      'Requests a payout by PIX from the subaccount’s balance. Live keys only. After a timeout, repeat it with the same idempotencyKey, or look the payout up as saq_idem_<idempotencyKey>.',
+    args: { input: t.arg({ type: RequestSubaccountPayoutInput, required: true }) },
+    errors: {
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        UnavailableError,
+        InsufficientFundsError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: authorized(
+      (caller) => assertMay(caller, 'subaccount_payouts.request'),
+      ({ tenant }, { input }, { services }) => {
+        services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+        return services.subaccounts.requestPayout(tenant, input);
+      },
+    ),
+  }),
+}));

@@ -1,0 +1,261 @@
+import DataLoader from 'dataloader';
+import { NotFoundError } from '../../kernel/errors.ts';
+import { hashInput } from '../../kernel/input-hash.ts';
+import { type ListRange, withoutExtra } from '../../kernel/list-range.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { type Committer, put } from '../../state/commit/commit.ts';
+import { readReplay, remember, replayed } from '../../state/commit/idempotency.ts';
+import type { Database } from '../../state/db/database.ts';
+import {
+  entryKey,
+  externalIds,
+  newSubaccounts,
+  statementEntries,
+  subaccounts,
+  writesOfMove,
+} from './collections.ts';
+import { subaccountEvent } from './events.ts';
+import {
+  hasMoreThanStatus,
+  type PlacedRange,
+  type StoredStatementEntry,
+  type StoredSubaccount,
+  type StoredSubaccountPayout,
+  type SubaccountPayoutStatus,
+  type SubaccountService,
+} from './model.ts';
+import { assertOwnNames, newSubaccountId, newTransferReference } from './names.ts';
+import {
+  countFilteredPayouts,
+  countPayouts,
+  countPayoutsOfEach,
+  listFilteredPayouts,
+  listPayouts,
+  listPayoutsOfEach,
+  selectByReference,
+  selectPayouts,
+  totalsOfPayouts,
+} from './payout-store.ts';
+import {
+  countEntries,
+  countEntriesOfEach,
+  countFilteredEntries,
+  listEntries,
+  listEntriesOfEach,
+  listFilteredEntries,
+} from './statement-store.ts';
+import {
+  countSubaccounts,
+  listSubaccounts,
+  type SubaccountList,
+  type SubaccountListPage,
+  selectSubaccountAndVersion,
+  selectSubaccounts,
+} from './store.ts';
+import { decideCreate, decideTransfer } from './transfers.ts';
+
+const TRANSFER = 'transferToSubaccount';
+
+/** Subaccounts on Postgres, and every lookup: each change is a command to the committer, each read one statement. */
+export function createSubaccountService({
+  database,
+  committer,
+}: {
+  database: Database;
+  committer: Committer;
+}): SubaccountService<StoredSubaccountPayout, StoredSubaccount, StoredStatementEntry> {
+  const { sql } = database;
+
+  // Lists of several subaccounts that are requested at once, as by one query, are read in one statement.
+  const entryPages = batchReads<SubaccountListPage, PlacedItem<StoredStatementEntry>[]>((pages, { end }) =>
+    listEntriesOfEach(sql, pages, end),
+  );
+  const entryCounts = batchReads<SubaccountList, number>((pages) => countEntriesOfEach(sql, pages));
+  const payoutPages = batchReads<SubaccountListPage, PlacedItem<StoredSubaccountPayout>[]>((pages, filter) =>
+    listPayoutsOfEach(sql, pages, filter),
+  );
+  const payoutCounts = batchReads<SubaccountList, number>((pages, filter) =>
+    countPayoutsOfEach(sql, pages, filter),
+  );
+
+  async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoredSubaccount | null)[]> {
+    const rows = await selectSubaccounts(sql, tenant, [...new Set(ids)]);
+    const found = new Map(rows.map((row) => [row.id, row]));
+    return ids.map((id) => found.get(id) ?? null);
+  }
+
+  async function findPayoutWithVersion(tenant: Tenant, subaccountId: string, reference: string) {
+    const found = await selectByReference(sql, tenant, reference);
+    return found?.payout.subaccountId === subaccountId ? { ...found, id: found.payout.id } : null;
+  }
+
+  return {
+    create(tenant, input) {
+      const id = newSubaccountId();
+      return committer.change<{ subaccount: StoredSubaccount; replayed: boolean }>({
+        tenant,
+        read: async (reader) => {
+          if (input.externalId != null) await reader.load(externalIds, input.externalId);
+        },
+        decide(state) {
+          const existing = input.externalId == null ? null : state.get(externalIds, input.externalId);
+          const outcome = decideCreate(input, { id, existing, now: state.now });
+          if (outcome.replayed) return { outcome };
+          const { subaccount } = outcome;
+          const { externalId } = subaccount;
+          const records = [put(newSubaccounts, subaccount)];
+          if (externalId !== null) records.push(put(externalIds, { ...subaccount, externalId }));
+          return { outcome, writes: { records, events: [subaccountEvent(subaccount, null)] } };
+        },
+      });
+    },
+
+    transfer(tenant, { idempotencyKey, ...input }) {
+      const inputHash = hashInput(input);
+      const refId = newTransferReference();
+      return committer.change<{
+        subaccount: StoredSubaccount;
+        entry: StoredStatementEntry;
+        replayed: boolean;
+      }>({
+        tenant,
+        read: (reader) =>
+          Promise.all([
+            reader.load(subaccounts, input.subaccountId),
+            readReplay(reader, TRANSFER, idempotencyKey, (refId) =>
+              reader.load(
+                statementEntries,
+                entryKey({ kind: 'transfer_in', refId, subaccountId: input.subaccountId }),
+              ),
+            ),
+          ]),
+        decide(state) {
+          const before = idempotencyKey == null ? null : replayed(state, TRANSFER, idempotencyKey, inputHash);
+          const subaccount = state.get(subaccounts, input.subaccountId);
+          if (!subaccount) throw new NotFoundError('Subaccount not found');
+          if (before !== null) {
+            const entry = state.need(
+              statementEntries,
+              entryKey({ kind: 'transfer_in', refId: before, subaccountId: subaccount.id }),
+            );
+            return { outcome: { subaccount, entry, replayed: true } };
+          }
+          const move = decideTransfer(subaccount, {
+            amountCents: input.amountCents,
+            refId,
+            balances: state.balances,
+            now: state.now,
+          });
+          const writes = writesOfMove(move);
+          if (idempotencyKey != null)
+            writes.records.push(
+              remember({ operation: TRANSFER, key: idempotencyKey, inputHash, resourceId: refId }),
+            );
+          return { outcome: { ...move, replayed: false }, writes };
+        },
+      });
+    },
+
+    assertNames: assertOwnNames,
+    async find(tenant, subaccountId) {
+      return (await findMany(tenant, [subaccountId]))[0] ?? null;
+    },
+    findWithVersion: (tenant, subaccountId) => selectSubaccountAndVersion(sql, tenant, subaccountId),
+    assertAnnounced: () => undefined,
+    findMany,
+    list: (tenant, range) => toRange(range, (page) => listSubaccounts(sql, tenant, page)),
+    async listPage(tenant, window) {
+      const [rows, total] = await Promise.all([
+        listSubaccounts(sql, tenant, { end: 'first', ...window }),
+        countSubaccounts(sql, tenant),
+      ]);
+      return { items: rows.map(({ item }) => item), total };
+    },
+    count: (tenant) => countSubaccounts(sql, tenant),
+
+    statement: (tenant, subaccountId, range, filter) =>
+      toRange(range, ({ end, ...page }) =>
+        filter
+          ? listFilteredEntries(sql, tenant, subaccountId, filter, { end, ...page })
+          : entryPages({ tenant, subaccountId, ...page }, { end }),
+      ),
+    async statementPage(tenant, id, window) {
+      const [rows, total] = await Promise.all([
+        listEntries(sql, tenant, id, window),
+        countEntries(sql, tenant, id),
+      ]);
+      return { items: rows.map(({ item }) => item), total };
+    },
+    countStatement: (tenant, subaccountId, filter) =>
+      filter
+        ? countFilteredEntries(sql, tenant, subaccountId, filter)
+        : entryCounts({ tenant, subaccountId }),
+
+    async findPayout(tenant, subaccountId, reference) {
+      return (await findPayoutWithVersion(tenant, subaccountId, reference))?.payout ?? null;
+    },
+    findPayoutWithVersion,
+    async findPayouts(tenant, ids) {
+      const records = await selectPayouts(sql, tenant, [...new Set(ids)]);
+      const found = new Map(records.map(({ payout }) => [payout.id, payout]));
+      return ids.map((id) => found.get(id) ?? null);
+    },
+    payouts: (tenant, subaccountId, { end, limit, after, before, ...filter }) =>
+      toRange({ end, limit, after, before }, (page) => {
+        if (hasMoreThanStatus(filter)) return listFilteredPayouts(sql, tenant, subaccountId, filter, page);
+        const list = { tenant, subaccountId, after, before, limit: page.limit };
+        return payoutPages(list, { end, status: filter.status });
+      }),
+    async payoutsPage(tenant, subaccountId, window) {
+      const [rows, total] = await Promise.all([
+        listPayouts(sql, tenant, subaccountId, window),
+        countPayouts(sql, tenant, subaccountId),
+      ]);
+      return { items: rows.map(({ item }) => item), total };
+    },
+    countPayouts: (tenant, subaccountId, filter) =>
+      hasMoreThanStatus(filter)
+        ? countFilteredPayouts(sql, tenant, subaccountId, filter)
+        : payoutCounts({ tenant, subaccountId }, { status: filter.status }),
+    payoutTotals: (tenant, filter, groupBy) => totalsOfPayouts(sql, tenant, filter, groupBy),
+  };
+}
+
+type PlacedItem<Item> = { place: number; item: Item };
+
+interface Filter {
+  end?: ListRange['end'];
+  status?: readonly SubaccountPayoutStatus[] | undefined;
+}
+
+/** Batches reads: those with one filter that are requested in one turn of the event loop are one statement. */
+function batchReads<List, Value>(read: (lists: List[], filter: Filter) => Promise<Value[]>) {
+  const byFilter = new DataLoader<{ list: List; filter: Filter }, Value>(
+    async (requests) => {
+      const values: Value[] = [];
+      const filters = new Map<string, { filter: Filter; indexes: number[] }>();
+      for (const [index, { filter }] of requests.entries()) {
+        const key = JSON.stringify(filter);
+        const same = filters.get(key);
+        if (same) same.indexes.push(index);
+        else filters.set(key, { filter, indexes: [index] });
+      }
+      for (const { filter, indexes } of filters.values()) {
+        const lists = indexes.map((index) => requests[index]!.list);
+        const batch = await read(lists, filter);
+        for (const [nth, index] of indexes.entries()) values[index] = batch[nth]!;
+      }
+      return values;
+    },
+    { cache: false, maxBatchSize: 1_000 },
+  );
+  return (list: List, filter: Filter = {}) => byFilter.load({ list, filter });
+}
+
+/** Reads a range of a list. One more item than requested is read, which shows whether there are others. */
+async function toRange<Item>(
+  range: ListRange,
+  list: (page: ListRange) => Promise<PlacedItem<Item>[]>,
+): Promise<PlacedRange<Item>> {
+  return withoutExtra(await list({ ...range, limit: range.limit + 1 }), range);
+}

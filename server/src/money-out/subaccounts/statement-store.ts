@@ -1,0 +1,174 @@
+import { sql as raw, type Selectable } from 'kysely';
+import type { ListRange } from '../../kernel/list-range.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../../state/db/database.ts';
+import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { countList, sizeOfPage } from '../../state/db/lists.ts';
+import type { Tables } from '../../state/db/tables.ts';
+import { STATEMENT_ENTRY_KINDS, type StatementFilter, type StoredStatementEntry } from './model.ts';
+import {
+  countEachList,
+  groupByList,
+  isId,
+  newest,
+  requestedLists,
+  type SubaccountList,
+  type SubaccountListPage,
+  type Window,
+} from './store.ts';
+
+export async function selectEntries(
+  sql: Sql,
+  tenant: Tenant,
+  keys: readonly Pick<StoredStatementEntry, 'kind' | 'refId' | 'subaccountId'>[],
+): Promise<StoredStatementEntry[]> {
+  const rows = await entriesOf(sql, tenant)
+    .selectAll()
+    .where((row) =>
+      row.or(
+        keys.map(({ kind, refId, subaccountId }) =>
+          row.and({ kind, ref_id: refId, subaccount_id: subaccountId }),
+        ),
+      ),
+    )
+    .execute();
+  return rows.map(toEntry);
+}
+
+/** Inserts entries; their numbers follow the order given, in which they were decided. */
+export async function insertEntries(
+  sql: Sql,
+  tenant: Tenant,
+  entries: readonly StoredStatementEntry[],
+): Promise<void> {
+  await sql
+    .insertInto('statement_entry')
+    .values(
+      entries.map((entry) => ({
+        account_id: tenant.accountId,
+        environment: tenant.environment,
+        subaccount_id: entry.subaccountId,
+        kind: entry.kind,
+        ref_id: entry.refId,
+        amount_cents: entry.amountCents,
+        balance_after_cents: entry.balanceAfterCents,
+        created_at: entry.createdAt,
+      })),
+    )
+    .execute();
+}
+
+export async function listEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  window: Window,
+): Promise<{ place: number; item: StoredStatementEntry }[]> {
+  if (!isId(subaccountId)) return [];
+  const rows = await newest(
+    entriesOf(sql, tenant).selectAll().where('subaccount_id', '=', subaccountId),
+    window,
+  ).execute();
+  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+/** Lists the first or the last entries of each of several subaccounts in one statement. */
+export async function listEntriesOfEach(
+  sql: Sql,
+  pages: readonly SubaccountListPage[],
+  end: ListRange['end'] = 'first',
+) {
+  const direction = end === 'first' ? 'desc' : 'asc';
+  const rows = await sql
+    .selectFrom(requestedLists(pages))
+    .innerJoinLateral(
+      (of) =>
+        of
+          .selectFrom('statement_entry')
+          .selectAll('statement_entry')
+          .whereRef('statement_entry.account_id', '=', 'wanted.account_id')
+          .whereRef('statement_entry.environment', '=', 'wanted.environment')
+          .whereRef('statement_entry.subaccount_id', '=', 'wanted.subaccount_id')
+          .whereRef('statement_entry.number', '<', 'wanted.after')
+          .whereRef('statement_entry.number', '>', 'wanted.before')
+          .orderBy('statement_entry.number', direction)
+          .limit(sizeOfPage(raw`wanted.size`))
+          .as('page'),
+      (join) => join.onTrue(),
+    )
+    .selectAll('page')
+    .select('wanted.nth')
+    .orderBy('page.number', 'desc')
+    .execute();
+  return groupByList(pages, rows, (row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+/** Counts the entries of each of several subaccounts in one statement. */
+export function countEntriesOfEach(sql: Sql, pages: readonly SubaccountList[]): Promise<number[]> {
+  return countEachList(sql, pages, { list: 'statement_entry' });
+}
+
+/** The start of all statements: a list with a filter is in the order of its instants, by which each kind has an index. */
+const START = new Date(0);
+
+function conditionsOf({ kind, createdAfter, createdBefore, reference, amountCents }: StatementFilter) {
+  return {
+    oneOf: { kind: { asked: kind ?? STATEMENT_ENTRY_KINDS, all: STATEMENT_ENTRY_KINDS } },
+    periods: [['created_at', { from: createdAfter ?? START, before: createdBefore }]],
+    where: [
+      ...(reference === undefined ? [] : [raw<boolean>`ref_id = ${reference}`]),
+      ...(amountCents === undefined ? [] : [raw<boolean>`abs(amount_cents) = ${amountCents}`]),
+    ],
+  } satisfies ListConditions;
+}
+
+/** Lists the entries of a subaccount that match a filter, in the order of their instants. */
+export async function listFilteredEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  filter: StatementFilter,
+  range: ListRange,
+): Promise<{ place: number; item: StoredStatementEntry }[]> {
+  if (!isId(subaccountId)) return [];
+  const rows = await selectFiltered<Selectable<Tables['statement_entry']>>(
+    ...([sql, tenant, 'statement_entry', conditionsOf(filter), range] as const),
+    [raw<boolean>`subaccount_id = ${subaccountId}`],
+  );
+  return rows.map((row) => ({ place: row.number, item: toEntry(row) }));
+}
+
+export async function countFilteredEntries(
+  sql: Sql,
+  tenant: Tenant,
+  subaccountId: string,
+  filter: StatementFilter,
+): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countFiltered(sql, tenant, 'statement_entry', conditionsOf(filter), filter, [
+    raw<boolean>`subaccount_id = ${subaccountId}`,
+  ]);
+}
+
+export async function countEntries(sql: Sql, tenant: Tenant, subaccountId: string): Promise<number> {
+  if (!isId(subaccountId)) return 0;
+  return countList(sql, tenant, { list: 'statement_entry', parent: subaccountId });
+}
+
+function toEntry(row: Selectable<Tables['statement_entry']>): StoredStatementEntry {
+  return {
+    subaccountId: row.subaccount_id,
+    kind: row.kind,
+    refId: row.ref_id,
+    amountCents: row.amount_cents,
+    balanceAfterCents: row.balance_after_cents,
+    createdAt: row.created_at,
+  };
+}
+
+function entriesOf(sql: Sql, { accountId, environment }: Tenant) {
+  return sql
+    .selectFrom('statement_entry')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment);
+}

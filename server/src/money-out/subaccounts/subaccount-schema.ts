@@ -1,0 +1,298 @@
+import { encodeGlobalID } from '@pothos/plugin-relay';
+import { builder, UNKNOWN } from '../../api/graphql/builder.ts';
+import { addEntity } from '../../api/graphql/federation.ts';
+import { authorized, replayableSuccessType } from '../../api/graphql/mutations.ts';
+import {
+  BOTH_WAYS,
+  connectionArguments,
+  knownValue,
+  readConnection,
+  totalOf,
+} from '../../api/graphql/paging.ts';
+import { assertMay, callerOf, seesSubaccount } from '../../kernel/caller.ts';
+import {
+  IdempotencyError,
+  InsufficientFundsError,
+  NotFoundError,
+  RateLimitError,
+  UpstreamError,
+  ValidationError,
+} from '../../kernel/errors.ts';
+import { detailsOf, periodsOf } from '../../kernel/list-filter.ts';
+import {
+  createSubaccountInput,
+  entryIdOf,
+  type StatementEntry,
+  type StatementEntryKind,
+  type StatementFilter,
+  type Subaccount,
+  transferInput,
+} from './model.ts';
+import { anySubaccountId } from './names.ts';
+
+const StatementEntryKindEnum = builder.enumType('StatementEntryKind', {
+  description: 'The reason for which a subaccount’s balance moved.',
+  values: {
+    TRANSFER_IN: { value: 'transfer_in', description: 'A transfer from the main account.' },
+    PAYOUT: { value: 'payout', description: 'The amount of a payout, the fees included.' },
+    PAYOUT_REVERSAL: { value: 'payout_reversal', description: 'The amount of a failed payout, given back.' },
+    SPLIT_IN: {
+      value: 'split_in',
+      description:
+        'A beneficiary’s part of a split charge; with the id of a refund, the amount that this refund took and, as it failed, gives back.',
+    },
+    SPLIT_REVERSAL: {
+      value: 'split_reversal',
+      description: 'The amount that a refund of a split charge takes back.',
+    },
+    UNKNOWN,
+  } as const,
+});
+
+export const SubaccountRef = builder.objectRef<Subaccount>('Subaccount');
+
+export const StatementEntryRef = builder.objectRef<StatementEntry>('StatementEntry').implement({
+  description: 'One movement of a subaccount’s balance. An entry never changes, and is never removed.',
+  fields: (t) => ({
+    id: t.id({
+      description:
+        'The unique identifier of the entry, the same in every answer. An entry is not a Node: it is read in its statement.',
+      resolve: (entry) => encodeGlobalID('StatementEntry', entryIdOf(entry)),
+    }),
+    kind: t.field({
+      type: StatementEntryKindEnum,
+      description: 'The reason for which the balance moved.',
+      resolve: ({ kind }) => kind,
+    }),
+    refId: t.exposeString('refId', {
+      description:
+        'The reference of the entry: saq_… for a payout; SUB-… on the reversal of a payout refused before the bank; psplit_… for a part of a split charge, and ref_… for a refund of it.',
+    }),
+    amountCents: t.expose('amountCents', {
+      type: 'Cents',
+      description: 'The signed amount in cents by which the entry changed the balance.',
+    }),
+    balanceAfterCents: t.expose('balanceAfterCents', {
+      type: 'Cents',
+      nullable: true,
+      description:
+        'The subaccount’s balance right after the entry, in cents; null if the upstream service does not report it.',
+    }),
+    createdAt: t.expose('createdAt', { type: 'DateTime' }),
+  }),
+});
+
+export const StatementFilterInput = builder.inputType('StatementFilter', {
+  description:
+    'Conditions that an entry has to fulfill all at once. The list is then in the order of createdAt.',
+  fields: (t) => ({
+    kind: t.field({ type: [StatementEntryKindEnum], description: 'Selects entries of any of these kinds.' }),
+    createdAfter: t.field({
+      type: 'DateTime',
+      description: 'Selects entries made at this instant or later.',
+    }),
+    createdBefore: t.field({ type: 'DateTime', description: 'Selects entries made before this instant.' }),
+    reference: t.string({ description: 'Selects entries with this refId.' }),
+    amountCents: t.field({
+      type: 'Cents',
+      description: 'Selects entries of exactly this amount in cents, in or out.',
+    }),
+  }),
+});
+
+/** Reads the filter as the port has it; undefined where it has no members. @throws ValidationError naming the argument */
+export function statementFilterOf(
+  given: typeof StatementFilterInput.$inferInput | null | undefined,
+): StatementFilter | undefined {
+  if (!given) return undefined;
+  const { kind } = given;
+  const filter = {
+    ...detailsOf(given),
+    ...periodsOf(given, ['created']),
+    ...(kind && { kind: kind.map((each) => knownValue<StatementEntryKind>(each, 'filter.kind')) }),
+  };
+  return Object.keys(filter).length === 0 ? undefined : filter;
+}
+
+const StatementEntryConnection = builder.connectionObject(
+  {
+    type: StatementEntryRef,
+    name: 'StatementEntryConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'StatementEntryEdge' },
+);
+
+const SubaccountConnection = builder.connectionObject(
+  {
+    type: SubaccountRef,
+    name: 'SubaccountConnection',
+    fields: (t) => ({ totalCount: t.int({ resolve: totalOf }) }),
+  },
+  { name: 'SubaccountEdge' },
+);
+
+addEntity(SubaccountRef, 'subaccountId');
+builder.node(SubaccountRef, {
+  id: { resolve: ({ id }) => id },
+  loadOne: (id, context) => {
+    assertMay(callerOf(context), 'subaccount_payouts.read');
+    return context.loaders.subaccount.load(id);
+  },
+  isTypeOf: (value) =>
+    typeof value === 'object' && value !== null && 'balanceCents' in value && 'name' in value,
+  description:
+    'An account that an integrator keeps for one of its customers. A key that may only request payouts sees its id and its payouts, and null for all else.',
+  fields: (t) => ({
+    subaccountId: t.exposeString('id', {
+      description: 'The identifier of the subaccount: sacc_ and 32 hex digits.',
+    }),
+    name: t.string({
+      nullable: true,
+      description: 'The name as given when the subaccount was opened.',
+      resolve: ({ name }, _, context) => (seesSubaccount(callerOf(context)) ? name : null),
+    }),
+    externalId: t.string({
+      nullable: true,
+      description:
+        'Your own identifier of the subaccount, which no other subaccount has; null if none was given.',
+      resolve: ({ externalId }, _, context) => (seesSubaccount(callerOf(context)) ? externalId : null),
+    }),
+    balanceCents: t.field({
+      type: 'Cents',
+      nullable: true,
+      description: 'The balance that may be paid out, in cents of BRL.',
+      resolve: ({ balanceCents }, _, context) => (seesSubaccount(callerOf(context)) ? balanceCents : null),
+    }),
+    createdAt: t.field({
+      type: 'DateTime',
+      nullable: true,
+      resolve: ({ createdAt }, _, context) => (seesSubaccount(callerOf(context)) ? createdAt : null),
+    }),
+    statement: t.field({
+      type: StatementEntryConnection,
+      description: `The entries of the statement, newest first. ${BOTH_WAYS}`,
+      args: { ...connectionArguments(t.arg), filter: t.arg({ type: StatementFilterInput }) },
+      resolve: async ({ id }, args, context) => {
+        const caller = callerOf(context);
+        assertMay(caller, 'subaccounts.read');
+        const filter = statementFilterOf(args.filter);
+        const { subaccounts } = context.services;
+        return readConnection(context.listCursors(`statement:${id}`), args, {
+          list: (range) => subaccounts.statement(caller.tenant, id, range, filter),
+          node: ({ item }) => item,
+          total: () => subaccounts.countStatement(caller.tenant, id, filter),
+        });
+      },
+    }),
+  }),
+});
+
+// ── Queries ─────────────────────────────────────────────────────────────────────────────────────
+
+builder.queryFields((t) => ({
+  subaccount: t.field({
+    type: SubaccountRef,
+    nullable: true,
+    args: { subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }) },
+    description: 'The subaccount with this subaccountId.',
+    resolve: (_, { subaccountId }, context) => {
+      assertMay(callerOf(context), 'subaccount_payouts.read');
+      context.services.subaccounts.assertNames({ subaccountId });
+      return context.loaders.subaccount.load(subaccountId);
+    },
+  }),
+  subaccounts: t.field({
+    type: SubaccountConnection,
+    description: `The subaccounts, newest first. ${BOTH_WAYS}`,
+    args: connectionArguments(t.arg),
+    resolve: async (_, args, context) => {
+      const caller = callerOf(context);
+      assertMay(caller, 'subaccounts.read');
+      const { subaccounts } = context.services;
+      return readConnection(context.listCursors('subaccounts'), args, {
+        list: (range) => subaccounts.list(caller.tenant, range),
+        node: ({ item }) => item,
+        total: () => subaccounts.count(caller.tenant),
+      });
+    },
+  }),
+}));
+
+// ── Mutations ───────────────────────────────────────────────────────────────────────────────────
+
+const CreateSubaccountInput = builder.inputType('CreateSubaccountInput', {
+  validate: { schema: createSubaccountInput },
+  fields: (t) => ({
+    name: t.string({ required: true, description: 'The name of the subaccount, at most 200 characters.' }),
+    externalId: t.string({
+      description:
+        'Your own identifier of the subaccount, at most 200 characters. The same externalId and name give the same subaccount.',
+    }),
+  }),
+});
+
+export const IDEMPOTENCY_KEY =
+  'A key for retries, 1 to 128 of the printable ASCII characters, without a space at an end; the same key and input have one effect, and the same answer.';
+
+const TransferToSubaccountInput = builder.inputType('TransferToSubaccountInput', {
+  validate: { schema: transferInput },
+  fields: (t) => ({
+    subaccountId: t.string({ required: true }),
+    amountCents: t.field({
+      type: 'Cents',
+      required: true,
+      description: 'The amount in cents, at most the wallet’s assignableCents.',
+    }),
+    idempotencyKey: t.string({ description: IDEMPOTENCY_KEY }),
+  }),
+});
+
+const SubaccountSuccess = replayableSuccessType<{ subaccount: Subaccount; entry?: StatementEntry }>(
+  'SubaccountSuccess',
+  (t) => ({
+    subaccount: t.expose('subaccount', { type: SubaccountRef }),
+    entry: t.field({
+      type: StatementEntryRef,
+      nullable: true,
+      description: 'The transfer in the subaccount’s statement; null for createSubaccount.',
+      resolve: ({ entry }) => entry ?? null,
+    }),
+  }),
+);
+
+builder.mutationFields((t) => ({
+  createSubaccount: t.field({
+    type: SubaccountSuccess,
+    description: 'Opens a subaccount. The same externalId and name give the same subaccount.',
+    args: { input: t.arg({ type: CreateSubaccountInput, required: true }) },
+    errors: { types: [ValidationError, RateLimitError, UpstreamError] },
+    resolve: authorized(
+      (caller) => assertMay(caller, 'subaccounts.manage'),
+      ({ tenant }, { input }, { services }) => services.subaccounts.create(tenant, input),
+    ),
+  }),
+  transferToSubaccount: t.field({
+    type: SubaccountSuccess,
+    description:
+      'Transfers money from the main account to a subaccount, at once. The only way back is a payout.',
+    args: { input: t.arg({ type: TransferToSubaccountInput, required: true }) },
+    errors: {
+      types: [
+        ValidationError,
+        NotFoundError,
+        RateLimitError,
+        InsufficientFundsError,
+        IdempotencyError,
+        UpstreamError,
+      ],
+    },
+    resolve: authorized(
+      (caller) => assertMay(caller, 'subaccounts.manage'),
+      ({ tenant }, { input }, { services }) => {
+        services.subaccounts.assertNames({ subaccountId: input.subaccountId }, 'input.');
+        return services.subaccounts.transfer(tenant, input);
+      },
+    ),
+  }),
+}));

@@ -1,0 +1,25 @@
+import { type Balances, NO_BALANCES } from '../../state/ledger/postings.ts';
+import { isWallet, type Wallet } from './model.ts';
+
+declare module '../../state/events/event.ts' {
+  interface EventTypes {
+    /**
+     * The balances after postings, in one event for all that were posted at once. In front of another service, the wallet as
+     * that service shows it now.
+     */
+    wallet: {
+      kind: 'wallet.changed';
+      resourceId: 'wallet';
+      previousStatus: null;
+      snapshot: Balances | Wallet;
+    };
+  }
+}
+
+export const walletSnapshots = { wallet: walletSnapshot };
+
+function walletSnapshot(json: unknown): Balances | Wallet {
+  const snapshot = json as Partial<Balances> | Wallet;
+  // A snapshot lacks the accounts that were added after it was written.
+  return isWallet(snapshot) ? snapshot : { ...NO_BALANCES, ...snapshot };
+}

@@ -1,0 +1,140 @@
+import { UnavailableError, ValidationError } from '../../kernel/errors.ts';
+import { type Cents, LITOSHI_PER_LTC } from '../../kernel/money.ts';
+import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import {
+  type Balances,
+  creditWithRecovery,
+  type LedgerAccountName,
+  type LedgerTransaction,
+  ledgerTransaction,
+} from '../../state/ledger/postings.ts';
+
+/** A wallet (the document's section 2.4), in cents throughout. */
+export interface OwnWallet {
+  environment: Tenant['environment'];
+  /** The gross balance, with the subaccounts' share. */
+  balanceCents: Cents;
+  disputeBlockedCents: Cents;
+  /** The most that a payout may take: balance − disputeBlocked − subaccounts, never below 0. */
+  withdrawableCents: Cents;
+  pendingReleaseCents: Cents;
+  /** The debt of the merchant: refunds of money that it had withdrawn. What comes in covers it first. */
+  receivableCents: Cents;
+  /** The subaccounts' sum; null where it could not be computed, and then withdrawable does not subtract it. */
+  subaccountsBalanceCents: Cents | null;
+  /** The most that a transfer to a subaccount may take: withdrawable, or null where `subaccountsBalanceCents` is. */
+  assignableCents: Cents | null;
+  cryptoBalanceLitoshi: number;
+}
+
+/** A wallet as a service shows it: null for a figure that its response does not contain, or that cannot be read. */
+export type Wallet = Pick<OwnWallet, 'environment'> & {
+  [Figure in Exclude<keyof OwnWallet, 'environment'>]: OwnWallet[Figure] | null;
+};
+
+/** Distinguishes a wallet that another service showed from the balances of the ledger. */
+export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wallet {
+  return 'withdrawableCents' in snapshot;
+}
+
+export interface WalletService<W extends Wallet = Wallet> {
+  read(tenant: Tenant): Promise<W>;
+  /** Reads the wallet with the version of the tenant's log at which it holds. */
+  readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: W }>;
+}
+
+/**
+ * Changes to a wallet that no client can make: the simulator makes them. They are for live tenants alone, since the balance of
+ * the sandbox is made of its test payments. Each is made once under its `name` (1 to 128 of the characters of an idempotency
+ * key).
+ */
+export interface WalletControls {
+  /**
+   * Credits money that came in: it covers the merchant's debt first, the rest is its balance. Returns the credit's
+   * id.
+   * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
+   */
+  credit(tenant: Tenant, amountCents: Cents, options?: { name?: string }): Promise<string>;
+  /** Credits LTC that came in, in litoshi. @throws as `credit` */
+  creditLtc(tenant: Tenant, amountLitoshi: number, options?: { name?: string }): Promise<string>;
+}
+
+// ── Rules ───────────────────────────────────────────────────────────────────────────────────────
+
+/** Computes the wallet from the ledger by the document's formula. */
+export function walletOf(
+  environment: Tenant['environment'],
+  balances: Balances,
+  subaccountsBalanceCents: Cents | null,
+): OwnWallet {
+  const balanceCents = balances.merchant_balance + balances.merchant_subaccounts;
+  const disputeBlockedCents = balances.dispute_hold;
+  const withdrawableCents = Math.max(0, balanceCents - disputeBlockedCents - (subaccountsBalanceCents ?? 0));
+  return {
+    environment,
+    balanceCents,
+    disputeBlockedCents,
+    withdrawableCents,
+    pendingReleaseCents: balances.merchant_pending,
+    // Not −0.
+    receivableCents: 0 - balances.merchant_receivable,
+    subaccountsBalanceCents,
+    assignableCents: subaccountsBalanceCents === null ? null : withdrawableCents,
+    cryptoBalanceLitoshi: balances.merchant_ltc,
+  };
+}
+
+/** Whether two wallets show the same figures. */
+export function isSameWallet(left: Wallet, right: Wallet): boolean {
+  const fields = Object.keys(left) as (keyof Wallet)[];
+  return fields.every((field) => left[field] === right[field]);
+}
+
+/** @throws UnavailableError */
+export function assertLive(environment: Environment): void {
+  if (environment === 'sandbox')
+    throw new UnavailableError('NOT_IN_SANDBOX', 'The sandbox balance is made of test payments alone');
+}
+
+/** The upper limits of an amount: R$ 100 million, as for a card payment; a million LTC. */
+export const LARGEST_CENTS = 10_000_000_000;
+const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
+
+/**
+ * Refuses an amount that the account cannot count: half of what a balance can hold is reserved for money that arrives
+ * in other ways.
+ * @throws ValidationError, UnavailableError
+ */
+export function assertCountable(
+  path: string,
+  amount: number,
+  { largest, account, balances }: { largest: number; account: LedgerAccountName; balances: Balances },
+): void {
+  if (!Number.isSafeInteger(amount) || amount < 1 || amount > largest)
+    throw new ValidationError([{ path, message: `must be a whole number from 1 to ${largest}` }]);
+  if (Math.abs(balances[account]) + amount > Number.MAX_SAFE_INTEGER / 2)
+    throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
+}
+
+/** Credits an amount, which covers the merchant's debt first. */
+export function decideCredit(
+  amountCents: Cents,
+  { id, balances }: { id: string; balances: Balances },
+): LedgerTransaction {
+  assertCountable('amountCents', amountCents, { largest: LARGEST_CENTS, account: 'received', balances });
+  return ledgerTransaction(`credit:${id}`, creditWithRecovery('received', amountCents, balances));
+}
+
+export function decideCreditLtc(
+  amountLitoshi: number,
+  { id, balances }: { id: string; balances: Balances },
+): LedgerTransaction {
+  assertCountable('amountLitoshi', amountLitoshi, {
+    largest: LARGEST_LITOSHI,
+    account: 'ltc_received',
+    balances,
+  });
+  return ledgerTransaction(`credit_ltc:${id}`, [
+    { from: 'ltc_received', to: 'merchant_ltc', amount: amountLitoshi },
+  ]);
+}

@@ -1,0 +1,403 @@
+import { createAdministration, findManagedAccount } from '../access/administration.ts';
+import { tokens } from '../access/collections.ts';
+import { createRecentCallers, type RecentCallers } from '../access/recent-callers.ts';
+import type { ServicesFor } from '../api/graphql/services.ts';
+import { createClientAddress } from '../api/http/client-address.ts';
+import { iconRoute } from '../api/http/icon.ts';
+import { assertAvailable } from '../api/http/listen.ts';
+import { createHttpServer, type Deadlines } from '../api/http/server.ts';
+import { widgetRoute } from '../api/http/widget-files.ts';
+import { createRootFieldLimits } from '../api/limits/root-fields.ts';
+import { createStrangerLimits } from '../api/limits/strangers.ts';
+import { createOpenSubscriptions } from '../api/limits/subscriptions.ts';
+import { createContextFactory } from '../api/operations/caller-context.ts';
+import { createPersistedDocuments } from '../api/operations/persisted-documents.ts';
+import { graphqlRoute, startingRoute } from '../api/operations/route.ts';
+import { readTrustedDocuments } from '../api/operations/trusted-manifest.ts';
+import { createGraphQLSockets } from '../api/operations/websocket.ts';
+import { createGraphQLServer } from '../api/operations/yoga.ts';
+import { createStoreAdministration, createStoreService } from '../catalogue/store/service.ts';
+import { type Clock, createOffsetClock, createShiftableClock, plusMs } from '../kernel/clock.ts';
+import { createCursors } from '../kernel/cursor.ts';
+import type { Behind } from '../kernel/records.ts';
+import { tenantKey } from '../kernel/tenant.ts';
+import { createTokenAdministration } from '../money-in/card-payments/tokens/service.ts';
+import { createLtcControls } from '../money-in/ltc/service.ts';
+import { ltcPayments } from '../money-in/payments/collections.ts';
+import type { Bank } from '../rails/bank.ts';
+import { createCommitter } from '../state/commit/commit.ts';
+import type { Database, Sql } from '../state/db/database.ts';
+import type { Log } from '../state/db/log.ts';
+import { migrate, newestMigration } from '../state/db/migrate.ts';
+import { openDatabase } from '../state/db/open.ts';
+import type { StartingPglite } from '../state/db/pglite-backend.ts';
+import { createRecords } from '../state/db/records.ts';
+import { followDatabaseTime } from '../state/db/time.ts';
+import { createAnnouncer } from '../state/events/announcer.ts';
+import { createCredentialWatch } from '../state/events/credential.ts';
+import { announcedTenant, createLogTailer, STREAM_CHANNEL } from '../state/events/log-tailer.ts';
+import { createUpdates } from '../state/events/subscribe.ts';
+import { SlowConsumerError } from '../state/events/subscription.ts';
+import { createWorkQueue, type Lane, type WorkQueue } from '../state/work/queue.ts';
+import { nextDue, selectBacklog } from '../state/work/store.ts';
+import { webhookOutbox } from '../webhooks/outbox.ts';
+import type { Config } from './config/config.ts';
+import { createDoubts } from './modes/doubts.ts';
+import type { UpstreamTuning } from './modes/remote.ts';
+import type { EmbeddedServices, Runtime } from './modes/runtime.ts';
+import { schema } from './modes/schema.ts';
+import { snapshots } from './modes/snapshots.ts';
+import { createUpstreamCheck } from './modes/upstream-check.ts';
+import { serveAdminSocket } from './ops/admin-socket.ts';
+import { copyFolder } from './ops/backup.ts';
+import { createFaultLog } from './ops/fault-log.ts';
+import { createHealthRoutes } from './ops/health.ts';
+import { createMetrics } from './ops/metrics.ts';
+import { createMetricsRoutes } from './ops/metrics-route.ts';
+import { createReadiness, type Readiness } from './ops/readiness.ts';
+import { createFieldLog, createRequestLog } from './ops/request-log.ts';
+import { startTraces } from './ops/traces.ts';
+
+/** Serving this many listeners of a tenant takes less time than the notification of the other instances. */
+const FEW_LISTENERS = 20;
+
+export interface App {
+  readonly url: string;
+  /** The port that the server listens on; behind a proxy, `url` has another one. */
+  readonly port: number;
+  readonly demo: boolean;
+  /** The keys of the first account, where this start created it; they are shown only once. */
+  readonly firstKeys: { live: string; sandbox: string } | null;
+  /** The mark of records that lack something, as it was at this start. */
+  readonly behind: Behind | null;
+  readonly work: WorkQueue;
+  readonly database: Database;
+  /** Creates the services that the GraphQL layer calls. */
+  readonly servicesFor: ServicesFor;
+  /** The number of queries that the fast path has answered. */
+  fastAnswers(): number;
+  /** Operations of the embedded service that no client can call; null in remote mode. */
+  readonly embedded: EmbeddedServices | null;
+  /**
+   * Reports that the server is not ready, and serves on until the proxies have noticed; then accepts no more connections,
+   * and waits until the proxies have closed their idle ones. `close` follows.
+   */
+  drain(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/** A proxy closes its idle connections within this time, if it is configured as in `server/docs/operate.md`. */
+const PROXY_IDLE_MS = 2_500;
+
+const WEBHOOK_POOL: Lane = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
+
+/** Parts and limits that a test or a benchmark replaces. In production there are none. */
+export interface Testing {
+  /** Opens the database; a test may return one that is open already. */
+  open?: typeof openDatabase;
+  /** Replaces the simulated bank, which keeps its records in the database of the server. */
+  bank?: Bank;
+  /** The time that a WebSocket client has for its first message. */
+  initTimeoutMs?: number;
+  /** The time that a WebSocket client has to answer the closing handshake. */
+  closeTimeoutMs?: number;
+  /** The times that an HTTP client has. */
+  deadlines?: Partial<Deadlines>;
+  /** The limit of requests a minute on `/v1`, in place of the document's, which fast tests and benchmarks exceed. */
+  restLimit?: number;
+  /** The limit of requests without a known credential, and of card forms, a minute from one network. */
+  strangerLimit?: number | undefined;
+  /** The number of answers to a query before it is compiled. */
+  compileAfter?: number | undefined;
+  upstreamTuning?: UpstreamTuning;
+  /** The folder of the migrations; a test of an upgrade has one of a later version. */
+  migrations?: string | undefined;
+}
+
+/**
+ * Starts the whole server: opens and migrates the database, and wires the configured mode: the embedded service, or a
+ * facade in front of another. It listens only when it can answer, because a proxy sends requests to every open port; with
+ * port 0 it listens at once, because nobody knows the port yet.
+ * @throws the error that keeps it from running: of the address, the data folder, the database or a migration
+ */
+export async function createApp({
+  config,
+  clock: givenClock,
+  log,
+  onFatal,
+  pglite,
+  databaseTime,
+  testing = {},
+}: {
+  config: Config;
+  clock: Clock;
+  log: Log;
+  onFatal: (error: Error) => void;
+  /** A PGlite that has started while this module was loaded. A server that has opened it closes it. */
+  pglite?: StartingPglite | undefined;
+  /** Reads the time that all instances share. Without it `clock` is not adjusted, and a test can move it. */
+  databaseTime?: ((sql: Sql) => Promise<Date>) | undefined;
+  testing?: Testing;
+}): Promise<App> {
+  const { open = openDatabase, initTimeoutMs, closeTimeoutMs, migrations } = testing;
+  const documents = createPersistedDocuments({
+    trusted: readTrustedDocuments(config.trustedDocuments.manifests),
+    only: config.trustedDocuments.only,
+  });
+  const sharedClock = createOffsetClock(givenClock);
+  const shiftable = config.demo && !config.upstream ? createShiftableClock(sharedClock) : null;
+  const clock = shiftable ?? sharedClock;
+  const metrics = createMetrics(clock);
+  const fields = createFieldLog({ metrics, log, slowMs: config.logSlowMs });
+  const logFault = createFaultLog({ log, clock: givenClock, onOutage: metrics.onOutage });
+  const onFault = (fault: unknown) => logFault(fault, fields.operationOf(fault), 'an internal fault');
+  const http = createHttpServer({
+    onFault,
+    onRequest: createRequestLog({ metrics, clock: givenClock, log, slowMs: config.logSlowMs }),
+    starting: [startingRoute()],
+    deadlines: testing.deadlines,
+  });
+  const listensEarly = config.port === 0;
+  // Checked before a first start creates keys that it could not show.
+  if (!listensEarly) await assertAvailable(config.port, config.host);
+  const port = listensEarly ? await http.listen(config.port, config.host) : config.port;
+  const publicUrl = config.publicUrl ?? `http://localhost:${port}`;
+  let draining = false;
+  const closing: (() => Promise<unknown>)[] = [];
+  // In reverse order of opening: the connections, then the work in flight, then the data.
+  const close = async () => {
+    for (const step of closing.splice(0).reverse()) await step();
+  };
+
+  try {
+    if (config.traces) closing.push(await startTraces({ config: config.traces, clock: givenClock, log }));
+    const knownMigration = newestMigration(migrations);
+    let readiness: Readiness | undefined;
+    const meter = { ...metrics, onRefusedWrite: () => void readiness?.isReady() };
+    const database = await open({ ...config, clock, log, onFatal, pglite, meter, knownMigration });
+    closing.push(() => database.close());
+    const { takesWrites } = database;
+    readiness = createReadiness({ takesWrites, clock: givenClock, log });
+    closing.push(readiness.close);
+    // PGlite runs in this process, so its time is the machine's.
+    if (databaseTime && database.engine === 'postgres') {
+      const readTime = () => databaseTime(database.sql);
+      closing.push(await followDatabaseTime({ clock: sharedClock, base: givenClock, readTime, log }));
+    }
+    let callers: RecentCallers | undefined;
+    const onAnnounced = (payload: string) => callers?.changed(announcedTenant(payload));
+    // Before the migration: LISTEN takes the lock that keeps a newer server's one from dropping what this server uses.
+    closing.push(await database.listen(STREAM_CHANNEL, onAnnounced));
+    await migrate(database, migrations);
+    const records = createRecords({ database, clock, log });
+    await records.behind();
+
+    const tailer = createLogTailer({
+      database,
+      snapshots,
+      clock,
+      onError: onFault,
+      onDelivered: ({ occurredAt }, listeners) =>
+        metrics.onDelivered(clock.ms() - occurredAt.getTime(), listeners),
+    });
+    closing.push(() => tailer.close());
+    const announcer = createAnnouncer(database, onFault);
+    closing.push(() => announcer.idle());
+    let work: WorkQueue | undefined;
+    const committer = createCommitter({
+      database,
+      clock,
+      // In remote mode the service behind sends the webhooks.
+      ...(config.upstream ? {} : { outbox: webhookOutbox }),
+      onGroup: metrics.onGroup,
+      onCommit(tenant, { tasks, ...appended }) {
+        const last = appended.events.at(-1);
+        if (last) {
+          callers?.changed(tenantKey(tenant));
+          // The shorter step first: see FEW_LISTENERS.
+          const isFew = tailer.listenerCount(tenant) <= FEW_LISTENERS;
+          if (isFew) tailer.wake(tenant, appended);
+          announcer.announce(tenant, last.version);
+          if (!isFew) tailer.wake(tenant, appended);
+        }
+        for (const event of appended.events)
+          if (event.resource === 'delivery')
+            metrics.onContent(event.kind === 'delivery.delivered' ? 'delivered' : 'out_of_stock');
+        for (const task of tasks) work?.wake(task);
+      },
+    });
+    closing.push(() => committer.idle());
+
+    const base = { config, database, committer, clock, records, publicUrl, metrics, onFault };
+    // The code of the other mode is not loaded.
+    let runtime: Runtime;
+    if (config.upstream) {
+      const { createRemoteRuntime } = await import('./modes/remote.ts');
+      const { upstreamTuning: tuning } = testing;
+      runtime = await createRemoteRuntime({ ...base, upstreamConfig: config.upstream, tuning });
+    } else {
+      const { createEmbeddedRuntime } = await import('./modes/embedded.ts');
+      const { bank, restLimit } = testing;
+      runtime = await createEmbeddedRuntime({
+        ...base,
+        shiftable,
+        realClock: sharedClock,
+        bank,
+        restLimit,
+      });
+    }
+    closing.push(() => runtime.close());
+    work = createWorkQueue({
+      database,
+      clock,
+      handlers: runtime.tasks,
+      pool: WEBHOOK_POOL,
+      onError(error, task) {
+        // A lease is a random UUID, which could be taken for a PIX key, and means nothing to a reader.
+        const { lease: _, ...shown } = task ?? {};
+        logFault(error, { task: task && shown }, 'task failed; it will be retried');
+      },
+      onTask: metrics.onTask,
+    });
+
+    const limits = createRootFieldLimits({ perKey: config.graphqlLimit, sql: database.sql, clock });
+    closing.push(() => limits.release().catch(onFault));
+    const strangers = createStrangerLimits({ sql: database.sql, clock, perMinute: testing.strangerLimit });
+    closing.push(() => strangers.release().catch(onFault));
+    const addressOf = createClientAddress(config.trustedProxies);
+    const cursorsFor = createCursors(runtime.cursorKey);
+    callers = createRecentCallers({ access: runtime.access, strangers, clock });
+    const contexts = createContextFactory({
+      servicesFor: runtime.servicesFor,
+      access: callers,
+      updates: runtime.updates(createUpdates({ database, tailer, cursorsFor })),
+      cursorsFor,
+      watchCredential: createCredentialWatch({ access: runtime.access, tailer, clock, onFault }),
+      clock,
+      limits,
+      subscriptionLimits: createOpenSubscriptions({ perTenant: config.subscriptionLimit }),
+      publicUrl,
+      upstream: runtime.upstream ?? undefined,
+      onRootField: fields.onRootField,
+      onSubscriber(transport, topic) {
+        const onEnd = metrics.onSubscriber(transport, topic);
+        return (failure) => onEnd(failure instanceof SlowConsumerError);
+      },
+    });
+    const graphql = createGraphQLServer({
+      schema,
+      contexts,
+      addressOf,
+      documents,
+      onFault,
+      compileAfter: testing.compileAfter,
+      graphiql: config.demo,
+      fastPath: config.fastPath,
+    });
+    const sockets = createGraphQLSockets({
+      server: http.server,
+      graphql,
+      contexts,
+      addressOf,
+      documents,
+      onFault,
+      initTimeoutMs,
+      closeTimeoutMs,
+    });
+
+    // Only this process can open PGlite's folder, so the psa command sends it its operations and backups.
+    const { dataDir } = config;
+    if (database.engine === 'pglite' && dataDir !== 'memory')
+      closing.push(
+        await serveAdminSocket({
+          dataDir,
+          copyFiles: async () => database.copyFiles?.(copyFolder(dataDir).files),
+          administration: {
+            ...createAdministration({ database, committer, clock }),
+            ...createTokenAdministration({
+              ...{ database, committer, clock, credentials: tokens },
+              behind: config.upstream ? records.behind : undefined,
+            }),
+            ...createLtcControls({ database, committer, family: ltcPayments }),
+            ...createDoubts({ database, committer, clock }),
+            ...createUpstreamCheck({ database, clock, upstreamConfig: config.upstream }),
+            ...records,
+            ...createStoreAdministration({
+              store: createStoreService({ database, committer }),
+              findAccount: (id) => findManagedAccount(database.sql, id),
+            }),
+          },
+          log,
+        }),
+      );
+
+    closing.push(
+      metrics.watch({
+        info: { mode: config.upstream ? 'remote' : 'embedded', engine: database.engine },
+        connections: () => database.connections(),
+        unready: readiness.cause,
+        behind: records.lastKnown,
+        async backlog() {
+          await records.behind();
+          return selectBacklog(database.sql, clock.now());
+        },
+      }),
+    );
+    const routes = await runtime.routes({
+      nextDueAt: () => nextDue(database.sql, Object.keys(runtime.tasks)),
+      callers,
+      addressOf,
+      strangers,
+    });
+    await tailer.start();
+    // A task may wait for a service that does not answer: it ends with the requests to that.
+    closing.push(() => Promise.all([work?.close(), runtime.close()]));
+    http.serve([
+      graphqlRoute(graphql),
+      widgetRoute(),
+      iconRoute(),
+      ...createHealthRoutes({
+        isReady: async () => !draining && (await readiness.isReady()),
+        cause: readiness.cause,
+        records,
+        upstream: runtime.upstream ?? undefined,
+      }),
+      ...createMetricsRoutes(metrics.registry, runtime.upstreamMetrics),
+      ...routes,
+    ]);
+    closing.push(() => Promise.all([sockets.close(), http.close()]));
+    if (!listensEarly) await http.listen(config.port, config.host);
+    work.start();
+    return {
+      url: publicUrl,
+      port,
+      demo: config.demo,
+      firstKeys: runtime.firstKeys,
+      behind: records.lastKnown(),
+      work,
+      database,
+      servicesFor: runtime.servicesFor,
+      fastAnswers: () => graphql.fastPath?.answers() ?? 0,
+      embedded: runtime.embedded,
+      async drain() {
+        if (config.drainMs === 0) return;
+        draining = true;
+        http.endKeepAlive();
+        await wait(givenClock, config.drainMs);
+        await http.stopListening();
+        await wait(givenClock, PROXY_IDLE_MS);
+      },
+      close,
+    };
+  } catch (error) {
+    await close();
+    await http.close();
+    throw error;
+  }
+}
+
+function wait(clock: Clock, ms: number): Promise<void> {
+  return new Promise((resolve) => {
+    clock.schedule(plusMs(clock.now(), ms), resolve);
+  });
+}

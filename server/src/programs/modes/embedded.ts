@@ -1,0 +1,414 @@
+import { selectBrand, selectLogo } from '../../access/brand-store.ts';
+import { accounts, tokens } from '../../access/collections.ts';
+import {
+  bootstrap,
+  createAccessService,
+  createTokenMint,
+  firstTenant,
+  payoutFeesOf,
+  prepareToken,
+} from '../../access/service.ts';
+import { type Brands, createBrandRoutes } from '../../api/checkout-page/brand.ts';
+import { checkoutAssetsRoute } from '../../api/checkout-page/pages.ts';
+import { createDocsRoutes } from '../../api/http/docs.ts';
+import { createRestRoutes } from '../../api/http/rest-routes.ts';
+import { createRequestLimit } from '../../api/limits/requests.ts';
+import { productContent } from '../../catalogue/deliveries/collections.ts';
+import { createDeliveryRoutes } from '../../catalogue/deliveries/routes.ts';
+import { createDeliveryService } from '../../catalogue/deliveries/service.ts';
+import { products } from '../../catalogue/products/collections.ts';
+import { createProductRoutes } from '../../catalogue/products/routes.ts';
+import { createProductService } from '../../catalogue/products/service.ts';
+import { createStoreRoutes } from '../../catalogue/store/routes.ts';
+import { createStoreService } from '../../catalogue/store/service.ts';
+import type { Clock, ShiftableClock } from '../../kernel/clock.ts';
+import { createCardTestingGuard } from '../../money-in/card-payments/card-testing-service.ts';
+import { createCharging } from '../../money-in/card-payments/charging.ts';
+import { cardOrderPayments, refundableCardPayments } from '../../money-in/card-payments/collections.ts';
+import { createCheckoutRoutes } from '../../money-in/card-payments/page/routes.ts';
+import { createCardPaymentRoutes } from '../../money-in/card-payments/routes.ts';
+import { createCardPaymentService } from '../../money-in/card-payments/service.ts';
+import {
+  createCheckoutTokenService,
+  createTokenPauses,
+} from '../../money-in/card-payments/tokens/service.ts';
+import { pixCharges, refundableCharges } from '../../money-in/charges/collections.ts';
+import { createChargeRoutes } from '../../money-in/charges/routes.ts';
+import { createChargeService } from '../../money-in/charges/service.ts';
+import { createClaimReceiving } from '../../money-in/disputes/claim-service.ts';
+import { createDisputeRoutes } from '../../money-in/disputes/routes.ts';
+import {
+  createClaimFollowing,
+  createDisputeControls,
+  createDisputeService,
+} from '../../money-in/disputes/service.ts';
+import { createLtcCharging } from '../../money-in/ltc/charging.ts';
+import { createLtcPage } from '../../money-in/ltc/page/view.ts';
+import { createLtcControls } from '../../money-in/ltc/service.ts';
+import {
+  ltcPayments,
+  paymentOrderPayments,
+  pixOrderPayments,
+  pixPayments,
+  refundablePayments,
+} from '../../money-in/payments/collections.ts';
+import { createPaymentRoutes } from '../../money-in/payments/routes.ts';
+import { createPaymentService } from '../../money-in/payments/service.ts';
+import { createPixCharging } from '../../money-in/pix/charging.ts';
+import type { HostedPixCheckout } from '../../money-in/pix/model.ts';
+import { createPixPageRoutes } from '../../money-in/pix/page/routes.ts';
+import { createRefundRoutes } from '../../money-in/refunds/routes.ts';
+import { createRefundSending } from '../../money-in/refunds/sending.ts';
+import { createRefundService } from '../../money-in/refunds/service.ts';
+import { createReturnRoutes } from '../../money-in/returns/routes.ts';
+import { createReturnService } from '../../money-in/returns/service.ts';
+import { createSandboxRoutes } from '../../money-in/sandbox/routes.ts';
+import { createSandboxService } from '../../money-in/sandbox/service.ts';
+import { createSubscriptionCharging } from '../../money-in/subscriptions/charging.ts';
+import { pixSubscriptions } from '../../money-in/subscriptions/collections.ts';
+import { createSubscriptionRoutes } from '../../money-in/subscriptions/routes.ts';
+import { createSubscriptionService } from '../../money-in/subscriptions/service.ts';
+import { createPayoutRoutes } from '../../money-out/payouts/routes.ts';
+import { createPayoutSending } from '../../money-out/payouts/sending.ts';
+import { createPayoutService } from '../../money-out/payouts/service.ts';
+import { beneficiaries } from '../../money-out/subaccounts/collections.ts';
+import { createSubaccountRoutes } from '../../money-out/subaccounts/routes.ts';
+import { createSubaccountSending } from '../../money-out/subaccounts/sending.ts';
+import { createSubaccountService } from '../../money-out/subaccounts/service.ts';
+import { createWalletRoutes } from '../../money-out/wallet/routes.ts';
+import { createWalletControls, createWalletService } from '../../money-out/wallet/service.ts';
+import type { Bank } from '../../rails/bank.ts';
+import { createSimulatedAcquirer, TEST_CARDS } from '../../rails/simulated/acquirer.ts';
+import { createSimulatedBank } from '../../rails/simulated/bank.ts';
+import { resumeSimulatedClock } from '../../rails/simulated/clock.ts';
+import { createSimulatedLitecoin } from '../../rails/simulated/litecoin.ts';
+import { createSimulatedPix } from '../../rails/simulated/pix.ts';
+import { createWebhookDelivery } from '../../webhooks/delivery.ts';
+import { createSender } from '../../webhooks/sender.ts';
+import { createWebhookService } from '../../webhooks/service.ts';
+import { DESCRIBED_WEBHOOKS } from '../../webhooks/wire.ts';
+import { createDemoRoutes } from '../demo/routes.ts';
+import { createControls } from '../simulator/controls.ts';
+import { createSimulatorRoutes } from '../simulator/routes.ts';
+import { selectAccountNames } from '../simulator/store.ts';
+import {
+  DISPUTE_SOURCES,
+  notifyOfCredit,
+  notifyOfOutputs,
+  PIX_FAMILIES,
+  SIMULATED_CLAIMS,
+} from './families.ts';
+import type { Runtime, RuntimeDependencies } from './runtime.ts';
+
+/** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
+export async function createEmbeddedRuntime({
+  config,
+  database,
+  committer,
+  clock,
+  shiftable,
+  realClock,
+  bank: injectedBank,
+  restLimit,
+  publicUrl,
+  metrics,
+  onFault,
+}: RuntimeDependencies & {
+  /** The clock that the simulator advances; null without the simulator. */
+  shiftable: ShiftableClock | null;
+  /** The clock that the simulator does not move, for the signatures and the attempts of webhooks. */
+  realClock: Clock;
+  /** Replaces the simulated bank, in a test. */
+  bank: Bank | undefined;
+  /** Requests a minute on `/v1`, where a test replaces the document's number. */
+  restLimit: number | undefined;
+}): Promise<Runtime> {
+  const simulatedClock = shiftable && (await resumeSimulatedClock({ database, clock: shiftable, onFault }));
+  const { firstKeys, cursorKey } = await bootstrap({
+    database,
+    clock,
+    name: config.demo ? 'Varanda' : 'Minha loja',
+    keys: config.bootstrapKeys,
+  });
+
+  const privateAddresses = config.webhookPrivateAddresses;
+  const hasManifest = config.trustedDocuments.manifests.length > 0;
+  const acquirer = createSimulatedAcquirer({ database, clock });
+  const guard = createCardTestingGuard({
+    sql: database.sql,
+    clock,
+    tokens: createTokenPauses({ database, committer, credentials: tokens }),
+    meter: metrics,
+  });
+  const pix = createSimulatedPix({ database, clock, notify: notifyOfCredit, claims: SIMULATED_CLAIMS });
+  const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
+  const simulatedBank = createSimulatedBank({ database, clock });
+  const bank = injectedBank ?? simulatedBank;
+  const orderMethods = [pixOrderPayments, cardOrderPayments];
+  const sources = {
+    card_payment: refundableCardPayments(productContent, orderMethods),
+    payment: refundablePayments(beneficiaries, productContent, orderMethods),
+    charge: refundableCharges(beneficiaries),
+  };
+  const refunds = createRefundService({ database, committer, sources });
+  const returns = createReturnService({ database });
+  const charging = createCharging({
+    ...{ database, committer, acquirer, accounts, guard, onFault },
+    otherMethods: [pixOrderPayments],
+    content: productContent,
+    meter: metrics,
+  });
+  const cardPayments = createCardPaymentService({
+    ...{ database, committer, accounts, products },
+    ...{ guard, clock, privateAddresses },
+    otherMethods: [paymentOrderPayments],
+  });
+  const pixCharging = createPixCharging({
+    ...{ database, committer, accounts, beneficiaries, onFault },
+    content: productContent,
+    rail: pix,
+    families: PIX_FAMILIES,
+    methods: orderMethods,
+    meter: metrics,
+  });
+  const ltcCharging = createLtcCharging({
+    ...{ database, committer, onFault },
+    rail: litecoin,
+    family: ltcPayments,
+    content: productContent,
+    methods: orderMethods,
+    meter: metrics,
+  });
+  const payments = createPaymentService({
+    ...{ database, committer, accounts, products, privateAddresses, onFault },
+    otherMethods: [cardOrderPayments],
+    register: pixCharging.of(pixPayments).register,
+    changeReceived: pixCharging.of(pixPayments).changeReceived,
+    registerLtc: ltcCharging.register,
+    cancelLtc: ltcCharging.cancel,
+    quotes: bank,
+  });
+  const charges = createChargeService({
+    ...{ database, committer, accounts, beneficiaries },
+    register: pixCharging.of(pixCharges).register,
+    changeReceived: pixCharging.of(pixCharges).changeReceived,
+  });
+  const disputes = createDisputeService({
+    ...{ database, committer },
+    sources: DISPUTE_SOURCES,
+    meter: metrics,
+  });
+  const subscriptions = {
+    ...createSubscriptionService({
+      ...{ database, committer, accounts },
+      register: pixCharging.of(pixSubscriptions).register,
+    }),
+    expireNow: pixCharging.of(pixSubscriptions).expireNow,
+    ...createSubscriptionCharging({
+      ...{ database, committer, clock, rail: pix },
+      codes: pixCharging.of(pixSubscriptions),
+      meter: metrics,
+    }),
+  };
+  const productService = createProductService({ database, committer });
+  const store = createStoreService({ database, committer });
+  const deliveries = createDeliveryService({ database, committer, products });
+  const access = createAccessService({ database, committer, clock, hasManifest });
+  const checkoutTokens = createCheckoutTokenService({
+    ...{ database, committer, accounts, clock, privateAddresses, hasManifest },
+    credentials: tokens,
+    products: productService,
+    mint: createTokenMint({ database, clock }),
+    prepare: prepareToken,
+  });
+  const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
+  const subaccountSending = createSubaccountSending({
+    database,
+    committer,
+    bank,
+    accounts,
+    clock,
+    onFault,
+  });
+  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSending };
+  const sandbox = createSandboxService({
+    ...{ database, committer },
+    payments: { ...payments, ...pixCharging.of(pixPayments) },
+    charges: { ...charges, ...pixCharging.of(pixCharges) },
+    subscriptions,
+    payer: pix,
+  });
+  const webhooks = createWebhookService({ database, committer, privateAddresses });
+  const delivery = createWebhookDelivery({
+    relaySecrets: null,
+    database,
+    committer,
+    clock,
+    realClock,
+    send: createSender({ clock: realClock, privateAddresses }),
+    onAttempt: metrics.onWebhook,
+  });
+  const wallet = createWalletService({ database, onFault });
+  const services = {
+    access,
+    cardPayments,
+    charges,
+    checkoutTokens,
+    deliveries,
+    disputes,
+    payments,
+    payouts,
+    products: productService,
+    refunds,
+    // The ledger itself is here: no outcome is unknown.
+    requests: { list: async () => [] },
+    returns,
+    sandbox,
+    store,
+    subaccounts,
+    subscriptions,
+    wallet,
+    webhooks,
+  };
+  const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
+  /** Opens the page of a payment, also of one by LTC, whose network is asked here. */
+  const openHosted: HostedPixCheckout['open'] = async (id, options) => {
+    if (options?.asksBank) await ltcCharging.refreshHosted(id);
+    return pixCharging.open(id, options);
+  };
+  const brands: Brands = {
+    brandOf: (accountId) => selectBrand(database.sql, accountId),
+    logoOf: (hash) => selectLogo(database.sql, hash),
+  };
+  const hostedPixPayments = { ...payments, ...pixCharging.of(pixPayments), open: openHosted };
+  const controls = {
+    ...createWalletControls({ committer }),
+    ...createDisputeControls({ database, committer, sources: DISPUTE_SOURCES, meter: metrics }),
+    ...sandbox,
+  };
+
+  return {
+    access,
+    servicesFor: () => services,
+    tasks: {
+      ...charging.tasks,
+      ...createPayoutSending({ database, committer, bank }).tasks,
+      ...pixCharging.tasks,
+      ...ltcCharging.tasks,
+      ...createRefundSending({
+        ...{ database, committer, sources },
+        rails: { card_payment: acquirer, payment: pix, charge: pix },
+        claims: createClaimFollowing({ sources: DISPUTE_SOURCES, meter: metrics }),
+        controls: refunds,
+        meter: metrics,
+      }).tasks,
+      ...disputes.tasks,
+      ...createClaimReceiving({
+        ...{ committer, rail: pix, codes: pixCharging },
+        sources: DISPUTE_SOURCES,
+        meter: metrics,
+      }).tasks,
+      ...delivery.tasks,
+      ...subaccountSending.tasks,
+      ...subscriptions.tasks,
+    },
+    updates: (updates) => updates,
+    async routes({ nextDueAt, callers, addressOf, strangers }) {
+      const operations = [
+        ...createWalletRoutes({ wallet }),
+        ...createPayoutRoutes({ payouts }),
+        ...createCardPaymentRoutes({ cardPayments, publicUrl }),
+        ...createChargeRoutes({ charges, refunds, publicUrl }),
+        ...createPaymentRoutes({ payments, refunds, deliveries, publicUrl }),
+        ...createProductRoutes({ products: productService }),
+        ...createStoreRoutes({ store }),
+        ...createDeliveryRoutes({ deliveries }),
+        ...createRefundRoutes({ refunds }),
+        ...createReturnRoutes({ returns }),
+        ...createDisputeRoutes({ disputes }),
+        ...createSandboxRoutes({ sandbox }),
+        ...createSubaccountRoutes({ subaccounts }),
+        ...createSubscriptionRoutes({ subscriptions, publicUrl }),
+      ];
+      return [
+        checkoutAssetsRoute(),
+        ...createBrandRoutes({ brands, addressOf, limits: strangers }),
+        ...createPixPageRoutes({
+          ...{ clock, publicUrl, addressOf },
+          checkout: { open: openHosted },
+          isTest: true,
+          limits: strangers,
+          brands,
+          others: [createLtcPage({ isTest: true })],
+        }),
+        ...createCheckoutRoutes({
+          ...{ clock, publicUrl, addressOf },
+          checkout: charging,
+          testCards: TEST_CARDS,
+          limits: strangers,
+          brands,
+        }),
+        ...createDocsRoutes({ operations, webhooks: DESCRIBED_WEBHOOKS, publicUrl }),
+        ...createRestRoutes({
+          operations,
+          access: callers,
+          addressOf,
+          takeRequest: createRequestLimit({ sql: database.sql, clock, limit: restLimit }),
+          clock,
+          onFault,
+        }),
+        ...(config.demo
+          ? createDemoRoutes({
+              tenant: await firstTenant(database.sql),
+              ...{ access, checkoutTokens, clock, publicUrl },
+              methods: ['pix', 'card'],
+              operations: {
+                ...{ payouts, refunds, cardPayments, disputes, subscriptions },
+                payoutFees: (tenant) => payoutFeesOf(database.sql, tenant),
+              },
+            })
+          : []),
+        ...(simulatedClock
+          ? createSimulatorRoutes({
+              publicUrl,
+              controls: createControls({
+                bank: simulatedBank,
+                payouts,
+                subaccounts,
+                cardPayments: hostedPayments,
+                payments,
+                charges,
+                subscriptions,
+                codes: pixCharging,
+                ...{ pix, litecoin, ltc: ltcCharging },
+                wallet: controls,
+                testPayments: sandbox,
+                store,
+              }),
+              wallet,
+              clock: simulatedClock,
+              nextDueAt,
+              accounts: () => selectAccountNames(database.sql),
+            })
+          : []),
+      ];
+    },
+    upstream: null,
+    upstreamMetrics: null,
+    firstKeys,
+    cursorKey,
+    embedded: {
+      cardPayments: hostedPayments,
+      payments: hostedPixPayments,
+      charges: { ...charges, ...pixCharging.of(pixCharges) },
+      pix,
+      litecoin,
+      ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
+      controls,
+      subaccounts,
+      subscriptions,
+      store,
+    },
+    close: async () => undefined,
+  };
+}

@@ -1,0 +1,372 @@
+import { bootstrapRemote } from '../../access/administration.ts';
+import { accounts, tokens } from '../../access/collections.ts';
+import { createAccessService, createTokenMint, firstTenant, prepareToken } from '../../access/service.ts';
+import { createRemoteDeliveries } from '../../catalogue/deliveries/remote/service.ts';
+import { createRemoteProducts } from '../../catalogue/products/remote/service.ts';
+import { createRemoteStore } from '../../catalogue/store/remote/service.ts';
+import type { Requester } from '../../kernel/requester.ts';
+import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import { createRemoteCardPayments } from '../../money-in/card-payments/remote/service.ts';
+import { createRemoteCheckoutTokens } from '../../money-in/card-payments/remote/token-service.ts';
+import { createCheckoutTokenService, MAX_LISTED } from '../../money-in/card-payments/tokens/service.ts';
+import { selectMintedAt, selectPausedTokens } from '../../money-in/card-payments/tokens/store.ts';
+import { createRemoteCharges } from '../../money-in/charges/remote/service.ts';
+import { createRemoteDisputes } from '../../money-in/disputes/remote/service.ts';
+import { createRemotePayments } from '../../money-in/payments/remote/service.ts';
+import { createRemoteRefunds } from '../../money-in/refunds/remote/service.ts';
+import { createRemoteReturns } from '../../money-in/returns/remote/service.ts';
+import { createRemoteSandbox } from '../../money-in/sandbox/remote/service.ts';
+import { createRemoteSubscriptions } from '../../money-in/subscriptions/remote/service.ts';
+import { createRemotePayouts } from '../../money-out/payouts/remote/service.ts';
+import { createRemoteSubaccounts } from '../../money-out/subaccounts/remote/service.ts';
+import { createRemoteWallet } from '../../money-out/wallet/remote/service.ts';
+import { createUnresolvedRequests } from '../../requests/remote/service.ts';
+import type { Updates } from '../../state/events/subscribe.ts';
+import { createBudget } from '../../upstream/budget/budget.ts';
+import { createUpstream, type UpstreamTimeouts } from '../../upstream/client.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import { createIntents } from '../../upstream/intents/coordinator.ts';
+import type { RequestKind } from '../../upstream/intents/operations.ts';
+import { selectAllUnresolved } from '../../upstream/intents/store.ts';
+import { kindOf } from '../../upstream/intents/transitions.ts';
+import type { Correction } from '../../upstream/mirror.ts';
+import type { MirroredResource } from '../../upstream/mirror-store.ts';
+import { createPoller, type Poller } from '../../upstream/poller.ts';
+import { createReads } from '../../upstream/reads.ts';
+import { redactionOf } from '../../upstream/secrets.ts';
+import { createServiceClock } from '../../upstream/service-clock.ts';
+import { createWebhookDelivery } from '../../webhooks/delivery.ts';
+import { createReceiver, RECEIVE_PATH } from '../../webhooks/receive.ts';
+import { createRemoteWebhooks } from '../../webhooks/remote/service.ts';
+import { createSender } from '../../webhooks/sender.ts';
+import { createWebhookService } from '../../webhooks/service.ts';
+import type { UpstreamConfig } from '../config/config.ts';
+import { createDemoRoutes } from '../demo/routes.ts';
+import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
+import { createServicesFor } from './requester-services.ts';
+import type { Runtime, RuntimeDependencies } from './runtime.ts';
+
+/** Timeouts and waits that a test or a benchmark, which cannot wait for minutes, shortens. */
+export interface UpstreamTuning {
+  timeouts?: Partial<UpstreamTimeouts>;
+  /** The largest difference between the clocks of two instances. */
+  skewMs?: number;
+  /** A factor of the waits between lookups of an unknown outcome. */
+  pace?: number;
+}
+
+/** Creates a facade of the service: the same port over HTTP, within its budget, with a mirror of what it saw. */
+export async function createRemoteRuntime({
+  config,
+  upstreamConfig,
+  tuning: { timeouts, skewMs, pace } = {},
+  database,
+  committer,
+  clock,
+  records,
+  publicUrl,
+  metrics,
+  onFault,
+}: RuntimeDependencies & {
+  upstreamConfig: UpstreamConfig;
+  tuning: UpstreamTuning | undefined;
+}): Promise<Runtime> {
+  const { accountId, cursorKey } = await bootstrapRemote({
+    database,
+    committer,
+    clock,
+    upstream: upstreamConfig,
+  });
+  const tenantOf = (environment: Environment): Tenant => ({ accountId, environment });
+  const { requestsPerMinute, windowMs } = upstreamConfig;
+  const budget = createBudget({
+    database,
+    clock,
+    limit: requestsPerMinute,
+    windowMs,
+    accountKey: accountId,
+    ...(skewMs === undefined ? {} : { skewMs }),
+    onFault,
+  });
+  const upstreamMetrics = createUpstreamMetrics();
+  const { webhookSecrets } = upstreamConfig;
+  const redaction = redactionOf(upstreamConfig);
+  const serviceClock = createServiceClock(clock);
+  const upstream = createUpstream({
+    redaction,
+    url: upstreamConfig.url,
+    keys: upstreamConfig.keys,
+    budget,
+    clock,
+    serviceClock,
+    ...(timeouts ? { timeouts } : {}),
+    onOutcome: upstreamMetrics.onOutcome,
+    onTurn: upstreamMetrics.onTurn,
+    onFault,
+  });
+  upstreamMetrics.watch(upstream);
+  const requestKinds: Record<string, RequestKind> = {};
+  const intents = createIntents({
+    database,
+    clock,
+    committer,
+    records,
+    kinds: requestKinds,
+    ...(pace === undefined ? {} : { pace }),
+    onFault,
+  });
+  upstreamMetrics.watchDoubts(
+    async () =>
+      (await selectAllUnresolved(database.sql, 1_000)).map(({ intent }) => {
+        const operation = kindOf(intent);
+        // An operator has to see what only another version knows.
+        const { movesMoney = false } = requestKinds[operation] ?? { movesMoney: true };
+        return { operation, movesMoney, requestedAt: intent.createdAt };
+      }),
+    () => clock.now(),
+  );
+  let createdPoller: Poller | null = null;
+  const dependencies: UpstreamDependencies = {
+    database,
+    committer,
+    records,
+    clock,
+    upstream,
+    serviceClock,
+    reads: createReads({ upstream, clock, onRead: upstreamMetrics.onRead }),
+    intents,
+    families: new Set(upstreamConfig.families),
+    pollNow: (tenant, resource) => createdPoller?.pollNow(tenant, resource),
+    onFault,
+    onCorrection(correction) {
+      upstreamMetrics.onCorrection(correction.resource);
+      onFault(new Error(describeCorrection(correction)));
+    },
+  };
+
+  const wallet = createRemoteWallet(dependencies);
+  const readWallet = (tenant: Tenant) => wallet.current(tenant, { priority: 'money' });
+  const payouts = createRemotePayouts({ ...dependencies, readWallet });
+  const subaccounts = createRemoteSubaccounts({ ...dependencies, readWallet });
+  const products = createRemoteProducts(dependencies);
+  const deliveries = createRemoteDeliveries(dependencies);
+  const store = createRemoteStore(dependencies);
+  const sandbox = createRemoteSandbox(dependencies);
+  const privateAddresses = config.webhookPrivateAddresses;
+  const hasManifest = config.trustedDocuments.manifests.length > 0;
+  const receiving = {
+    callbackUrl: publicUrl.startsWith('https://') ? publicUrl + RECEIVE_PATH : null,
+    findProduct: (tenant: Tenant, id: string, requester: Requester) =>
+      products.serviceFor(requester).find(tenant, id),
+    privateAddresses,
+  };
+  const cardPayments: ReturnType<typeof createRemoteCardPayments> = createRemoteCardPayments({
+    ...dependencies,
+    ...receiving,
+    refreshOther: (...started) => payments.refreshUnpaid(...started),
+  });
+  const payments = createRemotePayments({
+    ...dependencies,
+    ...receiving,
+    refreshOther: cardPayments.refreshUnpaid,
+  });
+  const charges = createRemoteCharges(dependencies);
+  const disputes = createRemoteDisputes(dependencies);
+  const subscriptions = createRemoteSubscriptions(dependencies);
+  const refunds = createRemoteRefunds({ ...dependencies, readWallet });
+  const returns = createRemoteReturns();
+  for (const { requests } of [
+    ...[payouts, subaccounts, cardPayments, payments, charges],
+    ...[refunds, disputes, deliveries, subscriptions],
+  ])
+    Object.assign(requestKinds, requests);
+  const mirrored = {
+    wallet,
+    payout: payouts,
+    subaccount_payout: subaccounts,
+    card_payment: cardPayments,
+    payment: payments,
+    refund: refunds,
+    charge: charges,
+    dispute: disputes,
+    subscription: subscriptions,
+  };
+  const poller = createPoller({
+    clock,
+    pollers: {
+      wallet: wallet.poll,
+      payout: payouts.poll,
+      subaccount_payout: subaccounts.poll,
+      card_payment: cardPayments.poll,
+      dispute: disputes.poll,
+      payment: payments.poll,
+      refund: refunds.poll,
+      charge: charges.poll,
+      subscription: subscriptions.poll,
+    },
+    onFault,
+  });
+  createdPoller = poller;
+
+  const webhooks = createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses }));
+  const receiver = createReceiver({
+    database,
+    committer,
+    clock,
+    secrets: webhookSecrets,
+    redaction,
+    publicUrl,
+    tenantOf: (environment) =>
+      upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),
+    claimReaders: [
+      cardPayments.readWebhook,
+      payments.readWebhook,
+      charges.readWebhook,
+      disputes.readWebhook,
+      refunds.readWebhook,
+      subscriptions.readWebhook,
+      payouts.readWebhook,
+      subaccounts.readWebhook,
+    ],
+    refresh: (tenant, resource, reference) =>
+      mirrored[resource].refresh(tenant, [reference], {
+        priority: IS_MONEY.has(resource) ? 'money_read' : 'lookup',
+      }),
+    pollNow: dependencies.pollNow,
+    lookUpSoon: intents.lookUpSoon,
+    onFault,
+  });
+  const delivery = createWebhookDelivery({
+    database,
+    committer,
+    clock,
+    send: createSender({ clock, privateAddresses }),
+    relaySecrets: upstreamConfig.webhookSecrets,
+    onAttempt: metrics.onWebhook,
+  });
+
+  // This server's own credentials, which the service does not know.
+  const access = createAccessService({
+    database,
+    committer,
+    clock,
+    hasManifest,
+    configuredKeys: upstreamConfig.keys,
+  });
+  const checkoutTokens = createRemoteCheckoutTokens(
+    createCheckoutTokenService({
+      database,
+      committer,
+      accounts,
+      clock,
+      privateAddresses,
+      hasManifest,
+      credentials: tokens,
+      products: products.serviceFor({ priority: 'merchant', subject: null, onRead: () => undefined }),
+      mint: createTokenMint({ database, clock }),
+      prepare: prepareToken,
+    }),
+    {
+      families: dependencies.families,
+      records,
+      mintedAt: (tokenId) => selectMintedAt(database.sql, tokenId),
+      listPaused: (tenant, behind) =>
+        selectPausedTokens(database.sql, { tenant, behind, now: clock.now(), limit: MAX_LISTED }),
+    },
+  );
+  const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
+  const servicesFor = createServicesFor({
+    access: () => access,
+    cardPayments: cardPayments.serviceFor,
+    charges: charges.serviceFor,
+    checkoutTokens: () => checkoutTokens,
+    deliveries: deliveries.serviceFor,
+    disputes: disputes.serviceFor,
+    payments: payments.serviceFor,
+    payouts: payouts.serviceFor,
+    products: products.serviceFor,
+    refunds: refunds.serviceFor,
+    requests: () => unresolvedRequests,
+    returns: () => returns,
+    sandbox: sandbox.serviceFor,
+    store: store.serviceFor,
+    subaccounts: subaccounts.serviceFor,
+    subscriptions: subscriptions.serviceFor,
+    wallet: wallet.serviceFor,
+    webhooks: () => webhooks,
+  });
+
+  return {
+    access,
+    servicesFor,
+    tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks },
+    updates: (updates) => withPolling(updates, poller),
+    async routes() {
+      if (!config.demo) return receiver.routes;
+      const tenant = await firstTenant(database.sql);
+      // Real money leaves with an API key alone, and not from a page without a sign-in.
+      return [
+        ...receiver.routes,
+        ...createDemoRoutes({
+          tenant,
+          access,
+          checkoutTokens,
+          clock,
+          publicUrl,
+          methods: dependencies.families.has('payments') ? ['card', 'pix'] : ['card'],
+          operations: null,
+        }),
+      ];
+    },
+    upstream: () => upstream.state(),
+    upstreamMetrics: upstreamMetrics.registry,
+    firstKeys: null,
+    cursorKey,
+    embedded: null,
+    async close() {
+      intents.close();
+      // A poll that waits for the service ends with the requests to it.
+      await Promise.all([poller.close(), upstream.close()]);
+    },
+  };
+}
+
+function describeCorrection({ resource, id, from, to }: Correction): string {
+  return `The payments service has corrected ${resource} ${id} from ${from} to ${to}`;
+}
+
+const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
+  'card_payment',
+  'charge',
+  'dispute',
+  'payment',
+  'payout',
+  'refund',
+  'subaccount_payout',
+  'subscription',
+  'wallet',
+]);
+
+/** The merchant's money, which no payer's lookups hold up. */
+const IS_MONEY: ReadonlySet<MirroredResource> = new Set(['payout', 'subaccount_payout', 'wallet']);
+
+/** Polls a mirrored resource for as long as somebody follows it. */
+function withPolling(updates: Updates, poller: Poller): Updates {
+  return {
+    ...updates,
+    subscribe(subscription) {
+      const { tenant, topic, onEnd } = subscription;
+      const { resource, resourceId = null, resources = resource ? [resource] : [] } = topic;
+      const polled = resources.filter((each) => MIRRORED.has(each)) as MirroredResource[];
+      if (polled.length === 0) return updates.subscribe(subscription);
+      const leave = polled.map((each) => poller.join(tenant, each, resourceId));
+      return updates.subscribe({
+        ...subscription,
+        onEnd(failure) {
+          for (const each of leave) each();
+          onEnd?.(failure);
+        },
+      });
+    },
+  };
+}

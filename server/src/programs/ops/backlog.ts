@@ -1,0 +1,97 @@
+import { Gauge, type Registry } from 'prom-client';
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+
+/** The number of waiting tasks of one kind, as the database counts them. */
+export interface Backlog {
+  readonly kind: string;
+  /** Tasks that are due and that no instance is doing. */
+  readonly due: number;
+  readonly underWay: number;
+  readonly later: number;
+  /** The instant at which the oldest due task fell due; null where none is due. */
+  readonly oldestDueAt: Date | null;
+  /** The instant at which the next task of those for later falls due; null where there is none. */
+  readonly nextDueAt: Date | null;
+}
+
+/** The interval at which the database counts its tasks: a scrape never waits for it. */
+const BACKLOG_MS = 5_000;
+/** The age from which the last count is no longer reported. */
+const MAX_BACKLOG_AGE_MS = 15_000;
+
+/** Gauges of the tasks of all instances, which share one table. They are missing while the database does not answer. */
+export function watchBacklog({
+  registers,
+  clock,
+  backlog,
+}: {
+  registers: Registry[];
+  clock: Clock;
+  backlog: () => Promise<readonly Backlog[]>;
+}): () => Promise<void> {
+  let known: { at: number; rows: readonly Backlog[] } | null = null;
+  let query: Promise<void> | null = null;
+  let cancel: () => void;
+  function refresh(): void {
+    cancel = clock.schedule(plusMs(clock.now(), BACKLOG_MS), refresh);
+    const at = clock.ms();
+    // A slow database gets no second query.
+    query ??= backlog()
+      .then(
+        (rows) => {
+          known = { at, rows };
+        },
+        () => undefined,
+      )
+      .finally(() => {
+        query = null;
+      });
+  }
+  refresh();
+  function read(): readonly Backlog[] {
+    if (!known) return [];
+    const ageMs = clock.ms() - known.at;
+    // The age is unknown after the clock was set back.
+    return ageMs >= 0 && ageMs < MAX_BACKLOG_AGE_MS ? known.rows : [];
+  }
+  new Gauge({
+    name: 'psa_tasks_waiting',
+    help: 'Tasks of all instances: due, under_way, or for later',
+    labelNames: ['kind', 'state'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, due, underWay, later } of read()) {
+        this.set({ kind, state: 'due' }, due);
+        this.set({ kind, state: 'under_way' }, underWay);
+        this.set({ kind, state: 'later' }, later);
+      }
+    },
+  });
+  new Gauge({
+    name: 'psa_tasks_oldest_due_seconds',
+    help: 'Time since the oldest due task became due; 0 if no task is due',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, oldestDueAt } of read())
+        this.set({ kind }, oldestDueAt ? Math.max(0, clock.ms() - oldestDueAt.getTime()) / 1_000 : 0);
+    },
+  });
+  new Gauge({
+    name: 'psa_tasks_next_due_seconds',
+    help: 'Time until the next task of those for later becomes due; missing if there is none',
+    labelNames: ['kind'],
+    registers,
+    collect() {
+      this.reset();
+      for (const { kind, nextDueAt } of read())
+        if (nextDueAt) this.set({ kind }, Math.max(0, nextDueAt.getTime() - clock.ms()) / 1_000);
+    },
+  });
+  return async () => {
+    cancel();
+    await query;
+  };
+}

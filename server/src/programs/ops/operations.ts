@@ -1,0 +1,127 @@
+import type { z } from 'zod';
+import {
+  type Administration,
+  createAccountInput,
+  createKeyInput,
+  listKeysInput,
+  noInput,
+  revokeKeyInput,
+  updateAccountInput,
+} from '../../access/keys.ts';
+import { messageFor } from '../../api/http/json-input.ts';
+import { importStoreInput, type StoreAdministration } from '../../catalogue/store/model.ts';
+import { type PaymentError, ValidationError } from '../../kernel/errors.ts';
+import { type RecordsAdministration, restoredInput } from '../../kernel/records.ts';
+import { checkUpstreamInput, type UpstreamChecker } from '../../kernel/upstream-check.ts';
+import {
+  pauseTokenInput,
+  resumeTokenInput,
+  type TokenAdministration,
+} from '../../money-in/card-payments/tokens/model.ts';
+import { creditLtcInput, type LtcAdministration, listUnmatchedInput } from '../../money-in/ltc/model.ts';
+import { type Doubts, settleDoubtInput } from '../../requests/model.ts';
+
+/** The operations of the psa command, in its own process or in a running server. */
+export type OperationName = keyof typeof OPERATIONS;
+
+interface Operation {
+  /** Returns the error of an invalid input, or null. */
+  check(input: unknown): ValidationError | null;
+  perform(administration: Managed, input: unknown): Promise<object>;
+}
+
+/** The services that the operations call. */
+export type Managed = Administration &
+  TokenAdministration &
+  LtcAdministration &
+  Doubts &
+  StoreAdministration &
+  RecordsAdministration &
+  UpstreamChecker;
+
+const OPERATIONS = {
+  'keys.create': operation(createKeyInput, (administration, input) => administration.createKey(input)),
+  'keys.list': operation(listKeysInput, (administration, input) => administration.listKeys(input)),
+  'keys.revoke': operation(revokeKeyInput, (administration, input) => administration.revokeKey(input)),
+  'accounts.create': operation(createAccountInput, (administration, input) =>
+    administration.createAccount(input),
+  ),
+  'accounts.list': operation(noInput, (administration) => administration.listAccounts()),
+  'accounts.set': operation(updateAccountInput, (administration, input) =>
+    administration.updateAccount(input),
+  ),
+  'doubts.list': operation(noInput, (administration) => administration.listDoubts()),
+  'doubts.settle': operation(settleDoubtInput, (administration, input) => administration.settleDoubt(input)),
+  restored: operation(restoredInput, (administration, input) => administration.restored(input)),
+  'store.import': operation(importStoreInput, (administration, input) => administration.importStore(input)),
+  'tokens.pause': operation(pauseTokenInput, (administration, input) => administration.pauseToken(input)),
+  'tokens.resume': operation(resumeTokenInput, (administration, input) => administration.resumeToken(input)),
+  'ltc.list': operation(listUnmatchedInput, (administration, input) =>
+    administration.listUnmatchedLtc(input),
+  ),
+  'ltc.credit': operation(creditLtcInput, (administration, input) => administration.creditLtc(input)),
+  'upstream.check': operation(checkUpstreamInput, (administration, input) =>
+    administration.checkUpstream(input),
+  ),
+  'tokens.list': operation(noInput, (administration) => administration.listPausedTokens()),
+};
+
+function operation<Schema extends z.ZodType>(
+  schema: Schema,
+  perform: (administration: Managed, input: z.output<Schema>) => Promise<object>,
+): Operation {
+  const refusal = ({ issues }: z.ZodError) =>
+    new ValidationError(issues.map(({ path, message }) => ({ path: path.join('.'), message })));
+  return {
+    check(input) {
+      const { error } = schema.safeParse(input, { error: messageFor });
+      return error ? refusal(error) : null;
+    },
+    async perform(administration, input) {
+      const { success, data, error } = schema.safeParse(input, { error: messageFor });
+      if (!success) throw refusal(error);
+      return perform(administration, data);
+    },
+  };
+}
+
+/** Finds an operation by its name; null where there is none. */
+export function findOperation(name: unknown): Operation | null {
+  return typeof name === 'string' && Object.hasOwn(OPERATIONS, name)
+    ? OPERATIONS[name as OperationName]
+    : null;
+}
+
+/** The most mistakes that a refusal names: a file may have thousands. */
+const MAX_NAMED = 10;
+
+/** The message of a refusal on the command line: each field is named by its option, or by its row in the file. */
+export function describeRefusal(error: PaymentError): string {
+  if (!(error instanceof ValidationError)) return error.message;
+  const named = error.fields
+    .slice(0, MAX_NAMED)
+    .map(({ path, message }) => `${describeField(path)} ${message}`.trim());
+  const more = error.fields.length - named.length;
+  return [...named, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
+}
+
+function describeField(path: string): string {
+  const [, row, field] = /^products\.(\d+)(?:\.(.+))?$/.exec(path) ?? [];
+  if (row !== undefined) return `row ${Number(row) + 1}${field === undefined ? '' : `, ${field}:`}`;
+  return OPTIONS[path.split('.')[0]!] ?? path;
+}
+
+const OPTIONS: Record<string, string> = {
+  accountId: '--account',
+  permissions: '--permission',
+  name: '--name',
+  color: '--color',
+  logo: '--logo',
+  id: 'the id',
+  made: '--made',
+  token: 'the token',
+  minutes: '--minutes',
+  after: '--after',
+  products: 'the file',
+  since: '--since',
+};

@@ -1,6 +1,0 @@
-import type { Sql } from '../db/database.ts';
-
-/** Lists every account by its name, oldest first. */
-export function selectAccountNames(sql: Sql): Promise<{ id: string; name: string }[]> {
-  return sql.selectFrom('account').select(['id', 'name']).orderBy('created_at').execute();
-}

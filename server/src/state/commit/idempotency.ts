@@ -1,0 +1,93 @@
+import { sql as raw } from 'kysely';
+import { IdempotencyError } from '../../kernel/errors.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../db/database.ts';
+import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
+
+/** The result of an idempotency key: of one operation, with one input, for good. */
+export interface IdempotencyRecord {
+  operation: string;
+  key: string;
+  inputHash: string;
+  resourceId: string;
+}
+
+/** The idempotency keys of all operations. The key of a record in it is `operation␟key`. */
+export const idempotency: Collection<IdempotencyRecord> = {
+  name: 'idempotency',
+  load: selectKeys,
+  keyOf: ({ operation, key }) => idempotencyKeyOf(operation, key),
+  save: insertKeys,
+};
+
+const SEPARATOR = '\u001f';
+
+export function idempotencyKeyOf(operation: string, key: string): string {
+  return operation + SEPARATOR + key;
+}
+
+/** Reads the earlier result of a key, and by `readMade` the resource that it has made; nothing if there is no key. */
+export async function readReplay(
+  reader: Reader,
+  operation: string,
+  key: string | null | undefined,
+  readMade: (resourceId: string) => Promise<unknown>,
+): Promise<void> {
+  if (key == null) return;
+  const done = await reader.load(idempotency, idempotencyKeyOf(operation, key));
+  if (done) await readMade(done.resourceId);
+}
+
+/**
+ * Returns the id of the resource that the same key has made before, or null.
+ * @throws IdempotencyError where the key was used with another input
+ */
+export function replayed(state: State, operation: string, key: string, inputHash: string): string | null {
+  const record = state.get(idempotency, idempotencyKeyOf(operation, key));
+  if (!record) return null;
+  if (record.inputHash !== inputHash)
+    throw new IdempotencyError('This idempotency key was used before with another input');
+  return record.resourceId;
+}
+
+export function remember(record: IdempotencyRecord): Change {
+  return put(idempotency, record);
+}
+
+async function selectKeys(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<IdempotencyRecord[]> {
+  const pairs = keys.map((key) => key.split(SEPARATOR) as [string, string]);
+  const { rows } = await raw<{ operation: string; key: string; input_hash: string; resource_id: string }>`
+    select asked.operation, asked.key, found.input_hash, found.resource_id
+    from unnest(
+      ${pairs.map(([operation]) => operation)}::text[],
+      ${pairs.map(([, key]) => key)}::text[]
+    ) asked (operation, key)
+    cross join lateral (
+      select input_hash, resource_id from idempotency i
+      where i.account_id = ${tenant.accountId} and i.environment = ${tenant.environment}
+        and i.operation = asked.operation and i.key = asked.key
+      -- With a limit each key is looked up, whatever number of keys the planner expects: it once scanned all of a tenant.
+      limit 1
+    ) found
+  `.execute(sql);
+  return rows.map((row) => ({
+    operation: row.operation,
+    key: row.key,
+    inputHash: row.input_hash,
+    resourceId: row.resource_id,
+  }));
+}
+
+async function insertKeys(sql: Sql, tenant: Tenant, records: readonly IdempotencyRecord[]): Promise<void> {
+  await raw`
+    /* remember_keys */
+    insert into idempotency (account_id, environment, operation, key, input_hash, resource_id)
+    select ${tenant.accountId}::text, ${tenant.environment}::text, done.*
+    from unnest(
+      ${records.map(({ operation }) => operation)}::text[],
+      ${records.map(({ key }) => key)}::text[],
+      ${records.map(({ inputHash }) => inputHash)}::text[],
+      ${records.map(({ resourceId }) => resourceId)}::text[]
+    ) done
+  `.execute(sql);
+}

@@ -1,0 +1,177 @@
+import { sql as raw } from 'kysely';
+import { type OrderStatus, orderStatusOf } from '../../kernel/orders.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../db/database.ts';
+import {
+  type Change,
+  type Collection,
+  joined,
+  put,
+  type Reader,
+  type State,
+  stateAfter,
+  type Writes,
+} from './commit.ts';
+
+/** An order: a checkout attempt, a number of the merchant's, or both. Of its payments one is kept, whichever method pays. */
+export interface Order {
+  checkoutAttempt: string | null;
+  /** The merchant's number of the order. */
+  externalId: string | null;
+  /** The single-use token that starts its payments; null where none does. */
+  tokenId: string | null;
+}
+
+/** The order of a payment that a request with an API key creates. */
+export function orderOfNumber(externalId: string | null | undefined): Order {
+  return { checkoutAttempt: null, externalId: externalId ?? null, tokenId: null };
+}
+
+/** The names of an order: that of its checkout attempt, and the merchant's number, each behind its kind. */
+export function namesOf({ checkoutAttempt, externalId }: Omit<Order, 'tokenId'>): string[] {
+  return [
+    ...(checkoutAttempt === null ? [] : [`attempt ${checkoutAttempt}`]),
+    ...(externalId === null ? [] : [`external_id ${externalId}`]),
+  ];
+}
+
+/** The members of a payment that decide whether another one of its order can be paid. */
+export interface OrderPayment {
+  /** The `orderCode` or `paymentId` of the payment. */
+  readonly id: string;
+  readonly status: string;
+  readonly paidAt: Date | null;
+  readonly canceledAt: Date | null;
+  /** The checkout attempt that started it. Left out by a method whose payments cannot be canceled. */
+  readonly checkoutAttempt?: string | null;
+}
+
+/** The payments of orders by one method. The slice that owns the method provides them to the slices of the others. */
+export interface OrderPayments extends OpenPayments {
+  /** Loads what `paymentsOf` returns. */
+  read(reader: Reader, order: Order): Promise<unknown>;
+  /** Lists the payments of the order that were paid or may be by now, and the last one that its token has started. */
+  paymentsOf(state: State, order: Order): readonly OrderPayment[];
+  /** Selects those that were paid, outside of a change. */
+  selectPaid(sql: Sql, tenant: Tenant, order: Order): Promise<readonly OrderPayment[]>;
+}
+
+/** The payments of orders by one method that nobody has paid and somebody may look at: open, expired, or returned to their payers. */
+interface OpenPayments {
+  /** Loads what `opened` and `mark` read. */
+  readOpen(reader: Reader, order: Order): Promise<unknown>;
+  /** Adds a new payment, for the later commands of the same transaction. */
+  opened(state: State, order: Order, id: string): Change[];
+  /** Gives each the status of its order, with an update. */
+  mark(state: State, order: Order, status: OrderStatus): Writes;
+}
+
+/** Loads what `closeOpenPayments` reads. */
+export function readToClose(
+  methods: readonly OrderPayments[],
+  reader: Reader,
+  order: Order,
+): Promise<unknown> {
+  return Promise.all(
+    methods.flatMap((method) => [method.read(reader, order), method.readOpen(reader, order)]),
+  );
+}
+
+/** The writes by which the unpaid payments of an order show that it is closed once `writes` are done; none while it is open. */
+export function closeOpenPayments(
+  methods: readonly OrderPayments[],
+  state: State,
+  order: Order,
+  writes: Writes,
+): Writes {
+  const after = stateAfter(state, writes);
+  const status = orderStatusOf(methods.flatMap((method) => method.paymentsOf(after, order)));
+  if (status === null) return {};
+  return methods.map((method) => method.mark(after, order, status)).reduce(joined);
+}
+
+/** The most expired payments of an order that are marked, and the most returned ones, the newest first: pages that payers may still have before them. */
+const MAX_ENDED = 20;
+
+/** The payments of an order that are open, have expired or were returned, by their ids. `name` is one of the order's. */
+interface OpenGroup {
+  name: string;
+  ids: readonly string[];
+}
+
+/** Creates the port on the unpaid payments in one table. `marked` returns the writes of a payment whose `orderStatus` has changed. */
+export function openPaymentsOf<
+  P extends { status: string; returned: boolean; orderStatus: OrderStatus | null },
+>({
+  table,
+  id,
+  records,
+  marked,
+}: {
+  table: 'card_payment' | 'payment';
+  /** The column of the id. */
+  id: string;
+  records: Collection<P>;
+  marked(payment: P): Writes;
+}): OpenPayments {
+  const groups: Collection<OpenGroup> = {
+    name: `open ${table}`,
+    async load(sql, tenant, names) {
+      const rows = await selectOpen(sql, tenant, { table, id }, names);
+      return names.map((name) => ({
+        name,
+        ids: rows.flatMap((row) => (row.name === name ? [row.id] : [])),
+      }));
+    },
+    keyOf: ({ name }) => name,
+    // The payments themselves are what is saved.
+    save: () => Promise.resolve(),
+  };
+  return {
+    readOpen: (reader, order) =>
+      Promise.all(
+        namesOf(order).map(async (name) => {
+          const group = await reader.load(groups, name);
+          await Promise.all((group?.ids ?? []).map((each) => reader.load(records, each)));
+        }),
+      ),
+    opened: (state, order, added) =>
+      namesOf(order).map((name) => put(groups, { name, ids: [...state.need(groups, name).ids, added] })),
+    mark(state, order, orderStatus) {
+      const ids = new Set(namesOf(order).flatMap((name) => state.need(groups, name).ids));
+      return [...ids]
+        .map((each) => state.need(records, each))
+        .filter(({ status, returned }) => status === 'pending' || status === 'expired' || returned)
+        .filter((payment) => payment.orderStatus !== orderStatus)
+        .map((payment) => marked({ ...payment, orderStatus }))
+        .reduce<Writes>(joined, {});
+    },
+  };
+}
+
+async function selectOpen(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  { table, id }: { table: string; id: string },
+  names: readonly string[],
+): Promise<{ name: string; id: string }[]> {
+  const of = (kind: string, column: string) => {
+    const values = names.flatMap((name) =>
+      name.startsWith(`${kind} `) ? [name.slice(kind.length + 1)] : [],
+    );
+    const select = (status: 'pending' | 'expired' | 'failed') => raw`
+      select ${raw.ref(id)} as id from ${raw.table(table)}
+      where account_id = ${accountId} and environment = ${environment} and status = ${raw.lit(status)}
+        and ${raw.ref(column)} = named.name`;
+    return raw`
+      select ${kind}::text || ' ' || named.name as name, found.id from unnest(${values}::text[]) as named(name)
+      cross join lateral (
+        (${select('pending')})
+        union all (${select('expired')} order by number desc limit ${raw.lit(MAX_ENDED)})
+        union all (${select('failed')} and returned order by number desc limit ${raw.lit(MAX_ENDED)})
+      ) as found`;
+  };
+  const { rows } = await raw<{ name: string; id: string }>`
+    ${of('attempt', 'checkout_attempt')} union all ${of('external_id', 'external_id')}`.execute(sql);
+  return rows;
+}

@@ -1,0 +1,356 @@
+import { type RawBuilder, sql as raw } from 'kysely';
+import { ValidationError } from '../../kernel/errors.ts';
+import type { ListRange } from '../../kernel/list-range.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from './database.ts';
+
+// Pages and totals of a tenant's lists at a cost that does not grow with the list.
+
+// ── Pages ───────────────────────────────────────────────────────────────────────────────────────
+
+/** A part of a list: `limit` rows in `order`, after the first `offset`. */
+export interface ListPage {
+  table: string;
+  /** The columns to read; undefined: all. */
+  columns?: readonly string[] | undefined;
+  /** Conditions that every row fulfils, besides its tenant. */
+  where?: readonly RawBuilder<boolean>[] | undefined;
+  /** The values that each of these columns may have; undefined: any. */
+  oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
+  /** A row fulfils one of these conditions; each has a partial index. Undefined: all rows. Not allowed with `oneOf`. */
+  anyOf?: readonly RawBuilder<boolean>[] | undefined;
+  /** The columns to sort by, or an expression without `oneOf`. The last is the number, which no two rows share. */
+  order: readonly [...columns: (string | RawBuilder<unknown>)[], number: 'number'];
+  direction?: 'asc' | 'desc' | undefined;
+  limit: number;
+  offset?: number | undefined;
+  /** Whether a condition names what is looked for, which few rows are: then these are collected, and sorted. */
+  isOfFew?: boolean | undefined;
+}
+
+/**
+ * Reads a page. For `status in (…)` PostgreSQL would walk the whole list where these statuses are rare, or sort all rows
+ * that have them where they are common. So each combination of values is read as a list of its own, which an index has in
+ * order: the first numbers of each from the indexes alone, then the rows of the page.
+ */
+export async function selectPage<Row>(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  {
+    table,
+    columns,
+    where = [],
+    oneOf = {},
+    anyOf,
+    order,
+    direction = 'desc',
+    limit,
+    offset = 0,
+    isOfFew,
+  }: ListPage,
+): Promise<Row[]> {
+  const selected = columns ? raw.join(columns.map((column) => raw.ref(column))) : raw`*`;
+  const columnsOfOrder = order.filter((column) => typeof column === 'string');
+  const ordering = raw.join(
+    order.map((by) => raw`${typeof by === 'string' ? raw.ref(by) : by} ${raw.raw(direction)}`),
+  );
+  const rowsWith = (...conditions: RawBuilder<unknown>[]) => {
+    const all = [raw`account_id = ${accountId} and environment = ${environment}`, ...where, ...conditions];
+    return raw`from ${raw.table(table)} where ${raw.join(all, raw` and `)}`;
+  };
+  const parts = anyOf?.map((condition) => [condition]) ?? combinations(oneOf);
+  if (parts === null) {
+    const { rows } = await raw<Row>`
+      select ${selected} ${rowsWith()} order by ${ordering}
+      limit ${isOfFew ? raw`${limit}` : sizeOfPage(limit)} offset ${offset}`.execute(sql);
+    return rows;
+  }
+  if (parts.length === 0) return [];
+  const keys = raw.join(columnsOfOrder.map((column) => raw.ref(column)));
+  // With the values as constants PostgreSQL knows how rare each is; for values of a joined list it would take an average.
+  const firstOfEach = parts.map(
+    (conditions) =>
+      raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${sizeOfPage(limit + offset)})`,
+  );
+  // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of the page,
+  // which is long where the page shows old rows.
+  const { rows } = await raw<Row>`
+    select listed.* from (
+      select ${keys} from (${raw.join(firstOfEach, raw` union all `)}) part
+      order by ${ordering} limit ${limit} offset ${offset}
+    ) page
+    cross join lateral (select ${selected} ${rowsWith(raw`number = page.number`)} limit 1) listed
+    order by ${raw.join(columnsOfOrder.map((column) => raw`${raw.ref(`page.${column}`)} ${raw.raw(direction)}`))}`.execute(
+    sql,
+  );
+  return rows;
+}
+
+/**
+ * The size of a page, as the limit of a statement. PostgreSQL plans without knowing it. Of values that it takes for rarer than
+ * they are, such as those of an expression, it would expect fewer rows than a page has: then to collect all rows and to sort
+ * them seems as cheap to it as an index in the order of the page.
+ */
+export function sizeOfPage(limit: number | RawBuilder<number>): RawBuilder<number> {
+  return raw<number>`(select ${limit}::bigint)`;
+}
+
+/** Reads a range of a list in the order of the numbers, newest first. */
+export async function selectRange<Row>(
+  sql: Sql,
+  tenant: Tenant,
+  { where = [], ...list }: Pick<ListPage, 'table' | 'columns' | 'where' | 'oneOf'>,
+  { end, limit, offset, after, before }: ListRange & { offset?: number | undefined },
+): Promise<Row[]> {
+  const rows = await selectPage<Row>(sql, tenant, {
+    ...list,
+    where: [...where, ...between({ after, before })],
+    order: ['number'],
+    direction: end === 'first' ? 'desc' : 'asc',
+    limit,
+    offset,
+  });
+  return end === 'first' ? rows : rows.reverse();
+}
+
+/** Every combination of the values; null if no column is restricted. */
+function combinations(oneOf: NonNullable<ListPage['oneOf']>): RawBuilder<boolean>[][] | null {
+  const filters = Object.entries(oneOf).flatMap(([column, values]) =>
+    values ? [[...new Set(values)].map((value) => raw<boolean>`${raw.ref(column)} = ${value}`)] : [],
+  );
+  if (filters.length === 0) return null;
+  return filters.reduce<RawBuilder<boolean>[][]>(
+    (found, values) => found.flatMap((part) => values.map((value) => [...part, value])),
+    [[]],
+  );
+}
+
+/**
+ * The conditions of a page that lies behind `after` and before `before`, places of the list, and inside a period. Each side
+ * has one condition, because with two PostgreSQL may begin to read at the farther one. Rows are numbered from 1.
+ */
+export function boundsOfPage(
+  { accountId, environment }: Tenant,
+  {
+    table,
+    where = [],
+    instant,
+    after,
+    before,
+    period,
+  }: {
+    table: string;
+    /** Conditions that the rows of the list fulfil, besides their tenant, by which an index finds a place. */
+    where?: readonly RawBuilder<boolean>[];
+    /** The column of the period. */
+    instant: string;
+    after?: number | undefined;
+    before?: number | undefined;
+    period: Period;
+  },
+): RawBuilder<boolean>[] {
+  const column = raw.ref(instant);
+  const bound = (side: '<' | '>', number: number | undefined, end: Date | undefined) => {
+    if (number === undefined) return inPeriod(instant, side === '<' ? { before: end } : { from: end });
+    const beyond = raw.raw(side);
+    if (!isOfPeriod(period)) return [raw<boolean>`number ${beyond} ${number}`];
+    const at = raw`(select ${raw.ref(`placed.${instant}`)} from ${raw.table(table)} placed
+      where ${raw.join(
+        [raw`account_id = ${accountId} and environment = ${environment} and number = ${number}`, ...where],
+        raw` and `,
+      )})`;
+    if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
+    // The period begins with an instant, and ends before one.
+    const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
+    // A row without the instant fulfils neither `when`: the bound is null, so that nothing is found behind such a row.
+    const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::timestamptz end`;
+    return [
+      raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
+    ];
+  };
+  return [...bound('<', after, period.before), ...bound('>', before, period.from)];
+}
+
+/**
+ * Checks the cursors of a page without rows in a list that an instant orders. Behind a row without that instant nothing is
+ * found, and the list would end there. Such a cursor is of the list with another filter, or its row has lost the instant.
+ *
+ * @throws ValidationError naming the argument
+ */
+export async function assertCursorsPlaced(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  {
+    table,
+    where = [],
+    instant,
+    ...cursors
+  }: {
+    table: string;
+    where?: readonly RawBuilder<boolean>[];
+    instant: RawBuilder<unknown>;
+    after?: number | undefined;
+    before?: number | undefined;
+  },
+): Promise<void> {
+  for (const path of ['after', 'before'] as const) {
+    const number = cursors[path];
+    if (number === undefined) continue;
+    const conditions = [
+      raw`account_id = ${accountId} and environment = ${environment} and number = ${number}`,
+      ...where,
+      raw`${instant} is null`,
+    ];
+    const { rows } =
+      await raw`select 1 from ${raw.table(table)} where ${raw.join(conditions, raw` and `)}`.execute(sql);
+    if (rows.length > 0)
+      throw new ValidationError([
+        { path, message: 'has no place in this list: its item lacks the date that orders the list' },
+      ]);
+  }
+}
+
+/** The conditions of rows behind `after` and before `before`, where a list is in the order of their numbers. */
+function between({ after, before }: Pick<ListRange, 'after' | 'before'>): RawBuilder<boolean>[] {
+  return [
+    ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
+    ...(before === undefined ? [] : [raw<boolean>`number > ${before}`]),
+  ];
+}
+
+/** The conditions of rows inside a period. */
+export function inPeriod(instant: string, { from, before }: Period): RawBuilder<boolean>[] {
+  const column = raw.ref(instant);
+  return [
+    ...(from ? [raw<boolean>`${column} >= ${from}`] : []),
+    ...(before ? [raw<boolean>`${column} < ${before}`] : []),
+  ];
+}
+
+/** Whether a period has an end: then a list is read in the order of its instants. */
+export function isOfPeriod({ from, before }: Period): boolean {
+  return from !== undefined || before !== undefined;
+}
+
+// ── Totals ──────────────────────────────────────────────────────────────────────────────────────
+
+/** Tables whose rows `list_count` counts: see migrations/0015_list_counts.sql. */
+export type CountedList =
+  | 'card_payment'
+  | 'payout'
+  | 'subaccount'
+  | 'statement_entry'
+  | 'subaccount_payout'
+  | 'product'
+  | 'webhook_delivery'
+  | 'observed'
+  | 'refund'
+  | 'payment'
+  | 'charge'
+  | 'dispute'
+  | 'pix_subscription'
+  | 'payment_return';
+
+export interface ListFilter {
+  list: CountedList;
+  /** The parent of the rows, such as their subaccount, or any of several; null: any at all. */
+  parent?: string | readonly string[] | null | undefined;
+  kind?: readonly string[] | undefined;
+  status?: readonly string[] | undefined;
+}
+
+/** Counts the rows of a list that match the filter. */
+export async function countList(sql: Sql, tenant: Tenant, filter: ListFilter): Promise<number> {
+  if (
+    [filter.parent, filter.kind, filter.status].some((values) => Array.isArray(values) && values.length === 0)
+  )
+    return 0;
+  const { count } = await countQuery(sql, tenant, filter)
+    .where('seconds', '=', 0)
+    .select(SUM.as('count'))
+    .executeTakeFirstOrThrow();
+  return count;
+}
+
+/** The sum of counts, as a whole number. */
+export const SUM = raw<number>`coalesce(sum(list_count.count), 0)::bigint`;
+
+/** A period of time, from `from` on and before `before`. */
+export interface Period {
+  from?: Date | undefined;
+  before?: Date | undefined;
+}
+
+/**
+ * Counts the rows of a period that match the filter, in one statement. `countRows` counts the rows of a part of the period
+ * that is shorter than the periods of `list_count`.
+ */
+export async function countListInPeriod(
+  sql: Sql,
+  tenant: Tenant,
+  filter: ListFilter,
+  period: Period,
+  countRows: (part: Period) => RawBuilder<number>,
+): Promise<number> {
+  if (filter.kind?.length === 0 || filter.status?.length === 0) return 0;
+  const terms = splitPeriod(period).map(({ seconds, ...part }) => {
+    if (seconds === 0) return countRows(part);
+    let query = countQuery(sql, tenant, filter).select(SUM.as('count')).where('seconds', '=', seconds);
+    if (part.from) query = query.where('since', '>=', part.from);
+    if (part.before) query = query.where('since', '<', part.before);
+    return raw<number>`${query}`;
+  });
+  if (terms.length === 0) return 0;
+  const { rows } = await raw<{ count: number }>`select ${raw.join(terms, raw` + `)} as count`.execute(sql);
+  return rows[0]!.count;
+}
+
+/** The lengths of the periods that are counted, in seconds: an hour, a day, 32 days. */
+const PERIODS_S = [3_600, 86_400, 2_764_800];
+
+/** Splits a period into the longest periods of these lengths, and the rest at its ends, with 0 for `seconds`. */
+export function splitPeriod(
+  { from, before }: Period,
+  lengths: readonly number[] = PERIODS_S,
+): (Period & { seconds: number })[] {
+  const parts: (Period & { seconds: number })[] = [];
+  let [start, end] = [
+    from?.getTime() ?? Number.NEGATIVE_INFINITY,
+    before?.getTime() ?? Number.POSITIVE_INFINITY,
+  ];
+  let seconds = 0;
+  const add = (partStart: number, partEnd: number) => {
+    if (partStart >= partEnd) return;
+    parts.push({
+      seconds,
+      ...(Number.isFinite(partStart) && { from: new Date(partStart) }),
+      ...(Number.isFinite(partEnd) && { before: new Date(partEnd) }),
+    });
+  };
+  for (const longer of lengths) {
+    const ms = longer * 1_000;
+    const [first, last] = [Math.ceil(start / ms) * ms, Math.floor(end / ms) * ms];
+    if (first >= last) break;
+    add(start, first);
+    add(last, end);
+    [start, end, seconds] = [first, last, longer];
+  }
+  add(start, end);
+  return parts;
+}
+
+function countQuery(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  { list, parent = '', kind, status }: ListFilter,
+) {
+  let query = sql
+    .selectFrom('list_count')
+    .where('account_id', '=', accountId)
+    .where('environment', '=', environment)
+    .where('list', '=', list);
+  if (parent !== null) query = query.where('parent', 'in', typeof parent === 'string' ? [parent] : parent);
+  if (kind) query = query.where('kind', 'in', kind);
+  if (status) query = query.where('status', 'in', status);
+  return query;
+}

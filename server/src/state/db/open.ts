@@ -1,0 +1,40 @@
+import type { Clock } from '../../kernel/clock.ts';
+import type { Database, DatabaseMeter } from './database.ts';
+import type { Log } from './log.ts';
+import { openPglite } from './pglite.ts';
+import type { StartingPglite } from './pglite-backend.ts';
+import { openPostgres } from './postgres.ts';
+
+export interface DatabaseOptions {
+  /** A PostgreSQL server. Without it PGlite keeps everything in `dataDir`. */
+  databaseUrl?: string | undefined;
+  /** PGlite's folder, or `memory` for none. */
+  dataDir: string;
+  /** The most connections to a PostgreSQL server for requests and due work. */
+  poolSize?: number | undefined;
+  clock: Clock;
+  log: Log;
+  /** Called once, when the database cannot continue: the process has to end. */
+  onFatal: (error: Error) => void;
+  /** A PGlite that is starting, in place of a new one. */
+  pglite?: StartingPglite | undefined;
+  meter?: DatabaseMeter;
+  /** The number of the newest migration that this server knows. */
+  knownMigration?: number | undefined;
+  /** Replaces the deadline of a PostgreSQL in a test. */
+  waitMs?: number | undefined;
+}
+
+/** Opens the database. Throws `DataDirLockedError` when another process uses the folder. */
+export function openDatabase({
+  databaseUrl,
+  poolSize,
+  knownMigration,
+  pglite,
+  waitMs,
+  ...options
+}: DatabaseOptions): Promise<Database> {
+  return databaseUrl
+    ? openPostgres({ databaseUrl, poolSize, knownMigration, waitMs, ...options })
+    : openPglite({ ...options, pglite });
+}

@@ -1,0 +1,41 @@
+import type pg from 'pg';
+import type { Clock } from '../../kernel/clock.ts';
+import type { DatabaseMeter } from './database.ts';
+
+/** Codes with which a database refuses writes though it answers: a full disk, a lack of memory, a fault of its files. */
+const REFUSES_WRITES = /^(?:53100|53200|53400|58\w{3})$/;
+
+/** The time after a refused write in which no other write is tried: what is tried is smaller, and might succeed. */
+const HELD_MS = 5_000;
+
+/** The last write that the database refused for a reason of its own. Its connections share it. */
+export interface RefusedWrites {
+  /** Records the failure of a statement that writes, where its cause is the database's own. */
+  onFailure(error: pg.DatabaseError): void;
+  /** The last refusal, until a larger write has succeeded; null where there is none. */
+  last(): pg.DatabaseError | null;
+  /** Whether it is so recent that nothing is to be tried. */
+  isRecent(): boolean;
+  /** Forgets this refusal, unless another one came since. */
+  forget(refusal: pg.DatabaseError): void;
+}
+
+export function createRefusedWrites(clock: Clock, meter: DatabaseMeter | undefined): RefusedWrites {
+  let last: { error: pg.DatabaseError; at: number } | null = null;
+  return {
+    onFailure(error) {
+      if (!REFUSES_WRITES.test(error.code ?? '')) return;
+      last = { error, at: clock.ms() };
+      meter?.onRefusedWrite();
+    },
+    last: () => last?.error ?? null,
+    isRecent() {
+      const now = clock.ms();
+      // A clock that was set back must not keep it recent.
+      return last !== null && last.at <= now && now < last.at + HELD_MS;
+    },
+    forget(refusal) {
+      if (last?.error === refusal) last = null;
+    },
+  };
+}

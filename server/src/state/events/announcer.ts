@@ -1,0 +1,29 @@
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import type { Database } from '../db/database.ts';
+import { announcement, STREAM_CHANNEL } from './log-tailer.ts';
+
+/**
+ * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is
+ * a transaction with a flush of its own.
+ */
+export function createAnnouncer(database: Database, onError: (error: unknown) => void) {
+  /** The announcement of the newest version of each tenant. */
+  const waiting = new Map<string, string>();
+  let inFlight: Promise<void> | null = null;
+  async function announceAll() {
+    while (waiting.size > 0) {
+      const announcements = [...waiting.values()];
+      waiting.clear();
+      await database.notify(STREAM_CHANNEL, ...announcements).catch(onError);
+    }
+    inFlight = null;
+  }
+  return {
+    announce(tenant: Tenant, version: number) {
+      waiting.set(tenantKey(tenant), announcement(tenant, version));
+      inFlight ??= announceAll();
+    },
+    /** Resolves when every notification has been sent. */
+    idle: async () => inFlight,
+  };
+}

@@ -1,0 +1,343 @@
+import { type Clock, plusMs } from '../../kernel/clock.ts';
+import { inSlices } from '../../kernel/slices.ts';
+import { type Tenant, tenantKey } from '../../kernel/tenant.ts';
+import type { Database } from '../db/database.ts';
+import type { Snapshots, StoredEvent } from './event.ts';
+import { type Appended, type Position, readAfter, readPosition, type Topic } from './log.ts';
+
+/**
+ * Delivers the new events of each tenant that has listeners, with one reader a tenant for any number of them: the live end
+ * of its log. A wake says only that there may be more; the log says what is delivered, in order, each version once. Where
+ * the log was set back behind what was delivered (an asynchronous standby was promoted), the listeners are notified, and
+ * delivery continues from the new head.
+ */
+export interface LogTailer {
+  /** Parses snapshots from the log, here and for a subscriber that still catches up. */
+  readonly snapshots: Snapshots;
+  /**
+   * Reports a commit for this tenant. A commit of this instance passes what it has `appended`: where that continues what
+   * was delivered, nothing is read.
+   */
+  wake(tenant: Tenant, appended?: Appended): void;
+  /**
+   * Joins the live end if it is at `after` or before it, or creates one there; from then on `onEvent` gets each event of
+   * the topic beyond `after`. Null if the live end has passed `after`: the listener has to read on in the log first. The
+   * live end is removed with its last listener.
+   */
+  join(tenant: Tenant, listener: Listener): (() => void) | null;
+  /** The number of listeners at the live end of a tenant, on this instance. */
+  listenerCount(tenant: Tenant): number;
+  /**
+   * Passes each new event of the topic to `onEvent`. Calls `onSetBack` when the log was set back: events before its new
+   * head were not delivered, and delivered ones may be lost; from then on `onEvent` gets each event after that head.
+   */
+  listen(
+    tenant: Tenant,
+    topic: Topic,
+    onEvent: (event: StoredEvent) => void,
+    onSetBack: () => void,
+  ): Promise<() => void>;
+  /** Listens for the commits of other instances from now on. */
+  start(): Promise<void>;
+  close(): Promise<void>;
+}
+
+export interface Listener {
+  readonly topic: Topic;
+  /** The version of the last event that it has read or received: each delivery moves it on. */
+  after: number;
+  /** The mark of the event at which it joins. */
+  mark: number;
+  onEvent(event: StoredEvent): void;
+  /** Called when the log was set back behind what the live end has delivered. The listener stays, at the new head. */
+  onSetBack(): void;
+  /**
+   * The listener was removed, and has to read on in the log first: it had joined ahead of the live end, which has not
+   * delivered the same event at that position.
+   */
+  onDropped(): void;
+}
+
+/** The channel of the notifications that instances send after a commit: see `announcement`. */
+export const STREAM_CHANNEL = 'psa_stream';
+
+/**
+ * The notification of a commit: the tenant and its newest version. An instance that has delivered that version does not
+ * read. Without a version, each instance reads.
+ */
+export function announcement(tenant: Tenant, version?: number): string {
+  return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
+}
+
+/** The key of the tenant that a notification is about; null for any tenant, where notifications may have been lost. */
+export function announcedTenant(payload: string): string | null {
+  return payload.split(' ')[0] || null;
+}
+
+/** The interval of the poll: an event comes this late where its notification was lost. */
+const POLL_MS = 5_000;
+const PAGE = 200;
+
+interface Tail {
+  tenant: Tenant;
+  /** The version of the last event that was delivered, or is being delivered, to all who had joined before. */
+  position: number;
+  /** The mark of the event at `position`. */
+  mark: number;
+  listeners: Map<string, Set<Listener>>;
+  /** Listeners that joined ahead of `position`, each with its leave function, until the event that they have read comes. */
+  ahead: Map<Listener, () => void>;
+  /** The number of listeners; a live end without any is no longer in the map. */
+  listenerCount: number;
+  reading: Promise<void> | null;
+  rerun: boolean;
+}
+
+export function createLogTailer({
+  database,
+  snapshots,
+  clock,
+  onError,
+  onDelivered,
+}: {
+  database: Database;
+  snapshots: Snapshots;
+  clock: Clock;
+  onError: (error: unknown) => void;
+  /** Called with each event and the number of its listeners, at least one. Must not throw. */
+  onDelivered?: (event: StoredEvent, listeners: number) => void;
+}): LogTailer {
+  const tails = new Map<string, Tail>();
+  let closed = false;
+  let unlisten: (() => Promise<void>) | undefined;
+  let cancelPoll: (() => void) | undefined;
+
+  function read(tail: Tail): Promise<void> {
+    if (tail.reading !== null) {
+      tail.rerun = true;
+      return tail.reading;
+    }
+    tail.reading = (async () => {
+      try {
+        do {
+          tail.rerun = false;
+          const ahead = [...tail.ahead.keys()];
+          const { events, through, mark, isSetBack } = await readAfter(database.sql, tail.tenant, {
+            snapshots,
+            after: tail.position,
+            mark: tail.mark,
+            limit: PAGE,
+          });
+          if (isSetBack) {
+            await restart(tail);
+            continue;
+          }
+          const delivered = deliverAll(tail, events);
+          if (delivered) await delivered;
+          tail.position = through;
+          tail.mark = mark;
+          if (events.length === PAGE) tail.rerun = true;
+          // These had read events beyond the head that was read after that: the log was set back.
+          else for (const listener of ahead) if (listener.after > through) drop(tail, listener);
+        } while (tail.rerun && !closed && tail.listenerCount > 0);
+      } catch (error) {
+        // The poll reads again from the same position.
+        if (!closed) onError(error);
+      } finally {
+        tail.reading = null;
+      }
+    })();
+    return tail.reading;
+  }
+
+  /** Continues from the present head of the log, and notifies all listeners that it was set back. */
+  async function restart(tail: Tail): Promise<void> {
+    const head = await readPosition(database.sql, tail.tenant);
+    tail.position = head.version;
+    tail.mark = head.mark;
+    // Their positions may be in the log as it is now: they check that when they read on.
+    for (const listener of [...tail.ahead.keys()]) drop(tail, listener);
+    const listeners = [...tail.listeners.values()].flatMap((each) => [...each]);
+    await inSlices(listeners, (listener) => {
+      listener.after = head.version;
+      try {
+        listener.onSetBack();
+      } catch (error) {
+        onError(error);
+      }
+    });
+  }
+
+  function drop(tail: Tail, listener: Listener): void {
+    const leave = tail.ahead.get(listener);
+    if (!leave) return;
+    leave();
+    try {
+      listener.onDropped();
+    } catch (error) {
+      onError(error);
+    }
+  }
+
+  /** Delivers the events in order; synchronously where there are few listeners. */
+  function deliverAll(tail: Tail, events: readonly StoredEvent[], from = 0): Promise<void> | void {
+    for (let index = from; index < events.length; index += 1) {
+      const delivered = deliver(tail, events[index]!);
+      if (delivered) return delivered.then(() => deliverAll(tail, events, index + 1));
+    }
+  }
+
+  function deliver(tail: Tail, event: StoredEvent): Promise<void> | void {
+    // A listener that joins from here on has the event already, or reads it from the log.
+    tail.position = event.version;
+    tail.mark = event.mark;
+    if (tail.ahead.size > 0) checkAhead(tail, event);
+    let listeners = 0;
+    const delivered = inSlices(listenersTo(tail, event), (listener) => {
+      if (event.version <= listener.after) return;
+      listener.after = event.version;
+      listeners += 1;
+      try {
+        listener.onEvent(event);
+      } catch (error) {
+        // A listener that throws must not keep the event from the others.
+        onError(error);
+      }
+    });
+    const report = () => {
+      if (listeners > 0) onDelivered?.(event, listeners);
+    };
+    return delivered ? delivered.then(report) : report();
+  }
+
+  function checkAhead(tail: Tail, event: StoredEvent): void {
+    for (const listener of [...tail.ahead.keys()]) {
+      if (listener.after > event.version) continue;
+      if (listener.after === event.version && listener.mark === event.mark) tail.ahead.delete(listener);
+      else drop(tail, listener);
+    }
+  }
+
+  function poll(): void {
+    cancelPoll = clock.schedule(plusMs(clock.now(), POLL_MS), () => {
+      for (const tail of tails.values()) void read(tail);
+      if (!closed) poll();
+    });
+  }
+
+  function wake(tenant: Tenant, { events, previousMark }: Appended = NOTHING): void {
+    const tail = tails.get(tenantKey(tenant));
+    if (!tail) return;
+    const continues = events[0]?.version === tail.position + 1 && previousMark === tail.mark;
+    if (tail.reading !== null || !continues) return void read(tail);
+    const delivered = deliverAll(tail, events);
+    if (!delivered) return;
+    tail.rerun = false;
+    tail.reading = delivered.then(() => {
+      tail.reading = null;
+      if (tail.rerun && !closed && tail.listenerCount > 0) return read(tail);
+    });
+  }
+
+  function onNotify(payload: string): void {
+    if (payload === '') {
+      for (const tail of tails.values()) void read(tail);
+      return;
+    }
+    const [key = '', version = Number.POSITIVE_INFINITY] = payload.split(' ');
+    const tail = tails.get(key);
+    if (tail && tail.position < Number(version)) void read(tail);
+  }
+
+  function join(tenant: Tenant, listener: Listener): (() => void) | null {
+    const { after: version, mark } = listener;
+    const tail = tails.get(tenantKey(tenant)) ?? createTail(tenant, { version, mark });
+    if (tail.position <= version) return add(tail, listener);
+    // The log may have been set back to where the listener is, and the live end has not noticed yet.
+    void read(tail);
+    return null;
+  }
+
+  function add(tail: Tail, listener: Listener): () => void {
+    const name = tenantKey(tail.tenant);
+    tails.set(name, tail);
+    const key = topicKey(listener.topic);
+    const listeners = tail.listeners.get(key) ?? new Set();
+    tail.listeners.set(key, listeners.add(listener));
+    tail.listenerCount += 1;
+    const leave = () => {
+      if (!listeners.delete(listener)) return;
+      tail.ahead.delete(listener);
+      tail.listenerCount -= 1;
+      if (listeners.size === 0 && tail.listeners.get(key) === listeners) tail.listeners.delete(key);
+      if (tail.listenerCount === 0 && tails.get(name) === tail) tails.delete(name);
+    };
+    if (listener.after > tail.position || listener.mark !== tail.mark) tail.ahead.set(listener, leave);
+    // Something may have been committed since the position was read, before there was a listener to wake.
+    void read(tail);
+    return leave;
+  }
+
+  async function listen(
+    tenant: Tenant,
+    topic: Topic,
+    onEvent: (event: StoredEvent) => void,
+    onSetBack: () => void,
+  ): Promise<() => void> {
+    const name = tenantKey(tenant);
+    let tail = tails.get(name);
+    if (!tail) {
+      const head = await readPosition(database.sql, tenant);
+      tail = tails.get(name) ?? createTail(tenant, head);
+    }
+    // A listener that joins exactly at the live end misses nothing from now on, and is not ahead of it.
+    const { position: after, mark } = tail;
+    return add(tail, { topic, after, mark, onEvent, onSetBack, onDropped: () => undefined });
+  }
+
+  return {
+    snapshots,
+    wake,
+    listenerCount: (tenant) => tails.get(tenantKey(tenant))?.listenerCount ?? 0,
+    join,
+    listen,
+    async start() {
+      unlisten = await database.listen(STREAM_CHANNEL, onNotify);
+      poll();
+    },
+    async close() {
+      closed = true;
+      cancelPoll?.();
+      await unlisten?.();
+      await Promise.all([...tails.values()].map((tail) => tail.reading));
+    },
+  };
+}
+
+const NOTHING: Appended = { events: [], previousMark: 0 };
+
+function createTail(tenant: Tenant, { version, mark }: Position): Tail {
+  return {
+    tenant,
+    position: version,
+    mark,
+    listeners: new Map(),
+    ahead: new Map(),
+    listenerCount: 0,
+    reading: null,
+    rerun: false,
+  };
+}
+
+function* listenersTo({ listeners }: Tail, event: StoredEvent): Generator<Listener> {
+  for (const topic of [topicKey(event), topicKey({ resource: event.resource }), ALL])
+    yield* listeners.get(topic) ?? [];
+}
+
+/** The key of the topic of every event. */
+const ALL = '*';
+
+function topicKey({ resource, resourceId }: Topic): string {
+  if (resource === undefined) return ALL;
+  return resourceId === undefined ? resource : `${resource}:${resourceId}`;
+}

@@ -1,0 +1,280 @@
+import { randomInt } from 'node:crypto';
+import { type Nullable, sql as raw } from 'kysely';
+import type { Tenant } from '../../kernel/tenant.ts';
+import type { Sql } from '../db/database.ts';
+import {
+  type EventRow,
+  eventFromRow,
+  type NewEvent,
+  type Resource,
+  type Snapshots,
+  type StoredEvent,
+} from './event.ts';
+
+/** Selects the events of one resource, or of one kind of resource; without `resource` every event of the tenant. */
+export interface Topic {
+  readonly resource?: Resource;
+  readonly resourceId?: string;
+  /** The kinds that are looked at, where every event is selected. */
+  readonly resources?: readonly Resource[];
+}
+
+/**
+ * Takes the tenant's lock, held to the end of the transaction, and returns the version of the newest event. Null, and no
+ * lock, for a tenant without a log: call `openStream`, then try again.
+ */
+export async function lockStream(sql: Sql, { accountId, environment }: Tenant): Promise<number | null> {
+  const { rows } = await raw<{ version: number }>`
+    /* lock_stream */
+    select version from stream where account_id = ${accountId} and environment = ${environment} for update
+  `.execute(sql);
+  return rows[0]?.version ?? null;
+}
+
+/** Creates the log of a tenant, unless another instance has just created it. */
+export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
+  await sql
+    .insertInto('stream')
+    .values({ account_id: tenant.accountId, environment: tenant.environment })
+    .onConflict((conflict) => conflict.doNothing())
+    .execute();
+}
+
+/**
+ * A position in a tenant's log: a version, and the mark of its event, by which the same log is recognised. Both are 0
+ * before the first event. The mark is also 0 where the event is no longer in the log.
+ */
+export interface Position {
+  readonly version: number;
+  readonly mark: number;
+}
+
+/** Assigns the versions right after `head` to events, and one new mark to all: a transaction appends all of them or none. */
+export function assignVersions(
+  events: readonly NewEvent[],
+  { head, occurredAt }: { head: number; occurredAt: Date },
+): StoredEvent[] {
+  return numbered(events, { version: head, mark: randomInt(1, MARKS), occurredAt });
+}
+
+/** Assigns the versions right after an event of the same transaction, with its mark. */
+export function continueVersions(events: readonly NewEvent[], last: StoredEvent): StoredEvent[] {
+  return numbered(events, last);
+}
+
+function numbered(
+  events: readonly NewEvent[],
+  { version, mark, occurredAt }: Pick<StoredEvent, 'version' | 'mark' | 'occurredAt'>,
+): StoredEvent[] {
+  return events.map((event, index) => ({ version: version + 1 + index, mark, occurredAt, ...event }));
+}
+
+const MARKS = 2 ** 24;
+
+/** Events that were appended, and the mark of the event before them. */
+export interface Appended {
+  readonly events: readonly StoredEvent[];
+  readonly previousMark: number;
+}
+
+/** Appends the events from `assignVersions`, under the lock of `lockStream`. */
+export async function append(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  events: readonly StoredEvent[],
+): Promise<Appended> {
+  const [first, last] = [events[0], events.at(-1)];
+  if (!first || !last) return { events, previousMark: 0 };
+  const { rows } = await raw<{ mark: number | null }>`
+    /* append_events */
+    with appended as (
+      insert into event
+        (account_id, environment, version, mark, kind, resource, resource_id, previous_status, occurred_at, snapshot)
+      select ${accountId}::text, ${environment}::text, e.version, ${last.mark}::integer, e.kind, e.resource, e.resource_id,
+        e.previous_status, ${last.occurredAt}::timestamptz, e.snapshot::jsonb
+      from unnest(
+        ${events.map(({ version }) => version)}::bigint[],
+        ${events.map(({ kind }) => kind)}::text[],
+        ${events.map(({ resource }) => resource)}::text[],
+        ${events.map(({ resourceId }) => resourceId)}::text[],
+        ${events.map(({ previousStatus }) => previousStatus)}::text[],
+        ${events.map(({ snapshot }) => JSON.stringify(snapshot))}::text[]
+      ) e (version, kind, resource, resource_id, previous_status, snapshot)
+    )
+    update stream set version = ${last.version}::bigint
+    where account_id = ${accountId}::text and environment = ${environment}::text
+    returning (
+      select mark from event
+      where account_id = ${accountId}::text and environment = ${environment}::text
+        and version = ${first.version - 1}::bigint
+    ) as mark
+  `.execute(sql);
+  return { events, previousMark: rows[0]?.mark ?? 0 };
+}
+
+/** The version of the newest event; 0 before the first one. */
+export async function readHead(sql: Sql, tenant: Tenant): Promise<number> {
+  return (await readPosition(sql, tenant)).version;
+}
+
+/** The position of the newest event. */
+export async function readPosition(sql: Sql, { accountId, environment }: Tenant): Promise<Position> {
+  const { rows } = await raw<{ version: number; mark: number | null }>`
+    select stream.version, event.mark from stream left join event using (account_id, environment, version)
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+  `.execute(sql);
+  const { version, mark } = rows[0] ?? EMPTY_LOG;
+  return { version, mark: mark ?? 0 };
+}
+
+const EMPTY_LOG: Position = { version: 0, mark: 0 };
+
+/** The mark of the event with this version; 0 if there is none. */
+export async function readMark(sql: Sql, tenant: Tenant, version: number): Promise<number> {
+  const row = await eventsOf(sql, tenant).select('mark').where('version', '=', version).executeTakeFirst();
+  return row?.mark ?? 0;
+}
+
+/** The newest event of the topic up to a version; null if there is none. */
+export async function readNewest(
+  sql: Sql,
+  tenant: Tenant,
+  { snapshots, upTo, topic }: { snapshots: Snapshots; upTo: number; topic: Topic },
+): Promise<StoredEvent | null> {
+  let query = eventsOf(sql, tenant).selectAll().where('version', '<=', upTo);
+  if (topic.resource !== undefined) query = query.where('resource', '=', topic.resource);
+  if (topic.resourceId !== undefined) query = query.where('resource_id', '=', topic.resourceId);
+  const row = await query.orderBy('version', 'desc').limit(1).executeTakeFirst();
+  return row ? eventFromRow(row, snapshots) : null;
+}
+
+/** A page of the log after a version. */
+export interface LogRead {
+  readonly events: StoredEvent[];
+  /** The version up to which the page is complete, and the mark of its event. */
+  readonly through: number;
+  readonly mark: number;
+  /**
+   * The log has not reached the version, or holds an event with another mark there: it was set back, and what it holds
+   * after the version does not continue what was read before.
+   */
+  readonly isSetBack: boolean;
+}
+
+interface LogReadOptions {
+  snapshots: Snapshots;
+  after: number;
+  /** The mark of the event at `after`; left out where nothing was read before. */
+  mark?: number;
+  topic?: Topic | undefined;
+}
+
+/** Up to `limit` events of the topic after a version, oldest first. */
+export function readAfter(
+  sql: Sql,
+  tenant: Tenant,
+  { limit, ...options }: LogReadOptions & { limit: number },
+): Promise<LogRead> {
+  return readLog(sql, tenant, { ...options, limit, isNewestFirst: false });
+}
+
+/** The newest event of the topic after a version, if there is one. */
+export function readNewestAfter(sql: Sql, tenant: Tenant, options: LogReadOptions): Promise<LogRead> {
+  return readLog(sql, tenant, { ...options, limit: 1, isNewestFirst: true });
+}
+
+/** Reads the head and the events in one statement, so that no event up to that head can still be missing. */
+async function readLog(
+  sql: Sql,
+  tenant: Tenant,
+  {
+    snapshots,
+    after,
+    mark,
+    topic,
+    limit,
+    isNewestFirst,
+  }: LogReadOptions & { limit: number; isNewestFirst: boolean },
+): Promise<LogRead> {
+  const { accountId, environment } = tenant;
+  // The query of the live ends, which always has the same text, is planned once; a topic has its own index.
+  const isOfAll = topic?.resource === undefined;
+  const name = isOfAll ? raw`/* read_after */` : raw``;
+  const whereResource = isOfAll ? raw`` : raw`and resource = ${topic.resource}`;
+  const whereId = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
+  const order = isNewestFirst ? raw`desc` : raw``;
+  // Of all events the last one that is read is the head. Otherwise it is joined: a subquery would run for each row.
+  const headMark = isOfAll ? raw`null::integer` : raw`head.mark`;
+  const joinHead = isOfAll
+    ? raw``
+    : raw`left join event head on head.account_id = ${accountId}::text and head.environment = ${environment}::text
+        and head.version = stream.version`;
+  const { rows } = await raw<
+    { head: number; head_mark: number | null; mark_before: number | null } & Nullable<EventRow>
+  >`${name}
+    select
+      stream.version as head,
+      ${headMark} as head_mark,
+      (
+        select mark from event
+        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${after}::bigint
+      ) as mark_before,
+      e.version, e.mark, e.kind, e.resource, e.resource_id, e.previous_status, e.occurred_at, e.snapshot
+    from stream ${joinHead} left join lateral (
+      select * from event
+      where account_id = ${accountId}::text and environment = ${environment}::text and version > ${after}::bigint
+        ${whereResource} ${whereId}
+      order by version ${order} limit ${limit}::bigint
+    ) e on true
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+    order by e.version
+  `.execute(sql);
+  const { head = 0, head_mark: markOfHead = null, mark_before: markBefore = null } = rows[0] ?? {};
+  const events = rows.flatMap((row) =>
+    row.version === null ? [] : [eventFromRow(row as EventRow, snapshots)],
+  );
+  const last = events.at(-1);
+  const isSetBack = head < after || (mark !== undefined && markBefore !== null && markBefore !== mark);
+  const through = events.length === limit && last && !isNewestFirst ? last.version : Math.max(head, after);
+  const markThrough =
+    through === last?.version ? last.mark : through === after ? (markBefore ?? mark) : markOfHead;
+  return { events, through, mark: markThrough ?? 0, isSetBack };
+}
+
+/**
+ * Completes a position with the mark of its event, if every event after it is still in the log (versions have no gaps).
+ * Null where one is not, where the log has not reached the position, or where it holds another event there. A mark of 0 is
+ * unknown, and not compared.
+ */
+export async function findRetained(
+  sql: Sql,
+  { accountId, environment }: Tenant,
+  { version, mark }: Position,
+): Promise<Position | null> {
+  const { rows } = await raw<{ head: number; mark: number | null; is_followed: boolean }>`
+    select
+      stream.version as head,
+      (
+        select mark from event
+        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${version}::bigint
+      ) as mark,
+      exists (
+        select from event
+        where account_id = ${accountId}::text and environment = ${environment}::text and version = ${version}::bigint + 1
+      ) as is_followed
+    from stream
+    where stream.account_id = ${accountId}::text and stream.environment = ${environment}::text
+  `.execute(sql);
+  const {
+    head,
+    mark: found,
+    is_followed: isFollowed,
+  } = rows[0] ?? { head: 0, mark: null, is_followed: false };
+  if (version !== head && !isFollowed) return null;
+  if (mark !== 0 && found !== null && mark !== found) return null;
+  return { version, mark: found ?? mark };
+}
+
+function eventsOf(sql: Sql, { accountId, environment }: Tenant) {
+  return sql.selectFrom('event').where('account_id', '=', accountId).where('environment', '=', environment);
+}

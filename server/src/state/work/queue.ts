@@ -1,0 +1,344 @@
+import { AHEAD_MS, type Clock, isAhead, plusMs } from '../../kernel/clock.ts';
+import { OutageError } from '../../kernel/errors.ts';
+import { tenantKey } from '../../kernel/tenant.ts';
+import { startSpan } from '../../kernel/traces.ts';
+import type { Database } from '../db/database.ts';
+import {
+  claimTasks,
+  completeTask,
+  nextDue,
+  postponeTask,
+  recallPostponedTasks,
+  reclaimTasksNotUnderWay,
+  reclaimTasksOfDead,
+  renewLeases,
+  type Task,
+} from './store.ts';
+
+/** Thrown by a handler that could not do its task yet: the task is retried later, and nothing has gone wrong. */
+export class RetryLater extends Error {
+  override readonly name = 'NotYet';
+  /** Whether another service could not be asked: the attempt is counted among the task's `outages`. */
+  readonly isOutage: boolean;
+  constructor(
+    message?: string,
+    { isOutage = false, ...options }: ErrorOptions & { isOutage?: boolean } = {},
+  ) {
+    super(message, options);
+    this.isOutage = isOutage;
+  }
+}
+
+/** Does a due task. It is called again after a crash, so it looks at the state and does nothing twice. */
+export type TaskHandler = (task: Task) => Promise<void>;
+
+export interface WorkQueue {
+  /** Wakes the queue at the instant for which this process has scheduled a task of this kind. */
+  wake(task: { readonly kind: string; readonly at: Date }): void;
+  start(): void;
+  /** Resolves when no due task is left that has a handler: for tests, after the clock was moved. */
+  settled(): Promise<void>;
+  /** Claims no more tasks, and resolves when those under way have ended. */
+  close(): Promise<void>;
+}
+
+/** Tasks under way at once. One that takes long holds its own slot and no other. */
+const SLOTS = 50;
+
+/**
+ * Kinds of task that share slots. A tenant is given no more tasks once it holds `slotsPerTenant` slots (one claim may bring it
+ * to just under twice as many), so that one whose tasks take long does not delay the others.
+ */
+export interface Lane {
+  readonly kinds: readonly string[];
+  readonly slots: number;
+  readonly slotsPerTenant: number;
+}
+
+/** A lease ends this long after its last renewal, even if the connection of its instance is open. */
+const LEASE_MS = 30_000;
+const RENEW_MS = 2_000;
+/** A lease of an instance whose connection is gone ends this long after its last renewal. */
+const GONE_MS = 5_000;
+/** The interval of polls: another instance may end, or may schedule a task that is due before any that is known here. */
+const POLL_MS = 1_000;
+const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
+
+/**
+ * Creates a queue of tasks that wait for their instant in a table, so that any instance can take over those of another. A task is
+ * scheduled by the transaction that makes it due, which a queue of a library would not share.
+ */
+export function createWorkQueue({
+  database,
+  clock,
+  handlers,
+  pool,
+  onError,
+  onTask,
+}: {
+  database: Database;
+  clock: Clock;
+  handlers: Readonly<Record<string, TaskHandler>>;
+  /** Kinds that wait for servers of the tenants' own choosing: with their own slots they do not delay tasks that move money. */
+  pool?: Lane;
+  onError: (error: unknown, task: Task | null) => void;
+  /** Called with the outcome of each task and its duration. */
+  onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
+}): WorkQueue {
+  // A kind without a handler is in no lane: an instance of a newer version does its tasks.
+  const kinds = Object.keys(handlers);
+  const isPooled = (kind: string) => pool?.kinds.includes(kind) ?? false;
+  const lanes: Lane[] = [
+    { kinds: kinds.filter((kind) => !isPooled(kind)), slots: SLOTS, slotsPerTenant: SLOTS },
+    ...(pool ? [{ ...pool, kinds: kinds.filter(isPooled) }] : []),
+  ];
+  /** Tasks under way, by lease. */
+  const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
+  let claiming: Promise<void> | null = null;
+  /** Lanes in which this process has scheduled a task for by now, or in which a slot has become free for one that waits. */
+  const due = new Set<Lane>();
+  /** Lanes in which a due task may wait for a slot. */
+  const full = new Set<Lane>();
+  /** Whether the table is to be searched, in which other instances schedule tasks too. */
+  let isSearchDue = false;
+  let closed = false;
+  let cancelWake: (() => void) | undefined;
+  let wakeAt = Number.POSITIVE_INFINITY;
+  let cancelRenewal: (() => void) | undefined;
+  let isRenewing = false;
+  let isRenewalDue = false;
+  let reclaimAt = new Date(0);
+  /** Whether a clock that was ahead may have postponed tasks: before this start, or until it was set back. */
+  let isRecallDue = true;
+  let lastReclaimAt = new Date(0);
+  /** The instant until which this instance may hold leases that it does not know of or could not release. */
+  let strandedUntil = new Date(0);
+  /**
+   * The time at which all due tasks of each lane had last been claimed, and the tenants
+   * left out then because their slots were full.
+   */
+  const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
+
+  /** Finds the next instant, and claims what is due by now. */
+  function search(): Promise<void> {
+    isSearchDue = true;
+    return claimDue();
+  }
+
+  function claimDue(): Promise<void> {
+    if (closed) return claiming ?? Promise.resolve();
+    claiming ??= (async () => {
+      do {
+        const now = clock.now();
+        const known = lanes.filter((lane) => due.delete(lane));
+        const isSearch = isSearchDue;
+        isSearchDue = false;
+        let next: Date | null = null;
+        // A clock that was set back must not put it off.
+        if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now).catch(reportOutage);
+        try {
+          for (const lane of known) await claimLane(lane, now);
+          // Mostly nothing is due: a query for the next instant costs a third of a claim.
+          if (isSearch) next = await nextDue(database.sql, kinds);
+          if (next !== null && next <= now) {
+            for (const lane of lanes) await claimLane(lane, now);
+            next = await nextDue(database.sql, kinds, now);
+          }
+        } catch (error) {
+          reportOutage(error);
+        }
+        // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance,
+        // or this process has just committed it, and wakes the queue too.
+        const pollAt = clock.ms() + POLL_MS;
+        scheduleWake(next && next > now ? Math.min(next.getTime(), pollAt) : pollAt);
+      } while ((isSearchDue || due.size > 0) && !closed);
+      claiming = null;
+    })();
+    return claiming;
+  }
+
+  function reportOutage(error: unknown): void {
+    strandedUntil = plusMs(clock.now(), LEASE_MS);
+    if (!closed) onError(error, null);
+  }
+
+  async function reclaimDead(now: Date): Promise<void> {
+    reclaimAt = plusMs(now, POLL_MS);
+    isRecallDue ||= isAhead(lastReclaimAt, now);
+    lastReclaimAt = now;
+    const endingBy = plusMs(now, LEASE_MS - GONE_MS);
+    const neverAfter = plusMs(now, LEASE_MS + AHEAD_MS);
+    await reclaimTasksOfDead(database.sql, { holder: database.instance, now, endingBy, neverAfter });
+    if (isRecallDue) {
+      const lastAttemptBy = plusMs(now, BACKOFF_MS.at(-1)! + AHEAD_MS);
+      isRecallDue = false;
+      await recallPostponedTasks(database.sql, { now, neverAfter: lastAttemptBy });
+    }
+    // A statement whose response was lost may be executed a little later than this, so it is done more than once.
+    if (now < strandedUntil)
+      await reclaimTasksNotUnderWay(database.sql, {
+        holder: database.instance,
+        now,
+        underWay: [...underWay.keys()],
+      });
+  }
+
+  async function claimLane(lane: Lane, now: Date): Promise<void> {
+    while (!closed) {
+      const byTenant = new Map<string, number>();
+      let free = lane.slots;
+      for (const { lane: other, tenant } of underWay.values()) {
+        if (other !== lane) continue;
+        free -= 1;
+        byTenant.set(tenant, (byTenant.get(tenant) ?? 0) + 1);
+      }
+      const limit = Math.min(free, lane.slotsPerTenant);
+      const skippedTenants = [...byTenant].flatMap(([tenant, n]) =>
+        n >= lane.slotsPerTenant ? [tenant] : [],
+      );
+      if (limit <= 0 || skippedTenants.length > 0) full.add(lane);
+      else full.delete(lane);
+      if (limit <= 0) return;
+      const since = dueSince(lane, now, skippedTenants);
+      const leasedUntil = plusMs(now, LEASE_MS);
+      const tasks = await claimTasks(database.sql, {
+        now,
+        since,
+        leasedUntil,
+        holder: database.instance,
+        limit,
+        kinds: lane.kinds,
+        skippedTenants,
+        // After a suspension, or a move of the clock, leases have ended before their renewal.
+        underWay: [...underWay.keys()],
+      });
+      for (const task of tasks)
+        underWay.set(task.lease, { lane, tenant: tenantKey(task), ended: doTask(task, lane) });
+      if (tasks.length > 0) cancelRenewal ??= renewSoon();
+      if (tasks.length < limit) {
+        if (since === null) drained.set(lane, { at: now, skippedTenants });
+        return;
+      }
+    }
+  }
+
+  /**
+   * Limits a claim to tasks that fell due since the lane was last drained. Older ones belong to tenants whose slots
+   * are still full, and there may be very many (a scan of 100,000 webhooks of a dead server cost 50 ms), so all are scanned only
+   * once a second. Null: scan all.
+   */
+  function dueSince(lane: Lane, now: Date, skippedTenants: readonly string[]): Date | null {
+    const last = drained.get(lane);
+    // A clock that was set back must not hide what is due by it.
+    if (!last || now < last.at || now >= plusMs(last.at, POLL_MS)) return null;
+    if (!last.skippedTenants.every((tenant) => skippedTenants.includes(tenant))) return null;
+    // A task that was due then may have been committed a little later.
+    return plusMs(last.at, -POLL_MS);
+  }
+
+  /** Runs a task of a lane and records its end. Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
+  async function doTask(task: Task, lane: Lane): Promise<void> {
+    const startedAt = clock.ms();
+    const report = (outcome: 'done' | 'not_yet' | 'failed') =>
+      onTask?.(task.kind, outcome, clock.ms() - startedAt);
+    try {
+      const handler = handlers[task.kind]!;
+      const name = `task ${task.kind}`;
+      await startSpan({ name, kind: 'consumer', attributes: { 'psa.attempt': task.attempts } }, async () => {
+        await handler(task);
+        const isDone = await completeTask(database.sql, task);
+        if (!isDone) findScheduledAgain();
+      });
+      report('done');
+    } catch (error) {
+      // An outage is not a failure of the task: it is retried when the database is back.
+      const isOutage = error instanceof OutageError;
+      report(isOutage || error instanceof RetryLater ? 'not_yet' : 'failed');
+      if (!(error instanceof RetryLater)) onError(error, task);
+      const attempts = isOutage ? 1 : task.attempts;
+      const delayMs = BACKOFF_MS[Math.min(attempts, BACKOFF_MS.length) - 1]!;
+      const at = plusMs(clock.now(), delayMs);
+      try {
+        const outages = task.outages + (error instanceof RetryLater && error.isOutage ? 1 : 0);
+        if (await postponeTask(database.sql, { ...task, outages }, at)) scheduleWake(at.getTime());
+        else findScheduledAgain();
+      } catch (failure) {
+        strandedUntil = plusMs(clock.now(), LEASE_MS);
+        onError(failure, task);
+      }
+    }
+    underWay.delete(task.lease);
+    if (full.has(lane)) due.add(lane);
+    if (isSearchDue || due.size > 0) void claimDue();
+  }
+
+  /** Searches for a task that was scheduled again while it was under way, maybe for an instant before the last drain. */
+  function findScheduledAgain(): void {
+    drained.clear();
+    isSearchDue = true;
+  }
+
+  /** Renews the leases of tasks that take longer than a lease, for as long as this process lives. */
+  function renewSoon(): () => void {
+    return clock.schedule(plusMs(clock.now(), RENEW_MS), () => {
+      cancelRenewal = underWay.size > 0 ? renewSoon() : undefined;
+      if (isRenewing) isRenewalDue = true;
+      else void renew();
+    });
+  }
+
+  /** Renews the leases, one statement at a time, so that renewals do not pile up in a slow database. */
+  async function renew(): Promise<void> {
+    isRenewing = true;
+    do {
+      isRenewalDue = false;
+      const leases = [...underWay.keys()];
+      const until = plusMs(clock.now(), LEASE_MS);
+      if (leases.length > 0)
+        await renewLeases(database.sql, leases, until).catch((error: unknown) => onError(error, null));
+    } while (isRenewalDue);
+    isRenewing = false;
+  }
+
+  /** Wakes the queue at `at`; a wake that is scheduled for an earlier instant stays. */
+  function scheduleWake(at: number): void {
+    if (closed || at >= wakeAt) return;
+    cancelWake?.();
+    wakeAt = at;
+    cancelWake = clock.schedule(new Date(at), () => {
+      wakeAt = Number.POSITIVE_INFINITY;
+      void search();
+    });
+  }
+
+  return {
+    wake({ kind, at }) {
+      const lane = lanes.find(({ kinds: own }) => own.includes(kind));
+      if (!lane) return;
+      if (at <= plusMs(clock.now(), -POLL_MS)) drained.clear();
+      if (at <= clock.now()) {
+        due.add(lane);
+        void claimDue();
+      } else scheduleWake(at.getTime());
+    },
+    start() {
+      void search();
+    },
+    async settled() {
+      let tasks: Promise<void>[];
+      do {
+        drained.clear();
+        await search();
+        tasks = [...underWay.values()].map(({ ended }) => ended);
+        await Promise.all(tasks);
+      } while (tasks.length > 0 || claiming !== null);
+    },
+    async close() {
+      closed = true;
+      cancelWake?.();
+      await claiming;
+      await Promise.all([...underWay.values()].map(({ ended }) => ended));
+      cancelRenewal?.();
+    },
+  };
+}

@@ -1,0 +1,310 @@
+import { sql as raw } from 'kysely';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { INSTANCE_LOCK, type Sql } from '../db/database.ts';
+
+export interface TaskName {
+  readonly kind: string;
+  readonly key: string;
+}
+
+export interface NewTask extends TaskName {
+  readonly at: Date;
+}
+
+export interface Task extends Tenant, TaskName {
+  /** The number of attempts, this one included. */
+  readonly attempts: number;
+  /** The number of those that an outage of another service has failed. */
+  readonly outages: number;
+  /** The revision with which it was claimed: each scheduling counts it up. */
+  readonly revision: number;
+  readonly lease: string;
+}
+
+/**
+ * Adds tasks; one that exists gets the new instant. If it is being done right now, it stays with its holder and is done
+ * again after that: never twice at once.
+ */
+export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
+  const latest = new Map(tasks.map((task) => [`${task.kind} ${task.key}`, task]));
+  if (latest.size === 0) return;
+  const rows = [...latest.values()];
+  await raw`
+    /* schedule_tasks */
+    insert into task (kind, account_id, environment, key, due_at)
+    select t.kind, ${tenant.accountId}::text, ${tenant.environment}::text, t.key, t.due_at
+    from unnest(
+      ${rows.map(({ kind }) => kind)}::text[],
+      ${rows.map(({ key }) => key)}::text[],
+      ${rows.map(({ at }) => at)}::timestamptz[]
+    ) t (kind, key, due_at)
+    on conflict (kind, account_id, environment, key) do update
+    set due_at = excluded.due_at, attempts = 0, outages = 0, revision = task.revision + 1
+  `.execute(sql);
+}
+
+/** Deletes tasks, except those that are being done right now: their holders end them. */
+export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
+  if (tasks.length === 0) return;
+  await raw`
+    delete from task
+    using unnest(
+      ${tasks.map(({ kind }) => kind)}::text[],
+      ${tasks.map(({ key }) => key)}::text[]
+    ) t (kind, key)
+    where task.kind = t.kind and task.account_id = ${tenant.accountId}
+      and task.environment = ${tenant.environment} and task.key = t.key and task.lease is null
+  `.execute(sql);
+}
+
+/**
+ * Claims up to `limit` due tasks until `leasedUntil`. With SKIP LOCKED instances can claim different ones at once, and
+ * the tasks of a dead instance fall due again when their leases end.
+ */
+export async function claimTasks(
+  sql: Sql,
+  {
+    now,
+    since = null,
+    leasedUntil,
+    holder = null,
+    limit,
+    kinds,
+    skippedTenants = [],
+    underWay = [],
+  }: {
+    now: Date;
+    /** Only tasks that fell due after this instant. */
+    since?: Date | null;
+    leasedUntil: Date;
+    /** The instance that claims them. */
+    holder?: number | null;
+    limit: number;
+    /** Only tasks of these kinds; left out: all. */
+    kinds?: readonly string[];
+    /** The keys of tenants whose tasks are not claimed. */
+    skippedTenants?: readonly string[];
+    /** Leases whose tasks are not claimed although they may have ended: the holder does these tasks. */
+    underWay?: readonly string[];
+  },
+): Promise<Task[]> {
+  const { rows } = await raw<{
+    kind: string;
+    account_id: string;
+    environment: Tenant['environment'];
+    key: string;
+    attempts: number;
+    outages: number;
+    revision: number;
+    lease: string;
+  }>`
+    update task
+    set lease = gen_random_uuid(), leased_until = ${leasedUntil}, holder = ${holder}, attempts = task.attempts + 1
+    from (
+      select kind, account_id, environment, key from task
+      where due_at <= ${now} ${since ? raw`and due_at > ${since}` : raw``}
+        and (leased_until is null or leased_until <= ${now} and lease <> all(${[...underWay]}::uuid[]))
+        ${kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``}
+        and (account_id || '/' || environment = any(${[...skippedTenants]}::text[])) = false
+      order by due_at limit ${limit}
+      for update skip locked
+    ) due
+    where task.kind = due.kind and task.account_id = due.account_id
+      and task.environment = due.environment and task.key = due.key
+    returning task.kind, task.account_id, task.environment, task.key, task.attempts, task.outages, task.revision, task.lease
+  `.execute(sql);
+  return rows.map(({ account_id: accountId, ...row }) => ({ ...row, accountId }));
+}
+
+/**
+ * Releases the tasks of other instances that are gone and whose leases end before `endingBy`. Both are needed: an instance
+ * that lost only the connection which shows that it is there renews its leases over other connections. A lease that ends
+ * after `neverAfter` was made before the clock was set back. What was begun was due: it is due now at the latest.
+ */
+export async function reclaimTasksOfDead(
+  sql: Sql,
+  { holder, now, endingBy, neverAfter }: { holder: number; now: Date; endingBy: Date; neverAfter: Date },
+): Promise<void> {
+  await raw`
+    update task set lease = null, leased_until = null, holder = null, due_at = least(due_at, ${now}::timestamptz)
+    from (
+      select lease from task
+      where leased_until > ${now} and (leased_until <= ${endingBy} or leased_until > ${neverAfter}) and holder <> ${holder} and not exists (
+        select from pg_locks
+        where locktype = 'advisory' and classid = ${INSTANCE_LOCK} and objid = holder::oid
+          and database = (select oid from pg_database where datname = current_database())
+      )
+      for update skip locked
+    ) held
+    where task.leased_until is not null and task.lease = held.lease
+  `.execute(sql);
+}
+
+/**
+ * Makes tasks due that were postponed by a clock that was set back since: no attempt is followed by a wait until `neverAfter`.
+ * It looks through all tasks that are for later.
+ */
+export async function recallPostponedTasks(
+  sql: Sql,
+  { now, neverAfter }: { now: Date; neverAfter: Date },
+): Promise<void> {
+  await sql
+    .updateTable('task')
+    .set({ due_at: now })
+    .where('lease', 'is', null)
+    .where('due_at', '>', neverAfter)
+    .where('attempts', '>', 0)
+    .execute();
+}
+
+/**
+ * Releases the tasks that this instance holds and does not do: the response to its claim was lost, or the statement that
+ * should have completed or postponed them.
+ */
+export async function reclaimTasksNotUnderWay(
+  sql: Sql,
+  { holder, now, underWay }: { holder: number; now: Date; underWay: readonly string[] },
+): Promise<void> {
+  await raw`
+    update task set lease = null, leased_until = null, holder = null
+    from (
+      select lease from task
+      where leased_until > ${now} and holder = ${holder} and lease <> all(${[...underWay]}::uuid[])
+      for update skip locked
+    ) held
+    where task.leased_until is not null and task.lease = held.lease
+  `.execute(sql);
+}
+
+/**
+ * Extends leases to `leasedUntil`. A task that a transaction is just changing keeps its lease as it is until the next
+ * renewal: two that wait for each other's tasks would be a deadlock.
+ */
+export async function renewLeases(sql: Sql, leases: readonly string[], leasedUntil: Date): Promise<void> {
+  await raw`
+    update task set leased_until = ${leasedUntil}
+    from (
+      select lease from task where leased_until is not null and lease = any(${[...leases]}::uuid[])
+      for update skip locked
+    ) held
+    where task.leased_until is not null and task.lease = held.lease
+  `.execute(sql);
+}
+
+/** Deletes a finished task. False where it was scheduled again meanwhile: then it is released for its next run. */
+export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
+  const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
+    .where('revision', '=', task.revision)
+    .executeTakeFirstOrThrow();
+  if (numDeletedRows > 0n) return true;
+  await ofTask(
+    sql.updateTable('task').set({ lease: null, leased_until: null, holder: null }),
+    task,
+  ).execute();
+  return false;
+}
+
+/** Whether a task under way is still the newest that was requested: false where it was scheduled again meanwhile. */
+export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
+  const row = await sql
+    .selectFrom('task')
+    .select('revision')
+    .where('kind', '=', task.kind)
+    .where('account_id', '=', task.accountId)
+    .where('environment', '=', task.environment)
+    .where('key', '=', task.key)
+    .where('revision', '=', task.revision)
+    .executeTakeFirst();
+  return row !== undefined;
+}
+
+/**
+ * Schedules a failed task again for `at`. False where it was not: it was scheduled meanwhile, and keeps that instant, or
+ * another instance holds its lease by now.
+ */
+export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<boolean> {
+  const row = await ofTask(
+    sql.updateTable('task').set({
+      due_at: raw<Date>`case when revision = ${task.revision} then ${at}::timestamptz else due_at end`,
+      outages: raw<number>`case when revision = ${task.revision} then ${task.outages}::integer else outages end`,
+      lease: null,
+      leased_until: null,
+      holder: null,
+    }),
+    task,
+  )
+    .returning('revision')
+    .executeTakeFirst();
+  return row?.revision === task.revision;
+}
+
+/**
+ * The instant at which the next task of these kinds can be claimed, or of all; null if there is none. With `after` only those
+ * behind that instant count. Each half of the query has an index.
+ */
+export async function nextDue(sql: Sql, kinds?: readonly string[], after?: Date): Promise<Date | null> {
+  const andOfThem = kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``;
+  const isAfter = (at: string) => (after ? raw`and ${raw.raw(at)} > ${after}` : raw``);
+  const { rows } = await raw<{ at: Date | null }>`
+    select least(
+      (select min(due_at) from task where leased_until is null ${isAfter('due_at')} ${andOfThem}),
+      (select min(greatest(leased_until, due_at)) from task where leased_until is not null ${isAfter('greatest(leased_until, due_at)')} ${andOfThem})
+    ) as at
+  `.execute(sql);
+  return rows[0]?.at ?? null;
+}
+
+/** Tasks of one kind, of all tenants. */
+export interface Backlog {
+  readonly kind: string;
+  /** Due, and not under way. */
+  readonly due: number;
+  readonly underWay: number;
+  readonly later: number;
+  /** The instant at which the oldest due task fell due; null where none is due. */
+  readonly oldestDueAt: Date | null;
+  /** The instant at which the next task of those for later falls due; null where there is none. */
+  readonly nextDueAt: Date | null;
+}
+
+/** Counts the tasks of each kind, for the metrics: it scans the whole table. */
+export async function selectBacklog(sql: Sql, now: Date): Promise<Backlog[]> {
+  const { rows } = await raw<{
+    kind: string;
+    due: number;
+    under_way: number;
+    later: number;
+    oldest: Date | null;
+    next: Date | null;
+  }>`
+    select
+      kind,
+      count(*) filter (where leased_until > ${now}) under_way,
+      count(*) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) due,
+      count(*) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) later,
+      min(due_at) filter (where due_at <= ${now} and (leased_until is null or leased_until <= ${now})) oldest,
+      min(due_at) filter (where due_at > ${now} and (leased_until is null or leased_until <= ${now})) as next
+    from task group by kind
+  `.execute(sql);
+  return rows.map(({ kind, due, under_way: underWay, later, oldest: oldestDueAt, next: nextDueAt }) => ({
+    kind,
+    due,
+    underWay,
+    later,
+    oldestDueAt,
+    nextDueAt,
+  }));
+}
+
+// biome-ignore lint/suspicious/noExplicitAny: Kysely's delete and update builders share no type that has `where`
+function ofTask<Builder extends { where: (...condition: any[]) => any }>(
+  builder: Builder,
+  task: Task,
+): Builder {
+  return builder
+    .where('kind', '=', task.kind)
+    .where('account_id', '=', task.accountId)
+    .where('environment', '=', task.environment)
+    .where('key', '=', task.key)
+    .where('lease', '=', task.lease);
+}

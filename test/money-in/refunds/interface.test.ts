@@ -1,0 +1,448 @@
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { DASHBOARD_SCOPES } from '../../../server/src/kernel/caller.ts';
+import { addAccount, addKey, addToken } from '../../support/accounts.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
+import { approved, card } from '../../support/cards.ts';
+import type { GraphQLClient } from '../../support/graphql.ts';
+import { startPair } from '../../support/pair.ts';
+import { startReceiver } from '../../support/receiver.ts';
+
+const REFUND = `refundId status amountCents reason endToEndId failureReason createdAt completedAt failedAt final version
+  of { ... on CardPayment { orderCode status refundedCents refundableCents } }`;
+const REQUEST = `mutation ($input: RefundCardPaymentInput!) { refundCardPayment(input: $input) {
+  __typename ... on RefundSuccess { replayed refund { id ${REFUND} } }
+  ... on UserError { code message } ... on ValidationError { fields { path message } }
+  ... on InsufficientFundsError { requestedCents withdrawableCents } } }`;
+const ONE = `query ($refundId: String!) { refund(refundId: $refundId) { id ${REFUND} } }`;
+const LIST = `query ($first: Int, $after: String, $last: Int, $before: String, $status: [RefundStatus!]) {
+  refunds(first: $first, after: $after, last: $last, before: $before, status: $status) {
+    totalCount nodes { refundId } edges { cursor } pageInfo { hasNextPage hasPreviousPage startCursor endCursor } } }`;
+const PAYMENT = `query ($orderCode: String!) { cardPayment(orderCode: $orderCode) {
+  status refundedCents refundableCents refunds { refundId status amountCents } } }`;
+const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
+  ... on CardPaymentSuccess { cardPayment { orderCode } } } }`;
+
+let app: TestApp;
+beforeAll(async () => {
+  app = await startApp();
+});
+afterAll(async () => {
+  expect(app.faults).toEqual([]);
+  await app.close();
+});
+
+async function merchant() {
+  const accountId = await addAccount(app);
+  const key = await addKey(app, { accountId });
+  return { accountId, client: app.client(key), rest: app.rest(key) };
+}
+
+async function sell(client: GraphQLClient, input: object = {}, paidBy = approved()): Promise<string> {
+  const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000, ...input } });
+  const { orderCode } = createCardPayment.cardPayment;
+  await app.cardPayments.pay(orderCode, paidBy);
+  return orderCode;
+}
+
+const firstError = async (client: GraphQLClient, query: string, variables: Record<string, unknown>) =>
+  (await client.send(query, variables)).body.errors[0];
+
+const refund = async (client: GraphQLClient, input: object) =>
+  (await client.request(REQUEST, { input })).refundCardPayment;
+
+describe('over GraphQL', () => {
+  test('A refund is requested, found by id, key and node, and shown on its payment', async () => {
+    const { client } = await merchant();
+    // A card whose refunds are completed five seconds later.
+    const orderCode = await sell(client, {}, card('4000000000007726'));
+    const input = { orderCode, amountCents: 2000, reason: 'Um item', idempotencyKey: 'd-1' };
+    const made = await refund(client, input);
+    expect(made).toMatchObject({
+      __typename: 'RefundSuccess',
+      replayed: false,
+      refund: {
+        status: 'PROCESSING',
+        amountCents: 2000,
+        reason: 'Um item',
+        final: false,
+        version: 1,
+        endToEndId: null,
+        failureReason: null,
+        completedAt: null,
+        of: { orderCode, status: 'PAID', refundedCents: 0, refundableCents: 3000 },
+      },
+    });
+    expect(await refund(client, input)).toMatchObject({ replayed: true });
+    await app.work.settled();
+    app.clock.advance(5_000);
+    await app.work.settled();
+    const { refundId, id } = made.refund;
+    const now = app.clock.now().toISOString();
+    const done = {
+      ...made.refund,
+      status: 'COMPLETED',
+      completedAt: now,
+      final: true,
+      version: 2,
+      of: { orderCode, status: 'PAID', refundedCents: 2000, refundableCents: 3000 },
+    };
+    for (const reference of [refundId, 'ref_idem_d-1'])
+      expect(await client.request(ONE, { refundId: reference })).toEqual({ refund: done });
+    expect(
+      await client.request(`query ($id: ID!) { node(id: $id) { ... on Refund { id ${REFUND} } } }`, { id }),
+    ).toEqual({ node: done });
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toEqual({
+      status: 'PAID',
+      refundedCents: 2000,
+      refundableCents: 3000,
+      refunds: [{ refundId, status: 'COMPLETED', amountCents: 2000 }],
+    });
+  });
+
+  test.each<[string, object, object]>([
+    [
+      '0 cents',
+      { amountCents: 0 },
+      { fields: [{ path: 'input.amountCents', message: 'must be at least 1' }] },
+    ],
+    [
+      'an amount of null',
+      { amountCents: null },
+      {
+        fields: [
+          {
+            path: 'input.amountCents',
+            message: 'must not be null: leave it out for all that is refundable',
+          },
+        ],
+      },
+    ],
+    ['more than is refundable', { amountCents: 5001 }, { fields: [{ path: 'input.amountCents' }] }],
+    ['a reason of 141 characters', { reason: 'x'.repeat(141) }, { fields: [{ path: 'input.reason' }] }],
+    ['an empty reason', { reason: '' }, { fields: [{ path: 'input.reason' }] }],
+    ['a bad key', { idempotencyKey: 'é' }, { fields: [{ path: 'input.idempotencyKey' }] }],
+  ])('A refund with %s is refused, and the error names the field', async (_, input, expected) => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    expect(await refund(client, { orderCode, ...input })).toMatchObject({
+      __typename: 'ValidationError',
+      ...expected,
+    });
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      refundableCents: 5000,
+    });
+  });
+
+  test.each([-1, 1.5, '100', 2 ** 53])('A refund of %j is no amount, and is refused', async (amountCents) => {
+    const { client } = await merchant();
+    const input = { orderCode: await sell(client), amountCents };
+    expect(await firstError(client, REQUEST, { input })).toMatchObject({
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+  });
+
+  test('A mutation with a variable that it does not declare is refused, and does not refund the whole payment', async () => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    const query = `mutation ($orderCode: String!, $amountCents: Cents) {
+      refundCardPayment(input: { orderCode: $orderCode, amountCents: $amountCents }) { __typename } }`;
+    expect(await firstError(client, query, { orderCode, amount_cents: 500 })).toMatchObject({
+      message: 'The mutation does not declare the variable $amount_cents; $amountCents may be meant',
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      refundableCents: 5000,
+    });
+  });
+
+  test('A payment that is not paid or is another’s is not refunded', async () => {
+    const [{ client }, other] = [await merchant(), await merchant()];
+    const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000 } });
+    expect(await refund(client, createCardPayment.cardPayment)).toMatchObject({
+      __typename: 'UnavailableError',
+      code: 'NOT_REFUNDABLE',
+    });
+    const orderCode = await sell(client);
+    expect(await refund(other.client, { orderCode })).toMatchObject({ __typename: 'NotFoundError' });
+    expect(await refund(client, { orderCode: 'PSC-?' })).toMatchObject({ __typename: 'NotFoundError' });
+  });
+
+  test('Of two refunds in one operation each shows its payment as it is after that refund', async () => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    const field = (amountCents: number) =>
+      `refundCardPayment(input: { orderCode: "${orderCode}", amountCents: ${amountCents} }) {
+        ... on RefundSuccess { refund { of { ... on CardPayment { refundableCents refunds { amountCents } } } } } }`;
+    const { first, second } = await client.request(
+      `mutation { first: ${field(1000)} second: ${field(500)} }`,
+    );
+    expect(first.refund.of).toEqual({ refundableCents: 4000, refunds: [{ amountCents: 1000 }] });
+    expect(second.refund.of).toEqual({
+      refundableCents: 3500,
+      refunds: [{ amountCents: 1000 }, { amountCents: 500 }],
+    });
+  });
+
+  test('A dashboard token reads refunds and requests none; a payer’s token sees no list of them', async () => {
+    const { accountId, client } = await merchant();
+    const orderCode = await sell(client);
+    const { refund: made } = await refund(client, { orderCode, amountCents: 10 });
+    const dashboard = app.client(
+      await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: ['card_payments'] } }),
+    );
+    expect((await dashboard.request(LIST)).refunds.totalCount).toBe(1);
+    expect(await refund(dashboard, { orderCode })).toMatchObject({ __typename: 'PermissionError' });
+    const ofPayments = app.client(
+      await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: ['payments'] } }),
+    );
+    expect((await ofPayments.request(LIST)).refunds).toMatchObject({ totalCount: 0, nodes: [] });
+    expect(await ofPayments.request(ONE, { refundId: made.refundId })).toEqual({ refund: null });
+    const others = DASHBOARD_SCOPES.filter((scope) => scope !== 'card_payments' && scope !== 'payments');
+    const blind = app.client(
+      await addToken(app, { accountId, kind: 'dashboard', grant: { scopes: others } }),
+    );
+    for (const [query, variables] of [
+      [LIST, {}],
+      [ONE, { refundId: made.refundId }],
+    ] as const)
+      expect(await firstError(blind, query, variables)).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
+    const payer = app.client(await addToken(app, { accountId, kind: 'payment', grant: { orderCode } }));
+    expect((await payer.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      status: 'PAID',
+      refundableCents: 4990,
+      refunds: null,
+    });
+  });
+
+  test('A restricted key neither reads refunds nor requests one, over both interfaces', async () => {
+    const { accountId, client } = await merchant();
+    const orderCode = await sell(client);
+    const { refundId } = (await refund(client, { orderCode, amountCents: 10 })).refund;
+    for (const permission of ['subcontas.gerenciar', 'subcontas.sacar'] as const) {
+      const restricted = await addKey(app, { accountId, permissions: [permission] });
+      expect(await refund(app.client(restricted), { orderCode })).toMatchObject({
+        __typename: 'PermissionError',
+        code: 'PERMISSION_DENIED',
+      });
+      for (const query of [ONE, LIST])
+        expect(await firstError(app.client(restricted), query, { refundId })).toMatchObject({
+          extensions: { code: 'FORBIDDEN' },
+        });
+      const rest = app.rest(restricted);
+      expect((await rest.post(`/card-payments/${orderCode}/refunds`, {})).status).toBe(403);
+      expect((await rest.get(`/refunds/${refundId}`)).status).toBe(403);
+    }
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      refundableCents: 4990,
+      refunds: [{ refundId }],
+    });
+  });
+
+  test('Refunds are paged in both directions, and a malformed reference is refused', async () => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    const ids: string[] = [];
+    for (let count = 0; count < 3; count += 1)
+      ids.unshift((await refund(client, { orderCode, amountCents: 10 })).refund.refundId);
+    const { refunds: first } = await client.request(LIST, { first: 2 });
+    expect(first.nodes.map(({ refundId }: { refundId: string }) => refundId)).toEqual(ids.slice(0, 2));
+    expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
+    const { refunds: rest } = await client.request(LIST, { first: 2, after: first.pageInfo.endCursor });
+    expect(rest.nodes).toEqual([{ refundId: ids[2] }]);
+    const { refunds: back } = await client.request(LIST, { last: 5, before: rest.pageInfo.startCursor });
+    expect(back.nodes).toEqual(first.nodes);
+    for (const [variables, query] of [
+      [{ refundId: 'ref_x' }, ONE],
+      [{ refundId: `ref_${'A'.repeat(24)}` }, ONE],
+      [{ refundId: 'ref_idem_é' }, ONE],
+      [{ first: 1, last: 1 }, LIST],
+      [{ status: ['UNKNOWN'] }, LIST],
+    ] as const)
+      expect(await firstError(client, query, variables)).toMatchObject({
+        extensions: { code: 'BAD_USER_INPUT' },
+      });
+  });
+
+  test('Every change of a refund reaches the subscribers', async () => {
+    const { client } = await merchant();
+    const orderCode = await sell(client);
+    const updates = client.ws(
+      `subscription ($after: String) { allRefundUpdates(after: $after) {
+        previousStatus refund { status amountCents of { ... on CardPayment { orderCode } } } } }`,
+      { after: (await client.request('{ updatesCursor }')).updatesCursor },
+    );
+    await refund(client, { orderCode, amountCents: 700 });
+    const next = async () => (await updates.data()).allRefundUpdates;
+    const shown = { amountCents: 700, of: { orderCode } };
+    expect(await next()).toEqual({ previousStatus: null, refund: { status: 'PROCESSING', ...shown } });
+    await app.work.settled();
+    expect(await next()).toEqual({ previousStatus: 'PROCESSING', refund: { status: 'COMPLETED', ...shown } });
+    await updates.close();
+  });
+});
+
+describe('over REST', () => {
+  test('A refund whose amount is misspelt, null or there twice is refused, and does not refund the whole payment', async () => {
+    const { client, rest } = await merchant();
+    const orderCode = await sell(client);
+    const MEANT = 'is unknown; amountCents may be meant';
+    const KNOWN = 'is unknown; known are amountCents, reason, idempotencyKey';
+    for (const [body, error] of [
+      ['{"amount":23.45}', `amount: ${MEANT}`],
+      ['{"valueCents":2345}', `valueCents: ${KNOWN}`],
+      ['{"value":"5.00"}', `value: ${KNOWN}`],
+      ['{"refundAmount":500}', `refundAmount: ${KNOWN}`],
+      ['{"amount_cents":500}', `amount_cents: ${MEANT}`],
+      ['{"AmountCents":500}', `AmountCents: ${MEANT}`],
+      ['{"amountCents ":500}', `"amountCents ": ${MEANT}`],
+      ['{"amountCents":500,"amountCents":5000}', 'amountCents: is given twice'],
+      ['{"amountCents":500,"\\u0061mountCents":5000}', 'amountCents: is given twice'],
+      ['{"amountCents":null}', 'amountCents: must not be null: leave it out for all that is refundable'],
+    ] as const) {
+      const headers = { 'content-type': 'application/json' };
+      const answer = await rest.send(`/card-payments/${orderCode}/refunds`, {
+        method: 'POST',
+        headers,
+        body,
+      });
+      expect(answer).toMatchObject({ status: 400, body: { error } });
+    }
+    expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({ refundableCents: 5000 });
+  });
+
+  test('A refund is requested and looked up, and its payment shows it', async () => {
+    const { client, rest } = await merchant();
+    const orderCode = await sell(client);
+    const path = `/card-payments/${orderCode}/refunds`;
+    const made = await rest.post(path, { amountCents: 1500, idempotencyKey: 'd-1' });
+    expect([made.status, made.body]).toEqual([
+      201,
+      {
+        refundId: expect.any(String),
+        status: 'processing',
+        amountCents: 1500,
+        orderCode,
+        reason: null,
+        endToEndId: null,
+        failureReason: null,
+        completedAt: null,
+        failedAt: null,
+        createdAt: app.clock.now().toISOString(),
+      },
+    ]);
+    const again = await rest.post(path, { amountCents: 1500, idempotencyKey: 'd-1' });
+    expect(again.headers.get('idempotent-replayed')).toBe('true');
+    await app.work.settled();
+    for (const reference of [made.body.refundId, 'ref_idem_d-1'])
+      expect((await rest.get(`/refunds/${reference}`)).body).toEqual({
+        ...made.body,
+        status: 'completed',
+        completedAt: app.clock.now().toISOString(),
+      });
+    expect((await rest.get(`/card-payments/${orderCode}`)).body).toMatchObject({
+      status: 'paid',
+      refundedCents: 1500,
+      refundableCents: 3500,
+    });
+    expect((await rest.post(path, {})).body.amountCents).toBe(3500);
+  });
+
+  test.each<[string, unknown, number, string]>([
+    ['0 cents', { amountCents: 0 }, 400, 'amountCents: must be at least 1'],
+    ['a negative amount', { amountCents: -1 }, 400, 'amountCents: must be an integer number of cents'],
+    ['a fraction', { amountCents: 1.5 }, 400, 'amountCents: must be an integer number of cents'],
+    ['a text', { amountCents: '100' }, 400, 'amountCents: must be an integer number of cents'],
+    ['2^53', { amountCents: 2 ** 53 }, 400, 'amountCents: must be an integer number of cents'],
+    ['too much', { amountCents: 5001 }, 400, 'amountCents: must be at most 5000'],
+    ['a long reason', { reason: 'x'.repeat(141) }, 400, 'reason: must have at most 140 characters'],
+    ['a bad key', { idempotencyKey: '' }, 400, 'idempotencyKey: must be'],
+  ])('A refund with %s is refused, and nothing is taken', async (_, body, status, error) => {
+    const { client, rest } = await merchant();
+    const orderCode = await sell(client);
+    const answer = await rest.post(`/card-payments/${orderCode}/refunds`, body);
+    expect(answer).toMatchObject({ status, body: { error: expect.stringContaining(error) } });
+    expect((await rest.get(`/card-payments/${orderCode}`)).body.refundableCents).toBe(5000);
+  });
+
+  test('Unknown, unpaid and malformed references have statuses of their own', async () => {
+    const { client, rest } = await merchant();
+    const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000 } });
+    const { orderCode } = createCardPayment.cardPayment;
+    expect(await rest.post(`/card-payments/${orderCode}/refunds`, {})).toMatchObject({ status: 409 });
+    expect(await rest.post(`/card-payments/PSC-${'0'.repeat(24)}/refunds`, {})).toMatchObject({
+      status: 404,
+    });
+    expect(await rest.get(`/refunds/ref_${'0'.repeat(24)}`)).toMatchObject({ status: 404 });
+    expect(await rest.get('/refunds/ref_idem_nothing')).toMatchObject({ status: 404 });
+    expect(await rest.get('/refunds/ref_0')).toMatchObject({ status: 400 });
+  });
+});
+
+describe('webhooks', () => {
+  test('A completed refund is reported once, to the payment’s own URL, and no paid event with it', async () => {
+    const { client } = await merchant();
+    const receiver = await startReceiver();
+    const paid = receiver.next();
+    const orderCode = await sell(client, { callbackUrl: receiver.url, metadata: '{"pedido":7}' });
+    expect(JSON.parse((await paid).body)).toMatchObject({ event: 'card_payment.paid', orderCode });
+    const refunded = receiver.next();
+    const { refund: made } = await refund(client, { orderCode, amountCents: 900, reason: 'Um item' });
+    await app.work.settled();
+    const { body } = await refunded;
+    expect(JSON.parse(body)).toEqual({
+      event: 'refund.completed',
+      refundId: made.refundId,
+      amountCents: 900,
+      status: 'completed',
+      resource: { type: 'card_payment', id: orderCode },
+      reason: 'Um item',
+      failureReason: null,
+      completedAt: app.clock.now().toISOString(),
+      failedAt: null,
+      metadata: '{"pedido":7}',
+    });
+  });
+});
+
+describe('in front of another service', () => {
+  test('Refunds are not offered: nothing is sent, and a refund by the service shows on the payment', async () => {
+    const pair = await startPair();
+    onTestFinished(() => pair.close());
+    const client = pair.facade.client(pair.keys.live);
+    const { createCardPayment } = await client.request(CREATE, { input: { valueCents: 5000 } });
+    const { orderCode } = createCardPayment.cardPayment;
+    await pair.service.cardPayments.pay(orderCode, approved());
+    await pair.settled();
+    expect(await refund(client, { orderCode })).toMatchObject({
+      __typename: 'UnavailableError',
+      code: 'NOT_OFFERED',
+    });
+    for (const [query, variables] of [
+      [LIST, {}],
+      [ONE, { refundId: `ref_${'0'.repeat(24)}` }],
+    ] as const)
+      expect(await firstError(client, query, variables)).toMatchObject({
+        extensions: { code: 'NOT_OFFERED' },
+      });
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment.refunds).toBeNull();
+
+    const live = pair.service.rest(pair.keys.live);
+    expect((await live.post(`/card-payments/${orderCode}/refunds`, { amountCents: 1200 })).status).toBe(201);
+    await pair.settled();
+    await pair.pass(60_000);
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      status: 'PAID',
+      refundedCents: 1200,
+      refundableCents: 3800,
+    });
+    expect((await live.post(`/card-payments/${orderCode}/refunds`, {})).status).toBe(201);
+    await pair.settled();
+    await pair.pass(60_000);
+    expect((await client.request(PAYMENT, { orderCode })).cardPayment).toMatchObject({
+      status: 'REFUNDED',
+      refundedCents: 5000,
+      refundableCents: 0,
+    });
+    expect(pair.facade.faults).toEqual([]);
+  });
+});

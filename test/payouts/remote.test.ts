@@ -1,7 +1,0 @@
-import { describe } from 'vitest';
-import { describeRemote } from '../support/port-fixture.ts';
-import { describePort } from './port.ts';
-
-describe('payouts', () => {
-  describeRemote(describePort);
-});

@@ -1,0 +1,41 @@
+import { afterEach, expect, test, vi } from 'vitest';
+import { KeyedRequests } from '../../../widget/demo/dashboard/keyed-requests.ts';
+import { evidenceDone, payoutDone, refundDone } from '../../../widget/demo/dashboard/outcomes.ts';
+
+afterEach(() => {
+  vi.restoreAllMocks();
+  vi.unstubAllGlobals();
+});
+
+test('A request that nothing answers ends, and is repeated under its key, which an answer ends', async () => {
+  const isSilent = vi.spyOn(AbortSignal, 'timeout').mockImplementation(() => AbortSignal.abort());
+  const keys: string[] = [];
+  vi.stubGlobal('fetch', async (_path: string, { body, signal }: RequestInit) => {
+    keys.push(JSON.parse(String(body)).idempotencyKey);
+    signal?.throwIfAborted();
+    return Response.json({ replayed: true });
+  });
+  const requests = new KeyedRequests();
+  const ask = () => requests.post('/demo/dashboard/payouts', { amountCents: 5_000 });
+  expect(await ask()).toMatchObject({ ok: false, refusal: { status: 0 } });
+  expect(isSilent).toHaveBeenCalledWith(30_000);
+  isSilent.mockImplementation(() => new AbortController().signal);
+  expect(await ask()).toEqual({ ok: true, body: { replayed: true } });
+  await ask();
+  expect(keys[1]).toBe(keys[0]);
+  expect(keys[2]).not.toBe(keys[1]);
+});
+
+test('The answer to a request that had been received before says that nothing new was requested', () => {
+  const plain = (text: string) => text.replaceAll('\u00a0', ' ');
+  expect(payoutDone({ code: 'SAQ-1', replayed: false })).toMatch(/^Saque SAQ-1 pedido\./);
+  expect(payoutDone({ code: 'SAQ-1', replayed: true })).toBe(
+    'O pedido anterior já tinha chegado: saque SAQ-1. Nada novo foi pedido.',
+  );
+  expect(plain(refundDone(2_000, { replayed: false }))).toBe('Estorno de R$ 20,00 pedido.');
+  expect(plain(refundDone(2_000, { replayed: true }))).toBe(
+    'O pedido anterior já tinha chegado: estorno de R$ 20,00. Nada novo foi pedido.',
+  );
+  expect(evidenceDone({ replayed: false })).toMatch(/^Provas enviadas\./);
+  expect(evidenceDone({ replayed: true })).toMatch(/Nada novo foi enviado/);
+});

@@ -1,0 +1,618 @@
+import { sql } from 'kysely';
+import { beforeAll, describe, expect, test, vi } from 'vitest';
+import { IdempotencyError, NotFoundError } from '../../../server/src/kernel/errors.ts';
+import { hashInput } from '../../../server/src/kernel/input-hash.ts';
+import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import {
+  type Collection,
+  type Command,
+  type Committer,
+  createCommitter,
+  put,
+  type State,
+  type Writes,
+} from '../../../server/src/state/commit/commit.ts';
+import {
+  idempotency,
+  idempotencyKeyOf,
+  remember,
+  replayed,
+} from '../../../server/src/state/commit/idempotency.ts';
+import {
+  CommitOutcomeUnknown,
+  type Database,
+  NoConnection,
+  StatementInterrupted,
+} from '../../../server/src/state/db/database.ts';
+import type { NewEvent, StoredEvent } from '../../../server/src/state/events/event.ts';
+import { readHead } from '../../../server/src/state/events/log.ts';
+import { ledgerTransaction } from '../../../server/src/state/ledger/postings.ts';
+import { readBalances } from '../../../server/src/state/ledger/store.ts';
+import { createManualClock } from '../../support/clock.ts';
+import { openAccount } from '../../support/core.ts';
+import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../../support/database.ts';
+import { deferred } from '../../support/deferred.ts';
+import { readAfter } from '../../support/events.ts';
+
+/** A counter that commands add to: something that each decision must see the last value of. */
+interface Counter {
+  key: string;
+  value: number;
+}
+
+const counters: Collection<Counter> = {
+  name: 'counter',
+  async load(db, _tenant, keys) {
+    const { rows } = await sql<Counter>`
+      select key, value from counter where key = any(${[...keys]}::text[])`.execute(db);
+    return rows;
+  },
+  keyOf: (counter) => counter.key,
+  async save(db, _tenant, rows) {
+    await sql`
+      insert into counter (key, value)
+      select * from unnest(${rows.map(({ key }) => key)}::text[], ${rows.map(({ value }) => value)}::bigint[])
+      on conflict (key) do update set value = excluded.value`.execute(db);
+  },
+};
+
+describeOnBothEngines('a commit', (open) => {
+  let database: Database;
+  let committer: Committer;
+  const committed = vi.fn();
+  const clock = createManualClock();
+  beforeAll(async () => {
+    database = await open();
+    await createCounters(database);
+    committer = createCommitter({ database: watched(), clock, onCommit: committed });
+  });
+
+  /** The number of transactions, and a gate that one of them can be held at. */
+  let transactions = 0;
+  let gate: Promise<void> = Promise.resolve();
+  function watched(): Database {
+    return {
+      ...database,
+      async transaction(work) {
+        transactions += 1;
+        await gate;
+        return database.transaction(work);
+      },
+    };
+  }
+  /** The first command goes alone; those that come while it is under way share the next transaction. */
+  async function grouped<T>(tenant: Tenant, start: () => Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
+    const opened = deferred();
+    gate = opened.promise;
+    const first = committer.change({
+      tenant,
+      read: async () => undefined,
+      decide: () => ({ outcome: 'first' }),
+    });
+    const before = transactions;
+    const all = Promise.allSettled(start());
+    opened.resolve();
+    await first;
+    const settled = await all;
+    groups = transactions - before;
+    return settled;
+  }
+  let groups = 0;
+
+  test('A commit of several concurrent commands is one transaction, and each caller gets its own outcome', async () => {
+    const tenant = await openAccount(database);
+    const results = await grouped(tenant, () =>
+      [1, 2, 3].map((by) => committer.change(add(tenant, 'shared', by))),
+    );
+    expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([1, 3, 6]);
+    expect(groups).toBe(1);
+    expect(await counted(database, 'shared')).toBe(6);
+  });
+
+  test('A commit gives a refusal to its own caller alone and writes the other commands', async () => {
+    const tenant = await openAccount(database);
+    const refusal = new NotFoundError('no such thing');
+    const results = await grouped(tenant, () => [
+      committer.change(add(tenant, 'beside', 1)),
+      committer.change<number>({ ...add(tenant, 'beside', 100), decide: () => fail(refusal) }),
+      committer.change(add(tenant, 'beside', 2)),
+    ]);
+    expect(results).toEqual([
+      { status: 'fulfilled', value: 1 },
+      { status: 'rejected', reason: refusal },
+      { status: 'fulfilled', value: 3 },
+    ]);
+    expect(groups).toBe(1);
+    expect(await readHead(database.sql, tenant)).toBe(2);
+  });
+
+  test('A group of commands that post reports the wallet to its subscribers once', async () => {
+    const tenant = await openAccount(database);
+    const sale = (id: string): Command<void> => ({
+      tenant,
+      read: async () => undefined,
+      decide: () => ({
+        outcome: undefined,
+        writes: {
+          transactions: [ledgerTransaction(id, [{ from: 'acquirer', to: 'merchant_pending', amount: 10 }])],
+        },
+      }),
+    });
+    await grouped(tenant, () => ['a', 'b', 'c'].map((id) => committer.change(sale(id))));
+    const { events } = await readAfter(database.sql, tenant, { after: 0, limit: 10 });
+    expect(events).toMatchObject([
+      { kind: 'wallet.changed', snapshot: { merchant_pending: 30, acquirer: -30, merchant_balance: 0 } },
+    ]);
+  });
+
+  test('A commit writes the records, tasks and events of its outbox with the events, or nothing at all', async () => {
+    const tenant = await openAccount(database);
+    const seen: number[] = [];
+    const appended: StoredEvent[] = [];
+    const posting = createCommitter({
+      database,
+      clock,
+      outbox: async (trx, _tenant, events, now) => {
+        seen.push(...events.map(({ version }) => version));
+        await counters.save(trx, tenant, [{ key: `outbox.${tenant.accountId}`, value: events.length }]);
+        const tasks = [{ kind: 'outbox', key: String(events[0]!.version), at: now }];
+        return { tasks, events: [announced(100), announced(101)] };
+      },
+      onCommit: (_, { events }) => void appended.push(...events),
+    });
+    await posting.change(add(tenant, 'announced', 1));
+    expect(seen).toEqual([1]);
+    // They continue the versions of what they follow, in the log as for followers, under one mark.
+    const { rows } = await sql<{ version: number; mark: number }>`
+      select version, mark from event where account_id = ${tenant.accountId} order by version`.execute(
+      database.sql,
+    );
+    expect(rows.map(({ version }) => version)).toEqual([1, 2, 3]);
+    expect(appended.map(({ version, mark }) => ({ version, mark }))).toEqual(rows);
+    expect(new Set(rows.map(({ mark }) => mark)).size).toBe(1);
+    expect(await counted(database, `outbox.${tenant.accountId}`)).toBe(1);
+    const tasks = await database.sql
+      .selectFrom('task')
+      .select(['kind', 'key'])
+      .where('account_id', '=', tenant.accountId)
+      .execute();
+    expect(tasks).toEqual([{ kind: 'outbox', key: '1' }]);
+
+    const failing = createCommitter({
+      database,
+      clock,
+      outbox: () => Promise.reject(new Error('the outbox is full')),
+      onCommit: () => undefined,
+    });
+    await expect(failing.change(add(tenant, 'unannounced', 1))).rejects.toThrow('the outbox is full');
+    expect(await readHead(database.sql, tenant)).toBe(3);
+    expect(await counted(database, 'unannounced')).toBeUndefined();
+  });
+
+  test('A failed statement is reported to its own caller, and the other commands of the group are committed', async () => {
+    const tenant = await openAccount(database);
+    const results = await grouped(tenant, () => [
+      committer.change(add(tenant, 'alone', 1)),
+      // Its row breaks a constraint of the table.
+      committer.change(add(tenant, 'alone-wrong', -1)),
+      committer.change(add(tenant, 'alone', 2)),
+    ]);
+    expect(results[0]).toEqual({ status: 'fulfilled', value: 1 });
+    expect(results[1]).toMatchObject({ status: 'rejected', reason: { constraint: 'counter_value_check' } });
+    expect(results[2]).toEqual({ status: 'fulfilled', value: 3 });
+    // All three, two of them, each of these, and the third.
+    expect(groups).toBe(1 + 1 + 2 + 1);
+    expect(await readHead(database.sql, tenant)).toBe(2);
+    expect(await counted(database, 'alone')).toBe(3);
+  });
+
+  test('A commit finds the command whose statement fails among many in a few transactions', async () => {
+    const tenant = await openAccount(database);
+    const results = await grouped(tenant, () =>
+      Array.from({ length: 64 }, (_, place) =>
+        committer.change(place === 40 ? add(tenant, 'among-wrong', -1) : add(tenant, 'among', 1)),
+      ),
+    );
+    expect(results.flatMap(({ status }, place) => (status === 'rejected' ? [place] : []))).toEqual([40]);
+    expect(await counted(database, 'among')).toBe(63);
+    // Each of the six halvings takes two.
+    expect(groups).toBe(1 + 6 * 2);
+  });
+
+  test('A commit without a connection is tried once for all its commands and for those that wait', async () => {
+    let asked = 0;
+    const away = createCommitter({
+      clock,
+      onCommit: committed,
+      database: {
+        ...database,
+        async transaction() {
+          asked += 1;
+          await new Promise((resolve) => setImmediate(resolve));
+          throw new NoConnection('away');
+        },
+      },
+    });
+    const tenant = await openAccount(database);
+    const alone = away.change(add(tenant, 'away', 1));
+    const group = Array.from({ length: 64 }, () => away.change(add(tenant, 'away', 1)));
+    for (const result of await Promise.allSettled([alone, ...group]))
+      expect(result).toMatchObject({ status: 'rejected', reason: { name: 'NoConnection' } });
+    expect(asked).toBe(1);
+  });
+
+  test('A commit whose connection is lost is not retried, and the commands that wait are committed', async () => {
+    const sizes: number[] = [];
+    const lossy = createCommitter({
+      clock,
+      onCommit: committed,
+      onGroup: ({ commands }) => sizes.push(commands),
+      database: {
+        ...database,
+        async transaction(work) {
+          return database.transaction(async (sql) => {
+            const result = await work(sql);
+            if (sizes.length === 1 && !hasLost) {
+              hasLost = true;
+              throw new StatementInterrupted('the connection gave no answer');
+            }
+            return result;
+          });
+        },
+      },
+    });
+    let hasLost = false;
+    const tenant = await openAccount(database);
+    const alone = lossy.change(add(tenant, 'lossy', 1));
+    const group = Array.from({ length: 64 }, () => lossy.change(add(tenant, 'lossy', 1)));
+    const behind = Array.from({ length: 3 }, () => lossy.change(add(tenant, 'lossy', 1)));
+    expect(await alone).toBe(1);
+    for (const result of await Promise.allSettled(group))
+      expect(result).toMatchObject({ status: 'rejected', reason: { name: 'StatementInterrupted' } });
+    expect(await Promise.all(behind)).toEqual([2, 3, 4]);
+    expect(sizes).toEqual([1, 3]);
+  });
+
+  test('A commit takes each command alone when a decision has a fault or would break the ledger', async () => {
+    const tenant = await openAccount(database);
+    const results = await grouped(tenant, () => [
+      committer.change(add(tenant, 'faulty', 1)),
+      committer.change<number>({
+        ...add(tenant, 'faulty', 1),
+        decide: () => fail(new TypeError('an internal fault')),
+      }),
+      committer.change<number>({
+        ...add(tenant, 'faulty', 1),
+        decide: () => ({
+          outcome: 0,
+          writes: {
+            transactions: [
+              ledgerTransaction('overdrawn', [{ from: 'merchant_balance', to: 'acquirer', amount: 1 }]),
+            ],
+          },
+        }),
+      }),
+      committer.change(add(tenant, 'faulty', 1)),
+    ]);
+    expect(results.map(({ status }) => status)).toEqual(['fulfilled', 'rejected', 'rejected', 'fulfilled']);
+    expect(results[1]).toMatchObject({ reason: { message: 'an internal fault' } });
+    expect(results[2]).toMatchObject({ reason: { message: 'overdrawn would bring merchant_balance to -1' } });
+    expect(await counted(database, 'faulty')).toBe(2);
+  });
+
+  test('A commit takes each command alone when one cannot read, and no read outlives its transaction', async () => {
+    const tenant = await openAccount(database);
+    const late: string[] = [];
+    const spied: Collection<Counter> = {
+      ...counters,
+      load(db, owner, keys) {
+        late.push(...keys);
+        return counters.load(db, owner, keys);
+      },
+    };
+    const broken: Collection<Counter> = {
+      ...counters,
+      load: (db) => sql<Counter>`select 1 / 0`.execute(db) as never,
+    };
+    const slow = deferred();
+    const outlived = deferred<unknown>();
+    const results = await grouped(tenant, () => [
+      committer.change({ ...add(tenant, 'read', 1), read: (reader) => reader.load(broken, 'x') }),
+      committer.change({
+        ...add(tenant, 'read', 1),
+        read: (reader) =>
+          Promise.all([
+            reader.load(broken, 'y'),
+            slow.promise.then(() => reader.load(spied, 'too late')).catch(outlived.resolve),
+          ]),
+      }),
+      committer.change(add(tenant, 'read', 1)),
+    ]);
+    slow.resolve();
+    expect(results.map(({ status }) => status)).toEqual(['rejected', 'rejected', 'fulfilled']);
+    expect(results[0]).toMatchObject({ reason: { code: '22012' } });
+    expect(await outlived.promise).toMatchObject({ message: 'counter was read too late' });
+    expect(late).toEqual([]);
+  });
+
+  test('A decision sees the balances that earlier decisions of its group have changed', async () => {
+    const tenant = await openAccount(database);
+    const sell: Command<number> = {
+      tenant,
+      read: async () => undefined,
+      decide: ({ balances }) => ({
+        outcome: balances.merchant_pending,
+        writes: {
+          transactions: [
+            ledgerTransaction(`sale:${balances.merchant_pending}`, [
+              { from: 'acquirer', to: 'merchant_pending', amount: 10 },
+            ]),
+          ],
+        },
+      }),
+    };
+    const results = await grouped(tenant, () =>
+      [sell, sell, sell].map((command) => committer.change(command)),
+    );
+    expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([0, 10, 20]);
+    expect(groups).toBe(1);
+    expect((await readBalances(database.sql, tenant)).merchant_pending).toBe(30);
+  });
+
+  test('Commands of two tenants are two commits, and neither delays the other', async () => {
+    const [one, other] = [await openAccount(database), await openAccount(database)];
+    await Promise.all([committer.change(add(one, 'of-one', 1)), committer.change(add(other, 'of-other', 1))]);
+    expect(await readHead(database.sql, one)).toBe(1);
+    expect(await readHead(database.sql, other)).toBe(1);
+  });
+
+  test('A refused command notifies no one', async () => {
+    const tenant = await openAccount(database);
+    committed.mockClear();
+    await expect(
+      committer.change({ tenant, read: async () => undefined, decide: () => fail(new NotFoundError('no')) }),
+    ).rejects.toThrow('no');
+    expect(committed).not.toHaveBeenCalled();
+    await committer.change(add(tenant, 'notified', 1));
+    expect(committed).toHaveBeenCalledExactlyOnceWith(tenant, {
+      events: [expect.objectContaining({ version: 1, occurredAt: clock.now() })],
+      previousMark: 0,
+      tasks: [],
+    });
+  });
+
+  test('A decision about a record that was not read is refused', async () => {
+    const tenant = await openAccount(database);
+    await expect(
+      committer.change({ ...add(tenant, 'unread', 1), read: async () => undefined }),
+    ).rejects.toThrow('counter unread was not read before the decision');
+  });
+
+  test('The committer is idle when every command has its answer', async () => {
+    const tenant = await openAccount(database);
+    const answered: number[] = [];
+    for (const by of [1, 2, 3])
+      committer.change(add(tenant, 'idle', by)).then((value) => answered.push(value), answered.push);
+    await committer.idle();
+    expect(answered).toEqual([1, 3, 6]);
+  });
+
+  describe('whose outcome is unknown', () => {
+    test('A commit with an unknown outcome is unknown to every caller, and is not retried', async () => {
+      const tenant = await openAccount(database);
+      let attempts = 0;
+      const first = deferred();
+      const lost = createCommitter({
+        database: {
+          ...database,
+          async transaction(work) {
+            await first.promise;
+            const result = await database.transaction(work);
+            attempts += 1;
+            if (attempts === 2) throw new CommitOutcomeUnknown('The connection was lost during COMMIT');
+            return result;
+          },
+        },
+        clock,
+        onCommit: () => undefined,
+      });
+      const callers = Promise.allSettled([0, 1, 2, 3].map(() => lost.change(add(tenant, 'unknown', 1))));
+      first.resolve();
+      expect(
+        (await callers).map((result) => (result.status === 'fulfilled' ? result.value : result.reason)),
+      ).toEqual([
+        1,
+        expect.any(CommitOutcomeUnknown),
+        expect.any(CommitOutcomeUnknown),
+        expect.any(CommitOutcomeUnknown),
+      ]);
+      // It had been made after all, once.
+      expect(await counted(database, 'unknown')).toBe(4);
+      expect(await lost.change(add(tenant, 'unknown', 1))).toBe(5);
+    });
+  });
+
+  describe('with an idempotency key', () => {
+    test('An idempotency key has one effect, although 64 callers use it at once', async () => {
+      const tenant = await openAccount(database);
+      const outcomes = await Promise.all(
+        Array.from({ length: 64 }, (_, caller) =>
+          committer.change(addOnce(tenant, 'once', { by: 5 }, `res-${caller}`)),
+        ),
+      );
+      expect(new Set(outcomes.map(({ resourceId }) => resourceId)).size).toBe(1);
+      expect(outcomes.filter(({ replay }) => !replay)).toHaveLength(1);
+      expect(await counted(database, `${tenant.accountId}.once`)).toBe(5);
+      expect(await readHead(database.sql, tenant)).toBe(1);
+    });
+
+    test('An idempotency key with another input is a conflict', async () => {
+      const tenant = await openAccount(database);
+      await committer.change(addOnce(tenant, 'again', { by: 5, note: null }, 'first'));
+      await expect(committer.change(addOnce(tenant, 'again', { by: 6 }, 'second'))).rejects.toBeInstanceOf(
+        IdempotencyError,
+      );
+      expect(await committer.change(addOnce(tenant, 'again', { by: 5 }, 'third'))).toEqual({
+        resourceId: 'first',
+        replay: true,
+      });
+    });
+
+    test('An idempotency key of a refused command is free again', async () => {
+      const tenant = await openAccount(database);
+      const command = addOnce(tenant, 'freed', { by: 1 }, 'kept');
+      await expect(
+        committer.change({
+          ...command,
+          decide(state) {
+            command.decide(state);
+            return fail(new NotFoundError('refused'));
+          },
+        }),
+      ).rejects.toThrow('refused');
+      expect(await committer.change(command)).toEqual({ resourceId: 'kept', replay: false });
+    });
+
+    test('An idempotency key is scoped to its account and environment', async () => {
+      const tenant = await openAccount(database);
+      const sandbox: Tenant = { ...tenant, environment: 'sandbox' };
+      await committer.change(addOnce(tenant, 'scoped', { by: 1 }, 'live'));
+      expect(await committer.change(addOnce(sandbox, 'scoped', { by: 2 }, 'sandbox'))).toEqual({
+        resourceId: 'sandbox',
+        replay: false,
+      });
+    });
+  });
+});
+
+describe('two instances on one PostgreSQL', () => {
+  test('Two instances number every event in order without a gap, and a reader that follows misses none', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const [one, two] = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
+    await createCounters(one!);
+    const tenant = await openAccount(one!);
+    const committers = [one!, two!].map((database) =>
+      createCommitter({ database, clock, onCommit: () => undefined }),
+    );
+    const [writers, each] = [12, 25];
+
+    let writing = true;
+    const seen: { version: number; value: number }[] = [];
+    const reader = (async () => {
+      for (let last = 0, drained = false; !drained; ) {
+        const finished = !writing;
+        const { events, through } = await readAfter(two!.sql, tenant, { after: last, limit: 40 });
+        seen.push(...events.map(({ version, resourceId }) => ({ version, value: Number(resourceId) })));
+        last = through;
+        drained = finished && events.length === 0;
+      }
+    })();
+    await Promise.all(
+      Array.from({ length: writers }, async (_, writer) => {
+        for (let turn = 0; turn < each; turn += 1)
+          await committers[writer % 2]!.change(add(tenant, 'both', 1));
+      }),
+    );
+    writing = false;
+    await reader;
+
+    const total = Array.from({ length: writers * each }, (_, index) => index + 1);
+    expect(seen).toEqual(total.map((count) => ({ version: count, value: count })));
+    expect(await counted(one!, 'both')).toBe(writers * each);
+    await Promise.all([one!.close(), two!.close()]);
+  });
+
+  test('Two instances give one effect to a key that 64 callers of both use at once', async () => {
+    const databaseUrl = await createPostgresDatabase();
+    const clock = createManualClock();
+    const databases = await Promise.all([0, 1].map(() => connectTo(databaseUrl, clock)));
+    await createCounters(databases[0]!);
+    const tenant = await openAccount(databases[0]!);
+    const committers = databases.map((database) =>
+      createCommitter({ database, clock, onCommit: () => undefined }),
+    );
+    const outcomes = await Promise.all(
+      Array.from({ length: 64 }, (_, caller) =>
+        committers[caller % 2]!.change(addOnce(tenant, 'key', { by: 7 }, `res-${caller}`)),
+      ),
+    );
+    expect(new Set(outcomes.map(({ resourceId }) => resourceId)).size).toBe(1);
+    expect(outcomes.filter(({ replay }) => !replay)).toHaveLength(1);
+    expect(await counted(databases[0]!, `${tenant.accountId}.key`)).toBe(7);
+    await Promise.all(databases.map((database) => database.close()));
+  });
+});
+
+async function createCounters(database: Database): Promise<void> {
+  await sql`create table counter (key text primary key, value bigint not null check (value >= 0))`.execute(
+    database.sql,
+  );
+}
+
+async function counted(database: Database, key: string): Promise<number | undefined> {
+  const { rows } = await sql<{ value: number }>`select value from counter where key = ${key}`.execute(
+    database.sql,
+  );
+  return rows[0]?.value;
+}
+
+function fail(error: Error): never {
+  throw error;
+}
+
+/** Adds to a counter, announces the sum, and answers it. */
+function add(tenant: Tenant, key: string, by: number): Command<number> {
+  return {
+    tenant,
+    read: (reader) => reader.load(counters, key),
+    decide: (state) => {
+      const value = (state.get(counters, key)?.value ?? 0) + by;
+      return {
+        outcome: value,
+        writes: { records: [put(counters, { key, value })], events: [announced(value)] },
+      };
+    },
+  };
+}
+
+/** The same, once for each idempotency key. */
+function addOnce(
+  tenant: Tenant,
+  key: string,
+  input: { by: number; note?: null },
+  resourceId: string,
+): Command<{ resourceId: string; replay: boolean }> {
+  const counter = `${tenant.accountId}.${key}`;
+  return {
+    tenant,
+    read: (reader) =>
+      Promise.all([reader.load(idempotency, idempotencyKeyOf('add', key)), reader.load(counters, counter)]),
+    decide(state: State): { outcome: { resourceId: string; replay: boolean }; writes?: Writes } {
+      const inputHash = hashInput(input);
+      const before = replayed(state, 'add', key, inputHash);
+      if (before !== null) return { outcome: { resourceId: before, replay: true } };
+      const value = (state.get(counters, counter)?.value ?? 0) + input.by;
+      return {
+        outcome: { resourceId, replay: false },
+        writes: {
+          records: [
+            put(counters, { key: counter, value }),
+            remember({ operation: 'add', key, inputHash, resourceId }),
+          ],
+          events: [announced(value)],
+        },
+      };
+    },
+  };
+}
+
+function announced(value: number): NewEvent {
+  return {
+    kind: 'credential.revoked',
+    resource: 'credential',
+    resourceId: String(value),
+    previousStatus: null,
+    snapshot: {},
+  };
+}

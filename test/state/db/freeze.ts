@@ -1,0 +1,21 @@
+// Writes released.json: `npm run release` runs it. From then on what that file names stays as it is, and what is new is a
+// migration behind it.
+import { execFileSync } from 'node:child_process';
+import { writeFileSync } from 'node:fs';
+import { createSystemClock } from '../../../server/src/kernel/clock.ts';
+import { migrate } from '../../../server/src/state/db/migrate.ts';
+import { openPglite } from '../../../server/src/state/db/pglite.ts';
+import { onFatal, silent } from '../../support/templates.ts';
+import { describeSchema, hashMigrations, MIGRATIONS, RELEASED, type Released } from './schema.ts';
+
+const database = await openPglite({ dataDir: 'memory', clock: createSystemClock(), log: silent, onFatal });
+await migrate(database);
+const git = (...args: string[]) => execFileSync('git', args, { cwd: MIGRATIONS, encoding: 'utf8' }).trim();
+if (git('status', '--porcelain', '.') !== '') throw new Error('Commit the migrations before the release.');
+const released: Released = {
+  commit: git('rev-parse', 'HEAD'),
+  migrations: hashMigrations(),
+  schema: await describeSchema(database),
+};
+await database.close();
+writeFileSync(RELEASED, `${JSON.stringify(released, null, 2)}\n`);

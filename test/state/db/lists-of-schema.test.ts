@@ -1,0 +1,172 @@
+import { getNamedType, isEnumType, isListType, isNonNullType } from 'graphql';
+import { sql } from 'kysely';
+import { afterAll, beforeAll, describe, expect, it, test } from 'vitest';
+import { createSystemClock } from '../../../server/src/kernel/clock.ts';
+import { addAccount, addKey } from '../../support/accounts.ts';
+import { startApp, type TestApp } from '../../support/app.ts';
+import { connectTo, createPostgresDatabase } from '../../support/database.ts';
+import { sampled, scale } from '../../support/scale.ts';
+import {
+  type ListRequest,
+  type Owner,
+  outputTypes,
+  restRequests,
+  schemaRequests,
+} from '../../support/schema-lists.ts';
+import { explainQueries, type ReadPlan } from '../../support/statements.ts';
+import { COUNT, CROWD, MOST, RARE, ROWS_OF_CROWD, SEED, seed } from './list-rows.ts';
+
+/** The lists without pages, and what bounds each. */
+const BOUNDED: Record<string, string> = {
+  'CardPayment.delivered': 'one for each unit of the product that was bought',
+  'CardPayment.disputes': 'each takes a part of one payment',
+  'CardPayment.refunds': 'MAX_REFUNDS',
+  'Charge.disputes': 'each takes a part of one charge',
+  'Charge.refunds': 'MAX_REFUNDS',
+  'Charge.returnedCredits': 'one for each further PIX of one code',
+  'Charge.splits': 'MAX_SPLITS',
+  'Dispute.evidence': 'MAX_EVIDENCE',
+  'DisputeEvidence.documents': 'a part of one answer',
+  'Payment.delivered': 'one for each unit of the product that was bought',
+  'Payment.disputes': 'each takes a part of one payment',
+  'Payment.refunds': 'MAX_REFUNDS',
+  'Payment.returnedCredits': 'one for each further PIX of one code',
+  'PermissionError.requiresAnyOf': 'permissions',
+  'PayoutTotals.groups': 'the hours of 31 days, by methods and statuses',
+  'PixSubscription.returnedCredits': 'one for each further PIX of one code',
+  'Query._entities': 'the representations of the request',
+  'Query.nodes': 'the ids of the request',
+  'Query.pausedTokens': 'the newest',
+  'Query.unresolvedRequests': 'an argument of its own',
+  'RefundTotals.groups': 'the hours of 31 days, by statuses',
+  'SalesTotals.groups': 'the hours of 31 days, by methods and statuses',
+  'SubaccountPayoutTotals.groups': 'the hours of 31 days, by statuses',
+  'ValidationError.fields': 'the arguments of the request',
+  'WebhookDelivery.attempts': 'seven attempts',
+};
+
+const fields = outputTypes.flatMap((type) =>
+  Object.values(type.getFields()).map((field) => ({ name: `${type.name}.${field.name}`, field })),
+);
+
+describe('the lists of the schema', () => {
+  it('Each list has pages, or something that bounds it', () => {
+    const lists = fields
+      .filter(({ field: { type } }) => isListType(isNonNullType(type) ? type.ofType : type))
+      .filter(
+        ({ field: { type } }) => !isEnumType(getNamedType(type)) && getNamedType(type).name !== 'String',
+      );
+    const unbounded = lists.map(({ name }) => name).filter((name) => !(name in BOUNDED));
+    expect(unbounded).toEqual([]);
+  });
+});
+
+/** A row of a page may lie on a page of the table of its own, and an index of a long list has more levels. */
+const SLACK = 60;
+
+/** The lists of `/v1` whose total is counted row by row, and how many rows of all accounts there can be here. */
+const COUNTED: Record<string, number> = {
+  'GET /v1/deliveries': MOST + ROWS_OF_CROWD,
+  'GET /v1/store/products': MOST + ROWS_OF_CROWD,
+};
+
+interface Work {
+  rowsRead: number;
+  pages: number;
+}
+
+describe('the first page of a long list', () => {
+  const long: Owner = { first: 0, rows: scale('LIST_ROWS') };
+  const short: Owner = { first: 20_000_000, rows: 100 };
+  let app: TestApp;
+  let plans: ReadPlan[];
+  let requests: ListRequest[];
+  let withoutStatistics: string[];
+  const keys = new Map<Owner, string>();
+
+  beforeAll(async () => {
+    // Of its own: what earlier tests have deleted is left in its indexes, and without statistics their sizes decide.
+    const database = await connectTo(await createPostgresDatabase(), createSystemClock());
+    const explained = explainQueries(database);
+    plans = explained.plans;
+    app = await startApp({
+      database: explained.database,
+      environment: { PSA_GRAPHQL_LIMIT: '1000000' },
+      restLimit: 1_000_000,
+    });
+    const owners = [];
+    for (const [of, rare] of [
+      [long, RARE],
+      [short, RARE / 2],
+    ] as const) {
+      const accountId = await addAccount(app);
+      keys.set(of, await addKey(app, { accountId }));
+      owners.push({ accountId, rare, ...of });
+    }
+    await seed(database, SEED([...owners, ...CROWD]));
+    const description = await (await fetch(`${app.url}/v1/openapi.json`)).json();
+    requests = [
+      ...schemaRequests(['first']),
+      ...sampled(schemaRequests(['last']), 5),
+      ...restRequests(description),
+    ];
+    // A table has no statistics until it is analyzed for the first time.
+    withoutStatistics = await dearOf(
+      requests.filter(({ isFiltered }) => !isFiltered),
+      ({ statement }) => / limit /.test(statement),
+    );
+    const analyze = () => database.maintenance((connections) => sql`vacuum analyze`.execute(connections.sql));
+    await analyze();
+    await seed(database, COUNT);
+    await analyze();
+  }, 1_800_000);
+  afterAll(async () => {
+    await app.close();
+    expect(app.faults).toEqual([]);
+  });
+
+  async function workOf(
+    request: ListRequest,
+    of: Owner,
+    isRelevant: (plan: ReadPlan) => boolean,
+  ): Promise<Work> {
+    plans.length = 0;
+    const path = request.path(of);
+    const key = keys.get(of)!;
+    const { query, variables } = request.body(of) ?? { query: '', variables: {} };
+    const { status, body } =
+      path === null
+        ? await app.client(key).send(query, variables)
+        : await app.rest(key).get(path.slice('/v1'.length));
+    expect([request.name, status, body.errors]).toEqual([request.name, 200, undefined]);
+    if (plans.length === 0) throw new Error(`${request.name} has read nothing.`);
+    const relevant = plans.filter(isRelevant);
+    return {
+      rowsRead: relevant.reduce((sum, plan) => sum + plan.rowsRead, 0),
+      pages: relevant.reduce((sum, plan) => sum + plan.pages, 0),
+    };
+  }
+
+  async function dearOf(
+    asked: readonly ListRequest[],
+    isRelevant = (_: ReadPlan) => true,
+  ): Promise<string[]> {
+    const dear = [];
+    for (const request of asked) {
+      const least = await workOf(request, short, isRelevant);
+      const most = await workOf(request, long, isRelevant);
+      for (const what of ['rowsRead', 'pages'] as const)
+        if (most[what] > 4 * least[what] + SLACK + (COUNTED[request.name] ?? 0))
+          dear.push(`${request.name}: ${what} ${most[what]}, of 100 rows ${least[what]}`);
+    }
+    return dear;
+  }
+
+  test('The first page of every list, by any value of any filter, costs no more than that of a short one', async () => {
+    expect(await dearOf(requests)).toEqual([]);
+  });
+
+  test('The first page of every list costs no more without statistics', () => {
+    expect(withoutStatistics).toEqual([]);
+  });
+});

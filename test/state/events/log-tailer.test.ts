@@ -1,0 +1,185 @@
+import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
+import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import { snapshots } from '../../../server/src/programs/modes/snapshots.ts';
+import { createCommitter } from '../../../server/src/state/commit/commit.ts';
+import type { Database } from '../../../server/src/state/db/database.ts';
+import type { StoredEvent } from '../../../server/src/state/events/event.ts';
+import type { Appended } from '../../../server/src/state/events/log.ts';
+import {
+  announcement,
+  createLogTailer,
+  type Listener,
+  type LogTailer,
+  STREAM_CHANNEL,
+} from '../../../server/src/state/events/log-tailer.ts';
+import { createManualClock } from '../../support/clock.ts';
+import { openAccount, revocationOf } from '../../support/core.ts';
+import { openFreshPglite } from '../../support/database.ts';
+import { deferred } from '../../support/deferred.ts';
+import { sliceAfter } from '../../support/slice-clock.ts';
+import { interceptStatements } from '../../support/statements.ts';
+
+const clock = createManualClock();
+let database: Database;
+beforeAll(async () => {
+  database = await openFreshPglite(clock);
+});
+afterAll(() => database?.close());
+
+test('what continues the live end is delivered as it was committed, and nothing is read', async () => {
+  const { tenant, tailer, heard, reads } = await listening();
+  tailer.wake(tenant, await commit(tenant, 2));
+  tailer.wake(tenant, await commit(tenant, 1));
+  expect(heard()).toEqual([1, 2, 3]);
+  expect(reads()).toBe(0);
+});
+
+test('A commit that does not continue the live end is read from the log, with what lies between', async () => {
+  const { tenant, tailer, heard, reads, idle } = await listening();
+  await commit(tenant, 1);
+  tailer.wake(tenant, await commit(tenant, 1));
+  // It is being read already: this is not reported before.
+  tailer.wake(tenant, await commit(tenant, 1));
+  await idle();
+  expect(heard()).toEqual([1, 2, 3]);
+  expect(reads()).toBeGreaterThan(0);
+  tailer.wake(tenant, await commit(tenant, 1));
+  expect(heard()).toEqual([1, 2, 3, 4]);
+});
+
+test('An announcement of events that are there already causes no read, and any other causes one', async () => {
+  const { tenant, tailer, heard, reads, idle } = await listening();
+  await tailer.start();
+  tailer.wake(tenant, await commit(tenant, 2));
+  await announce(tenant, 2);
+  expect(reads()).toBe(0);
+  await commit(tenant, 1);
+  await announce(tenant, 3);
+  await idle();
+  expect(heard()).toEqual([1, 2, 3]);
+  const before = reads();
+  await announce(tenant);
+  await idle();
+  expect(reads()).toBeGreaterThan(before);
+  expect(heard()).toEqual([1, 2, 3]);
+});
+
+test('thousands hear of a change in slices, between which others have their turn, and all hear all in order', async () => {
+  const { tenant, tailer, idle } = await listening();
+  const versions: number[][] = [];
+  const SLICE = 20;
+  const served = sliceAfter(SLICE);
+  const listener = (after: number, mark = 0): Listener => {
+    const own: number[] = [];
+    versions.push(own);
+    const heard = ({ version }: StoredEvent) => {
+      own.push(version);
+      served();
+    };
+    return {
+      after,
+      mark,
+      topic: { resource: 'credential' },
+      onEvent: heard,
+      onSetBack: unexpected,
+      onDropped: unexpected,
+    };
+  };
+  const heard = () => versions.filter((own) => own.length > 0).length;
+  for (let count = 0; count < 3 * SLICE; count += 1) tailer.join(tenant, listener(0));
+  await idle();
+
+  const [first, second] = [await commit(tenant, 1), await commit(tenant, 1)];
+  tailer.wake(tenant, first);
+  expect(heard()).toBe(SLICE);
+  tailer.wake(tenant, second);
+  // What it lacks is being delivered: it has to be read in the log.
+  expect(tailer.join(tenant, listener(0))).toBeNull();
+  versions.pop();
+  // With that one it hears the next, as the last of all.
+  const heardNext = deferred();
+  const late = { ...listener(1, first.events[0]!.mark), onEvent: () => heardNext.resolve() };
+  expect(tailer.join(tenant, late)).not.toBeNull();
+  versions.pop();
+  await turn();
+  expect(heard()).toBe(2 * SLICE);
+  await heardNext.promise;
+  expect(late.after).toBe(2);
+  for (const own of versions) expect(own).toEqual([1, 2]);
+});
+
+/** Somebody at the live end of a new tenant, before anything has happened to it. */
+async function listening() {
+  const tenant = await openAccount(database);
+  let [begun, ended] = [0, 0];
+  const counted = interceptStatements(
+    database,
+    () => {
+      begun += 1;
+    },
+    () => {
+      ended += 1;
+    },
+  );
+  const tailer: LogTailer = createLogTailer({
+    snapshots,
+    database: counted,
+    clock,
+    onError: (error) => expect.unreachable(String(error)),
+  });
+  onTestFinished(() => tailer.close());
+  const events: StoredEvent[] = [];
+  await tailer.listen(tenant, { resource: 'credential' }, (event) => events.push(event), unexpected);
+  const idle = async () => {
+    do await turn();
+    while (begun > ended);
+    await turn();
+  };
+  await idle();
+  const before = begun;
+  return {
+    tenant,
+    tailer,
+    idle,
+    heard: () => events.map(({ version }) => version),
+    reads: () => begun - before,
+  };
+}
+
+/** Commits as another instance does, whose own tailer hears nothing. */
+async function commit(tenant: Tenant, count: number): Promise<Appended> {
+  let appended: Appended = { events: [], previousMark: 0 };
+  const committer = createCommitter({
+    database,
+    clock,
+    onCommit: (_, committed) => {
+      appended = committed;
+    },
+  });
+  await committer.change({
+    tenant,
+    read: async () => undefined,
+    decide: () => ({
+      outcome: undefined,
+      writes: {
+        events: Array.from({ length: count }, () => revocationOf('key_1')),
+      },
+    }),
+  });
+  await committer.idle();
+  return appended;
+}
+
+function unexpected(): never {
+  return expect.unreachable('the log was set back');
+}
+
+async function announce(tenant: Tenant, version?: number): Promise<void> {
+  await database.notify(STREAM_CHANNEL, announcement(tenant, version));
+  await turn();
+}
+
+/** Waits until a notification has been heard. */
+function turn(): Promise<void> {
+  return new Promise((resolve) => setImmediate(resolve));
+}
