@@ -56,7 +56,7 @@ describe('the REST page', () => {
       await expect.poll(isDark).toBe(colorScheme === 'dark');
       await draw('closed');
 
-      await page.getByRole('button', { name: 'Authorize' }).click();
+      await page.getByRole('button', { name: 'Authorize', exact: true }).click();
       await page.getByLabel('auth-bearer-value').fill(LIVE_KEY);
       await page.getByRole('button', { name: 'Apply credentials' }).click();
       await page.getByRole('button', { name: 'Close', exact: true }).click();
