@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { posix } from 'node:path';
 import { buildSchema, parse, validate } from 'graphql';
 import { expect, test } from 'vitest';
+import { WINGS } from '../server/architecture.mjs';
 import { type Document, readDocuments, readTree, repository } from './support/documents.ts';
 import { generatedAt, type Scale, type SizeName, sizeAt } from './support/scale.ts';
 
@@ -31,22 +32,30 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ['test/laws/concurrency.test.ts', ['64 at once'], ['64 × {ONE_KEY} on each']],
   [
     'test/money-in/payments/laws.test.ts',
-    ['{payments/laws} histories', '{ATTEMPTS} attempts'],
-    ['{payments/laws} histories', '{ATTEMPTS} attempts'],
+    ['{money-in/payments/laws} histories', '{ATTEMPTS} attempts'],
+    ['{money-in/payments/laws} histories', '{ATTEMPTS} attempts'],
   ],
   [
     'test/money-in/charges/laws.test.ts',
-    ['{charges/laws} histories', '{charges/splitting} divisions'],
-    ['{charges/laws} histories', '{charges/splitting} divisions'],
+    ['{money-in/charges/laws} histories', '{money-in/charges/splitting} divisions'],
+    ['{money-in/charges/laws} histories', '{money-in/charges/splitting} divisions'],
   ],
-  ['test/money-in/ltc/laws.test.ts', ['{ltc/laws} histories'], ['{ltc/laws} histories']],
+  ['test/money-in/ltc/laws.test.ts', ['{money-in/ltc/laws} histories'], ['{money-in/ltc/laws} histories']],
   [
     'test/money-in/subscriptions/laws.test.ts',
-    ['{subscriptions/laws} histories'],
-    ['{subscriptions/laws} histories'],
+    ['{money-in/subscriptions/laws} histories'],
+    ['{money-in/subscriptions/laws} histories'],
   ],
-  ['test/money-in/disputes/laws.test.ts', ['{disputes/laws} histories'], ['{disputes/laws} histories']],
-  ['test/catalogue/store/model.test.ts', ['{store/model} texts'], ['{store/model} texts']],
+  [
+    'test/money-in/disputes/laws.test.ts',
+    ['{money-in/disputes/laws} histories'],
+    ['{money-in/disputes/laws} histories'],
+  ],
+  [
+    'test/catalogue/store/model.test.ts',
+    ['{catalogue/store/model} texts'],
+    ['{catalogue/store/model} texts'],
+  ],
   ['test/attacks/expiry.test.ts', ['{EXPIRIES} orders of events'], ['{EXPIRIES} orders of events']],
   ['test/attacks/receivers.test.ts', ['{HANGING_RECEIVERS} hang'], ['{HANGING_RECEIVERS} hang']],
   [
@@ -74,19 +83,19 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ['test/faults/stop.test.ts', ['{STOPS} on PostgreSQL'], ['{STOPS} on each']],
   [
     'test/state/db/lists.test.ts',
-    ['{db/lists} histories', '{LIST_ROWS} rows'],
-    ['{db/lists} histories', '{LIST_ROWS} rows'],
+    ['{state/db/lists} histories', '{LIST_ROWS} rows'],
+    ['{state/db/lists} histories', '{LIST_ROWS} rows'],
   ],
   ['test/money-in/card-payments/orders.test.ts', ['{ATTEMPTS} attempts'], []],
   [
     'test/catalogue/deliveries/laws.test.ts',
-    ['{deliveries/laws} histories'],
-    ['{deliveries/laws} histories'],
+    ['{catalogue/deliveries/laws} histories'],
+    ['{catalogue/deliveries/laws} histories'],
   ],
   [
     'test/money-out/payouts/remote-payouts.test.ts',
-    ['{payouts/remote-payouts} histories'],
-    ['{payouts/remote-payouts} histories'],
+    ['{money-out/payouts/remote-payouts} histories'],
+    ['{money-out/payouts/remote-payouts} histories'],
   ],
   [
     'test/live/dose.test.ts',
@@ -292,7 +301,10 @@ function scriptsIn(path: string): string[] {
 
 const TOP = [...new Set([...tree].filter((path) => path.includes('/')).map((path) => path.split('/')[0]!))];
 /** A file that is named without its folder may be in one of these. */
-const HOMES = ['test/', 'server/src/', 'widget/src/'];
+const HOMES = [
+  ...['test/', 'server/src/', 'widget/src/'],
+  ...Object.keys(WINGS).map((wing) => `server/src/${wing}/`),
+];
 const WITH_EXTENSION = /\/[\w.*{},<>…-]+\.(?:tsx?|mjs|jsonc?|sql|svg|graphql|ya?ml|md|svelte|vue)$/;
 
 /** In backticks, and in the commands of a shell: what begins with a folder of the repository, or ends as its files do. */

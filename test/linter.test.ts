@@ -42,7 +42,7 @@ describe('the house rules', () => {
     ['noDefaultExport', 'money-out/payouts/default.ts', 'export default 1;'],
     ['noReExportAll', 'money-out/payouts/all.ts', "export * from './store.ts';"],
     ['noBarrelFile', 'money-out/payouts/barrel.ts', "export { a } from './store.ts';"],
-    ['useImportExtensions', 'money-out/payouts/extension.ts', "import './catalogue/store';"],
+    ['useImportExtensions', 'money-out/payouts/extension.ts', "import './store';"],
     ['noExplicitAny', 'money-out/payouts/any.ts', 'export const amount: any = 1;'],
     ['noFloatingPromises', 'money-out/payouts/floating.ts', 'async function pay() {}\npay();'],
     ['noEmptyBlockStatements', 'money-out/payouts/empty.ts', 'try { pay(); } catch {}'],

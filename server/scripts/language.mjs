@@ -54,7 +54,7 @@ const BRITISH =
   /\b(un)?(colour|favour|honour|neighbour|behaviour|authoris|recognis|reorganis|organis|normalis|initialis|serialis|customis|cancelled|cancelling|centre|licence|instalment|misspelt|catalogue|fulfil\b)\w*/gi;
 /** What merchants and payers read in English: its spelling is American. */
 const AMERICAN =
-  /^(README\.md|schema\.graphql|(server|widget)\/(README\.md|docs\/[^/]+\.md)|widget\/src\/(payouts\/)?locales\/en\.ts|server\/src\/checkout-page\/texts\/en\.ts)$/;
+  /^(README\.md|schema\.graphql|(server|widget)\/(README\.md|docs\/[^/]+\.md)|widget\/src\/(payouts\/)?locales\/en\.ts|server\/src\/api\/checkout-page\/texts\/en\.ts)$/;
 /** The names in such a file: code and addresses in a document, keys in a list of texts. */
 const NAMES = /```[\s\S]*?```|`[^`\n]*`|\]\([^)]*\)/g;
 const KEYS = /^\s*\w+(?=[:(])/gm;

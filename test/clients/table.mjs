@@ -26,10 +26,10 @@ const webViews = inFile('engines/web-view.test.ts');
 const engines = inFile('engines/buying.test.ts');
 const buying = inFile('frameworks/buying.test.ts');
 const frameworks = inFile('widget/recipes.browser-test.tsx');
-const documents = inFile('graphql/persisted-documents.test.ts');
+const documents = inFile('api/operations/persisted-documents.test.ts');
 const generators = inFile('clients/generators.test.ts');
 const live = inFile('live/resume.test.ts');
-const partial = inFile('graphql/partial-results.test.ts');
+const partial = inFile('api/graphql/partial-results.test.ts');
 
 const RECIPE = inFile('live/recipes.test.ts')(
   'the recipe for %s shows each payment once, over a cut and a new token',
@@ -91,7 +91,7 @@ export const TABLES = [
     about:
       'Queries and mutations over `POST` and `GET`, documents by their hash or identifier, and results with a root field that has failed.',
     features: {
-      'audits of the specification': inFile('graphql/http.test.ts')(
+      'audits of the specification': inFile('api/operations/http.test.ts')(
         'The server passes this audit of GraphQL over HTTP: %s',
       ),
       'persisted queries': (client) =>
@@ -106,7 +106,7 @@ export const TABLES = [
             ? 'Relay catches the error of one field with @catch, and throws it with @throwOnFieldError alone'
             : 'Apollo Client with errorPolicy all shows what has arrived, and the error of the rest',
         ),
-      'bound token': inFile('graphql/bound-tokens.test.ts')(
+      'bound token': inFile('api/operations/bound-tokens.test.ts')(
         'Apollo Client reads by identifiers with a bound token, and is refused another document',
       ),
     },
@@ -161,7 +161,7 @@ export const TABLES = [
     about:
       'Each gateway joins this server with another Apollo Federation 2 subgraph that adds a field to `CardPayment`.',
     features: {
-      'joins by key': inFile('graphql/gateway.test.ts')(
+      'joins by key': inFile('api/operations/gateway.test.ts')(
         '%s joins this server with a subgraph that extends a card payment',
       ),
     },

@@ -22,7 +22,7 @@ beforeEach(() => {
   fixture.write('server/src/state/db/pglite-worker.ts', '');
   fixture.write(
     'server/src/programs/main.ts',
-    "import { word } from './db/word.ts';\nconsole.log(word satisfies string);",
+    "import { word } from '../state/db/word.ts';\nconsole.log(word satisfies string);",
   );
   fixture.write('server/src/state/db/word.ts', "export const word = 'started';");
   fixture.write('server/src/state/db/migrations/0001_first.sql', 'select 1');
@@ -50,7 +50,7 @@ it('A build builds the parts whose sources have changed, and no other', async ()
   fixture.write('server/src/state/db/migrations/0001_first.sql', 'select 2');
   fixture.remove('widget/dist/demo');
   expect(await build()).toEqual(['server', 'widget']);
-  expect(readFileSync(join(fixture.folder, 'server/dist/db/migrations/0001_first.sql'), 'utf8')).toBe(
+  expect(readFileSync(join(fixture.folder, 'server/dist/state/db/migrations/0001_first.sql'), 'utf8')).toBe(
     'select 2',
   );
 });

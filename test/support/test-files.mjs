@@ -36,38 +36,38 @@ export const ONLY_IN_ALL = [
   'scripts/interfaces.test.ts',
   'scripts/released-widgets.test.ts',
   'scripts/run.test.ts',
-  // The code caches and the sources' names of the bundle, with which main.test.ts and cli/main.test.ts start.
+  // The code caches and the sources' names of the bundle, with which main.test.ts and programs/cli/main.test.ts start.
   'bundle.test.ts',
   'bench/bench.test.ts',
   // Small sizes fill no cache, and so show little; kernel/lru-cache and attacks/graphql show the limits.
   'attacks/memory.test.ts',
   // Runs each command of the documents as a process; documents.test.ts checks the names in them.
   'documents-run.test.ts',
-  // Whole programs with the deadlines of production: db/postgres and graphql/outage show the same with short ones.
+  // Whole programs with the deadlines of production: state/db/postgres and api/operations/outage show the same with short ones.
   'faults/outage.test.ts',
   // Whole clusters, with and without a proxy; cluster/cluster shows how instances work together.
   'cluster/command.test.ts',
-  // The server of the released version, from the history of the repository; db/upgrade makes its statements.
+  // The server of the released version, from the history of the repository; state/db/upgrade makes its statements.
   'state/db/previous-server.test.ts',
   // Shows that a payout method is one file; contributing.test compares the list of the files that it touches.
   'money-out/payouts/another-method.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
-  // Needs Prometheus' own tool; ops/dashboard compares the rules with the documents and the metrics.
+  // Needs Prometheus' own tool; programs/ops/dashboard compares the rules with the documents and the metrics.
   'programs/ops/promtool.test.ts',
   // Needs systemd's own tool; scripts/systemd reads the unit as text.
   'programs/ops/systemd.test.ts',
   // Installs code generators by npm; the gates compare the types that we generate ourselves.
   'clients/generators.test.ts',
-  // Installs gateways by npm; graphql/federation shows what the server gives them.
+  // Installs gateways by npm; api/graphql/federation shows what the server gives them.
   'api/operations/gateway.test.ts',
-  // Needs PgBouncer; db/postgres has a pooler of its own.
+  // Needs PgBouncer; state/db/postgres has a pooler of its own.
   'cluster/pooler.test.ts',
   // Needs nginx and Caddy.
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
-  // Buys with each version of the widget that was ever released; http/released-widgets asks for their files.
+  // Buys with each version of the widget that was ever released; api/http/released-widgets asks for their files.
   'e2e/released-widgets.test.ts',
   // Installs bundlers and frameworks by npm; widget/chunks and widget/server-rendered show the same without them.
   'frameworks/buying.test.ts',
@@ -82,7 +82,7 @@ export const ONLY_IN_ALL = [
   'live/shop.test.ts',
   // Opens a full browser for what widget/psa-checkout.page-test.ts shows against a fake server.
   'e2e/popup-blocked.test.ts',
-  // Starts a process with Node's EventSource; graphql/event-stream.test.ts shows what the server does for it.
+  // Starts a process with Node's EventSource; api/operations/event-stream.test.ts shows what the server does for it.
   'live/event-source.test.ts',
   // Shows that the kit of live status finds planted faults, each in a copy of the sources.
   'live/planted.test.ts',
