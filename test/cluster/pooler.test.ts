@@ -1,6 +1,6 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, cpSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
@@ -35,10 +35,20 @@ unix_socket_dir =\nauth_type = any\n`;
   chmodSync(folder, 0o755);
   // As root it refuses to run.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  const libraries = [process.env.LD_LIBRARY_PATH, ...unpackedLibraryFolders()]
+  // It may be installed in a home folder that only root can read.
+  const copyOf = (path: string) => {
+    const copy = join(folder, path.replaceAll('/', '_'));
+    cpSync(path, copy, { recursive: true, verbatimSymlinks: true });
+    return copy;
+  };
+  const program = process.env
+    .PATH!.split(delimiter)
+    .map((at) => join(at, 'pgbouncer'))
+    .find((path) => existsSync(path));
+  const libraries = [process.env.LD_LIBRARY_PATH, ...unpackedLibraryFolders().filter(existsSync).map(copyOf)]
     .filter(Boolean)
     .join(delimiter);
-  pooler = spawn('pgbouncer', [file], {
+  pooler = spawn(copyOf(program!), [file], {
     ...user,
     env: { ...process.env, LD_LIBRARY_PATH: libraries },
     stdio: 'ignore',
