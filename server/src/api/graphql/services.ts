@@ -1,6 +1,6 @@
 import type { Requester } from '../../kernel/requester.ts';
 
-/** The port that the GraphQL layer calls, of which each slice adds its own part; the embedded services and the facade implement it. */
+/** The port that the GraphQL layer calls. Each slice adds its own service; the embedded services and the facade implement them. */
 // biome-ignore lint/suspicious/noEmptyInterface: slices add their services.
 export interface PaymentsService {}
 
