@@ -17,13 +17,15 @@ function start() {
   const started = clock.now().getTime();
   let answer: () => Promise<Date | null> = async () => null;
   const faults: unknown[] = [];
-  const never = () => Promise.reject(new Error('not followed'));
+  const never = { poll: () => Promise.reject(new Error('not followed')) };
   const watch = createPoller({
     clock,
-    pollers: {
-      payout(tenant, wanted) {
-        polls.push({ tenant, wanted, at: clock.now().getTime() - started });
-        return answer();
+    slices: {
+      payout: {
+        poll(tenant, wanted) {
+          polls.push({ tenant, wanted, at: clock.now().getTime() - started });
+          return answer();
+        },
       },
       wallet: never,
       card_payment: never,

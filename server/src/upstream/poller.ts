@@ -40,11 +40,12 @@ const RETRY_AFTER_MS = 5_000;
  */
 export function createPoller({
   clock,
-  pollers,
+  slices,
   onFault,
 }: {
   clock: Clock;
-  pollers: Readonly<Record<MirroredResource, Poll>>;
+  /** The slices that poll each resource. */
+  slices: Readonly<Record<MirroredResource, { poll: Poll }>>;
   onFault: (fault: unknown) => void;
 }): Poller {
   interface Target {
@@ -104,7 +105,8 @@ export function createPoller({
       ids: [...target.ids.keys()],
       ...(isChanged && { isChanged }),
     };
-    target.polling = pollers[resource](tenant, pollTargets)
+    target.polling = slices[resource]
+      .poll(tenant, pollTargets)
       .catch((error: unknown) => {
         // What has changed was not read.
         if (isChanged) target.isChanged = true;

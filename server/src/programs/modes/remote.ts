@@ -24,7 +24,7 @@ import { createUnresolvedRequests } from '../../requests/remote/service.ts';
 import type { Updates } from '../../state/events/subscribe.ts';
 import { createBudget } from '../../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../../upstream/client.ts';
-import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createIntents } from '../../upstream/intents/coordinator.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { selectAllUnresolved } from '../../upstream/intents/store.ts';
@@ -175,37 +175,20 @@ export async function createRemoteRuntime({
   const subscriptions = createRemoteSubscriptions(dependencies);
   const refunds = createRemoteRefunds({ ...dependencies, readWallet });
   const returns = createRemoteReturns();
-  for (const { requests } of [
-    ...[payouts, subaccounts, cardPayments, payments, charges],
-    ...[refunds, disputes, deliveries, subscriptions],
-  ])
-    Object.assign(requestKinds, requests);
-  const mirrored = {
-    wallet,
-    payout: payouts,
-    subaccount_payout: subaccounts,
+  // The first reader that recognizes a webhook has it.
+  const mirrored: Record<MirroredResource, Mirrored> = {
     card_payment: cardPayments,
     payment: payments,
-    refund: refunds,
     charge: charges,
     dispute: disputes,
+    refund: refunds,
     subscription: subscriptions,
+    payout: payouts,
+    subaccount_payout: subaccounts,
+    wallet,
   };
-  const poller = createPoller({
-    clock,
-    pollers: {
-      wallet: wallet.poll,
-      payout: payouts.poll,
-      subaccount_payout: subaccounts.poll,
-      card_payment: cardPayments.poll,
-      dispute: disputes.poll,
-      payment: payments.poll,
-      refund: refunds.poll,
-      charge: charges.poll,
-      subscription: subscriptions.poll,
-    },
-    onFault,
-  });
+  for (const { requests } of [...Object.values(mirrored), deliveries]) Object.assign(requestKinds, requests);
+  const poller = createPoller({ clock, slices: mirrored, onFault });
   createdPoller = poller;
 
   const webhooks = createRemoteWebhooks(createWebhookService({ database, committer, privateAddresses }));
@@ -218,16 +201,7 @@ export async function createRemoteRuntime({
     publicUrl,
     tenantOf: (environment) =>
       upstreamConfig.keys[environment] === undefined ? null : tenantOf(environment),
-    claimReaders: [
-      cardPayments.readWebhook,
-      payments.readWebhook,
-      charges.readWebhook,
-      disputes.readWebhook,
-      refunds.readWebhook,
-      subscriptions.readWebhook,
-      payouts.readWebhook,
-      subaccounts.readWebhook,
-    ],
+    claimReaders: Object.values(mirrored).flatMap(({ readWebhook = [] }) => readWebhook),
     refresh: (tenant, resource, reference) =>
       mirrored[resource].refresh(tenant, [reference], {
         priority: IS_MONEY.has(resource) ? 'money_read' : 'lookup',
@@ -300,7 +274,7 @@ export async function createRemoteRuntime({
     access,
     servicesFor,
     tasks: { ...intents.tasks, ...receiver.tasks, ...delivery.tasks },
-    updates: (updates) => withPolling(updates, poller),
+    updates: (updates) => withPolling(updates, poller, mirrored),
     async routes() {
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
@@ -335,29 +309,20 @@ function describeCorrection({ resource, id, from, to }: Correction): string {
   return `The payments service has corrected ${resource} ${id} from ${from} to ${to}`;
 }
 
-const MIRRORED: ReadonlySet<string> = new Set<MirroredResource>([
-  'card_payment',
-  'charge',
-  'dispute',
-  'payment',
-  'payout',
-  'refund',
-  'subaccount_payout',
-  'subscription',
-  'wallet',
-]);
+/** A slice whose resources are mirrored. The wallet has no webhooks, and nothing that it requests must be made once. */
+type Mirrored = Pick<RemoteSlice<unknown>, 'poll' | 'refresh'> & Partial<RemoteSlice<unknown>>;
 
 /** The merchant's money, which no payer's lookups hold up. */
 const IS_MONEY: ReadonlySet<MirroredResource> = new Set(['payout', 'subaccount_payout', 'wallet']);
 
 /** Polls a mirrored resource for as long as somebody follows it. */
-function withPolling(updates: Updates, poller: Poller): Updates {
+function withPolling(updates: Updates, poller: Poller, mirrored: object): Updates {
   return {
     ...updates,
     subscribe(subscription) {
       const { tenant, topic, onEnd } = subscription;
       const { resource, resourceId = null, resources = resource ? [resource] : [] } = topic;
-      const polled = resources.filter((each) => MIRRORED.has(each)) as MirroredResource[];
+      const polled = resources.filter((each) => Object.hasOwn(mirrored, each)) as MirroredResource[];
       if (polled.length === 0) return updates.subscribe(subscription);
       const leave = polled.map((each) => poller.join(tenant, each, resourceId));
       return updates.subscribe({
