@@ -1,4 +1,4 @@
-import { readFileSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
@@ -166,7 +166,7 @@ describe('The example of', () => {
       'test/money-out/payouts/another-method.test.ts',
       ...filesWith('server/src/kernel/payout-methods', 'const usd:', "'./usd.ts'"),
       ...filesWith('server/docs', 'fee of `usd`'),
-      ...filesWith('test/payouts', 'parseUsdtAddress'),
+      ...filesWith('test/money-out/payouts', 'parseUsdtAddress'),
       ...filesWith('test/support', "  usd: '"),
     ];
     expect(filesIn(section('Add a payout method'))).toEqual(sorted(needed));
