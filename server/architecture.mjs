@@ -65,7 +65,7 @@ export const LAYERS = [
   layer(
     'service',
     /service\.ts$/,
-    'pure store collections',
+    'pure store collections events',
     'pure collections service',
     'rails state/db state/commit state/work state/ledger api/limits',
   ),
@@ -73,7 +73,7 @@ export const LAYERS = [
   layer(
     'calls',
     /(?:charging|sending|administration|delivery|outbox)\.ts$/,
-    'pure store collections service',
+    'pure store collections service events',
     'pure collections wire',
     'rails state/db state/commit state/work state/events',
   ),
@@ -84,10 +84,12 @@ export const LAYERS = [
     'pure',
     'api/http upstream state/db state/commit state/work',
   ),
+  // The events that slices send by webhook.
+  layer('events', /sent-events\.ts$/, 'pure', 'pure wire', ''),
   // The interfaces.
   layer('wire', /wire\.ts$/, 'pure', 'pure wire', ''),
   layer('routes', /routes\.ts$/, 'pure wire', 'pure', 'api/http'),
-  layer('schema', /schema\.ts$/, 'pure schema', 'pure schema', 'api/graphql state/events'),
+  layer('schema', /schema\.ts$/, 'pure schema events', 'pure schema', 'api/graphql state/events'),
   // Types, rules, decisions: whatever has no name above.
   layer('pure', /\.ts$/, 'pure', 'pure', 'state/ledger/postings.ts state/ledger/funds.ts'),
 ];

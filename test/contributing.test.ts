@@ -140,9 +140,17 @@ describe('The example of', () => {
     expect(filesIn(section('Add a field to Payout'))).toEqual(sorted(needed));
   });
 
-  it('The example of a webhook event names every file in which checkout_token.paused and its body appear', () => {
-    const needed = filesWith('', 'checkout_token.paused', 'tokenWebhook', 'tokenFromJson');
+  it('The example of a webhook event names every file that dispute.updated needs, and three are made by hand', () => {
+    // A test may look at one event alone; HAPPENINGS does not compile without each.
+    const needed = filesWith('', "'dispute.updated'", '`dispute.updated`', 'DISPUTE_UPDATED').filter(
+      (file) =>
+        !file.startsWith('test/') ||
+        file.startsWith('test/support/') ||
+        texts.get(file)!.includes('const HAPPENINGS'),
+    );
     expect(filesIn(section('Add a webhook event'))).toEqual(sorted(needed));
+    const byHand = sorted(needed).filter((made) => GENERATED.every(({ file }) => file !== made));
+    expect([...byHand, 'a changeset']).toHaveLength(3);
   });
 
   it('The example of a migration names every file in which pause_reason appears, and kinds that the runner knows', () => {

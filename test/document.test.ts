@@ -7,7 +7,7 @@ import type { Permission } from '../server/src/kernel/caller.ts';
 import type { Tenant } from '../server/src/kernel/tenant.ts';
 import { txidOf } from '../server/src/money-in/pix/model.ts';
 import { createCommitter } from '../server/src/state/commit/commit.ts';
-import { OPTIONAL_WEBHOOK_EVENTS } from '../server/src/webhooks/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../server/src/webhooks/sent-events.ts';
 import { addAccount, addKey } from './support/accounts.ts';
 import { advanceClock } from './support/advance-clock.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from './support/app.ts';
@@ -1946,7 +1946,7 @@ describe('6.4 optional events', () => {
   /** The optional events of one resource, in their order, with whole bodies. */
   const optional = (from: number, id: string) =>
     reported(from)
-      .filter(({ body }) => OPTIONAL_WEBHOOK_EVENTS.includes(body.event))
+      .filter(({ body }) => OPTIONAL_WEBHOOK_EVENTS.some((event) => event === body.event))
       .flatMap(({ raw, body }) => (raw.includes(id) ? [body] : []));
   beforeAll(() => optIn(OPTIONAL_WEBHOOK_EVENTS));
   afterAll(() => optIn([]));
@@ -1954,7 +1954,7 @@ describe('6.4 optional events', () => {
   const at = expect.stringMatching(ISO);
   const failureReason = expect.stringMatching(/./);
 
-  rows('6.4', ['card_payment.expired', 'card_payment.failed', 'card_payment.refunded'], async () => {
+  rows('6.4', ['card_payment'], async () => {
     const from = receiver.received.length;
     const make = async (): Promise<string> =>
       (await live.post('/card-payments', { valueCents: 819, ...given })).body.orderCode;
@@ -1975,7 +1975,7 @@ describe('6.4 optional events', () => {
       { ...of(refunded), event: 'card_payment.refunded', status: 'refunded', paidAt: at, refundedAt: at },
     ]);
   });
-  rows('6.4', ['payment.expired', 'payment.failed', 'payment.refunded'], async () => {
+  rows('6.4', ['payment'], async () => {
     const from = receiver.received.length;
     const [expired, refunded] = [await charge(819, given), await charge(819, given)];
     await payByPix(refunded);
@@ -1995,7 +1995,7 @@ describe('6.4 optional events', () => {
       { ...of(refunded), event: 'payment.refunded', status: 'refunded', paidAt: at, refundedAt: at },
     ]);
   });
-  rows('6.4', ['return.completed'], async () => {
+  rows('6.4', ['return'], async () => {
     const from = receiver.received.length;
     const id = await charge(819, { metadata });
     await payByPix(id);
@@ -2005,7 +2005,7 @@ describe('6.4 optional events', () => {
     const resource = { type: 'payment', id };
     expect(body).toMatchObject({ resource, amountCents: 819, cause: 'already_paid', metadata });
   });
-  rows('6.4', ['charge.expired', 'charge.failed', 'charge.refunded'], async () => {
+  rows('6.4', ['charge'], async () => {
     const from = receiver.received.length;
     const { body: expired } = await live.post('/charges', {
       valueCents: 819,
@@ -2050,7 +2050,7 @@ describe('6.4 optional events', () => {
     return chargeId;
   }
 
-  rows('6.4', ['withdrawal.processing'], async () => {
+  rows('6.4', ['withdrawal'], async () => {
     await advanceClock(app, HOUR_MS);
     const from = receiver.received.length;
     const { body } = await withdraw({ method: 'pix_turbo' });
@@ -2060,7 +2060,7 @@ describe('6.4 optional events', () => {
     expect(processing).toEqual({ ...requested, event: 'withdrawal.processing', status: 'processing' });
     expect(processing.withdrawalId).toBe(body.id);
   });
-  rows('6.4', ['withdrawal.returned'], async () => {
+  rows('6.4', ['returned withdrawal'], async () => {
     await advanceClock(app, HOUR_MS);
     const from = receiver.received.length;
     const { body } = await withdraw({});
@@ -2084,59 +2084,51 @@ describe('6.4 optional events', () => {
       returnedAt: returned.returnedAt,
     });
   });
-  rows(
-    '6.4',
-    [
-      ...(['subscription.activated', 'subscription.paid', 'subscription.payment_failed'] as const),
-      ...(['subscription.past_due', 'subscription.canceled'] as const),
-      ...(['subscription.completed', 'subscription.expired'] as const),
-    ],
-    async () => {
-      const from = receiver.received.length;
-      const subscribe = async (input: object): Promise<string> => {
-        const { body } = await live.post('/subscriptions', {
-          valueCents: 819,
-          interval: 'weekly',
-          metadata,
-          ...input,
-        });
-        return body.subscriptionId;
-      };
-      // The payer's bank refuses the first attempt of each cycle but the first.
-      const customer = { email: 'nega-uma@psa.example' };
-      const followed = await subscribe({ customer, endsAfterCycles: 2 });
-      const canceled = await subscribe({});
-      const expired = await subscribe({});
-      for (const id of [followed, canceled]) await app.pix.pay({ txid: txidOf(id) });
-      await app.work.settled();
-      await live.delete(`/subscriptions/${canceled}`);
-      await advanceClock(app, 10 * DAY_MS);
+  rows('6.4', ['subscription'], async () => {
+    const from = receiver.received.length;
+    const subscribe = async (input: object): Promise<string> => {
+      const { body } = await live.post('/subscriptions', {
+        valueCents: 819,
+        interval: 'weekly',
+        metadata,
+        ...input,
+      });
+      return body.subscriptionId;
+    };
+    // The payer's bank refuses the first attempt of each cycle but the first.
+    const customer = { email: 'nega-uma@psa.example' };
+    const followed = await subscribe({ customer, endsAfterCycles: 2 });
+    const canceled = await subscribe({});
+    const expired = await subscribe({});
+    for (const id of [followed, canceled]) await app.pix.pay({ txid: txidOf(id) });
+    await app.work.settled();
+    await live.delete(`/subscriptions/${canceled}`);
+    await advanceClock(app, 10 * DAY_MS);
 
-      const of = { amountCents: 819, cancelReason: null, metadata };
-      const shown = (id: string) =>
-        optional(from, id).map(({ event, status, cycle, ...rest }) => {
-          expect(rest).toEqual({ subscriptionId: id, ...of, cancelReason: rest.cancelReason });
-          return [event, status, cycle && [cycle.number, cycle.status, cycle.attempts], rest.cancelReason];
-        });
-      expect(shown(followed)).toEqual([
-        ['subscription.activated', 'active', [1, 'paid', 1], null],
-        ['subscription.paid', 'active', [1, 'paid', 1], null],
-        ['subscription.payment_failed', 'past_due', [2, 'retrying', 1], null],
-        ['subscription.past_due', 'past_due', [2, 'retrying', 1], null],
-        ['subscription.paid', 'completed', [2, 'paid', 2], null],
-        ['subscription.completed', 'completed', [2, 'paid', 2], null],
-      ]);
-      expect(shown(canceled).at(-1)).toEqual([
-        ...['subscription.canceled', 'canceled', [2, 'canceled', 0], 'merchant'],
-      ]);
-      expect(shown(expired)).toEqual([['subscription.expired', 'expired', null, null]]);
-      // A cycle makes a payment, and no payment.paid.
-      const { body } = await live.get(`/subscriptions/${followed}`);
-      const paid = reported(from, 'payment.paid').map((each) => each.body.paymentId);
-      for (const { paymentId } of body.cycles) expect(paid).not.toContain(paymentId);
-    },
-  );
-  rows('6.4', ['dispute.opened', 'dispute.updated', 'dispute.closed'], async () => {
+    const of = { amountCents: 819, cancelReason: null, metadata };
+    const shown = (id: string) =>
+      optional(from, id).map(({ event, status, cycle, ...rest }) => {
+        expect(rest).toEqual({ subscriptionId: id, ...of, cancelReason: rest.cancelReason });
+        return [event, status, cycle && [cycle.number, cycle.status, cycle.attempts], rest.cancelReason];
+      });
+    expect(shown(followed)).toEqual([
+      ['subscription.activated', 'active', [1, 'paid', 1], null],
+      ['subscription.paid', 'active', [1, 'paid', 1], null],
+      ['subscription.payment_failed', 'past_due', [2, 'retrying', 1], null],
+      ['subscription.past_due', 'past_due', [2, 'retrying', 1], null],
+      ['subscription.paid', 'completed', [2, 'paid', 2], null],
+      ['subscription.completed', 'completed', [2, 'paid', 2], null],
+    ]);
+    expect(shown(canceled).at(-1)).toEqual([
+      ...['subscription.canceled', 'canceled', [2, 'canceled', 0], 'merchant'],
+    ]);
+    expect(shown(expired)).toEqual([['subscription.expired', 'expired', null, null]]);
+    // A cycle makes a payment, and no payment.paid.
+    const { body } = await live.get(`/subscriptions/${followed}`);
+    const paid = reported(from, 'payment.paid').map((each) => each.body.paymentId);
+    for (const { paymentId } of body.cycles) expect(paid).not.toContain(paymentId);
+  });
+  rows('6.4', ['dispute'], async () => {
     const tenant = await liveTenant();
     const from = receiver.received.length;
     const id = await app.controls.openDispute(tenant, { amountCents: 100, reason: 'operational_error' });
@@ -2153,7 +2145,7 @@ describe('6.4 optional events', () => {
     const { blockedCents, evidence, acceptedAt, ...shown } = (await live.get(`/disputes/${id}`)).body;
     expect(events.at(-1)).toEqual({ event: 'dispute.closed', resource: null, ...shown });
   });
-  rows('6.4', ['delivery.delivered', 'delivery.out_of_stock'], async () => {
+  rows('6.4', ['delivery'], async () => {
     const { body: product } = await live.post('/products', { name: 'Curso', priceCents: 4990 });
     const content = { codes: ['AAAA-1'] };
     const { body } = await live.post('/deliveries', { productId: product.id, content });

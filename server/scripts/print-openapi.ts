@@ -12,7 +12,7 @@ import { createSubscriptionRoutes } from '../src/money-in/subscriptions/routes.t
 import { createPayoutRoutes } from '../src/money-out/payouts/routes.ts';
 import { createSubaccountRoutes } from '../src/money-out/subaccounts/routes.ts';
 import { createWalletRoutes } from '../src/money-out/wallet/routes.ts';
-import { DESCRIBED_WEBHOOKS } from '../src/webhooks/wire.ts';
+import { DESCRIBED_WEBHOOKS } from '../src/webhooks/sent-events.ts';
 
 const publicUrl = 'http://localhost';
 // Describing the operations calls no service.

@@ -1,10 +1,8 @@
 // Prints the files that document the environment variables, as JSON: the content by the path.
-import { readFileSync } from 'node:fs';
 import { describeVariables } from '../src/programs/config/variables.ts';
+import { fillDocument, table } from './markdown.ts';
 
 const DOCUMENT = 'server/docs/configuration.md';
-const BEGIN = '<!-- npm run regenerate writes from here -->';
-const END = '<!-- to here -->';
 /** The width of the help on a terminal, in columns. */
 const WIDTH = 110;
 
@@ -19,10 +17,6 @@ process.stdout.write(JSON.stringify(files));
 
 /** Returns the document with a table for each group between its two marks. */
 function document(): string {
-  const text = readFileSync(new URL(`../../${DOCUMENT}`, import.meta.url), 'utf8');
-  const [begin, end] = [text.indexOf(BEGIN), text.indexOf(END)];
-  if (begin < 0 || end < begin)
-    throw new Error(`${DOCUMENT} has no place for the variables: ${BEGIN} … ${END}`);
   const tables = groups.map(
     (group) =>
       `## ${group.name}\n\n${table([
@@ -35,23 +29,7 @@ function document(): string {
         ]),
       ])}`,
   );
-  return `${text.slice(0, begin)}${BEGIN}\n\n${tables.join('\n\n')}\n\n${text.slice(end)}`;
-}
-
-/** Formats a Markdown table as the formatter does: all cells of a column have the same width. */
-function table(rows: string[][]): string {
-  const widths = rows[0]!.map((_, column) => Math.max(...rows.map((row) => row[column]!.length)));
-  const line = (cells: string[], fill: string) =>
-    `| ${cells.map((cell, column) => cell.padEnd(widths[column]!, fill)).join(' | ')} |`;
-  const [head, ...body] = rows.map((row) => line(row, ' '));
-  return [
-    head,
-    line(
-      widths.map(() => ''),
-      '-',
-    ),
-    ...body,
-  ].join('\n');
+  return fillDocument(DOCUMENT, tables.join('\n\n'));
 }
 
 /** Formats the variables for the help on a terminal. */

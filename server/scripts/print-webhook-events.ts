@@ -1,7 +1,13 @@
+import type { z } from 'zod';
 import { describeOperations } from '../src/api/http/openapi.ts';
-import { DESCRIBED_WEBHOOKS } from '../src/webhooks/wire.ts';
+import { DESCRIBED_WEBHOOKS } from '../src/webhooks/sent-events.ts';
+import { fillDocument, table } from './markdown.ts';
 
-// Prints the types of the webhooks' bodies for @psa/checkout/server, from the JSON Schemas that the server describes them by.
+// Prints the files that describe the webhooks, as JSON: the types of their bodies for @psa/checkout/server, from the JSON
+// Schemas of the REST interface, and the document with the table of optional events.
+
+const TYPES = 'widget/src/server/webhook-events.generated.ts';
+const DOCUMENT = 'server/docs/service.md';
 
 interface Schema {
   type?: string | readonly string[];
@@ -39,13 +45,40 @@ for (const { event, summary } of DESCRIBED_WEBHOOKS) {
 for (const [family, names] of families)
   if (names.length > 1 || names[0] !== family) printed += `\n${unionOf(family, names)}`;
 
-process.stdout.write(`// Made from the descriptions of the webhooks in server/src; \`npm run regenerate\` writes it.
+const types = `// Made from the descriptions of the webhooks in server/src; \`npm run regenerate\` writes it.
 ${printed}
 /** The resource that a refund, dispute or delivery is of. */
 export type PaidResource = RefundEvent['resource'];
 
 /** The events that are known by \`event\`. A newer server may send others: leave them out. */
-${unionOf('WebhookEvent', [...families.keys()])}`);
+${unionOf('WebhookEvent', [...families.keys()])}`;
+
+const optionalEvents = DESCRIBED_WEBHOOKS.filter(({ optional }) => optional !== null);
+const rows = optionalEvents.map(({ event, summary, body }) => [
+  `\`${event}\``,
+  summary,
+  namesOf(body.shape.event as z.ZodType).length > 1 ? 'yes' : 'no',
+  fieldsOf(body),
+]);
+const head = ['optional event', 'sent when', 'own name in sandbox', 'fields'];
+process.stdout.write(
+  JSON.stringify({ [TYPES]: types, [DOCUMENT]: fillDocument(DOCUMENT, table([head, ...rows])) }),
+);
+
+/** The names that an event has, here and in sandbox. */
+function namesOf(event: z.ZodType): readonly unknown[] {
+  return 'options' in event ? (event.options as readonly unknown[]) : [event];
+}
+
+/** The members of a body, first those that each event has. Its `sandbox` follows from its name. */
+function fieldsOf({ shape }: z.ZodObject): string {
+  const isOptional = (name: string) => (shape[name] as z.ZodType).safeParse(undefined).success;
+  const names = Object.keys(shape).filter((name) => name !== 'sandbox' || !isOptional(name));
+  const list = (fields: string[]) => fields.map((name) => `\`${name}\``).join(', ');
+  const sometimes = names.filter(isOptional);
+  const always = list(names.filter((name) => !isOptional(name)));
+  return sometimes.length === 0 ? always : `${always}; at times ${list(sometimes)}`;
+}
 
 /** The events of payouts of the main account are named after the document's word for one, and the types after ours. */
 function familyOf(event: string): string {

@@ -36,11 +36,11 @@ export const GENERATED = [
     from: 'the payout methods in server/src',
     make: () => printOneOf('server/scripts/print-methods.ts', file),
   })),
-  {
-    file: 'widget/src/server/webhook-events.generated.ts',
+  ...['widget/src/server/webhook-events.generated.ts', 'server/docs/service.md'].map((file) => ({
+    file,
     from: 'the descriptions of webhooks in server/src',
-    make: () => runTypeScript('server/scripts/print-webhook-events.ts'),
-  },
+    make: () => printOneOf('server/scripts/print-webhook-events.ts', file),
+  })),
   {
     file: 'server/src/api/operations/widget-documents.ts',
     from: 'the operations in widget/src and widget/released',

@@ -4,7 +4,7 @@ import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSystemClock, DAY_MS } from '../../server/src/kernel/clock.ts';
 import { readConfig } from '../../server/src/programs/config/config.ts';
 import { backUp, restore } from '../../server/src/programs/ops/backup.ts';
-import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 import { audit } from '../faults/audit.ts';
 import { type ChildServer, spawnServer } from '../faults/child.ts';
 import { createPostgresDatabase } from '../support/database.ts';

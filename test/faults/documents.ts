@@ -1,4 +1,4 @@
-import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 
 // What takes money out, asked for with a key: `done` is what was made or why not.
 

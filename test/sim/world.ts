@@ -14,8 +14,8 @@ import {
 import type { Database } from '../../server/src/state/db/database.ts';
 import type { Task } from '../../server/src/state/work/store.ts';
 import { saveEndpoint } from '../../server/src/webhooks/endpoint-store.ts';
-import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
 import { webhookOutbox } from '../../server/src/webhooks/outbox.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 import type { Random } from '../faults/random.ts';
 import { createManualClock, type ManualClock } from '../support/clock.ts';
 import { type Slices, wireSlices } from '../support/slices.ts';

@@ -1,7 +1,7 @@
 import { Ajv2020, type ValidateFunction } from 'ajv/dist/2020.js';
 import { describeOperations } from '../../server/src/api/http/openapi.ts';
-import { sandboxName } from '../../server/src/kernel/webhook-body.ts';
-import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/wire.ts';
+import { sandboxName } from '../../server/src/kernel/webhook-event.ts';
+import { DESCRIBED_WEBHOOKS } from '../../server/src/webhooks/sent-events.ts';
 
 /** The JSON Schema of an object, as the description has it. */
 interface ObjectSchema {

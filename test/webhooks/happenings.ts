@@ -3,7 +3,7 @@ import { DAY_MS, plusMs } from '../../server/src/kernel/clock.ts';
 import type { UpstreamError } from '../../server/src/kernel/errors.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import type { PixRail } from '../../server/src/rails/pix.ts';
-import type { OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
+import type { OptionalWebhookEvent } from '../../server/src/webhooks/sent-events.ts';
 import { buyByPix, stock } from '../catalogue/deliveries/sales.ts';
 import { approved, declinedForGood } from '../support/cards.ts';
 import type { Core } from '../support/core.ts';

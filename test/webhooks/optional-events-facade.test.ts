@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { cardPaymentWebhook } from '../../server/src/money-in/card-payments/wire.ts';
-import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 import { approved, approvedLate, declinedForGood } from '../support/cards.ts';
 import { fund } from '../support/funds.ts';
 import { type Pair, type Service, startPair, startService } from '../support/pair.ts';

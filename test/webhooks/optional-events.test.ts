@@ -5,7 +5,7 @@ import { ValidationError } from '../../server/src/kernel/errors.ts';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../server/src/money-in/pix/model.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
-import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS, type OptionalWebhookEvent } from '../../server/src/webhooks/sent-events.ts';
 import { payByPix } from '../catalogue/deliveries/sales.ts';
 import { approved, approvedLate } from '../support/cards.ts';
 import { type Core, type CoreOptions, startCore, startTwoCores } from '../support/core.ts';
@@ -23,6 +23,12 @@ async function happenAll(core: Core): Promise<void> {
   for (const happen of Object.values(HAPPENINGS)) await happen(core);
   await core.work.settled();
 }
+
+/** The documented events that are sent beside the optional ones of `happenAll`. */
+const DOCUMENTED = [
+  ...['card_payment.paid', 'charge.paid', 'payment.paid', 'refund.completed'],
+  ...['withdrawal.completed', 'withdrawal.requested'],
+];
 
 const isOptional = ({ event }: { event: string }) => OPTIONAL_WEBHOOK_EVENTS.some((each) => each === event);
 const bodies = ({ received }: Receiver) => received.map(({ body }) => JSON.parse(body));
@@ -75,33 +81,17 @@ describeOnDatabase('optional webhook events', (open) => {
     ])('No optional event is sent where %s', async (_, optionalEvents) => {
       const { core, receiver } = await configured(optionalEvents as OptionalWebhookEvent[] | undefined);
       await happenAll(core);
-      expect(names(receiver).sort()).toEqual([
-        ...[
-          'card_payment.paid',
-          'charge.paid',
-          ...['payment.paid', 'payment.paid', 'payment.paid', 'payment.paid', 'payment.paid'],
-        ],
-        ...['refund.completed', 'refund.completed', 'refund.completed'],
-        ...['withdrawal.completed', 'withdrawal.completed', 'withdrawal.requested', 'withdrawal.requested'],
-      ]);
+      expect(optional(receiver)).toEqual([]);
+      expect(names(receiver)).toEqual(expect.arrayContaining(DOCUMENTED));
     });
 
     test('With every event opted into, each change is sent once, beside the documented events', async () => {
       const { core, receiver } = await configured([...OPTIONAL_WEBHOOK_EVENTS]);
       await happenAll(core);
-      expect(names(receiver).sort()).toEqual(
-        [
-          ...['card_payment.expired', 'card_payment.failed', 'card_payment.paid', 'card_payment.refunded'],
-          ...['delivery.delivered', 'delivery.delivered', 'delivery.out_of_stock'],
-          ...['payment.paid', 'payment.paid', 'payment.paid', 'payment.paid', 'return.completed'],
-          ...['charge.expired', 'charge.failed', 'charge.paid', 'charge.refunded'],
-          ...['dispute.closed', 'dispute.opened', 'dispute.opened', 'dispute.opened', 'dispute.updated'],
-          ...['refund.completed', 'refund.completed', 'refund.completed'],
-          ...['payment.expired', 'payment.failed', 'payment.paid', 'payment.refunded'],
-          ...['withdrawal.completed', 'withdrawal.processing', 'withdrawal.requested'],
-          ...['withdrawal.completed', 'withdrawal.requested', 'withdrawal.returned'],
-        ].sort(),
-      );
+      const sent = receiver.received.map(({ body }) => body);
+      expect(sent.filter((body, index) => sent.indexOf(body) !== index)).toEqual([]);
+      expect(new Set(optional(receiver).map(({ event }) => event))).toEqual(new Set(Object.keys(HAPPENINGS)));
+      expect(names(receiver)).toEqual(expect.arrayContaining(DOCUMENTED));
     });
 
     test.each(['card', 'pix', 'ltc'] as const)(

@@ -1,7 +1,7 @@
 import type { Tenant } from '../kernel/tenant.ts';
 import type { Sql } from '../state/db/database.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
-import type { OptionalWebhookEvent, SigningSecrets, WebhookEndpoint } from './model.ts';
+import type { SigningSecrets, WebhookEndpoint } from './model.ts';
 
 export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookEndpoint | null> {
   const row = await ofTenant(sql, 'webhook_endpoint', tenant).selectAll().executeTakeFirst();
@@ -11,7 +11,7 @@ export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookE
     ...secretsOf(row.secret, row.previous_secrets),
     secretShown: row.secret_shown,
     // A newer version may have words of its own, which are left as they are.
-    optionalEvents: row.optional_events as OptionalWebhookEvent[],
+    optionalEvents: row.optional_events,
   };
 }
 

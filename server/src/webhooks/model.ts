@@ -44,65 +44,6 @@ export interface WebhookAttempt {
   durationMs: number;
 }
 
-/** The events that every account is sent, by their names on the wire. */
-export const WEBHOOK_EVENTS = [
-  'card_payment.paid',
-  'payment.paid',
-  'charge.paid',
-  'refund.completed',
-  'refund.failed',
-  'withdrawal.requested',
-  'withdrawal.completed',
-  'withdrawal.denied',
-  'subaccount.payout',
-  'checkout_token.paused',
-] as const;
-
-/** The events that the document does not name, by their names on the wire. Each is sent where it was opted into. */
-export const OPTIONAL_WEBHOOK_EVENTS = [
-  'card_payment.expired',
-  'card_payment.failed',
-  'card_payment.refunded',
-  'payment.expired',
-  'payment.failed',
-  'payment.refunded',
-  'charge.expired',
-  'charge.failed',
-  'charge.refunded',
-  'return.completed',
-  'subscription.activated',
-  'subscription.paid',
-  'subscription.payment_failed',
-  'subscription.past_due',
-  'subscription.canceled',
-  'subscription.completed',
-  'subscription.expired',
-  'withdrawal.processing',
-  'withdrawal.returned',
-  'dispute.opened',
-  'dispute.updated',
-  'dispute.closed',
-  'delivery.delivered',
-  'delivery.out_of_stock',
-] as const;
-
-/** Lists names of events for a reader, those of one resource together: `refund.completed or .failed; charge.paid`. */
-export function listEvents(names: readonly string[]): string {
-  const kindsOf = new Map<string, string[]>();
-  for (const name of names) {
-    const [resource = '', kind = ''] = name.split('.');
-    kindsOf.set(resource, [...(kindsOf.get(resource) ?? []), kind]);
-  }
-  return [...kindsOf]
-    .map(([resource, kinds]) => {
-      const last = kinds.length > 1 ? ` or .${kinds.at(-1)}` : '';
-      return `${resource}.${kinds.slice(0, Math.max(1, kinds.length - 1)).join(', .')}${last}`;
-    })
-    .join('; ');
-}
-
-export type OptionalWebhookEvent = (typeof OPTIONAL_WEBHOOK_EVENTS)[number];
-
 /** A secret that was replaced: until an instant it signs beside the new one. */
 interface PreviousSecret {
   secret: string;
@@ -125,7 +66,7 @@ export interface WebhookEndpoint {
    * The optional events that are sent, also to a payment's own callbackUrl. Empty until the merchant configures some. A
    * newer server may have stored one that this one does not know.
    */
-  optionalEvents: readonly OptionalWebhookEvent[];
+  optionalEvents: readonly string[];
 }
 
 export function newWebhookId(): string {
@@ -145,7 +86,7 @@ export interface ConfigureWebhookInput {
   /** The hours from now on in which earlier secrets sign beside the new one. */
   previousSecretHours?: number | null | undefined;
   /** The optional events to send; omitted or null, they stay as they are. */
-  optionalEvents?: readonly (OptionalWebhookEvent | 'unknown')[] | null | undefined;
+  optionalEvents?: readonly string[] | null | undefined;
 }
 
 /** Whether a URL may be called. The addresses of its name are checked again with each call. */
@@ -157,16 +98,6 @@ export function mayBeCalled(url: string, privateAddresses: boolean): boolean {
 export function assertEndpointUrl(url: string, privateAddresses: boolean): void {
   const { error } = callableUrl(privateAddresses).safeParse(url);
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
-}
-
-/** Reads a choice of events, without duplicates; null where there is none. @throws ValidationError */
-export function parseOptionalEvents(
-  events: ConfigureWebhookInput['optionalEvents'],
-): readonly OptionalWebhookEvent[] | null {
-  if (events == null) return null;
-  if (events.includes('unknown'))
-    throw new ValidationError([{ path: 'input.optionalEvents', message: 'UNKNOWN cannot be asked for' }]);
-  return OPTIONAL_WEBHOOK_EVENTS.filter((event) => events.includes(event));
 }
 
 /** Reads how long the secrets of before still sign; null where nothing is said of it. @throws ValidationError */
@@ -190,7 +121,7 @@ export interface ConfiguredWebhook {
   secret: string | null;
   /** The instant until which a secret of before signs too; null where none does. */
   previousSecretValidUntil: Date | null;
-  optionalEvents: readonly OptionalWebhookEvent[];
+  optionalEvents: readonly string[];
 }
 
 interface Filter {
@@ -297,15 +228,6 @@ export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDe
   return { ...delivery, status: 'pending', failures: 0, nextAttemptAt: now };
 }
 
-/** Whether an event is sent: each that the document names, others where the tenant has opted into them, no unlisted one. */
-export function isSent(name: string, endpoint: WebhookEndpoint | null): boolean {
-  // A name of the sandbox stands for the same event.
-  const event = name.replace('.test.', '.');
-  const isEvent = (listed: string) => listed === event;
-  if (WEBHOOK_EVENTS.some(isEvent)) return true;
-  return OPTIONAL_WEBHOOK_EVENTS.some(isEvent) && endpoint?.optionalEvents.some(isEvent) === true;
-}
-
 /**
  * The secrets that sign an attempt: the newest first, then those of before whose time is not over. There may be several: a rotation
  * whose answer was lost is repeated, and receivers still have the secret before both.
@@ -351,7 +273,7 @@ export function decideConfigure(
     previousSecretHours?: number | null;
     freshSecret: string;
     /** Null: as they were. */
-    optionalEvents: readonly OptionalWebhookEvent[] | null;
+    optionalEvents: readonly string[] | null;
     now: Date;
   },
 ): { endpoint: WebhookEndpoint; secret: string | null } {

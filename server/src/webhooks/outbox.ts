@@ -15,7 +15,8 @@ import type { StoredEvent } from '../state/events/event.ts';
 import type { NewTask } from '../state/work/store.ts';
 import { saveEndpoint, selectEndpoint } from './endpoint-store.ts';
 import { statusEvents, type WebhookDeliveryEvent } from './events.ts';
-import { isSent, newWebhookId } from './model.ts';
+import { newWebhookId } from './model.ts';
+import { isSent, type SentName } from './sent-events.ts';
 import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, selectSubscriptionsOf } from './store.ts';
 
@@ -38,9 +39,10 @@ export async function webhookOutbox(
   if (announced.length === 0) return NOTHING;
 
   const endpoint = await selectEndpoint(sql, tenant);
-  const deliveries = announced.flatMap(({ event, name, payload, callbackUrl, orderedBy }): NewDelivery[] => {
+  const deliveries = announced.flatMap(({ event, payload, callbackUrl, orderedBy }): NewDelivery[] => {
+    const name = payload.event;
     const url = callbackUrl ?? endpoint?.url;
-    if (!url || !isSent(name, endpoint)) return [];
+    if (!url || !isSent(name, endpoint?.optionalEvents ?? [])) return [];
     return [
       {
         webhookId: newWebhookId(),
@@ -102,9 +104,8 @@ function versionOf({ snapshot, version }: StoredEvent): number {
 }
 
 interface Announcement {
-  /** The event's name on the wire. */
-  name: string;
-  payload: object;
+  /** The event's body. A name that no slice's wire describes does not compile. */
+  payload: { event: SentName };
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
   /**
@@ -119,51 +120,51 @@ function announcementOf(event: StoredEvent, { environment }: Tenant): Announceme
   switch (event.resource) {
     case 'card_payment': {
       const payload = cardPaymentWebhook(event.snapshot, event.previousStatus);
-      return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+      return payload && { payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'payment': {
       const payload = paymentWebhook(event.snapshot, event.previousStatus, environment);
-      return payload && { name: payload.event, payload, callbackUrl: event.snapshot.callbackUrl };
+      return payload && { payload, callbackUrl: event.snapshot.callbackUrl };
     }
     case 'charge': {
       const payload = chargeWebhook(event.snapshot, event.previousStatus, environment);
-      return payload && { name: payload.event, payload };
+      return payload && { payload };
     }
     case 'payout': {
       const payload = payoutWebhook(event.snapshot, environment);
-      return payload && { name: payload.event, payload };
+      return payload && { payload };
     }
     case 'subaccount_payout': {
       const payload = subaccountPayoutWebhook(event.snapshot);
-      return payload && { name: payload.event, payload };
+      return payload && { payload };
     }
     case 'checkout_token': {
       const payload = tokenWebhook(event.snapshot);
-      return payload && { name: payload.event, payload };
+      return payload && { payload };
     }
     case 'refund': {
       const payload = refundWebhook(event.snapshot, environment);
       const { callbackUrl, resource } = event.snapshot;
-      return payload && { name: payload.event, payload, callbackUrl, orderedBy: resource };
+      return payload && { payload, callbackUrl, orderedBy: resource };
     }
     case 'return': {
       const payload = returnWebhook(event.snapshot, environment);
       const { callbackUrl, resource } = event.snapshot;
-      return { name: payload.event, payload, callbackUrl, orderedBy: resource };
+      return { payload, callbackUrl, orderedBy: resource };
     }
     case 'delivery': {
       const payload = deliveryWebhook(event.kind, event.snapshot, environment);
       // A stock has one event for each sale. Events of different buyers do not wait for each other.
       const { callbackUrl, resource } = event.snapshot;
-      return { name: payload.event, payload, callbackUrl, orderedBy: resource };
+      return { payload, callbackUrl, orderedBy: resource };
     }
     case 'subscription': {
       const payload = subscriptionWebhook(event.kind, event.snapshot, environment);
-      return payload && { name: payload.event, payload };
+      return payload && { payload };
     }
     case 'dispute': {
       const payload = disputeWebhook(event.snapshot, event.previousStatus);
-      return payload && { name: payload.event, payload, orderedBy: event.snapshot.resource };
+      return payload && { payload, orderedBy: event.snapshot.resource };
     }
     case 'wallet':
     case 'subaccount':

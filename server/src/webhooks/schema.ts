@@ -11,16 +11,8 @@ import {
   UpstreamError,
   ValidationError,
 } from '../kernel/errors.ts';
-import {
-  type ConfiguredWebhook,
-  listEvents,
-  OPTIONAL_WEBHOOK_EVENTS,
-  type OptionalWebhookEvent,
-  WEBHOOK_EVENTS,
-  type WebhookAttempt,
-  type WebhookDelivery,
-  type WebhookService,
-} from './model.ts';
+import type { ConfiguredWebhook, WebhookAttempt, WebhookDelivery, WebhookService } from './model.ts';
+import { EVENTS, listEvents, OPTIONAL_WEBHOOK_EVENTS, WEBHOOK_EVENTS } from './sent-events.ts';
 
 const loads = addLoaders({
   webhookDelivery: ({ webhooks }, tenant, webhookIds) => webhooks.findMany(tenant, webhookIds),
@@ -138,91 +130,14 @@ const OptionalWebhookEventEnum = builder.enumType('OptionalWebhookEvent', {
   description:
     'An event that the payments service does not document. It is sent to accounts that have opted into it.',
   values: {
-    CARD_PAYMENT_EXPIRED: {
-      value: 'card_payment.expired',
-      description:
-        'card_payment.expired, also for a canceled payment, unless its order is paid. For one that is paid late, card_payment.paid follows; for one whose money is returned, return.completed.',
-    },
-    CARD_PAYMENT_FAILED: {
-      value: 'card_payment.failed',
-      description: 'card_payment.failed; not for a payment whose money is returned: return.completed.',
-    },
-    CARD_PAYMENT_REFUNDED: { value: 'card_payment.refunded', description: 'card_payment.refunded' },
-    PAYMENT_EXPIRED: {
-      value: 'payment.expired',
-      description:
-        'payment.expired, unless its order is paid. For a payment that is paid late, payment.paid follows.',
-    },
-    PAYMENT_FAILED: {
-      value: 'payment.failed',
-      description:
-        'payment.failed: the bank refused it; by LTC, less than the amount came in time, or it came after another payment of the order was paid, with keptPayment. Not for a payment whose money is returned: return.completed.',
-    },
-    PAYMENT_REFUNDED: { value: 'payment.refunded', description: 'payment.refunded' },
-    CHARGE_EXPIRED: {
-      value: 'charge.expired',
-      description: 'charge.expired. For a charge that is paid late, charge.paid follows.',
-    },
-    CHARGE_FAILED: { value: 'charge.failed', description: 'charge.failed' },
-    CHARGE_REFUNDED: { value: 'charge.refunded', description: 'charge.refunded' },
-    RETURN_COMPLETED: {
-      value: 'return.completed',
-      description:
-        'return.completed: money that did not pay, such as that of a second payment of an order, is back with its payer. It is no refund.',
-    },
-    SUBSCRIPTION_ACTIVATED: {
-      value: 'subscription.activated',
-      description: 'subscription.activated: the payer has authorized it, and paid its first cycle.',
-    },
-    SUBSCRIPTION_PAID: {
-      value: 'subscription.paid',
-      description: 'subscription.paid: a cycle was paid. No payment.paid is sent for its payment.',
-    },
-    SUBSCRIPTION_PAYMENT_FAILED: {
-      value: 'subscription.payment_failed',
-      description:
-        'subscription.payment_failed: an attempt to debit a cycle has failed, or a cycle has ended without an attempt.',
-    },
-    SUBSCRIPTION_PAST_DUE: { value: 'subscription.past_due', description: 'subscription.past_due' },
-    SUBSCRIPTION_CANCELED: { value: 'subscription.canceled', description: 'subscription.canceled' },
-    SUBSCRIPTION_COMPLETED: {
-      value: 'subscription.completed',
-      description: 'subscription.completed: its last cycle has ended.',
-    },
-    SUBSCRIPTION_EXPIRED: {
-      value: 'subscription.expired',
-      description: 'subscription.expired: it was not authorized in time, or the bank gave no code.',
-    },
-    WITHDRAWAL_PROCESSING: {
-      value: 'withdrawal.processing',
-      description: 'withdrawal.processing, in sandbox withdrawal.test.processing: the money MAY have left.',
-    },
-    WITHDRAWAL_RETURNED: {
-      value: 'withdrawal.returned',
-      description:
-        'withdrawal.returned: a payout had arrived and has come back; the amount is in the balance again.',
-    },
-    DISPUTE_OPENED: { value: 'dispute.opened', description: 'dispute.opened: its amount is blocked.' },
-    DISPUTE_UPDATED: {
-      value: 'dispute.updated',
-      description: 'dispute.updated: evidence was submitted, or the time for it is over; the banks decide.',
-    },
-    DISPUTE_CLOSED: {
-      value: 'dispute.closed',
-      description: 'dispute.closed: won or lost, and once more where a lost one is forgiven.',
-    },
-    DELIVERY_DELIVERED: {
-      value: 'delivery.delivered',
-      description:
-        'delivery.delivered: a payment received content of its product, which the event does not contain.',
-    },
-    DELIVERY_OUT_OF_STOCK: {
-      value: 'delivery.out_of_stock',
-      description:
-        'delivery.out_of_stock: a payment waits for a code. delivery.delivered follows once there is one.',
-    },
+    ...Object.fromEntries(
+      OPTIONAL_WEBHOOK_EVENTS.map((event) => [
+        event.replace('.', '_').toUpperCase(),
+        { value: event, description: `${event}${EVENTS[event].optional}` },
+      ]),
+    ),
     UNKNOWN,
-  } satisfies Record<string, { value: OptionalWebhookEvent | 'unknown'; description: string }>,
+  } as Record<string, { value: string; description: string }>,
 });
 
 const ConfigureWebhookInput = builder.inputType('ConfigureWebhookInput', {

@@ -10,10 +10,10 @@ import {
   assertEndpointUrl,
   decideConfigure,
   decideRedeliver,
-  parseOptionalEvents,
   parsePreviousSecretHours,
   type WebhookService,
 } from './model.ts';
+import { parseOptionalEvents } from './sent-events.ts';
 import { newWebhookSecret } from './signing.ts';
 import {
   countDeliveries,

@@ -1,7 +1,7 @@
 import { validate } from '@readme/openapi-parser';
 import { sql } from 'kysely';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
-import { DESCRIBED_WEBHOOKS } from '../../../server/src/webhooks/wire.ts';
+import { DESCRIBED_WEBHOOKS } from '../../../server/src/webhooks/sent-events.ts';
 import { LIVE_KEY, startApp, TEST_KEY, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';
 import { openFreshDatabase } from '../../support/database.ts';

@@ -1,7 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import { txidOf } from '../../../server/src/money-in/pix/model.ts';
-import { OPTIONAL_WEBHOOK_EVENTS } from '../../../server/src/webhooks/model.ts';
+import { OPTIONAL_WEBHOOK_EVENTS } from '../../../server/src/webhooks/sent-events.ts';
 import { addAccount, addKey, addToken } from '../../support/accounts.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
 import { createManualClock } from '../../support/clock.ts';

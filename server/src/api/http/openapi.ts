@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { permissionsFor } from '../../kernel/caller.ts';
-import type { WebhookBody } from '../../kernel/webhook-body.ts';
+import type { WebhookEvent } from '../../kernel/webhook-event.ts';
 import { closeObject } from './known-members.ts';
 import { originOf } from './origins.ts';
 import { type RestOperation, takesKey } from './rest.ts';
@@ -26,10 +26,8 @@ environment; what belongs to the other one is not found.
 `.trim();
 
 /** An event that the server sends. */
-export interface DescribedWebhook extends WebhookBody {
+export interface DescribedWebhook extends WebhookEvent {
   event: string;
-  /** Whether an account has to opt into it. */
-  isOptional: boolean;
 }
 
 /**
@@ -124,16 +122,17 @@ function describe(operation: RestOperation, named: Json): Json {
 
 const WEBHOOKS_TAG = 'Webhooks';
 
-function describeWebhook({ event, isOptional, summary, body }: DescribedWebhook, named: Json): Json {
+function describeWebhook({ event, optional, summary, body }: DescribedWebhook, named: Json): Json {
   // card_payment.paid: CardPaymentPaidEvent
   const name = `${event.replaceAll(/(?:^|[._])([a-z])/g, (_, letter: string) => letter.toUpperCase())}Event`;
   named[name] = toJsonSchema(body, named);
   return {
     post: {
       summary,
-      description: isOptional
-        ? 'Sent to accounts that have opted into it, with `optionalEvents` of `configureWebhook`.'
-        : 'Sent to every account with a URL for events.',
+      description:
+        optional !== null
+          ? 'Sent to accounts that have opted into it, with `optionalEvents` of `configureWebhook`.'
+          : 'Sent to every account with a URL for events.',
       tags: [WEBHOOKS_TAG],
       security: [],
       parameters: WEBHOOK_HEADERS.map(([header, required, description]) => ({

@@ -11,7 +11,7 @@ import {
 } from '../../kernel/lenient-json.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { nameIn, webhookEvent } from '../../kernel/webhook-event.ts';
 import { CONTENT_KINDS } from '../../money-in/receiving/model.ts';
 import { type Delivery, type DeliverySnapshot, PAID_TYPES } from './model.ts';
 
@@ -30,18 +30,27 @@ export const deliveryWire = z
 
 /** The events, with the members of each. */
 export const deliveryWebhooks = {
-  'delivery.delivered': deliveryBody('delivered', 'A payment was given content of its product'),
-  'delivery.out_of_stock': deliveryBody('out_of_stock', 'A paid payment waits for a code'),
+  'delivery.delivered': deliveryEvent('delivered', {
+    summary: 'A payment was given content of its product',
+    optional: ': a payment received content of its product, which the event does not contain.',
+  }),
+  'delivery.out_of_stock': deliveryEvent('out_of_stock', {
+    summary: 'A paid payment waits for a code',
+    optional: ': a payment waits for a code. delivery.delivered follows once there is one.',
+  }),
 };
 
-function deliveryBody(name: string, summary: string): WebhookBody {
+function deliveryEvent(name: string, said: { summary: string; optional: string }) {
   const { deliveryId, productId } = deliveryWire.shape;
-  return webhookBody(`delivery.${name}`, summary, {
-    deliveryId,
-    productId,
-    resource: z
-      .object({ type: answeredWord(PAID_TYPES), id: z.string() })
-      .meta({ description: 'The payment; the content is not in the event' }),
+  return webhookEvent(`delivery.${name}`, {
+    ...said,
+    members: {
+      deliveryId,
+      productId,
+      resource: z
+        .object({ type: answeredWord(PAID_TYPES), id: z.string() })
+        .meta({ description: 'The payment; the content is not in the event' }),
+    },
   });
 }
 
@@ -53,7 +62,7 @@ export function deliveryWebhook(
 ) {
   const isTest = environment === 'sandbox';
   return {
-    event: isTest ? kind.replace('.', '.test.') : kind,
+    event: nameIn(environment, kind),
     deliveryId,
     productId,
     resource: { type, id },

@@ -12,7 +12,7 @@ import {
 import { type Cents, cents, centsAsReais, reais, reaisFromCents } from '../../kernel/money.ts';
 import { withMaskedTaxId } from '../../kernel/tax-id.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { type WebhookEvent, webhookEvent } from '../../kernel/webhook-event.ts';
 import { refundableCents } from '../receiving/model.ts';
 import {
   answeredLanguage,
@@ -111,26 +111,40 @@ export function cardPaymentToWire(
 
 /** The events, with the members of each. */
 export const cardPaymentWebhooks = {
-  'card_payment.paid': cardPaymentBody('paid', 'A card payment was paid, late too', { paidAt: instant }),
-  'card_payment.expired': cardPaymentBody('expired', 'Its session has ended, or it was canceled', {
-    expiredAt: instant,
-    canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
+  'card_payment.paid': cardPaymentEvent('paid', {
+    summary: 'A card payment was paid, late too',
+    optional: null,
+    own: { paidAt: instant },
   }),
-  'card_payment.failed': cardPaymentBody('failed', 'It cannot be paid any more', {
-    failureReason: z.string().nullable(),
+  'card_payment.expired': cardPaymentEvent('expired', {
+    summary: 'Its session has ended, or it was canceled',
+    optional:
+      ', also for a canceled payment, unless its order is paid. For one that is paid late, card_payment.paid follows; for one whose money is returned, return.completed.',
+    own: {
+      expiredAt: instant,
+      canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
+    },
   }),
-  'card_payment.refunded': cardPaymentBody('refunded', 'The whole amount was given back', {
-    paidAt: instant.optional(),
-    refundedAt: instant.nullable(),
+  'card_payment.failed': cardPaymentEvent('failed', {
+    summary: 'It cannot be paid any more',
+    optional: '; not for a payment whose money is returned: return.completed.',
+    own: { failureReason: z.string().nullable() },
+  }),
+  'card_payment.refunded': cardPaymentEvent('refunded', {
+    summary: 'The whole amount was given back',
+    optional: '',
+    own: { paidAt: instant.optional(), refundedAt: instant.nullable() },
   }),
 };
 
-function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.ZodRawShape): WebhookBody {
+function cardPaymentEvent<Optional extends string | null>(
+  status: CardPayment['status'],
+  { own, ...said }: { summary: string; optional: Optional; own: z.ZodRawShape },
+): WebhookEvent<Optional> {
   const { orderCode, metadata } = cardPaymentWire.shape;
-  return webhookBody(
-    `card_payment.${status}`,
-    summary,
-    {
+  return webhookEvent(`card_payment.${status}`, {
+    ...said,
+    members: {
       orderCode,
       amount: reais,
       status: z.literal(status),
@@ -142,8 +156,8 @@ function cardPaymentBody(status: CardPayment['status'], summary: string, own: z.
         .optional()
         .meta({ description: 'The number of your order, where one was given' }),
     },
-    { named: 'alike' },
-  );
+    named: 'alike',
+  });
 }
 
 /**
@@ -158,7 +172,7 @@ export function cardPaymentWebhook(payment: CardPayment, previousStatus: CardPay
   if (payment.returned || (status === 'expired' && payment.keptPayment)) return null;
   const { name, email } = payment.customer ?? {};
   return {
-    event: `card_payment.${status}`,
+    event: `card_payment.${status}` as const,
     orderCode: payment.orderCode,
     amount: reaisFromCents(payment.amountCents),
     status,

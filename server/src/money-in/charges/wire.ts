@@ -77,6 +77,11 @@ function splitToWire({ subaccountId, amountCents, percent, refundedCents }: Char
 /** The events, with the members of each. */
 export const chargeWebhooks = pixWebhooks('charge', {
   names: { chargeId: chargeWire.shape.chargeId },
+  optional: {
+    expired: '. For a charge that is paid late, charge.paid follows.',
+    failed: '',
+    refunded: '',
+  },
   details: {
     splits: z.array(splitWire).optional().meta({ description: 'Of a split charge alone' }),
     metadata: chargeWire.shape.metadata,

@@ -12,7 +12,7 @@ import {
 } from '../../kernel/lenient-json.ts';
 import { cents } from '../../kernel/money.ts';
 import { answeredWord, URL_MAX } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { webhookEvent } from '../../kernel/webhook-event.ts';
 import {
   blockedCents,
   DISPUTE_REASONS,
@@ -94,17 +94,25 @@ export function disputeToWire(dispute: Dispute): z.output<typeof disputeWire> {
 
 /** The events, with the members of each. */
 export const disputeWebhooks = {
-  'dispute.opened': disputeBody('opened', 'A dispute blocks an amount'),
-  'dispute.updated': disputeBody('updated', 'Evidence was submitted, or the time for it is over'),
-  'dispute.closed': disputeBody('closed', 'It is won or lost, or a lost one is forgiven'),
+  'dispute.opened': disputeEvent('opened', {
+    summary: 'A dispute blocks an amount',
+    optional: ': its amount is blocked.',
+  }),
+  'dispute.updated': disputeEvent('updated', {
+    summary: 'Evidence was submitted, or the time for it is over',
+    optional: ': evidence was submitted, or the time for it is over; the banks decide.',
+  }),
+  'dispute.closed': disputeEvent('closed', {
+    summary: 'It is won or lost, or a lost one is forgiven',
+    optional: ': won or lost, and once more where a lost one is forgiven.',
+  }),
 };
 
-function disputeBody(name: string, summary: string): WebhookBody {
+function disputeEvent(name: string, said: { summary: string; optional: string }) {
   const { disputeId, status, reason, evidenceDueAt, createdAt, closedAt } = disputeWire.shape;
-  return webhookBody(
-    `dispute.${name}`,
-    summary,
-    {
+  return webhookEvent(`dispute.${name}`, {
+    ...said,
+    members: {
       disputeId,
       resource: z
         .object({ type: z.string().meta({ enum: Object.keys(REFERENCES) }), id: z.string() })
@@ -117,8 +125,8 @@ function disputeBody(name: string, summary: string): WebhookBody {
       createdAt,
       closedAt,
     },
-    { named: 'alike' },
-  );
+    named: 'alike',
+  });
 }
 
 /**

@@ -92,6 +92,12 @@ export function paymentToWire(
 /** The events, with the members of each. */
 export const paymentWebhooks = pixWebhooks('payment', {
   names: { paymentId: paymentWire.shape.paymentId },
+  optional: {
+    expired: ', unless its order is paid. For a payment that is paid late, payment.paid follows.',
+    failed:
+      ': the bank refused it; by LTC, less than the amount came in time, or it came after another payment of the order was paid, with keptPayment. Not for a payment whose money is returned: return.completed.',
+    refunded: '',
+  },
   details: {
     customer: z.object({ name: z.string(), email: z.string() }).partial().optional(),
     metadata: paymentWire.shape.metadata,

@@ -13,7 +13,7 @@ import {
 import { cents } from '../../kernel/money.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { nameIn, type WebhookEvent, webhookEvent } from '../../kernel/webhook-event.ts';
 import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents, type ShownRefund } from '../receiving/model.ts';
 import { answeredLanguage } from '../receiving/wire.ts';
 import { isPayable, type PixResource, type ReturnedCredit, type StoredPixResource, txidOf } from './model.ts';
@@ -95,40 +95,52 @@ export function pixToWire<R extends StoredPixResource>(
 
 // ── The webhook (section 6.2) ───────────────────────────────────────────────────────────────────
 
-/** Describes the events of a family: `names` has the identifier, `details` the family's own members. */
+type OptionalStatus = 'expired' | 'failed' | 'refunded';
+
+/**
+ * Describes the events of a family: `names` has the identifier, `details` the family's own members, `optional` the words of
+ * the GraphQL interface behind the name of each event that an account opts into.
+ */
 export function pixWebhooks<const Family extends 'payment' | 'charge'>(
   family: Family,
-  { names, details }: { names: z.ZodRawShape; details: z.ZodRawShape },
+  {
+    names,
+    optional,
+    details,
+  }: { names: z.ZodRawShape; optional: Record<OptionalStatus, string>; details: z.ZodRawShape },
 ) {
-  const body = (status: string, summary: string, own: z.ZodRawShape) =>
-    webhookBody(`${family}.${status}`, summary, {
-      ...names,
-      amountCents: cents,
-      status: z.literal(status),
-      ...own,
-      ...details,
+  const eventOf = (status: 'paid' | OptionalStatus, summary: string, own: z.ZodRawShape) =>
+    webhookEvent(`${family}.${status}`, {
+      summary,
+      optional: status === 'paid' ? null : optional[status],
+      members: { ...names, amountCents: cents, status: z.literal(status), ...own, ...details },
     });
   return {
-    [`${family}.paid`]: body('paid', 'It was paid, late too', { paidAt: instant }),
-    [`${family}.expired`]: body('expired', 'Nobody has paid it in time, or it was canceled', {
+    [`${family}.paid`]: eventOf('paid', 'It was paid, late too', { paidAt: instant }),
+    [`${family}.expired`]: eventOf('expired', 'Nobody has paid it in time, or it was canceled', {
       expiredAt: instant,
       canceledAt: instant.optional().meta({ description: 'Where it was canceled' }),
     }),
-    [`${family}.failed`]: body('failed', 'It cannot be paid any more', {
+    [`${family}.failed`]: eventOf('failed', 'It cannot be paid any more', {
       failureReason: z.string().nullable(),
     }),
-    [`${family}.refunded`]: body('refunded', 'The whole amount was given back', {
+    [`${family}.refunded`]: eventOf('refunded', 'The whole amount was given back', {
       paidAt: instant.optional(),
       refundedAt: instant.nullable(),
     }),
-  } as Record<`${Family}.${'paid' | 'expired' | 'failed' | 'refunded'}`, WebhookBody>;
+  } as Record<`${Family}.paid`, WebhookEvent<null>> &
+    Record<`${Family}.${OptionalStatus}`, WebhookEvent<string>>;
 }
 
 /**
  * Encodes the event of a new status. `names` has the identifier, `details` the family's own members. Null for a status
  * without an event, and for a change inside a status.
  */
-export function pixWebhook<Names extends object, Details extends object>(
+export function pixWebhook<
+  const Family extends 'payment' | 'charge',
+  Names extends object,
+  Details extends object,
+>(
   resource: PixResource,
   previousStatus: PixResource['status'] | null,
   {
@@ -136,14 +148,14 @@ export function pixWebhook<Names extends object, Details extends object>(
     family,
     names,
     details,
-  }: { environment: Environment; family: 'payment' | 'charge'; names: Names; details: Details },
+  }: { environment: Environment; family: Family; names: Names; details: Details },
 ) {
   const { status, paidAt, canceledAt } = resource;
   if (status === previousStatus || status === 'pending' || status === 'unknown') return null;
   if (status === 'paid' && !paidAt) return null;
   const isTest = environment === 'sandbox';
   return {
-    event: `${family}.${isTest ? 'test.' : ''}${status}`,
+    event: nameIn(environment, `${family}.${status}` as const),
     ...names,
     amountCents: resource.amountCents,
     status,

@@ -12,7 +12,7 @@ import {
 import { cents } from '../../kernel/money.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { nameIn, webhookEvent } from '../../kernel/webhook-event.ts';
 import {
   isRefundId,
   REFUND_STATUSES,
@@ -81,25 +81,29 @@ const REFERENCES = {
 
 /** The events, with the members of each. */
 export const refundWebhooks = {
-  'refund.completed': refundBody('completed', 'The amount of a refund has left'),
-  'refund.failed': refundBody(
+  'refund.completed': refundEvent('completed', 'The amount of a refund has left'),
+  'refund.failed': refundEvent(
     'failed',
     'A refund has failed: the amount is back where it was taken, but for a payment that is returned by itself: another refund of it is sent a day later',
   ),
 };
 
-function refundBody(status: RefundSnapshot['status'], summary: string): WebhookBody {
+function refundEvent(status: RefundSnapshot['status'], summary: string) {
   const { refundId, reason, failureReason } = refundWire.shape;
-  return webhookBody(`refund.${status}`, summary, {
-    refundId,
-    resource: z.object({ type: answeredWord(REFUNDED_TYPES), id: z.string() }),
-    amountCents: cents,
-    status: z.literal(status),
-    reason,
-    failureReason,
-    completedAt: instant.nullable(),
-    failedAt: instant.nullable(),
-    metadata: z.string().nullable().meta({ description: 'That of the payment, byte for byte' }),
+  return webhookEvent(`refund.${status}`, {
+    summary,
+    optional: null,
+    members: {
+      refundId,
+      resource: z.object({ type: answeredWord(REFUNDED_TYPES), id: z.string() }),
+      amountCents: cents,
+      status: z.literal(status),
+      reason,
+      failureReason,
+      completedAt: instant.nullable(),
+      failedAt: instant.nullable(),
+      metadata: z.string().nullable().meta({ description: 'That of the payment, byte for byte' }),
+    },
   });
 }
 
@@ -124,7 +128,7 @@ export function refundWebhook(
   if (status === 'processing') return null;
   const isTest = environment === 'sandbox';
   return {
-    event: `refund.${isTest ? 'test.' : ''}${status}`,
+    event: nameIn(environment, `refund.${status}` as const),
     refundId,
     resource: { type, id },
     amountCents,

@@ -3,7 +3,7 @@ import { instant } from '../../kernel/instant.ts';
 import { cents } from '../../kernel/money.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { nameIn, webhookEvent } from '../../kernel/webhook-event.ts';
 import { RETURN_CAUSES } from '../receiving/model.ts';
 import { type PaymentReturn, RETURNED_TYPES, type ReturnedType, type ReturnSnapshot } from './model.ts';
 
@@ -58,12 +58,17 @@ export function returnToWire({ resource, ...members }: PaymentReturn): z.output<
 }
 
 /** The event, with its members. */
-export const returnWebhooks: Record<'return.completed', WebhookBody> = {
-  'return.completed': webhookBody('return.completed', 'Money that did not pay went back to its payer', {
-    ...shape,
-    resource: z.object({ type: answeredWord(RETURNED_TYPES), id: z.string() }),
-    returnedAt: instant,
-    metadata: z.string().nullable().meta({ description: 'That of the resource, byte for byte' }),
+export const returnWebhooks = {
+  'return.completed': webhookEvent('return.completed', {
+    summary: 'Money that did not pay went back to its payer',
+    optional:
+      ': money that did not pay, such as that of a second payment of an order, is back with its payer. It is no refund.',
+    members: {
+      ...shape,
+      resource: z.object({ type: answeredWord(RETURNED_TYPES), id: z.string() }),
+      returnedAt: instant,
+      metadata: z.string().nullable().meta({ description: 'That of the resource, byte for byte' }),
+    },
   }),
 };
 
@@ -88,7 +93,7 @@ export function returnWebhook(
 ) {
   const isTest = environment === 'sandbox';
   return {
-    event: `return.${isTest ? 'test.' : ''}completed`,
+    event: nameIn(environment, 'return.completed'),
     returnId,
     resource: { type, id },
     amountCents,

@@ -4,7 +4,7 @@ import { cents } from '../../kernel/money.ts';
 import { withMaskedTaxId } from '../../kernel/tax-id.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { type WebhookBody, webhookBody } from '../../kernel/webhook-body.ts';
+import { nameIn, type WebhookEvent, webhookEvent } from '../../kernel/webhook-event.ts';
 import { txidOf } from '../pix/model.ts';
 import { RETURN_CAUSES } from '../receiving/model.ts';
 import { answeredLanguage } from '../receiving/wire.ts';
@@ -124,37 +124,49 @@ function cycleToWire({
 // ── The webhook ─────────────────────────────────────────────────────────────────────────────────
 
 /** The events, with the members of each. */
-export const subscriptionWebhooks: Record<`subscription.${SubscriptionNews}`, WebhookBody> = {
-  'subscription.activated': subscriptionBody(
-    'activated',
-    'The payer has authorized it, and paid its first cycle',
-  ),
-  'subscription.paid': subscriptionBody('paid', 'A cycle was paid: no payment.paid is sent for its payment'),
-  'subscription.payment_failed': subscriptionBody(
-    'payment_failed',
-    'An attempt to debit a cycle has failed, or a cycle has ended without one',
-  ),
-  'subscription.past_due': subscriptionBody('past_due', 'It is past due from then on'),
-  'subscription.canceled': subscriptionBody('canceled', 'It was canceled'),
-  'subscription.completed': subscriptionBody('completed', 'Its last cycle has ended'),
-  'subscription.expired': subscriptionBody(
-    'expired',
-    'Nobody has authorized it in time, or the bank gave no code',
-  ),
+export const subscriptionWebhooks: Record<`subscription.${SubscriptionNews}`, WebhookEvent<string>> = {
+  'subscription.activated': subscriptionEvent('activated', {
+    summary: 'The payer has authorized it, and paid its first cycle',
+    optional: ': the payer has authorized it, and paid its first cycle.',
+  }),
+  'subscription.paid': subscriptionEvent('paid', {
+    summary: 'A cycle was paid: no payment.paid is sent for its payment',
+    optional: ': a cycle was paid. No payment.paid is sent for its payment.',
+  }),
+  'subscription.payment_failed': subscriptionEvent('payment_failed', {
+    summary: 'An attempt to debit a cycle has failed, or a cycle has ended without one',
+    optional: ': an attempt to debit a cycle has failed, or a cycle has ended without an attempt.',
+  }),
+  'subscription.past_due': subscriptionEvent('past_due', {
+    summary: 'It is past due from then on',
+    optional: '',
+  }),
+  'subscription.canceled': subscriptionEvent('canceled', { summary: 'It was canceled', optional: '' }),
+  'subscription.completed': subscriptionEvent('completed', {
+    summary: 'Its last cycle has ended',
+    optional: ': its last cycle has ended.',
+  }),
+  'subscription.expired': subscriptionEvent('expired', {
+    summary: 'Nobody has authorized it in time, or the bank gave no code',
+    optional: ': it was not authorized in time, or the bank gave no code.',
+  }),
 };
 
-function subscriptionBody(name: SubscriptionNews, summary: string): WebhookBody {
+function subscriptionEvent(name: SubscriptionNews, said: { summary: string; optional: string }) {
   const { subscriptionId, status, amountCents, cancelReason, metadata } = subscriptionWire.shape;
-  return webhookBody(`subscription.${name}`, summary, {
-    subscriptionId,
-    status,
-    amountCents,
-    cycle: cycleWire
-      .omit({ amountCents: true, paidAt: true })
-      .nullable()
-      .meta({ description: 'The cycle that has changed; null where none has' }),
-    cancelReason,
-    metadata,
+  return webhookEvent(`subscription.${name}`, {
+    ...said,
+    members: {
+      subscriptionId,
+      status,
+      amountCents,
+      cycle: cycleWire
+        .omit({ amountCents: true, paidAt: true })
+        .nullable()
+        .meta({ description: 'The cycle that has changed; null where none has' }),
+      cancelReason,
+      metadata,
+    },
   });
 }
 
@@ -168,7 +180,7 @@ export function subscriptionWebhook(
   const isTest = environment === 'sandbox';
   const { subscriptionId, status, amountCents, changedCycle: cycle, cancelReason, metadata } = subscription;
   return {
-    event: isTest ? kind.replace('.', '.test.') : kind,
+    event: nameIn(environment, kind),
     subscriptionId,
     status,
     amountCents,

@@ -22,7 +22,7 @@ import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/r
 import { PIX_KEY_TYPE_RULE, pixKeyType } from '../../kernel/pix-key.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord, externalIdText, idempotencyKeyText } from '../../kernel/text.ts';
-import { sandboxName, type WebhookBody } from '../../kernel/webhook-body.ts';
+import { nameIn, sandboxName, type WebhookEvent } from '../../kernel/webhook-event.ts';
 import {
   DESTINATION_KINDS,
   DESTINATIONS_IN_WORDS,
@@ -160,21 +160,33 @@ const EVENT = {
 
 /** The events, with the members of each. */
 export const payoutWebhooks = {
-  'withdrawal.requested': payoutBody('pending', 'A payout of the main account was requested'),
-  'withdrawal.processing': payoutBody('processing', 'It was sent: the money may have left'),
-  'withdrawal.completed': payoutBody('completed', 'The money has arrived'),
-  'withdrawal.returned': payoutBody(
-    'returned',
-    'It came back after it had arrived, and the amount is back in the balance',
-  ),
-  'withdrawal.denied': payoutBody('denied', 'It was refused, and the amount is back in the balance'),
+  'withdrawal.requested': payoutEvent('pending', {
+    summary: 'A payout of the main account was requested',
+    optional: null,
+  }),
+  'withdrawal.completed': payoutEvent('completed', { summary: 'The money has arrived', optional: null }),
+  'withdrawal.denied': payoutEvent('denied', {
+    summary: 'It was refused, and the amount is back in the balance',
+    optional: null,
+  }),
+  'withdrawal.processing': payoutEvent('processing', {
+    summary: 'It was sent: the money may have left',
+    optional: ', in sandbox withdrawal.test.processing: the money MAY have left.',
+  }),
+  'withdrawal.returned': payoutEvent('returned', {
+    summary: 'It came back after it had arrived, and the amount is back in the balance',
+    optional: ': a payout had arrived and has come back; the amount is in the balance again.',
+  }),
 };
 
-function payoutBody(status: keyof typeof EVENT, summary: string): WebhookBody {
+function payoutEvent<Optional extends string | null>(
+  status: keyof typeof EVENT,
+  said: { summary: string; optional: Optional },
+): WebhookEvent<Optional> {
   const { withdrawalId, code, method, externalId } = payoutWire.shape;
   const name = `withdrawal.${EVENT[status]}`;
   return {
-    summary,
+    ...said,
     body: z.object({
       event: z.enum([name, sandboxName(name)]).meta({ description: 'The second with a test key' }),
       withdrawalId,
@@ -201,7 +213,7 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
   if (payout.status === 'unknown') return null;
   const sandbox = environment === 'sandbox';
   return {
-    event: `withdrawal.${sandbox ? 'test.' : ''}${EVENT[payout.status]}`,
+    event: nameIn(environment, `withdrawal.${EVENT[payout.status]}` as const),
     withdrawalId: payout.withdrawalId,
     code: payout.code,
     amount: reaisFromCents(payout.amountCents),

@@ -15,7 +15,7 @@ import {
 import { cents } from '../../kernel/money.ts';
 import { kindOfPixKey, PIX_KEY_KINDS } from '../../kernel/pix-key.ts';
 import { answeredWord } from '../../kernel/text.ts';
-import { webhookBody } from '../../kernel/webhook-body.ts';
+import { webhookEvent } from '../../kernel/webhook-event.ts';
 import type {
   RequestedPayout,
   StatementEntry,
@@ -135,12 +135,12 @@ const EVENT = 'subaccount.payout';
 
 /** The event, with its members. */
 export const subaccountPayoutWebhooks = {
-  [EVENT]: webhookBody(
-    EVENT,
-    'The payout of a subaccount has a new status, or was reversed',
-    subaccountPayoutWire.shape,
-    { named: 'alike' },
-  ),
+  [EVENT]: webhookEvent(EVENT, {
+    summary: 'The payout of a subaccount has a new status, or was reversed',
+    optional: null,
+    members: subaccountPayoutWire.shape,
+    named: 'alike',
+  }),
 };
 
 /**
@@ -159,7 +159,10 @@ export function subaccountPayoutWebhook({
     ...(externalId != null && { externalId }),
     ...(destinationKind != null && { destinationKind }),
   };
-  return { event: EVENT, ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status, ...own }) };
+  return {
+    event: EVENT as typeof EVENT,
+    ...z.encode(subaccountPayoutWire, { ...payout, feeCents, status, ...own }),
+  };
 }
 
 // ── The answers of another service ──────────────────────────────────────────────────────────────

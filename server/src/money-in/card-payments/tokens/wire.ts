@@ -1,21 +1,21 @@
 import { z } from 'zod';
 import { instant } from '../../../kernel/instant.ts';
-import { webhookBody } from '../../../kernel/webhook-body.ts';
+import { webhookEvent } from '../../../kernel/webhook-event.ts';
 import type { TokenSnapshot } from './model.ts';
 
 /** The events, with the members of each. */
 export const tokenWebhooks = {
-  'checkout_token.paused': webhookBody(
-    'checkout_token.paused',
-    'Many cards were declined with a checkout token: its payers wait longer after a declined card',
-    {
+  'checkout_token.paused': webhookEvent('checkout_token.paused', {
+    summary: 'Many cards were declined with a checkout token: its payers wait longer after a declined card',
+    optional: null,
+    members: {
       tokenId: z.string(),
       reason: z.literal('declines'),
       pausedAt: instant,
       pausedUntil: instant.nullable().meta({ description: 'Null: until you resume it' }),
     },
-    { named: 'alike' },
-  ),
+    named: 'alike',
+  }),
 };
 
 /**
@@ -25,7 +25,7 @@ export const tokenWebhooks = {
 export function tokenWebhook({ tokenId, pause }: TokenSnapshot) {
   if (pause?.reason !== 'declines') return null;
   return {
-    event: 'checkout_token.paused',
+    event: 'checkout_token.paused' as const,
     tokenId,
     reason: pause.reason,
     pausedAt: pause.pausedAt.toISOString(),
