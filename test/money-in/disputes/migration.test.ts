@@ -21,9 +21,9 @@ const BEFORE = `
   insert into account (id, name, card_payments_enabled, card_release_days, created_at)
     values ('${ACCOUNT}', 'Padaria da Ana', true, 14, '${AT}');
   insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at, expires_at,
-      paid_at, refunded_cents, refunding_cents) values
-    ('${ACCOUNT}', 'live', 'PSC-1', 2, 'paid', 5000, '${AT}', '${AT}', '${AT}', 1000, 500),
-    ('${ACCOUNT}', 'live', 'PSC-2', 2, 'paid', 5000, '${AT}', '${AT}', '${AT}', 0, 0);
+      paid_at) values
+    ('${ACCOUNT}', 'live', 'PSC-1', 2, 'paid', 5000, '${AT}', '${AT}', '${AT}'),
+    ('${ACCOUNT}', 'live', 'PSC-2', 2, 'paid', 5000, '${AT}', '${AT}', '${AT}');
   insert into dispute (account_id, environment, id, amount_cents, order_code, status, created_at, closed_at) values
     ('${ACCOUNT}', 'live', '${id('1')}', 9000, 'PSC-1', 'open', '${AT}', null),
     ('${ACCOUNT}', 'live', '${id('2')}', 700, 'PSC-2', 'lost', '${AT}', '${AT}'),
@@ -34,7 +34,7 @@ test('Disputes of the version before keep their payment, wait for the end of the
   const databaseUrl = await createPostgresDatabase('template1');
   const database = await connectTo(databaseUrl, createManualClock());
   onTestFinished(() => database.close());
-  await migrate(database, undefined, '0031_charges_online');
+  await migrate(database, undefined, '0014_payouts_by_method');
   for (const statement of BEFORE.split(';').filter((text) => text.trim() !== ''))
     await database.sql.executeQuery(CompiledQuery.raw(statement));
   const names = readdirSync(MIGRATIONS).map((file) => file.slice(0, -'.sql'.length));
@@ -52,14 +52,14 @@ test('Disputes of the version before keep their payment, wait for the end of the
   for (const { evidenceDueAt } of found) expect(evidenceDueAt.toISOString()).toBe('2026-01-07T03:04:05.000Z');
   const ofCard = { type: 'card_payment', ids: ['PSC-2'] } as const;
   expect(await selectDisputesOf(database.sql, TENANT, ofCard)).toHaveLength(2);
-  // As much as no refund has taken, and nothing of what was won.
+  // As much as the payment has, and nothing of what was won.
   const cards = await database.sql
     .selectFrom('card_payment')
     .select(['order_code', 'disputed_cents'])
     .orderBy('order_code')
     .execute();
   expect(cards).toEqual([
-    { order_code: 'PSC-1', disputed_cents: 3500 },
+    { order_code: 'PSC-1', disputed_cents: 5000 },
     { order_code: 'PSC-2', disputed_cents: 700 },
   ]);
   const tasks = await database.sql.selectFrom('task').select(['kind', 'key']).orderBy('key').execute();

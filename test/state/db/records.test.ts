@@ -148,7 +148,7 @@ describeOnDatabase('the timeline of PostgreSQL', (_, engine) => {
       const [before, after] = await Promise.all(
         [0, 1].map(async () => connectTo(await createPostgresDatabase('template1'), createSystemClock())),
       );
-      await migrate(before!, undefined, '0084_canceled_payments');
+      await migrate(before!, undefined, '0014_payouts_by_method');
       const takenAt = new Date('2026-03-02T11:00:00.000Z');
       await restore(after!, await save(before!, takenAt));
       await migrate(after!);

@@ -197,13 +197,18 @@ export const DATA: Record<string, string> = {
     insert into received_webhook (account_id, environment, webhook_id, body_hash, received_at)
       values (${TENANT}, 'wh_seen', 'hash', ${AT});`,
   // Not released from here on.
-  '0023_refunds': `
+  '0015_access': `
+    insert into account_brand (account_id, color, logo, logo_type, logo_hash)
+      select id, '#7a1f5c', '\\x89504e47', 'image/png', '${'a'.repeat(64)}' from account;`,
+  '0021_restored_records': 'insert into restored_records (timeline) values (1);',
+  '0030_refunds': `
     ${refunded(ROWS.cardRefund, 'card_payment', 'PSC-PPPPPPPPPPPPPPPPPPPPPAID', 'ch_old', 'merchant_pending', 'acquirer')}
     insert into simulated_refund (id, charge_id, amount_cents, status)
       values ('${ROWS.cardRefund}', 'ch_old', 990, 'completed');
     update card_payment set version = 3, refunded_cents = 990, refund_count = 1 where order_code = 'PSC-PPPPPPPPPPPPPPPPPPPPPAID';
-    ${event('card_payment.paid', 'PSC-PPPPPPPPPPPPPPPPPPPPPAID', 3)}`,
-  '0028_pix_payments': `
+    ${event('card_payment.paid', 'PSC-PPPPPPPPPPPPPPPPPPPPPAID', 3)}
+    ${observed('refund', 'ref_seen', 'completed')}`,
+  '0032_payments': `
     ${code(ROWS.pendingPayment, 4990)} ${code(ROWS.paidPayment, 4990)} ${credited(ROWS.paidPayment, 4990)}
     insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents, br_code,
         product_id, external_id, created_at, expires_at, paid_at, end_to_end_id, refunded_cents, refund_count)
@@ -224,7 +229,36 @@ export const DATA: Record<string, string> = {
     insert into simulated_pix_return (id, end_to_end_id, amount_cents, return_end_to_end_id, status)
       values ('${ROWS.paymentRefund}', '${creditOf(ROWS.paidPayment)}', 990, 'D1', 'completed');
     ${observed('payment', 'psa_seen', 'paid')}`,
-  '0030_charges': `
+  '0033_ltc': `
+    insert into simulated_ltc_address (id, account_id, environment, address, revision)
+      values ('${ROWS.ltcPayment}', ${TENANT}, 'ltc1old', 1);
+    insert into simulated_ltc_output (txid, vout, id, litoshi, seen_at, confirmations)
+      values ('${'f'.repeat(64)}', 0, '${ROWS.ltcPayment}', 1000000, ${AT}, 6);
+    insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents,
+        created_at, expires_at, paid_at, ltc_address, ltc_litoshi, ltc_received_litoshi, ltc_confirmations,
+        ltc_required_confirmations, ltc_revision)
+      values (${TENANT}, '${ROWS.ltcPayment}', 3, 'paid', 'ltc', 4990, 0,
+        ${AT}, ${AT}, ${AT}, 'ltc1old', 1000000, 1000000, 6, 6, 1);
+    insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state,
+        postings)
+      values (${TENANT}, '${ROWS.ltcPayment}', '${'f'.repeat(64)}', 0, 1000000, ${AT}, 6, 'credited', 1);
+    ${key('createPayment', ROWS.ltcPayment)}
+    ${event('payment.pending', ROWS.ltcPayment, 2)} ${event('payment.paid', ROWS.ltcPayment, 3)}
+    ${posted(`ltc.confirmed:${'f'.repeat(64)}:0:1`, 'ltc_received', 'ltc_unmatched', 1_000_000)}
+    ${posted(`ltc.paid:${ROWS.ltcPayment}`, 'ltc_unmatched', 'merchant_ltc', 1_000_000)}`,
+  '0034_returns': `
+    insert into simulated_pix_credit (end_to_end_id, txid, amount_cents, arrives_at)
+      values ('E7', '${txidOf(ROWS.paidPayment)}', 4990, ${AT});
+    insert into simulated_pix_return (id, end_to_end_id, amount_cents, return_end_to_end_id, status)
+      values ('E7.0', 'E7', 4990, 'D7', 'completed');
+    insert into pix_credit (account_id, environment, end_to_end_id, payment_id, amount_cents, received_at, cause, returned_at)
+      values (${TENANT}, 'E7', '${ROWS.paidPayment}', 4990, ${AT}, 'already_paid', ${AT});
+    ${posted('pix_credit.returned:E7', 'pix_received', 'refunds_in_transit', 4990)}
+    ${posted('pix_credit.sent_back:E7', 'refunds_in_transit', 'pix_received', 4990)}
+    insert into payment_return (account_id, environment, return_id, resource, resource_id, amount_cents, cause, rail_id,
+        received_at, returned_at)
+      values (${TENANT}, '${returnIdOf('E7')}', 'payment', '${ROWS.paidPayment}', 4990, 'already_paid', 'E7', ${AT}, ${AT});`,
+  '0035_charges': `
     ${code(ROWS.charge, 4990)} ${code(ROWS.splitCharge, 4990)} ${credited(ROWS.splitCharge, 4990)}
     insert into charge (account_id, environment, charge_id, kind, version, status, amount_cents, fee_cents, br_code,
         created_at, expires_at, paid_at, end_to_end_id, splits)
@@ -248,36 +282,8 @@ export const DATA: Record<string, string> = {
     ${posted(`charge.split:${ROWS.splitCharge}:0`, 'pix_received', 'merchant_subaccounts', 1000)}
     ${entered('split_in', ROWS.splitCharge, 1000, 16_000)}
     ${observed('charge', 'psc_seen', 'paid')}`,
-  // A server of that version records a dispute with its task before the next step gives one to those of before.
-  '0032_disputes': `
-    insert into dispute (account_id, environment, id, amount_cents, status, resource, resource_id, evidence_due_at,
-        created_at)
-      values (${TENANT}, '${ROWS.paymentDispute}', 1000, 'open', 'payment', '${ROWS.paidPayment}', ${LATER}, ${AT});
-    update payment set disputed_cents = 1000 where payment_id = '${ROWS.paidPayment}';
-    ${event('dispute.open', ROWS.paymentDispute, 1)} ${task('dispute.evidence_due', ROWS.paymentDispute)}
-    ${posted(`dispute.opened:${ROWS.paymentDispute}`, 'dispute_claims', 'dispute_hold', 1000)}
-    ${observed('dispute', 'dsp_seen', 'open')}`,
-  '0034_deliveries': `
-    insert into delivery (account_id, environment, delivery_id, product_id, kind, content, delivered_count,
-        remaining_count, created_at)
-      values (${TENANT}, '${ROWS.text}', '${ROWS.product}', 'text', 'Obrigado', 1, null, ${AT}),
-        (${TENANT}, '${ROWS.codes}', '${ROWS.product}', 'codes', null, 1, 1, ${AT});
-    insert into delivery_code (account_id, environment, product_id, code_hash, delivery_id, code, delivered)
-      values (${TENANT}, '${ROWS.product}', '${hashSecret('AAA')}', '${ROWS.codes}', 'AAA', true),
-        (${TENANT}, '${ROWS.product}', '${hashSecret('BBB')}', '${ROWS.codes}', 'BBB', false);
-    insert into delivered_content (account_id, environment, resource, resource_id, position, product_id, delivery_id,
-        kind, status, code_hash, paid_at, delivered_at)
-      values
-        (${TENANT}, 'payment', '${ROWS.paidPayment}', 0, '${ROWS.product}', '${ROWS.text}',
-          'text', 'delivered', null, ${AT}, ${AT}),
-        (${TENANT}, 'payment', '${ROWS.paidPayment}', 1, '${ROWS.product}', '${ROWS.codes}',
-          'codes', 'delivered', '${hashSecret('AAA')}', ${AT}, ${AT});
-    ${[ROWS.text, ROWS.codes].map((id) => `${key('createDelivery', id)} ${delivered(id)}`).join('')}`,
-  '0036_store': `
-    insert into store_product (number, account_id, environment, store_product_id, name, price, available)
-      values (1, ${TENANT}, '${ROWS.storeProduct}', 'Caneca', '1.234,56', true);`,
   // Its first cycle is paid by its code; the debit of the second was refused once.
-  '0037_subscriptions': `
+  '0036_subscriptions': `
     ${code(ROWS.subscription, 4990)} update simulated_pix_code set is_recurrence = true
       where txid = '${txidOf(ROWS.subscription)}';
     ${credited(ROWS.cyclePayment, 4990, ROWS.subscription)}
@@ -301,43 +307,36 @@ export const DATA: Record<string, string> = {
     ${event('payment.paid', ROWS.cyclePayment, 2)}
     ${posted(`payment.paid:${ROWS.cyclePayment}`, 'pix_received', 'merchant_balance', 4990)}
     ${observed('subscription', 'psa_sub_seen', 'active')}`,
-  '0039_ltc_payments': `
-    insert into simulated_ltc_address (id, account_id, environment, address, revision)
-      values ('${ROWS.ltcPayment}', ${TENANT}, 'ltc1old', 1);
-    insert into simulated_ltc_output (txid, vout, id, litoshi, seen_at, confirmations)
-      values ('${'f'.repeat(64)}', 0, '${ROWS.ltcPayment}', 1000000, ${AT}, 6);
-    insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents,
-        created_at, expires_at, paid_at, ltc_address, ltc_litoshi, ltc_received_litoshi, ltc_confirmations,
-        ltc_required_confirmations, ltc_revision)
-      values (${TENANT}, '${ROWS.ltcPayment}', 3, 'paid', 'ltc', 4990, 0,
-        ${AT}, ${AT}, ${AT}, 'ltc1old', 1000000, 1000000, 6, 6, 1);
-    insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state,
-        postings)
-      values (${TENANT}, '${ROWS.ltcPayment}', '${'f'.repeat(64)}', 0, 1000000, ${AT}, 6, 'credited', 1);
-    ${key('createPayment', ROWS.ltcPayment)}
-    ${event('payment.pending', ROWS.ltcPayment, 2)} ${event('payment.paid', ROWS.ltcPayment, 3)}
-    ${posted(`ltc.confirmed:${'f'.repeat(64)}:0:1`, 'ltc_received', 'ltc_unmatched', 1_000_000)}
-    ${posted(`ltc.paid:${ROWS.ltcPayment}`, 'ltc_unmatched', 'merchant_ltc', 1_000_000)}`,
-  '0041_dispute_shortfalls': `
+  '0037_deliveries': `
+    insert into delivery (account_id, environment, delivery_id, product_id, kind, content, delivered_count,
+        remaining_count, created_at)
+      values (${TENANT}, '${ROWS.text}', '${ROWS.product}', 'text', 'Obrigado', 1, null, ${AT}),
+        (${TENANT}, '${ROWS.codes}', '${ROWS.product}', 'codes', null, 1, 1, ${AT});
+    insert into delivery_code (account_id, environment, product_id, code_hash, delivery_id, code, delivered)
+      values (${TENANT}, '${ROWS.product}', '${hashSecret('AAA')}', '${ROWS.codes}', 'AAA', true),
+        (${TENANT}, '${ROWS.product}', '${hashSecret('BBB')}', '${ROWS.codes}', 'BBB', false);
+    insert into delivered_content (account_id, environment, resource, resource_id, position, product_id, delivery_id,
+        kind, status, code_hash, paid_at, delivered_at)
+      values
+        (${TENANT}, 'payment', '${ROWS.paidPayment}', 0, '${ROWS.product}', '${ROWS.text}',
+          'text', 'delivered', null, ${AT}, ${AT}),
+        (${TENANT}, 'payment', '${ROWS.paidPayment}', 1, '${ROWS.product}', '${ROWS.codes}',
+          'codes', 'delivered', '${hashSecret('AAA')}', ${AT}, ${AT});
+    ${[ROWS.text, ROWS.codes].map((id) => `${key('createDelivery', id)} ${delivered(id)}`).join('')}`,
+  '0038_store': `
+    insert into store_product (number, account_id, environment, store_product_id, name, price, available)
+      values (1, ${TENANT}, '${ROWS.storeProduct}', 'Caneca', '1.234,56', true);`,
+  // A server of that version records a dispute with its task before the next step gives one to those of before.
+  '0039_disputes': `
+    insert into dispute (account_id, environment, id, amount_cents, status, resource, resource_id, evidence_due_at,
+        created_at)
+      values (${TENANT}, '${ROWS.paymentDispute}', 1000, 'open', 'payment', '${ROWS.paidPayment}', ${LATER}, ${AT});
+    update payment set disputed_cents = 1000 where payment_id = '${ROWS.paidPayment}';
+    ${event('dispute.open', ROWS.paymentDispute, 1)} ${task('dispute.evidence_due', ROWS.paymentDispute)}
+    ${posted(`dispute.opened:${ROWS.paymentDispute}`, 'dispute_claims', 'dispute_hold', 1000)}
+    ${observed('dispute', 'dsp_seen', 'open')}
     insert into dispute_shortfall (account_id, environment, resource, resource_id, claims)
       values (${TENANT}, 'payment', '${ROWS.paidPayment}', '[]');`,
-  '0042_mirrored_refunds': observed('refund', 'ref_seen', 'completed'),
-  '0047_shop_brand': `
-    insert into account_brand (account_id, color, logo, logo_type, logo_hash)
-      select id, '#7a1f5c', '\\x89504e47', 'image/png', '${'a'.repeat(64)}' from account;`,
-  '0062_returned_payments': `
-    insert into simulated_pix_credit (end_to_end_id, txid, amount_cents, arrives_at)
-      values ('E7', '${txidOf(ROWS.paidPayment)}', 4990, ${AT});
-    insert into simulated_pix_return (id, end_to_end_id, amount_cents, return_end_to_end_id, status)
-      values ('E7.0', 'E7', 4990, 'D7', 'completed');
-    insert into pix_credit (account_id, environment, end_to_end_id, payment_id, amount_cents, received_at, cause, returned_at)
-      values (${TENANT}, 'E7', '${ROWS.paidPayment}', 4990, ${AT}, 'already_paid', ${AT});
-    ${posted('pix_credit.returned:E7', 'pix_received', 'refunds_in_transit', 4990)}
-    ${posted('pix_credit.sent_back:E7', 'refunds_in_transit', 'pix_received', 4990)}
-    insert into payment_return (account_id, environment, return_id, resource, resource_id, amount_cents, cause, rail_id,
-        received_at, returned_at)
-      values (${TENANT}, '${returnIdOf('E7')}', 'payment', '${ROWS.paidPayment}', 4990, 'already_paid', 'E7', ${AT}, ${AT});`,
-  '0087_restored_records': 'insert into restored_records (timeline) values (1);',
 };
 
 /** A resource of another service, as it was seen. */

@@ -1,4 +1,4 @@
-import { cpSync, mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { cpSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { CompiledQuery, sql } from 'kysely';
@@ -12,7 +12,7 @@ import { MigrationError } from '../../../server/src/state/db/migration-error.ts'
 import { openPglite } from '../../../server/src/state/db/pglite.ts';
 import { openPostgres } from '../../../server/src/state/db/postgres.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
-import { createPostgresDatabase, inThisRun } from '../../support/database.ts';
+import { connectTo, createPostgresDatabase, inThisRun } from '../../support/database.ts';
 import { runsAll, sampled } from '../../support/scale.ts';
 import { onFatal, silent } from '../../support/templates.ts';
 import { violations } from './books.ts';
@@ -43,6 +43,36 @@ test('a new migration goes behind those that were released, and says what it is'
     expect(file).toMatch(/^\d{4}_[a-z_]+?(_online)?(_needs_\d{4})?\.sql$/);
   }
   expect(present, 'the rows of each step').toEqual(expect.arrayContaining(Object.keys(DATA)));
+});
+
+test('A migration that is not released can be interrupted behind any of its parts, and run again', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const database = await openPostgres({ databaseUrl, clock, log: silent });
+  onTestFinished(() => database.close());
+  await migrate(database, undefined, names.at(-1));
+  for (const name of present.slice(names.length)) {
+    const parts = readFileSync(join(MIGRATIONS, `${name}.sql`), 'utf8').split(/^-- next$/m);
+    // The last part of others is recorded in its own transaction.
+    const interrupted = name.endsWith('_online') ? parts : parts.slice(0, -1);
+    for (const part of interrupted) await database.sql.executeQuery(CompiledQuery.raw(part));
+    expect(await migrate(database, undefined, name)).toEqual([name]);
+  }
+  const fresh = await connectTo(await createPostgresDatabase(), clock);
+  onTestFinished(() => fresh.close());
+  expect(await describeSchema(database)).toEqual(await describeSchema(fresh));
+});
+
+test('A database that a version between the releases has made is refused with one line', async () => {
+  const databaseUrl = await createPostgresDatabase('template1');
+  const database = await openPostgres({ databaseUrl, clock, log: silent });
+  onTestFinished(() => database.close());
+  await migrate(database, undefined, names.at(-1));
+  await sql`insert into kysely_migration (name, timestamp) values ('0015_list_counts', '')`.execute(
+    database.sql,
+  );
+  await expect(migrate(database)).rejects.toThrow(
+    /^The database was brought forward by 0015_list_counts, which this version does not know in the place of 0015_\w+$/,
+  );
 });
 
 // ── From each step that there was ───────────────────────────────────────────────────────────────

@@ -234,7 +234,7 @@ export function isOfPeriod({ from, before }: Period): boolean {
 
 // ── Totals ──────────────────────────────────────────────────────────────────────────────────────
 
-/** Tables whose rows `list_count` counts: see migrations/0015_list_counts.sql. */
+/** Tables whose rows `list_count` counts: see migrations/0042_lists.sql. */
 export type CountedList =
   | 'card_payment'
   | 'payout'

@@ -131,7 +131,7 @@ export function createRecords({
  * another server's. The tables of an older version's backup have no mark yet.
  */
 export async function markRestored(sql: Sql, takenAt: Date): Promise<void> {
-  await raw.raw(firstPartOf('0087_restored_records')).execute(sql);
+  await raw.raw(firstPartOf('0021_restored_records')).execute(sql);
   // The time of the database, as the servers have it.
   const { rows } = await raw<{ now: Date }>`select greatest(clock_timestamp(), ${takenAt}) as now`.execute(
     sql,

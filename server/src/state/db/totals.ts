@@ -5,7 +5,7 @@ import type { Sql } from './database.ts';
 import { type ListConditions, valuesOf } from './filtered-lists.ts';
 import { type CountedList, inPeriod, isOfPeriod, type Period, splitPeriod } from './lists.ts';
 
-// The amounts of lists: kept by hours and days (see migrations/0096_amounts_of_lists.sql), and row by row for any other condition.
+// The amounts of lists: kept by hours and days (see migrations/0042_lists.sql), and row by row for any other condition.
 
 /** The instants by whose periods amounts are kept. */
 const KEPT: Partial<Record<CountedList, readonly string[]>> = {
