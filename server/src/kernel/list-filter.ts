@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
-import { externalIdText, longExternalIdText, plainText } from './text.ts';
+import { externalIdText, isStorable, longExternalIdText, NOT_STORABLE, plainText } from './text.ts';
 
 /** A filter by the members that lists of several families have in common. Dates are half-open: from one, before the other. */
 export interface DetailFilter {
@@ -21,9 +21,14 @@ export interface DetailFilter {
 /** The members of a filter as GraphQL gives them. */
 type Given = { [Member in keyof DetailFilter]?: unknown };
 
+/** The members that only one list has, those that were given. */
+type OwnOf<Filter> = {
+  [Member in Exclude<keyof Filter, keyof DetailFilter>]?: Exclude<Filter[Member], null>;
+};
+
 const email = plainText({ max: 254 });
 /** Made once: a schema is compiled by its first use, which takes longer than a page of payouts. */
-const details = z.object({
+const details = z.looseObject({
   externalId: externalIdText.nullish(),
   reference: z
     .string()
@@ -39,8 +44,13 @@ const details = z.object({
   refundedBefore: z.date().nullish(),
 });
 
-/** Reads the members that filters of several lists share, those that were given. @throws ValidationError naming the argument */
-export function detailsOf(filter: Given | null | undefined): DetailFilter {
+/**
+ * Reads the members that filters of several lists share, those that were given, and leaves the others of a filter as they are.
+ * @throws ValidationError naming the argument
+ */
+export function detailsOf<Filter extends Given>(
+  filter: Filter | null | undefined,
+): DetailFilter & OwnOf<Filter> {
   // Most pages have no filter.
   if (!filter || Object.keys(filter).length === 0) return {};
   const { data, error } = details.safeParse(filter);
@@ -48,7 +58,8 @@ export function detailsOf(filter: Given | null | undefined): DetailFilter {
     throw new ValidationError(
       error.issues.map(({ path, message }) => ({ path: ['filter', ...path].join('.'), message })),
     );
-  return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null));
+  return Object.fromEntries(Object.entries(data).filter(([, value]) => value != null)) as DetailFilter &
+    OwnOf<Filter>;
 }
 
 type PeriodsOf<Instant extends string, Value> = { [Member in `${Instant}${'After' | 'Before'}`]?: Value };
@@ -69,56 +80,129 @@ export function periodsOf<Instant extends string>(
   ) as PeriodsOf<Instant, Date>;
 }
 
-/** The members of a resource that a filter compares; an unknown member matches no condition. */
-export interface FilteredMembers {
-  externalId?: string | null | undefined;
-  amountCents: Cents;
-  customer?: { externalId?: string | null | undefined; email?: string | null | undefined } | null | undefined;
-  paidAt?: Date | null | undefined;
-  refundedAt?: Date | null | undefined;
+// ── Conditions ──────────────────────────────────────────────────────────────────────────────────
+
+// A slice declares once what each member of its filter compares. From that follow the condition in SQL (`state/db/filtered-lists.ts`),
+// the one on the mirror (`upstream/mirror-lists.ts`), and `matches`, for the updates that are sent.
+
+/** The comparison that a member of a filter is: with these members of a resource. */
+export interface Condition<Member extends string = string> {
+  /** `named`: one of the members is the name. `customer`: by the identifier or the e-mail address in the member. */
+  readonly is: 'equal' | 'among' | 'from' | 'before' | 'named' | 'customer';
+  readonly members: readonly Member[];
+  /** The value of a resource, where it is not the member itself. */
+  readonly of?: ((resource: never) => unknown) | undefined;
+  /** The form in which two names are compared; left out where they are as they stand. */
+  readonly form?: ((name: string) => string) | undefined;
 }
 
-/**
- * Whether a resource fulfils every member of a filter, as the lists in SQL decide it. `references` are all its names: an argument
- * of its own, so that no copy of the resource is made for each subscriber of a change.
- */
-export function matchesDetails(
-  resource: FilteredMembers,
-  references: readonly (string | null)[],
-  filter: DetailFilter,
-): boolean {
-  const { externalId, reference, amountCents, customer } = filter;
-  return (
-    (externalId === undefined || resource.externalId === externalId) &&
-    (reference === undefined || references.includes(reference)) &&
-    (amountCents === undefined || resource.amountCents === amountCents) &&
-    (customer === undefined || isOfCustomer(resource.customer, customer)) &&
-    isWithin(resource.paidAt, filter.paidAfter, filter.paidBefore) &&
-    isWithin(resource.refundedAt, filter.refundedAfter, filter.refundedBefore)
-  );
+/** The condition of each member of a filter; instants are in the order in which a resource reaches them. */
+export type Conditions<Filter, Resource> = {
+  readonly [Name in keyof Filter]-?: Condition<keyof Resource & string>;
+};
+
+export const equal = <const Member extends string>(member: Member, of?: Condition['of']) =>
+  condition('equal', [member], { of });
+export const among = <const Member extends string>(member: Member, of?: Condition['of']) =>
+  condition('among', [member], { of });
+export const from = <const Member extends string>(member: Member) => condition('from', [member]);
+export const before = <const Member extends string>(member: Member) => condition('before', [member]);
+export const named = <const Member extends string>(members: readonly Member[], form?: Condition['form']) =>
+  condition('named', members, { form });
+
+function condition<Member extends string>(
+  is: Condition['is'],
+  members: readonly Member[],
+  how: Pick<Condition, 'of' | 'form'> = {},
+): Condition<Member> {
+  return { is, members, ...how };
 }
 
-function isOfCustomer(
-  customer: FilteredMembers['customer'],
-  asked: NonNullable<DetailFilter['customer']>,
+/** The conditions that payments of each family have. `names`: the members by which a reference names one. */
+export function detailConditions<const Name extends string>(names: readonly Name[]) {
+  return {
+    createdAfter: from('createdAt'),
+    createdBefore: before('createdAt'),
+    externalId: equal('externalId'),
+    reference: named(names),
+    amountCents: equal('amountCents'),
+    customer: condition('customer', ['customer']),
+    paidAfter: from('paidAt'),
+    paidBefore: before('paidAt'),
+    refundedAfter: from('refundedAt'),
+    refundedBefore: before('refundedAt'),
+  };
+}
+
+/** Whether a resource fulfils every member of a filter, as the lists in SQL decide it. An unknown member of it fulfils none. */
+export function matches<Filter extends object>(
+  conditions: Readonly<Record<string, Condition>>,
+  resource: object,
+  filter: Filter,
 ): boolean {
+  for (const name in filter) {
+    const asked: unknown = filter[name];
+    const compared = conditions[name];
+    if (asked !== undefined && compared && !fulfils(resource, compared, asked)) return false;
+  }
+  return true;
+}
+
+function fulfils(resource: object, { is, members, of, form }: Condition, asked: unknown): boolean {
+  const shown = resource as Readonly<Record<string, unknown>>;
+  const value = of ? of(resource as never) : shown[members[0]!];
+  switch (is) {
+    case 'equal':
+      return value === asked;
+    case 'among':
+      return isOneOf(value, asked as readonly unknown[]);
+    case 'from':
+      return value != null && (value as Date) >= (asked as Date);
+    case 'before':
+      return value != null && (value as Date) < (asked as Date);
+    case 'named':
+      return members.some((member) => {
+        const name = shown[member];
+        return form ? typeof name === 'string' && form(name) === form(asked as string) : name === asked;
+      });
+    case 'customer':
+      return isOfCustomer(value as Customer, asked as NonNullable<DetailFilter['customer']>);
+  }
+}
+
+type Customer = { externalId?: string | null; email?: string | null } | null | undefined;
+
+function isOfCustomer(customer: Customer, asked: NonNullable<DetailFilter['customer']>): boolean {
   return 'email' in asked ? customer?.email === asked.email : customer?.externalId === asked.externalId;
-}
-
-/** Whether an instant is in the half-open period `[from, before)`. An unknown instant is only in an unbounded period. */
-export function isWithin(
-  instant: Date | null | undefined,
-  from: Date | undefined,
-  before: Date | undefined,
-): boolean {
-  if (from === undefined && before === undefined) return true;
-  if (instant == null) return false;
-  return (from === undefined || instant >= from) && (before === undefined || instant < before);
 }
 
 /** Whether a value is among those that are asked for, where any are. */
 export function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefined): boolean {
   return asked === undefined || asked.some((each) => each === value);
+}
+
+/** A condition with the value that a filter has for it. */
+export interface Asked<Member extends string = string> extends Pick<Condition<Member>, 'is' | 'members'> {
+  value: unknown;
+}
+
+/**
+ * The conditions of a filter that has a value for them, in the order of their declaration.
+ * @throws ValidationError where Postgres cannot compare a text
+ */
+export function askedOf<Member extends string>(
+  conditions: Readonly<Record<string, Condition<Member>>>,
+  filter: object,
+): Asked<Member>[] {
+  const given = filter as Readonly<Record<string, unknown>>;
+  return Object.entries<Condition<Member>>(conditions).flatMap(([name, { is, members, form }]) => {
+    const value = given[name];
+    if (value === undefined) return [];
+    const texts = is === 'customer' ? Object.values(value as object) : [value];
+    if (texts.some((text) => typeof text === 'string' && !isStorable(text)))
+      throw new ValidationError([{ path: `filter.${name}`, message: NOT_STORABLE }]);
+    return [{ is, members, value: form ? form(value as string) : value }];
+  });
 }
 
 /** Rejects an empty period, such as a `paidBefore` that is not later than `paidAfter`. @throws ValidationError */

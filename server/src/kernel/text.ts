@@ -8,6 +8,9 @@ export function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }
 
+/** The message for a text that is not storable. */
+export const NOT_STORABLE = 'must not contain U+0000 or half of a surrogate pair';
+
 /** Builds the message for a value of the wrong type, or for a missing one. */
 export function requiredOr(message: string) {
   return ({ input }: { input?: unknown }) => (input === undefined ? 'is required' : message);
@@ -42,7 +45,7 @@ function limited(text: z.ZodString, max: number) {
   return text
     .min(1, 'must not be empty')
     .max(max, `must have at most ${max} characters`)
-    .refine(isStorable, 'must not contain U+0000 or half of a surrogate pair');
+    .refine(isStorable, NOT_STORABLE);
 }
 
 /**
@@ -111,7 +114,7 @@ export function metadataText({ max }: { max: number }) {
   return z
     .string()
     .max(max, `must have at most ${max} characters`)
-    .refine(isStorable, 'must not contain U+0000 or half of a surrogate pair')
+    .refine(isStorable, NOT_STORABLE)
     .refine(isJson, 'must be serialized JSON');
 }
 

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
-import type { DetailFilter } from '../kernel/list-filter.ts';
+import type { Asked } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping } from '../kernel/totals.ts';
@@ -17,27 +17,10 @@ import type { Tables } from '../state/db/tables.ts';
 import { addedRows, groupedTotals } from '../state/db/totals.ts';
 import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
 
-/** The instants of a state that a filter can restrict, in the order in which a resource reaches them. */
-const INSTANTS = [
-  'created',
-  'requested',
-  'paid',
-  'processed',
-  'completed',
-  'failed',
-  'refunded',
-  'reversed',
-  'closed',
-] as const;
-
-type Instant = (typeof INSTANTS)[number];
-type StateInstant = `${Instant}At`;
-
 /** Conditions on the snapshot of a mirrored resource. */
-export interface StateFilter
-  extends DetailFilter,
-    Partial<Record<`${Instant}${'After' | 'Before'}`, Date | undefined>> {
-  method?: readonly string[] | undefined;
+export interface StateFilter {
+  /** The conditions of the slice's filter, besides the parent, the status and the period. */
+  asked?: readonly Asked[];
   /** The name in the mirror that the reference is; left out where that is the id itself. */
   referenceName?: string | undefined;
   /** Selects what the service has named, and not what is recorded under the id of a request alone. */
@@ -116,7 +99,7 @@ export async function listMirroredRange(
     direction: end === 'first' ? 'desc' : 'asc',
     limit,
     offset,
-    isOfFew: details?.reference !== undefined,
+    isOfFew: details?.asked?.some(({ is }) => is === 'named') === true,
   });
   if (rows.length === 0 && (instant || isOfPeriod(period)))
     await assertCursorsPlaced(sql, tenant, {
@@ -198,12 +181,11 @@ function isAnyOf(column: string, values: readonly string[] | undefined): RawBuil
 }
 
 /** The last instant of a state that a period restricts, by which a list is then ordered; null without one. */
-function instantOf(details: StateFilter = {}): StateInstant | null {
-  const last = INSTANTS.findLast((each) => details[`${each}After`] ?? details[`${each}Before`]);
-  return last ? `${last}At` : null;
+function instantOf({ asked = [] }: StateFilter = {}): string | null {
+  return asked.findLast(({ is }) => is === 'from' || is === 'before')?.members[0] ?? null;
 }
 
-function stateOf(member: StateInstant): RawBuilder<unknown> {
+function stateOf(member: string): RawBuilder<unknown> {
   return raw`snapshot ->> ${raw.lit(member)}`;
 }
 
@@ -211,7 +193,7 @@ function stateOf(member: StateInstant): RawBuilder<unknown> {
 function boundsByState(
   { accountId, environment }: Tenant,
   resource: MirroredResource,
-  instant: StateInstant,
+  instant: string,
   { after, before }: Pick<MirrorRange, 'after' | 'before'>,
 ): RawBuilder<boolean>[] {
   const bound = (side: '<' | '>', place: number | undefined) =>
@@ -232,29 +214,43 @@ function boundsByState(
 function conditionsOf(
   tenant: Tenant,
   resource: MirroredResource,
-  details: StateFilter = {},
+  { asked = [], referenceName, isNamed, isOpen }: StateFilter = {},
 ): RawBuilder<boolean>[] {
-  const { externalId, reference, referenceName, amountCents, customer, method, isNamed, isOpen } = details;
-  const has = (member: string, value: string) => raw<boolean>`snapshot ->> ${raw.lit(member)} = ${value}`;
-  const period = (member: string, from: Date | undefined, before: Date | undefined) => [
-    ...(from ? [raw<boolean>`snapshot ->> ${raw.lit(member)} >= ${from.toISOString()}`] : []),
-    ...(before ? [raw<boolean>`snapshot ->> ${raw.lit(member)} < ${before.toISOString()}`] : []),
-  ];
-  const id = referenceName === undefined ? raw`${reference}` : idOfReference(tenant, resource, referenceName);
+  const conditions = asked.map(({ is, members, value }) => ({
+    is,
+    condition: conditionOf({ is, members, value }),
+  }));
+  const isOfPeriods = ({ is }: Pick<Asked, 'is'>) => is === 'from' || is === 'before';
   return [
-    ...(externalId === undefined ? [] : [has('externalId', externalId)]),
-    ...(reference === undefined ? [] : [raw<boolean>`(id = ${id} or ${has('endToEndId', reference)})`]),
-    ...(amountCents === undefined ? [] : [has('amountCents', String(amountCents))]),
-    ...(customer === undefined
-      ? []
-      : Object.entries(customer).map(
-          ([member, value]) => raw<boolean>`snapshot -> 'customer' ->> ${raw.lit(member)} = ${value}`,
-        )),
-    ...(method === undefined ? [] : [raw<boolean>`snapshot ->> 'method' = any(${[...method]}::text[])`]),
+    ...conditions.filter((each) => !isOfPeriods(each)).map(({ condition }) => condition),
     ...(isNamed ? [raw<boolean>`not starts_with(id, 'int_')`] : []),
     ...(isOpen ? [raw<boolean>`not final`] : []),
-    ...INSTANTS.flatMap((each) => period(`${each}At`, details[`${each}After`], details[`${each}Before`])),
+    ...conditions.filter(isOfPeriods).map(({ condition }) => condition),
   ];
+
+  function conditionOf({ is, members: [member = ''], value }: Asked): RawBuilder<boolean> {
+    const has = (name: string, text: string) => raw<boolean>`snapshot ->> ${raw.lit(name)} = ${text}`;
+    switch (is) {
+      case 'equal':
+        return has(member, String(value));
+      case 'among':
+        return raw<boolean>`snapshot ->> ${raw.lit(member)} = any(${[...(value as string[])]}::text[])`;
+      case 'from':
+        return raw<boolean>`snapshot ->> ${raw.lit(member)} >= ${(value as Date).toISOString()}`;
+      case 'before':
+        return raw<boolean>`snapshot ->> ${raw.lit(member)} < ${(value as Date).toISOString()}`;
+      case 'customer': {
+        const [[part, text] = ['', '']] = Object.entries(value as Record<string, string>);
+        return raw<boolean>`snapshot -> 'customer' ->> ${raw.lit(part)} = ${text}`;
+      }
+      case 'named': {
+        const name = value as string;
+        const id =
+          referenceName === undefined ? raw`${name}` : idOfReference(tenant, resource, referenceName);
+        return raw<boolean>`(id = ${id} or ${has('endToEndId', name)})`;
+      }
+    }
+  }
 }
 
 /** The id of the resource that has a name in the mirror. */

@@ -1,9 +1,18 @@
 import { beforeAll, describe, expect, test } from 'vitest';
 import { parseBrCode } from '../../../server/src/kernel/br-code.ts';
 import { plusMs } from '../../../server/src/kernel/clock.ts';
+import { askedOf, type Condition } from '../../../server/src/kernel/list-filter.ts';
+import {
+  matchesFilter,
+  type Payment,
+  paymentConditions,
+} from '../../../server/src/money-in/payments/model.ts';
+import { paymentTable } from '../../../server/src/money-in/payments/store.ts';
 import { txidOf } from '../../../server/src/money-in/pix/model.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
+import { listMirroredRange } from '../../../server/src/upstream/mirror-lists.ts';
+import { saveMirrored } from '../../../server/src/upstream/mirror-store.ts';
 import { approved } from '../../support/cards.ts';
 import { type Core, startCore } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
@@ -52,6 +61,53 @@ describeOnDatabase('PIX payments', (open) => {
     await core.pass(SESSION);
     expect((await core.payments.find(core.tenant, payment.paymentId))?.status).toBe('paid');
     expect(core.faults).toEqual([]);
+  });
+
+  test('Each condition of the filter selects the same payments in a list, in the mirror of a facade and among updates', async () => {
+    const core = await startCore({ database });
+    const customer = { name: 'Ana', email: 'ana@cliente.example', externalId: '7' };
+    const { payment: whole } = await create(core, { externalId: '1042', description: 'Caneca', customer });
+    await pay(core, whole.paymentId);
+    core.clock.advance(MINUTE);
+    await create(core, { valueCents: 100 });
+    const { items } = await core.payments.list(core.tenant, { end: 'first', limit: 10 });
+    const all = items.map(({ resource }) => resource);
+    const rows = all.map((payment) => ({
+      ...{
+        resource: 'payment' as const,
+        id: payment.paymentId,
+        version: payment.version,
+        status: payment.status,
+      },
+      ...{ final: false, parent: payment.method, snapshot: payment, observedAt: core.clock.now() },
+    }));
+    await saveMirrored(database.sql, core.tenant, rows);
+    const [, paid] = all;
+    for (const [name, condition] of Object.entries<Condition<keyof Payment>>(paymentConditions))
+      for (const value of valuesOf(condition, paid!)) {
+        const filter = { [name]: value };
+        const listed = await paymentTable.list(database.sql, core.tenant, {
+          ...filter,
+          end: 'first',
+          limit: 10,
+        });
+        const asked = askedOf(paymentConditions, filter);
+        const range = {
+          ...{ end: 'first' as const, limit: 10, period: {}, allOf: null },
+          details: { asked },
+        };
+        const mirrored = await listMirroredRange(database.sql, core.tenant, 'payment', range);
+        const wanted = all.filter((payment) => matchesFilter(payment, filter)).map((each) => each.paymentId);
+        expect({ [name]: listed.map(({ resource }) => resource.paymentId) }).toEqual({ [name]: wanted });
+        expect({ [name]: mirrored.map(({ observed }) => observed.id).sort() }).toEqual({
+          [name]: wanted.sort(),
+        });
+      }
+    const withNul = { externalId: '10\u000042' };
+    await expect(core.payments.list(core.tenant, { ...withNul, end: 'first', limit: 1 })).rejects.toThrow(
+      'filter.externalId: must not contain U+0000',
+    );
+    expect(() => askedOf(paymentConditions, withNul)).toThrow('filter.externalId: must not contain U+0000');
   });
 
   test('The bank gets the payer as the merchant has named it, with the whole tax number', async () => {
@@ -370,4 +426,13 @@ async function create({ payments, tenant }: Core, input: object) {
 async function pay({ pix, payments, tenant }: Core, paymentId: string, order: object = {}): Promise<void> {
   await pix.pay({ txid: txidOf(paymentId), ...order });
   await payments.receive(tenant, paymentId);
+}
+
+/** Values of a condition. The first selects a payment that has the member. */
+function valuesOf({ is, members }: Condition<keyof Payment>, payment: Payment): unknown[] {
+  const [value] = members.map((member) => payment[member]);
+  if (is === 'among') return [[value], []];
+  if (is === 'customer') return [{ email: 'ana@cliente.example' }, { externalId: '7' }, { externalId: '8' }];
+  if (is === 'from' || is === 'before') return [value ?? payment.createdAt, plusMs(payment.createdAt!, 1)];
+  return [value ?? 'another', ...(typeof value === 'number' ? [value + 1] : ['another'])];
 }

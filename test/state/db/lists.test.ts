@@ -11,17 +11,17 @@ import {
 import { listStoreProducts } from '../../../server/src/catalogue/store/store.ts';
 import { createSystemClock, plusMs } from '../../../server/src/kernel/clock.ts';
 import { objectId } from '../../../server/src/kernel/ids.ts';
-import type { DetailFilter } from '../../../server/src/kernel/list-filter.ts';
+import { askedOf as conditionsOf, type DetailFilter } from '../../../server/src/kernel/list-filter.ts';
 import { PAYOUT_METHODS, type PayoutMethod } from '../../../server/src/kernel/payout-methods/registry.ts';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
+import { cardPaymentConditions } from '../../../server/src/money-in/card-payments/filter.ts';
 import { countCardPayments, listCardPayments } from '../../../server/src/money-in/card-payments/store.ts';
-import type { ChargeKind } from '../../../server/src/money-in/charges/model.ts';
+import type { ChargeListFilter } from '../../../server/src/money-in/charges/model.ts';
 import { chargeTable } from '../../../server/src/money-in/charges/store.ts';
 import type { DisputeFilter } from '../../../server/src/money-in/disputes/model.ts';
 import { countDisputes, listDisputes } from '../../../server/src/money-in/disputes/store.ts';
-import type { PaymentFilter } from '../../../server/src/money-in/payments/model.ts';
+import { type PaymentFilter, paymentConditions } from '../../../server/src/money-in/payments/model.ts';
 import { paymentTable } from '../../../server/src/money-in/payments/store.ts';
-import type { PixFilter } from '../../../server/src/money-in/pix/model.ts';
 import type { RefundFilter } from '../../../server/src/money-in/refunds/model.ts';
 import { countRefunds, listRefunds } from '../../../server/src/money-in/refunds/store.ts';
 import type { ReturnFilter } from '../../../server/src/money-in/returns/model.ts';
@@ -37,6 +37,7 @@ import {
   type PayoutFilter,
   type PayoutRange,
   type PayoutStatus,
+  payoutConditions,
 } from '../../../server/src/money-out/payouts/model.ts';
 import {
   countPayouts,
@@ -44,9 +45,10 @@ import {
   savePayouts,
   totalsOfPayouts,
 } from '../../../server/src/money-out/payouts/store.ts';
-import type {
-  StatementFilter,
-  SubaccountPayoutFilter,
+import {
+  type StatementFilter,
+  type SubaccountPayoutFilter,
+  subaccountPayoutConditions,
 } from '../../../server/src/money-out/subaccounts/model.ts';
 import {
   countFilteredPayouts,
@@ -546,7 +548,7 @@ describeOnDatabase('A page', (open) => {
     'of all time but the last hour': { createdBefore: plusMs(new Date('2026-01-01'), (rows - 60) * MINUTE) },
     'of all time and a rare status': { createdAfter: new Date(0), status: ['failed'] },
   });
-  const chargeFilters: Record<string, PixFilter<ChargeKind>> = {
+  const chargeFilters: Record<string, ChargeListFilter> = {
     ...detailed,
     'without a filter': {},
     'of a rare kind': { kind: ['split'] },
@@ -750,7 +752,7 @@ describeOnDatabase('A page', (open) => {
         end: 'first',
         limit: 51,
         period: {},
-        details: created,
+        details: { asked: conditionsOf(cardPaymentConditions, created) },
         allOf: null,
       }),
     'of card payments, its total': (db, of) => countCardPayments(db, of, {}),
@@ -787,7 +789,8 @@ describeOnDatabase('A page', (open) => {
       Object.entries(subaccountPayoutFilters).flatMap(([name, filter]): [string, Ask][] => {
         const { status, ...details } = filter;
         const referenceName = filter.reference && `${SUBACCOUNT}/${filter.reference}`;
-        const seen = { parent: [SUBACCOUNT], status, period: {}, details: { ...details, referenceName } };
+        const asked = conditionsOf(subaccountPayoutConditions, details);
+        const seen = { parent: [SUBACCOUNT], status, period: {}, details: { asked, referenceName } };
         return [
           [
             `of a subaccount’s payouts ${name}, the last before a place in the middle`,
@@ -816,7 +819,10 @@ describeOnDatabase('A page', (open) => {
     'of what was observed of payouts of a number': (db, of) =>
       listMirroredRange(db, of, 'payout', {
         ...{ ...page, allOf: null, status: ['completed'], period: {} },
-        details: { externalId: 'pedido-1042', isNamed: true, method: ['pix'] },
+        details: {
+          asked: conditionsOf(payoutConditions, { externalId: 'pedido-1042', method: ['pix'] }),
+          isNamed: true,
+        },
       }),
     'of a subaccount’s payouts of a rare status': (db, of) =>
       listPayoutsOfEach(db, [{ tenant: of, subaccountId: SUBACCOUNT, limit: 51 }], {
@@ -856,17 +862,19 @@ describeOnDatabase('A page', (open) => {
       ]),
     ),
     ...Object.fromEntries(
-      Object.entries({ ...detailed, ...ofCustomers }).flatMap(([name, details]): [string, Ask][] => [
-        [
-          `of what was observed of payments ${name}`,
-          (db, of) =>
-            listMirroredRange(db, of, 'payment', { ...mirrored, period: {}, details, end: 'first' }),
-        ],
-        [
-          `of what was observed of payments ${name}, its total`,
-          (db, of) => countMirroredRange(db, of, 'payment', { period: {}, details }),
-        ],
-      ]),
+      Object.entries({ ...detailed, ...ofCustomers })
+        .map(([name, filter]) => [name, { asked: conditionsOf(paymentConditions, filter) }] as const)
+        .flatMap(([name, details]): [string, Ask][] => [
+          [
+            `of what was observed of payments ${name}`,
+            (db, of) =>
+              listMirroredRange(db, of, 'payment', { ...mirrored, period: {}, details, end: 'first' }),
+          ],
+          [
+            `of what was observed of payments ${name}, its total`,
+            (db, of) => countMirroredRange(db, of, 'payment', { period: {}, details }),
+          ],
+        ]),
     ),
     'of what was observed of payments of a rare method, its total': (db, of) =>
       countMirroredRange(db, of, 'payment', { parent: ['ltc'], status: ['failed', 'paid'], period: {} }),

@@ -65,7 +65,7 @@ describe('the totals of a long list', () => {
       {
         createdAfter: new Date(START + 90 * 60_000),
         createdBefore: new Date(START + 100 * HOUR_MS + 60_000),
-        kind: ['pix'],
+        method: ['pix'],
       },
       ['method'],
     );

@@ -1,12 +1,15 @@
-import { isOneOf, isWithin, matchesDetails } from '../../kernel/list-filter.ts';
+import { among, before, type Conditions, detailConditions, from, matches } from '../../kernel/list-filter.ts';
 import type { CardPayment, CardPaymentFilter } from './model.ts';
+
+/** The comparison that each member of the filter is, in lists and updates. */
+export const cardPaymentConditions = {
+  status: among('status'),
+  ...detailConditions(['orderCode']),
+  releasedAfter: from('releasedAt'),
+  releasedBefore: before('releasedAt'),
+} satisfies Conditions<CardPaymentFilter, CardPayment>;
 
 /** Whether a card payment is one that a filter selects. */
 export function matchesFilter(payment: CardPayment, filter: CardPaymentFilter): boolean {
-  return (
-    isOneOf(payment.status, filter.status) &&
-    isWithin(payment.createdAt, filter.createdAfter, filter.createdBefore) &&
-    isWithin(payment.releasedAt, filter.releasedAfter, filter.releasedBefore) &&
-    matchesDetails(payment, [payment.orderCode], filter)
-  );
+  return matches(cardPaymentConditions, payment, filter);
 }

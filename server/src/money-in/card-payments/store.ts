@@ -2,17 +2,13 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
-import {
-  countFiltered,
-  isOfCustomer,
-  type ListConditions,
-  selectFiltered,
-} from '../../state/db/filtered-lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import { selectTotals } from '../../state/db/totals.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
+import { cardPaymentConditions } from './filter.ts';
 import {
   type CardPaymentFilter,
   type CardPaymentRange,
@@ -159,30 +155,23 @@ export function totalsOfCardPayments(
   return selectTotals(sql, tenant, 'card_payment', conditionsOf(filter), groupBy);
 }
 
-function conditionsOf({
-  status,
-  externalId,
-  reference,
-  amountCents,
-  customer,
-  ...filter
-}: CardPaymentFilter): ListConditions {
-  return {
-    oneOf: { status: { asked: status, all: PAYMENT_STATUSES } },
-    periods: [
-      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
-      ['paid_at', { from: filter.paidAfter, before: filter.paidBefore }],
-      ['refunded_at', { from: filter.refundedAfter, before: filter.refundedBefore }],
-      ['released_at', { from: filter.releasedAfter, before: filter.releasedBefore }],
-    ],
-    where: [
-      ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
-      ...(reference === undefined ? [] : [raw<boolean>`order_code = ${reference}`]),
-      ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
-      ...(customer === undefined ? [] : [isOfCustomer(customer)]),
-    ],
-  };
-}
+/** The columns of the members that the filter compares. */
+const COLUMNS = {
+  ...{ status: 'status', createdAt: 'created_at', paidAt: 'paid_at', refundedAt: 'refunded_at' },
+  ...{
+    releasedAt: 'released_at',
+    externalId: 'external_id',
+    orderCode: 'order_code',
+    amountCents: 'amount_cents',
+  },
+  customer: 'customer',
+};
+
+const conditionsOf = (filter: CardPaymentFilter) =>
+  listConditions(cardPaymentConditions, filter, {
+    columns: COLUMNS,
+    lists: { status: PAYMENT_STATUSES },
+  });
 
 export async function saveCardPayments(
   sql: Sql,

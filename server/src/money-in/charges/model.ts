@@ -3,13 +3,19 @@ import { z } from 'zod';
 import { plusMs } from '../../kernel/clock.ts';
 import { ValidationError } from '../../kernel/errors.ts';
 import type { Language } from '../../kernel/language.ts';
-import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../../kernel/list-filter.ts';
+import { among, type Conditions, detailConditions, matches } from '../../kernel/list-filter.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { externalIdText, idempotencyKeyText, notNull, optionalLimit } from '../../kernel/text.ts';
 import { transferInput } from '../../money-out/subaccounts/model.ts';
 import { checkoutDetails } from '../checkout/model.ts';
-import { type PixReads, type PixResource, pixAmount, type StoredPixResource } from '../pix/model.ts';
+import {
+  type PixFilter,
+  type PixReads,
+  type PixResource,
+  pixAmount,
+  type StoredPixResource,
+} from '../pix/model.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
 import { basisPointsOf, percentText } from './percent.ts';
 
@@ -283,27 +289,30 @@ function whyNoPercent(text: string): string | null {
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface ChargeFilter extends Omit<DetailFilter, 'customer'> {
-  status?: readonly PaymentStatus[] | undefined;
+export interface ChargeFilter extends Omit<PixFilter, 'customer'> {
   /** Selects split charges where true, and the others where false. */
   split?: boolean | undefined;
-  createdAfter?: Date | undefined;
-  createdBefore?: Date | undefined;
 }
 
-/** The filter as lists know it. */
-export function kindsOf({ split: isSplit }: ChargeFilter): readonly ChargeKind[] | undefined {
-  return isSplit === undefined ? undefined : [isSplit ? 'split' : 'single'];
+/** The filter as lists and updates know it. */
+export interface ChargeListFilter extends PixFilter {
+  kind?: readonly ChargeKind[] | undefined;
 }
+
+export function listFilterOf({ split: isSplit, ...filter }: ChargeFilter): ChargeListFilter {
+  return isSplit === undefined ? filter : { ...filter, kind: [isSplit ? 'split' : 'single'] };
+}
+
+/** The comparison that each member of the filter is, in lists and updates. */
+export const chargeConditions = {
+  status: among('status'),
+  kind: among('kind', ({ chargeId }: Charge) => kindOfCharge(chargeId)),
+  ...detailConditions(['chargeId', 'endToEndId']),
+} satisfies Conditions<ChargeListFilter, StoredCharge & { kind: ChargeKind; customer: null }>;
 
 /** Whether a charge is one that a filter selects. */
-export function matchesFilter(charge: Charge, filter: ChargeFilter): boolean {
-  return (
-    isOneOf(charge.status, filter.status) &&
-    isOneOf(kindOfCharge(charge.chargeId), kindsOf(filter)) &&
-    isWithin(charge.createdAt, filter.createdAfter, filter.createdBefore) &&
-    matchesDetails(charge, [charge.chargeId, charge.endToEndId], filter)
-  );
+export function matchesFilter(charge: Charge, filter: ChargeListFilter): boolean {
+  return matches(chargeConditions, charge, filter);
 }
 
 /** The port of charges. The embedded service knows every charge completely. */

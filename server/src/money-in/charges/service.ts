@@ -10,9 +10,9 @@ import { chargeDecisions, decideCreate } from './decisions.ts';
 import {
   CHARGE_ID_FORM,
   type ChargeFilter,
-  type ChargeKind,
+  type ChargeListFilter,
   type ChargeService,
-  kindsOf,
+  listFilterOf,
   newChargeId,
   normalRequest,
   type StoredCharge,
@@ -38,13 +38,13 @@ export function createChargeService({
   register: RegisterCode<StoredCharge>;
   changeReceived: ChangeReceived<StoredCharge>;
 }): ChargeService<StoredCharge> {
-  const reads = createPixReads<StoredCharge, ChargeKind, ChargeFilter>({
+  const reads = createPixReads<StoredCharge, ChargeFilter, ChargeListFilter>({
     database,
     family: pixCharges,
     table: chargeTable,
     idName: 'chargeId',
     idForm: CHARGE_ID_FORM,
-    filterOf: ({ split, ...filter }) => ({ ...filter, kind: kindsOf({ split }) }),
+    filterOf: listFilterOf,
   });
   const { create } = createPixCreation({
     committer,

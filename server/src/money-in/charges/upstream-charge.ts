@@ -16,7 +16,7 @@ export function mergeUpstreamCharge(
   now: Date,
   source?: UpstreamSource,
 ): MergedPayment<Charge> | null {
-  return mergeUpstreamPix(known, claim, now, {
+  return mergeUpstreamPix<Charge, 'externalId'>(known, claim, now, {
     source,
     ownOf: ({ externalId }) => ({
       chargeId: claim.chargeId,

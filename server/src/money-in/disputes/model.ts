@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
-import { isOneOf, isWithin } from '../../kernel/list-filter.ts';
+import { among, before, type Conditions, from, matches } from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -264,13 +264,18 @@ export interface DisputeFilter {
   closedBefore?: Date | undefined;
 }
 
+/** The comparison that each member of the filter is, in lists and updates. */
+export const disputeConditions = {
+  status: among('status'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+  closedAfter: from('closedAt'),
+  closedBefore: before('closedAt'),
+} satisfies Conditions<DisputeFilter, Dispute>;
+
 /** Whether a dispute is one that a filter selects. */
 export function matchesFilter(dispute: Dispute, filter: DisputeFilter): boolean {
-  return (
-    isOneOf(dispute.status, filter.status) &&
-    isWithin(dispute.createdAt, filter.createdAfter, filter.createdBefore) &&
-    isWithin(dispute.closedAt, filter.closedAfter, filter.closedBefore)
-  );
+  return matches(disputeConditions, dispute, filter);
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */

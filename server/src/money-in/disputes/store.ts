@@ -1,7 +1,7 @@
 import { sql as raw, type Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import type { Tables } from '../../state/db/tables.ts';
@@ -11,6 +11,7 @@ import {
   type DisputedType,
   type DisputeFilter,
   type DisputeRange,
+  disputeConditions,
   evidenceDueAfter,
   evidenceFromJson,
   isDisputeId,
@@ -84,16 +85,16 @@ export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): 
   return countFiltered(sql, tenant, 'dispute', conditionsOf(filter), { status });
 }
 
-function conditionsOf({ status, ...filter }: DisputeFilter): ListConditions {
-  return {
-    oneOf: { status: { asked: status, all: DISPUTE_STATUSES } },
-    periods: [
-      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
-      ['closed_at', { from: filter.closedAfter, before: filter.closedBefore }],
-    ],
-    where: [],
-  };
-}
+/** The columns of the members that the filter compares. */
+const COLUMNS = {
+  ...{ status: 'status', createdAt: 'created_at', closedAt: 'closed_at' },
+};
+
+const conditionsOf = (filter: DisputeFilter) =>
+  listConditions(disputeConditions, filter, {
+    columns: COLUMNS,
+    lists: { status: DISPUTE_STATUSES },
+  });
 
 export async function saveDisputes(
   sql: Sql,

@@ -12,7 +12,7 @@ import {
 } from '../checkout/model.ts';
 import { decideNew as decideNewLtc, type LtcChange, newRequest } from '../ltc/decisions.ts';
 import { newMembers, type PixChange, type PixRules, pixDecisions } from '../pix/decisions.ts';
-import type { AccountSettings as PixSettings } from '../pix/model.ts';
+import type { AccountSettings as PixSettings, ShownElsewhere } from '../pix/model.ts';
 import { NOT_RETURNED } from '../receiving/model.ts';
 import type { CreatePaymentInput, StoredPayment } from './model.ts';
 
@@ -95,12 +95,15 @@ export function decideCreateLtc(
   );
 }
 
+/** A payment with every member that is stored, also those that a snapshot may lack. */
+type NewPayment = StoredPayment & Required<Omit<StoredPayment, ShownElsewhere>>;
+
 function newPayment(
   input: PaymentDetails,
   { amountCents, description }: Sale,
   { paymentId, checkoutAttempt, environment, now }: Omit<Creation, 'account'>,
   feeCents: Cents,
-): StoredPayment {
+): NewPayment {
   return {
     paymentId,
     ...newMembers({

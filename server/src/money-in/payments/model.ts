@@ -3,7 +3,7 @@ import { z } from 'zod';
 import type { CheckoutGrant } from '../../kernel/caller.ts';
 import { plusMs } from '../../kernel/clock.ts';
 import type { Language } from '../../kernel/language.ts';
-import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../../kernel/list-filter.ts';
+import { among, type Conditions, detailConditions, matches } from '../../kernel/list-filter.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { OrderStatus } from '../../kernel/orders.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -18,6 +18,7 @@ import {
 } from '../checkout/model.ts';
 import type { LtcRequest, StoredLtcRequest } from '../ltc/model.ts';
 import {
+  type PixFilter,
   type PixReads,
   type PixResource,
   pixAmount,
@@ -135,21 +136,20 @@ export const startPixCheckoutInput = startCheckoutInput.extend({ valueCents: pix
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface PaymentFilter extends DetailFilter {
-  status?: readonly PaymentStatus[] | undefined;
+export interface PaymentFilter extends PixFilter {
   method?: readonly PaymentMethod[] | undefined;
-  createdAfter?: Date | undefined;
-  createdBefore?: Date | undefined;
 }
+
+/** The comparison that each member of the filter is, in lists and updates. */
+export const paymentConditions = {
+  status: among('status'),
+  method: among('method'),
+  ...detailConditions(['paymentId', 'endToEndId']),
+} satisfies Conditions<PaymentFilter, Payment>;
 
 /** Whether a payment is one that a filter selects. */
 export function matchesFilter(payment: Payment, filter: PaymentFilter): boolean {
-  return (
-    isOneOf(payment.status, filter.status) &&
-    isOneOf(payment.method, filter.method) &&
-    isWithin(payment.createdAt, filter.createdAfter, filter.createdBefore) &&
-    matchesDetails(payment, [payment.paymentId, payment.endToEndId], filter)
-  );
+  return matches(paymentConditions, payment, filter);
 }
 
 /** The port of payments. The embedded service knows every payment completely. */

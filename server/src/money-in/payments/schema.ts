@@ -109,6 +109,11 @@ const LtcRequestRef = builder.objectRef<LtcRequest & { address: string }>('LtcRe
   }),
 });
 
+/** The members that a payment has under other names in GraphQL, or not at all. */
+type Unshown =
+  | ('brCode' | 'txid' | 'orderStatus' | 'claimedAt' | 'lastStatus' | 'expiryDerived')
+  | ('refundIds' | 'refundingCents' | 'disputedCents' | 'callbackUrl');
+
 export const PaymentRef = builder.objectRef<Payment>('Payment');
 
 addEntity(PaymentRef, 'paymentId');
@@ -118,81 +123,82 @@ builder.node(PaymentRef, {
     mayReadPayment(callerOf(context), paymentId) ? context.loaders.payment.load(paymentId) : null,
   isTypeOf: (value) => typeof value === 'object' && value !== null && 'paymentId' in value,
   description: 'A payment by PIX or LTC.',
-  fields: (t) => ({
-    ...pixFields(t, {
-      idOf: ({ paymentId }) => paymentId,
-      name: 'payment',
-      updates: 'paymentUpdates',
-      isShownToPayers: true,
-      expiresAt: 'The end of the time to pay, 30 minutes after creation.',
-    }),
-    ...orderFields(t),
-    paymentId: t.exposeString('paymentId', {
-      description:
-        'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
-    }),
-    method: t.field({
-      type: PaymentMethodEnum,
-      description: 'The method by which the payer pays; it never changes.',
-      resolve: ({ method }) => method,
-    }),
-    ltc: t.field({
-      type: LtcRequestRef,
-      nullable: true,
-      description:
-        'The address and the amount to pay. Null unless LTC, and until the network has given the address, which paymentUpdates reports.',
-      resolve: ({ ltc }) => (ltc?.address == null ? null : { ...ltc, address: ltc.address }),
-    }),
-    refundableCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
-      resolve: refundableCentsOf,
-    }),
-    failureReason: t.string({
-      nullable: true,
-      description:
-        'The bank’s reason for the failure; `paid_elsewhere` for a payment whose money came after another of its order was paid, and `underpaid` for one by LTC. Null unless FAILED, and to a browser’s checkout or payment token.',
-      resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
-    }),
-    ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
-    netAmountCents: t.field({
-      type: 'Cents',
-      nullable: true,
-      description:
-        'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it, and to a browser’s checkout or payment token.',
-      resolve: ({ amountCents, feeCents }, _, context) =>
-        feeCents === null || !seesCustomer(callerOf(context)) ? null : amountCents - feeCents,
-    }),
-    customer: t.field({
-      type: CustomerRef,
-      nullable: true,
-      description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
-      resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
-    }),
-    metadata: t.string({
-      nullable: true,
-      description:
-        'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
-      resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
-    }),
-    externalId: t.string({
-      nullable: true,
-      description:
-        'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
-      resolve: ({ externalId }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
-    }),
-    productId: t.exposeString('productId', { nullable: true }),
-    subscriptionId: t.string({
-      nullable: true,
-      description:
-        'The identifier of the subscription whose cycle the payment pays; null for any other payment.',
-      resolve: ({ subscriptionId }) => subscriptionId ?? null,
-    }),
-    successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
-    cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
-  }),
+  fields: (t) =>
+    ({
+      ...pixFields(t, {
+        idOf: ({ paymentId }) => paymentId,
+        name: 'payment',
+        updates: 'paymentUpdates',
+        isShownToPayers: true,
+        expiresAt: 'The end of the time to pay, 30 minutes after creation.',
+      }),
+      ...orderFields(t),
+      paymentId: t.exposeString('paymentId', {
+        description:
+          'The identifier of the payment: psa_ and 32 hex digits; in remote mode, psa_ and the identifier that the upstream service gives. It is also the secret part of checkoutUrl.',
+      }),
+      method: t.field({
+        type: PaymentMethodEnum,
+        description: 'The method by which the payer pays; it never changes.',
+        resolve: ({ method }) => method,
+      }),
+      ltc: t.field({
+        type: LtcRequestRef,
+        nullable: true,
+        description:
+          'The address and the amount to pay. Null unless LTC, and until the network has given the address, which paymentUpdates reports.',
+        resolve: ({ ltc }) => (ltc?.address == null ? null : { ...ltc, address: ltc.address }),
+      }),
+      refundableCents: t.field({
+        type: 'Cents',
+        nullable: true,
+        description:
+          'The amount that a refund may still take, in cents: the whole amount less refunds that are completed or under way, and less disputes that were not won. 0 for LTC, and for a payment that is not PAID. Null if the upstream service does not report it.',
+        resolve: refundableCentsOf,
+      }),
+      failureReason: t.string({
+        nullable: true,
+        description:
+          'The bank’s reason for the failure; `paid_elsewhere` for a payment whose money came after another of its order was paid, and `underpaid` for one by LTC. Null unless FAILED, and to a browser’s checkout or payment token.',
+        resolve: ({ failureReason }, _, context) => (seesCustomer(callerOf(context)) ? failureReason : null),
+      }),
+      ...returnedFields(t, (context) => seesCustomer(callerOf(context))),
+      netAmountCents: t.field({
+        type: 'Cents',
+        nullable: true,
+        description:
+          'The amount in cents that reaches the balance; LTC reach cryptoBalanceLtc. Null if the upstream service does not report it, and to a browser’s checkout or payment token.',
+        resolve: ({ amountCents, feeCents }, _, context) =>
+          feeCents === null || !seesCustomer(callerOf(context)) ? null : amountCents - feeCents,
+      }),
+      customer: t.field({
+        type: CustomerRef,
+        nullable: true,
+        description: 'The customer as given at creation. Null to a browser’s checkout or payment token.',
+        resolve: ({ customer }, _, context) => (seesCustomer(callerOf(context)) ? customer : null),
+      }),
+      metadata: t.string({
+        nullable: true,
+        description:
+          'The string given at creation, byte for byte. Null to a browser’s checkout or payment token.',
+        resolve: ({ metadata }, _, context) => (seesCustomer(callerOf(context)) ? metadata : null),
+      }),
+      externalId: t.string({
+        nullable: true,
+        description:
+          'The number of your order, of whose payments one is kept; null if none was given, and to a browser’s checkout or payment token.',
+        resolve: ({ externalId }, _, context) => (seesCustomer(callerOf(context)) ? externalId : null),
+      }),
+      productId: t.exposeString('productId', { nullable: true }),
+      subscriptionId: t.string({
+        nullable: true,
+        description:
+          'The identifier of the subscription whose cycle the payment pays; null for any other payment.',
+        resolve: ({ subscriptionId }) => subscriptionId ?? null,
+      }),
+      successUrl: t.expose('successUrl', { type: 'Url', nullable: true }),
+      cancelUrl: t.expose('cancelUrl', { type: 'Url', nullable: true }),
+    }) satisfies { [Member in Exclude<keyof Payment, Unshown>]-?: unknown } & Record<string, unknown>,
 });
 
 const PaymentConnection = builder.connectionObject(
@@ -207,15 +213,16 @@ const PaymentConnection = builder.connectionObject(
 // ── Queries ─────────────────────────────────────────────────────────────────────────────────────
 
 export const PaymentFilterInput = builder.inputType('PaymentFilter', {
-  fields: (t) => ({
-    ...receivedFilterFields(
-      t,
-      'Selects the payment with this paymentId, or paid by the PIX with this endToEndId.',
-    ),
-    customer: t.field({ type: CustomerFilter }),
-    method: t.field({ type: [PaymentMethodEnum] }),
-    status: t.field({ type: [PaymentStatusEnum] }),
-  }),
+  fields: (t) =>
+    ({
+      ...receivedFilterFields(
+        t,
+        'Selects the payment with this paymentId, or paid by the PIX with this endToEndId.',
+      ),
+      customer: t.field({ type: CustomerFilter }),
+      method: t.field({ type: [PaymentMethodEnum] }),
+      status: t.field({ type: [PaymentStatusEnum] }),
+    }) satisfies { [Member in keyof PaymentFilter]-?: unknown },
 });
 
 /** Reads the filter as the port has it. @throws ValidationError naming the argument */

@@ -80,13 +80,13 @@ export function createPaymentService({
   onFault: (fault: unknown) => void;
 }): PaymentService<StoredPayment> {
   const methods = [pixOrderPayments, ...otherMethods] as const;
-  const reads = createPixReads<StoredPayment, PaymentMethod, PaymentFilter>({
+  const reads = createPixReads<StoredPayment, PaymentFilter, PaymentFilter>({
     database,
     family: pixPayments,
     table: paymentTable,
     idName: 'paymentId',
     idForm: 'psa_ and 32 hex digits, in lower case',
-    filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
+    filterOf: (filter) => filter,
   });
   const { create, withCode } = createPixCreation<StoredPayment>({
     committer,

@@ -1,25 +1,61 @@
-import { sql as raw, type Selectable } from 'kysely';
-import type { Tenant } from '../../kernel/tenant.ts';
+import { sql as raw } from 'kysely';
 import type { Sql } from '../../state/db/database.ts';
-import type { Tables } from '../../state/db/tables.ts';
-import type { StoredLtcRequest, UnmatchedLtc } from '../ltc/model.ts';
-import { pixColumnsOf, pixMembersOf } from '../pix/store.ts';
+import {
+  type Columns,
+  changing,
+  fixed,
+  group,
+  json,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
+import type { UnmatchedLtc } from '../ltc/model.ts';
+import type { ShownElsewhere } from '../pix/model.ts';
+import { PIX_COLUMNS } from '../pix/store.ts';
 import { pixTable } from '../pix/table-store.ts';
-import { PAYMENT_METHODS, type PaymentMethod } from './methods.ts';
-import { isPaymentId, type StoredPayment } from './model.ts';
+import { PAYMENT_METHODS } from './methods.ts';
+import { isPaymentId, type PaymentFilter, paymentConditions, type StoredPayment } from './model.ts';
 
-export const paymentTable = pixTable<StoredPayment, Selectable<Tables['payment']>, PaymentMethod>({
-  table: 'payment',
-  id: 'payment_id',
-  isId: isPaymentId,
+const columns = {
+  paymentId: fixed('payment_id'),
+  ...PIX_COLUMNS,
+  method: fixed('method'),
+  ltc: group('litoshi', {
+    address: changing('ltc_address'),
+    litoshi: fixed('ltc_litoshi'),
+    receivedLitoshi: changing('ltc_received_litoshi'),
+    confirmations: changing('ltc_confirmations'),
+    requiredConfirmations: fixed('ltc_required_confirmations'),
+    revision: changing('ltc_revision'),
+  }),
+  callbackUrl: fixed('callback_url'),
+  customer: json(fixed('customer')),
+  externalId: fixed('external_id'),
+  productId: fixed('product_id'),
+  subscriptionId: fixed('subscription_id'),
+  returned: changing('returned'),
+  keptPayment: changing('kept_payment'),
+  successUrl: fixed('success_url'),
+  cancelUrl: fixed('cancel_url'),
+  checkoutAttempt: fixed('checkout_attempt'),
+  orderStatus: changing('order_status'),
+} satisfies Columns<Omit<StoredPayment, ShownElsewhere>>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    payment: RowsOf<StoredPayment, typeof columns> & Listed;
+  }
+}
+
+export const paymentTable = pixTable<StoredPayment, PaymentFilter>({
+  table: table<StoredPayment, ShownElsewhere>('payment', columns, {
+    key: 'paymentId',
+    isKey: isPaymentId,
+  }),
+  conditions: paymentConditions,
   kind: 'method',
   kinds: PAYMENT_METHODS,
-  toResource: toPayment,
-  toRow,
-  changing: [
-    ...['ltc_address', 'ltc_received_litoshi', 'ltc_confirmations', 'ltc_revision'],
-    ...['returned', 'kept_payment', 'order_status'],
-  ],
 });
 
 // ── The last payment of a single-use token ───────────────────────────────────────────────────────
@@ -94,61 +130,4 @@ async function selectFirstSeen(sql: Sql, paymentId: string): Promise<Date | null
     where p.payment_id = ${paymentId}
   `.execute(sql);
   return rows[0]?.seenAt ?? null;
-}
-
-function toPayment(row: Selectable<Tables['payment']>): StoredPayment {
-  return {
-    paymentId: row.payment_id,
-    ...pixMembersOf(row),
-    method: row.method,
-    ltc: toLtcRequest(row),
-    callbackUrl: row.callback_url,
-    customer: row.customer,
-    externalId: row.external_id,
-    productId: row.product_id,
-    subscriptionId: row.subscription_id,
-    successUrl: row.success_url,
-    cancelUrl: row.cancel_url,
-    returned: row.returned,
-    keptPayment: row.kept_payment,
-    checkoutAttempt: row.checkout_attempt,
-    orderStatus: row.order_status,
-  };
-}
-
-function toLtcRequest(row: Selectable<Tables['payment']>): StoredLtcRequest | null {
-  if (row.ltc_litoshi === null) return null;
-  return {
-    address: row.ltc_address,
-    litoshi: row.ltc_litoshi,
-    receivedLitoshi: row.ltc_received_litoshi!,
-    confirmations: row.ltc_confirmations!,
-    requiredConfirmations: row.ltc_required_confirmations!,
-    revision: row.ltc_revision!,
-  };
-}
-
-function toRow(tenant: Tenant, payment: StoredPayment) {
-  return {
-    payment_id: payment.paymentId,
-    ...pixColumnsOf(tenant, payment),
-    method: payment.method,
-    ltc_address: payment.ltc?.address ?? null,
-    ltc_litoshi: payment.ltc?.litoshi ?? null,
-    ltc_received_litoshi: payment.ltc?.receivedLitoshi ?? null,
-    ltc_confirmations: payment.ltc?.confirmations ?? null,
-    ltc_required_confirmations: payment.ltc?.requiredConfirmations ?? null,
-    ltc_revision: payment.ltc?.revision ?? null,
-    callback_url: payment.callbackUrl,
-    customer: payment.customer === null ? raw<string>`null` : JSON.stringify(payment.customer),
-    external_id: payment.externalId,
-    product_id: payment.productId,
-    subscription_id: payment.subscriptionId ?? null,
-    returned: payment.returned,
-    kept_payment: payment.keptPayment,
-    success_url: payment.successUrl,
-    cancel_url: payment.cancelUrl,
-    checkout_attempt: payment.checkoutAttempt,
-    order_status: payment.orderStatus,
-  };
 }

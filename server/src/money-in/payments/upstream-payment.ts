@@ -23,7 +23,7 @@ export function mergeUpstreamPayment(
   now: Date,
   source?: UpstreamSource,
 ): MergedPayment<Payment> | null {
-  return mergeUpstreamPix(known, claim, now, {
+  return mergeUpstreamPix<Payment, 'orderStatus' | 'externalId'>(known, claim, now, {
     source,
     ownOf: ({ externalId }) => ({
       paymentId: claim.paymentId,
@@ -40,7 +40,7 @@ export function mergeUpstreamPayment(
 }
 
 /** The status of the order, which never goes back. Left out where there is none, as in what an earlier version has stored. */
-function orderOf(known: Payment | null, claim: UpstreamPayment): { orderStatus?: OrderStatus } {
+function orderOf(known: Payment | null, claim: UpstreamPayment): Pick<Payment, 'orderStatus'> {
   const statuses = [known?.orderStatus, claim.orderStatus];
   const orderStatus =
     statuses.find((status) => status === 'refunded') ?? statuses.find((status) => status != null);

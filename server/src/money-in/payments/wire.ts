@@ -5,6 +5,7 @@ import { withMaskedTaxId } from '../../kernel/tax-id.ts';
 import type { Environment } from '../../kernel/tenant.ts';
 import { answeredWord } from '../../kernel/text.ts';
 import { ltcToWire, ltcWireShape, readLtcMembers } from '../ltc/wire.ts';
+import type { ShownElsewhere } from '../pix/model.ts';
 import { pixToWire, pixWebhook, pixWebhooks, pixWireShape, readPixMembers } from '../pix/wire.ts';
 import {
   CONTENT_KINDS,
@@ -26,6 +27,12 @@ import { isAnyPaymentId, type Payment, refundableCentsOf, type StoredPayment } f
 import type { UpstreamPayment } from './upstream-payment.ts';
 
 // ── A payment in the REST interface (the document's 2.5) ────────────────────────────────────────
+
+/** The members that a response has under other names, or not at all. */
+type Unshown =
+  | ShownElsewhere
+  | ('brCode' | 'ltc' | 'orderStatus' | 'version' | 'callbackUrl' | 'checkoutAttempt')
+  | ('refundingCents' | 'disputedCents' | 'refundCount');
 
 export const paymentWire = z
   .object({
@@ -65,7 +72,7 @@ export const paymentWire = z
       )
       .nullable()
       .meta({ description: 'Content of its product; null where there is none, or it is not paid' }),
-  })
+  } satisfies { [Member in Exclude<keyof StoredPayment, Unshown>]-?: z.ZodType } & Record<string, z.ZodType>)
   .meta({ id: 'Payment' });
 
 /** Encodes a payment. `publicUrl` is the address of this server in the payer's browser. */
@@ -172,6 +179,9 @@ function paymentIdOf({ paymentId, id }: JsonRecord): string | null {
   return (found as string | undefined) ?? null;
 }
 
+/** The members that the service does not show: they are those of the request, or follow from others. */
+type Unread = 'version' | 'callbackUrl' | 'externalId' | 'language' | 'refundingCents' | 'disputedCents';
+
 function ownMembersOf(record: Identified) {
   return {
     paymentId: paymentIdOf(record)!,
@@ -181,7 +191,12 @@ function ownMembersOf(record: Identified) {
     productId: readText(record.productId),
     subscriptionId: readText(record.subscriptionId),
     orderStatus: orderStatusOf(record),
-  };
+  } satisfies {
+    [Member in Exclude<
+      keyof Payment,
+      keyof ReturnType<typeof readPayment> | ShownElsewhere | Unread
+    >]-?: unknown;
+  } & Record<string, unknown>;
 }
 
 function orderStatusOf({ orderPaid, orderRefunded }: JsonRecord): 'paid' | 'refunded' | null {

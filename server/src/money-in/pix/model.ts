@@ -104,6 +104,11 @@ export interface StoredPixResource extends PixResource {
   returnedCredits: readonly (ReturnedCredit & { cause: ReturnCause })[];
 }
 
+/** The members that only another service's resources have. */
+export type ShownElsewhere =
+  | ('lastStatus' | 'otherPaidCents' | 'checkoutUrl' | 'txid' | 'expiryDerived' | 'refundIds')
+  | ('unresolved' | 'claimedAt');
+
 /** Whatever has a code, as far as the calls of the bank need it: what the code pays, or what it authorises. */
 export interface CodedResource {
   version: number;
@@ -202,10 +207,9 @@ export function noCode(name: string, id: string, { status }: PixResource): Upstr
 
 // ── Reading ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The filter of a list. `kind` selects payments by their method, and charges by whether they are split. */
-export interface PixFilter<Kind extends string = string> extends DetailFilter {
+/** The filter of a list. */
+export interface PixFilter extends DetailFilter {
   status?: readonly PaymentStatus[] | undefined;
-  kind?: readonly Kind[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
 }
@@ -331,12 +335,28 @@ export function assertIdForm(path: string, hasForm: boolean, form: string): void
 
 // ── The snapshot of an event ─────────────────────────────────────────────────────────────────────
 
-const INSTANTS = ['createdAt', 'expiresAt', 'paidAt', 'refundedAt', 'canceledAt', 'claimedAt'] as const;
+/** The members that are instants. */
+type InstantOf<R> = { [Member in keyof R]-?: Date extends R[Member] ? Member : never }[keyof R] & string;
 
-/** Reads a snapshot back from JSON, where instants are text. */
-export function pixResourceFromJson<R extends PixResource>(json: unknown): R {
+const INSTANTS = Object.keys({
+  createdAt: true,
+  expiresAt: true,
+  paidAt: true,
+  refundedAt: true,
+  canceledAt: true,
+  claimedAt: true,
+} satisfies Record<InstantOf<PixResource>, true>);
+
+/** Reads a snapshot back from JSON, where instants are text. `own`: those that only the family has. */
+export function pixResourceFromJson<R extends PixResource>(
+  json: unknown,
+  ...own: Exclude<InstantOf<R>, InstantOf<PixResource>> extends never
+    ? []
+    : [Record<Exclude<InstantOf<R>, InstantOf<PixResource>>, true>]
+): R {
   const resource: Record<string, unknown> = { ...(json as object) };
-  for (const field of INSTANTS) if (resource[field]) resource[field] = new Date(resource[field] as string);
+  for (const field of [...INSTANTS, ...own.flatMap(Object.keys)])
+    if (resource[field]) resource[field] = new Date(resource[field] as string);
   resource.returnedCredits = (resource.returnedCredits as unknown[]).map(returnedCreditFromJson);
   return resource as unknown as R;
 }

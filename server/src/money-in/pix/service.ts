@@ -33,7 +33,7 @@ export type ChangeReceived<R extends CodedResource> = (
 ) => Promise<R | null>;
 
 /** Creates the reading side of a family's port: every read is one statement. */
-export function createPixReads<R extends StoredPixResource, Kind extends string, Filter>({
+export function createPixReads<R extends StoredPixResource, Filter, Listed extends PixFilter>({
   database: { sql },
   family,
   table,
@@ -43,12 +43,12 @@ export function createPixReads<R extends StoredPixResource, Kind extends string,
 }: {
   database: Database;
   family: PixFamily<R>;
-  table: PixTable<R, Kind>;
+  table: PixTable<R, Listed>;
   /** The argument that names a resource, and the form that it must have. */
   idName: string;
   idForm: string;
   /** Translates a filter of the port into one of the table. */
-  filterOf: (filter: Filter) => PixFilter<Kind>;
+  filterOf: (filter: Filter) => Listed;
 }): PixReads<R, Filter> {
   // Dashboards of one merchant request the same page at the same time.
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof table.list>>>();
@@ -77,7 +77,7 @@ export function createPixReads<R extends StoredPixResource, Kind extends string,
     async listPage(tenant, { limit, offset }) {
       const [rows, total] = await Promise.all([
         table.list(sql, tenant, { end: 'first', limit, offset }),
-        table.count(sql, tenant, {}),
+        table.count(sql, tenant, {} as Listed),
       ]);
       return { items: rows.map(({ resource }) => resource), total };
     },

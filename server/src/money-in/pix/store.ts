@@ -1,89 +1,38 @@
-import { type RawBuilder, sql as raw, type Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { type Columns, changing, fixed, json } from '../../state/db/table.ts';
 import type { RecordedCredit } from './credit.ts';
-import { returnedCreditFromJson, type StoredPixResource } from './model.ts';
+import { returnedCreditFromJson, type ShownElsewhere, type StoredPixResource } from './model.ts';
 
 // ── The columns of everything that a PIX code pays ───────────────────────────────────────────────
 
-/** The columns that have the same name and meaning in the table of each family. */
-type PixColumns = Pick<Selectable<Tables['payment']>, (typeof COLUMNS)[number]>;
-
-const COLUMNS = [
-  ...(['version', 'status', 'amount_cents', 'fee_cents', 'description', 'metadata', 'br_code'] as const),
-  ...(['created_at', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id', 'refunded_at'] as const),
-  ...(['refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
-  ...(['failure_reason', 'returned_credits', 'language', 'canceled_at'] as const),
-] as const;
-
-/** The columns that change; `expires_at` where a sandbox ends the time earlier. */
-const CHANGING = [
-  ...(['version', 'status', 'br_code', 'expires_at', 'paid_at', 'paid_late', 'end_to_end_id'] as const),
-  ...(['refunded_at', 'refunded_cents', 'refunding_cents', 'disputed_cents', 'refund_count'] as const),
-  ...(['failure_reason', 'returned_credits', 'canceled_at'] as const),
-] as const;
-
-export function pixMembersOf(row: PixColumns): StoredPixResource {
-  return {
-    version: row.version,
-    status: row.status,
-    amountCents: row.amount_cents,
-    feeCents: row.fee_cents,
-    description: row.description,
-    metadata: row.metadata,
-    language: row.language,
-    brCode: row.br_code,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    paidAt: row.paid_at,
-    paidLate: row.paid_late,
-    canceledAt: row.canceled_at,
-    endToEndId: row.end_to_end_id,
-    refundedAt: row.refunded_at,
-    refundedCents: row.refunded_cents,
-    refundingCents: row.refunding_cents,
-    disputedCents: row.disputed_cents,
-    refundCount: row.refund_count,
-    failureReason: row.failure_reason,
-    returnedCredits: row.returned_credits.map(returnedCreditFromJson) as StoredPixResource['returnedCredits'],
-  };
-}
-
-export function pixColumnsOf(tenant: Tenant, resource: StoredPixResource) {
-  return {
-    account_id: tenant.accountId,
-    environment: tenant.environment,
-    version: resource.version,
-    status: resource.status,
-    amount_cents: resource.amountCents,
-    fee_cents: resource.feeCents,
-    description: resource.description,
-    metadata: resource.metadata,
-    language: resource.language,
-    br_code: resource.brCode,
-    created_at: resource.createdAt,
-    expires_at: resource.expiresAt,
-    paid_at: resource.paidAt,
-    paid_late: resource.paidLate,
-    canceled_at: resource.canceledAt,
-    end_to_end_id: resource.endToEndId,
-    refunded_at: resource.refundedAt,
-    refunded_cents: resource.refundedCents,
-    refunding_cents: resource.refundingCents,
-    disputed_cents: resource.disputedCents,
-    refund_count: resource.refundCount,
-    failure_reason: resource.failureReason,
-    returned_credits: JSON.stringify(resource.returnedCredits),
-  };
-}
-
-/** The changing columns of a row that was there, each with its new value. */
-export function updatedPixColumns(): Record<(typeof CHANGING)[number], RawBuilder<never>> {
-  const entries = CHANGING.map((name) => [name, raw`${raw.ref(`excluded.${name}`)}`]);
-  return Object.fromEntries(entries) as Record<(typeof CHANGING)[number], RawBuilder<never>>;
-}
+/** The columns that have the same name and meaning in the table of each family. `expires_at` changes where a sandbox ends the time earlier. */
+export const PIX_COLUMNS = {
+  version: changing('version'),
+  status: changing('status'),
+  amountCents: fixed('amount_cents'),
+  feeCents: fixed('fee_cents'),
+  description: fixed('description'),
+  metadata: fixed('metadata'),
+  language: fixed('language'),
+  brCode: changing('br_code'),
+  createdAt: fixed('created_at'),
+  expiresAt: changing('expires_at'),
+  paidAt: changing('paid_at'),
+  paidLate: changing('paid_late'),
+  canceledAt: changing('canceled_at'),
+  endToEndId: changing('end_to_end_id'),
+  refundedAt: changing('refunded_at'),
+  refundedCents: changing('refunded_cents'),
+  refundingCents: changing('refunding_cents'),
+  disputedCents: changing('disputed_cents'),
+  refundCount: changing('refund_count'),
+  failureReason: changing('failure_reason'),
+  returnedCredits: json(changing('returned_credits'), (credits: unknown[]) =>
+    credits.map(returnedCreditFromJson),
+  ),
+} satisfies Columns<Omit<StoredPixResource, ShownElsewhere>>;
 
 // ── Credits ─────────────────────────────────────────────────────────────────────────────────────
 

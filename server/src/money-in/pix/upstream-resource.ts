@@ -25,12 +25,17 @@ export interface UpstreamPixResource extends UpstreamDetails {
   returnedCredits?: readonly ReturnedCredit[] | null;
 }
 
+/** The members that a family has beside those of all others. `Left`: those that are left out where there is nothing to say. */
+type OwnMembers<R, Left extends keyof R> = {
+  [Member in Exclude<keyof R, keyof PixResource | keyof PaymentDetails | Left>]-?: R[Member];
+} & Pick<R, Left>;
+
 /**
  * Merges what the service shows into what is known, by `mergeDetails`; null where nothing changes, or where the resource is
  * unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get each change of the status,
  * the code, the refunds and the returned credits, and of what `announcedOf` returns.
  */
-export function mergeUpstreamPix<R extends PixResource, Own extends object>(
+export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = never>(
   known: R | null,
   claim: UpstreamPixResource,
   now: Date,
@@ -39,7 +44,7 @@ export function mergeUpstreamPix<R extends PixResource, Own extends object>(
     announcedOf = () => ({}),
     source = eventAt(now),
   }: {
-    ownOf: (details: PaymentDetails) => Own;
+    ownOf: (details: PaymentDetails) => OwnMembers<R, Left>;
     announcedOf?: (resource: R) => object;
     source?: UpstreamSource | undefined;
   },

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { isOneOf, isWithin } from '../../kernel/list-filter.ts';
+import { among, before, type Conditions, from, matches } from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
@@ -141,15 +141,21 @@ export interface RefundFilter {
   failedBefore?: Date | undefined;
 }
 
+/** The comparison that each member of the filter is, in lists and updates. */
+export const refundConditions = {
+  types: among('resource', ({ resource }: Refund) => resource.type),
+  status: among('status'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+  completedAfter: from('completedAt'),
+  completedBefore: before('completedAt'),
+  failedAfter: from('failedAt'),
+  failedBefore: before('failedAt'),
+} satisfies Conditions<RefundFilter, Refund>;
+
 /** Whether a refund is one that a filter selects. */
 export function matchesFilter(refund: Refund, filter: RefundFilter): boolean {
-  return (
-    isOneOf(refund.resource.type, filter.types) &&
-    isOneOf(refund.status, filter.status) &&
-    isWithin(refund.createdAt, filter.createdAfter, filter.createdBefore) &&
-    isWithin(refund.completedAt, filter.completedAfter, filter.completedBefore) &&
-    isWithin(refund.failedAt, filter.failedAfter, filter.failedBefore)
-  );
+  return matches(refundConditions, refund, filter);
 }
 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */

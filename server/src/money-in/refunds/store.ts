@@ -2,7 +2,7 @@ import type { Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import { selectTotals } from '../../state/db/totals.ts';
@@ -13,6 +13,7 @@ import {
   type RefundedResource,
   type RefundFilter,
   type RefundRange,
+  refundConditions,
   type StoredRefund,
 } from './model.ts';
 
@@ -75,21 +76,18 @@ export function totalsOfRefunds(
   return selectTotals(sql, tenant, 'refund', conditionsOf(filter), groupBy);
 }
 
-function conditionsOf({ types, status, ...filter }: RefundFilter): ListConditions {
-  return {
-    // The indexes have a list for each type and status.
-    oneOf: {
-      resource: { asked: types, all: REFUNDED_TYPES },
-      status: { asked: status, all: REFUND_STATUSES },
-    },
-    periods: [
-      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
-      ['completed_at', { from: filter.completedAfter, before: filter.completedBefore }],
-      ['failed_at', { from: filter.failedAfter, before: filter.failedBefore }],
-    ],
-    where: [],
-  };
-}
+/** The columns of the members that the filter compares. */
+const COLUMNS = {
+  ...{ resource: 'resource', status: 'status' },
+  ...{ createdAt: 'created_at', completedAt: 'completed_at', failedAt: 'failed_at' },
+};
+
+// The indexes have a list for each type and status.
+const conditionsOf = (filter: RefundFilter) =>
+  listConditions(refundConditions, filter, {
+    columns: COLUMNS,
+    lists: { types: REFUNDED_TYPES, status: REFUND_STATUSES },
+  });
 
 export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly StoredRefund[]): Promise<void> {
   await sql

@@ -1,7 +1,16 @@
 import { z } from 'zod';
 import { ValidationError } from '../../kernel/errors.ts';
 import { readableCode } from '../../kernel/ids.ts';
-import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../../kernel/list-filter.ts';
+import {
+  among,
+  before,
+  type Conditions,
+  type DetailFilter,
+  equal,
+  from,
+  matches,
+  named,
+} from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { DestinationKind, DestinationVariant } from '../../kernel/payout-methods/method.ts';
@@ -318,17 +327,22 @@ export interface PayoutFilter extends Pick<DetailFilter, 'externalId' | 'referen
   processedBefore?: Date | undefined;
 }
 
+/** The comparison that each member of the filter is, in lists and updates. */
+export const payoutConditions = {
+  status: among('status'),
+  externalId: equal('externalId'),
+  reference: named(['withdrawalId', 'code', 'endToEndId']),
+  amountCents: equal('amountCents'),
+  method: among('method'),
+  requestedAfter: from('requestedAt'),
+  requestedBefore: before('requestedAt'),
+  processedAfter: from('processedAt'),
+  processedBefore: before('processedAt'),
+} satisfies Conditions<PayoutFilter, Payout>;
+
 /** Whether a payout is one that a filter selects. */
 export function matchesFilter(payout: Payout, filter: PayoutFilter): boolean {
-  const { status, method, externalId, reference, amountCents } = filter;
-  const references = [payout.withdrawalId, payout.code, payout.endToEndId];
-  return (
-    isOneOf(payout.status, status) &&
-    isOneOf(payout.method, method) &&
-    isWithin(payout.requestedAt, filter.requestedAfter, filter.requestedBefore) &&
-    isWithin(payout.processedAt, filter.processedAfter, filter.processedBefore) &&
-    matchesDetails(payout, references, { externalId, reference, amountCents })
-  );
+  return matches(payoutConditions, payout, filter);
 }
 
 /**

@@ -3,7 +3,7 @@ import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/r
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import type { Tables } from '../../state/db/tables.ts';
@@ -16,6 +16,7 @@ import {
   PAYOUT_STATUSES,
   type PayoutFilter,
   type PayoutRange,
+  payoutConditions,
   variantOf,
 } from './model.ts';
 
@@ -114,35 +115,19 @@ export function totalsOfPayouts(
   return selectTotals(sql, tenant, 'payout', conditionsOf(filter), groupBy);
 }
 
-function conditionsOf({
-  status,
-  method,
-  externalId,
-  reference,
-  amountCents,
-  ...filter
-}: PayoutFilter): ListConditions {
-  return {
-    // The indexes have a list for each method and status.
-    oneOf: {
-      method: { asked: method, all: PAYOUT_METHODS },
-      status: { asked: status, all: PAYOUT_STATUSES },
-    },
-    periods: [
-      ['requested_at', { from: filter.requestedAfter, before: filter.requestedBefore }],
-      ['processed_at', { from: filter.processedAfter, before: filter.processedBefore }],
-    ],
-    where: [
-      ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
-      ...(reference === undefined
-        ? []
-        : [
-            raw<boolean>`(withdrawal_id = ${reference} or code = ${reference} or end_to_end_id = ${reference})`,
-          ]),
-      ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
-    ],
-  };
-}
+/** The columns of the members that the filter compares. */
+const COLUMNS = {
+  ...{ method: 'method', status: 'status', requestedAt: 'requested_at', processedAt: 'processed_at' },
+  ...{ externalId: 'external_id', amountCents: 'amount_cents' },
+  ...{ withdrawalId: 'withdrawal_id', code: 'code', endToEndId: 'end_to_end_id' },
+};
+
+// The indexes have a list for each method and status.
+const conditionsOf = (filter: PayoutFilter) =>
+  listConditions(payoutConditions, filter, {
+    columns: COLUMNS,
+    lists: { method: PAYOUT_METHODS, status: PAYOUT_STATUSES },
+  });
 
 export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly OwnPayout[]): Promise<void> {
   await sql

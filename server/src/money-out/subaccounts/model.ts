@@ -1,5 +1,14 @@
 import { z } from 'zod';
-import { type DetailFilter, isOneOf, isWithin, matchesDetails } from '../../kernel/list-filter.ts';
+import {
+  among,
+  before,
+  type Conditions,
+  type DetailFilter,
+  equal,
+  from,
+  matches,
+  named,
+} from '../../kernel/list-filter.ts';
 import type { ListedRange, ListRange } from '../../kernel/list-range.ts';
 import { type Cents, cents } from '../../kernel/money.ts';
 import {
@@ -79,13 +88,18 @@ export interface StatementFilter extends Pick<DetailFilter, 'reference' | 'amoun
   createdBefore?: Date | undefined;
 }
 
-/** Whether an entry matches a filter. The reference is its `refId`, and the amount is without its sign. */
+/** The comparison that each member of the filter is. The amount is without its sign. */
+const STATEMENT_CONDITIONS = {
+  kind: among('kind'),
+  reference: named(['refId']),
+  amountCents: equal('amountCents', ({ amountCents }: StatementEntry) => Math.abs(amountCents)),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+} satisfies Conditions<StatementFilter, StatementEntry>;
+
+/** Whether an entry is one that a filter selects. */
 export function matchesFilter(entry: StatementEntry, filter: StatementFilter): boolean {
-  return (
-    isOneOf(entry.kind, filter.kind) &&
-    isWithin(entry.createdAt, filter.createdAfter, filter.createdBefore) &&
-    matchesDetails({ amountCents: Math.abs(entry.amountCents) }, [entry.refId], filter)
-  );
+  return matches(STATEMENT_CONDITIONS, entry, filter);
 }
 
 /** A subaccount with nothing known but its id. */
@@ -189,20 +203,23 @@ export interface SubaccountPayoutFilter
   reversedBefore?: Date | undefined;
 }
 
+/** The comparison that each member of the filter is, in lists and updates. */
+export const subaccountPayoutConditions = {
+  status: among('status'),
+  externalId: equal('externalId'),
+  reference: named(['payoutId', 'withdrawalId', 'code', 'formerCode', 'endToEndId'], normalizeReference),
+  amountCents: equal('amountCents'),
+  createdAfter: from('createdAt'),
+  createdBefore: before('createdAt'),
+  completedAfter: from('completedAt'),
+  completedBefore: before('completedAt'),
+  reversedAfter: from('reversedAt'),
+  reversedBefore: before('reversedAt'),
+} satisfies Conditions<SubaccountPayoutFilter, SubaccountPayout>;
+
 /** Whether a payout is one that a filter selects. */
 export function matchesPayoutFilter(payout: SubaccountPayout, filter: SubaccountPayoutFilter): boolean {
-  const { externalId, amountCents } = filter;
-  const reference = filter.reference === undefined ? undefined : normalizeReference(filter.reference);
-  const { payoutId, withdrawalId, code, formerCode = null, endToEndId } = payout;
-  const names = [payoutId, withdrawalId, code, formerCode, endToEndId];
-  const references = names.map((name) => name && normalizeReference(name));
-  return (
-    isOneOf(payout.status, filter.status) &&
-    isWithin(payout.createdAt, filter.createdAfter, filter.createdBefore) &&
-    isWithin(payout.completedAt, filter.completedAfter, filter.completedBefore) &&
-    isWithin(payout.reversedAt, filter.reversedAfter, filter.reversedBefore) &&
-    matchesDetails(payout, references, { externalId, reference, amountCents })
-  );
+  return matches(subaccountPayoutConditions, payout, filter);
 }
 
 /** Whether a filter has a condition besides the status, by which each list is divided. */

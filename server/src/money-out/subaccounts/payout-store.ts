@@ -4,7 +4,7 @@ import { kindOfPixKey, maskPixKey } from '../../kernel/pix-key.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { countFiltered, type ListConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
+import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { countList, sizeOfPage } from '../../state/db/lists.ts';
 import type { Tables } from '../../state/db/tables.ts';
@@ -16,8 +16,9 @@ import {
   type SubaccountPayoutFilter,
   type SubaccountPayoutPeriods,
   type SubaccountPayoutStatus,
+  subaccountPayoutConditions,
 } from './model.ts';
-import { normalizeReference, type ReferenceKind, referenceKind } from './names.ts';
+import { type ReferenceKind, referenceKind } from './names.ts';
 import {
   countEachList,
   groupByList,
@@ -164,33 +165,20 @@ export function totalsOfPayouts(
   return selectTotals(sql, tenant, 'subaccount_payout', conditionsOf(filter), groupBy);
 }
 
-function conditionsOf({
-  status,
-  externalId,
-  reference,
-  amountCents,
-  ...filter
-}: SubaccountPayoutFilter): ListConditions {
-  const name = reference === undefined ? undefined : normalizeReference(reference);
-  return {
-    oneOf: { status: { asked: status, all: SUBACCOUNT_PAYOUT_STATUSES } },
-    periods: [
-      ['created_at', { from: filter.createdAfter, before: filter.createdBefore }],
-      ['completed_at', { from: filter.completedAfter, before: filter.completedBefore }],
-      ['reversed_at', { from: filter.reversedAfter, before: filter.reversedBefore }],
-    ],
-    where: [
-      ...(externalId === undefined ? [] : [raw<boolean>`external_id = ${externalId}`]),
-      ...(name === undefined
-        ? []
-        : [
-            raw<boolean>`(payout_id = ${name} or withdrawal_id = ${name} or turbo_code = ${name}
-              or sub_code = ${name} or end_to_end_id = ${name})`,
-          ]),
-      ...(amountCents === undefined ? [] : [raw<boolean>`amount_cents = ${amountCents}`]),
-    ],
-  };
-}
+/** The columns of the members that the filter compares. */
+const COLUMNS = {
+  ...{ status: 'status', createdAt: 'created_at', completedAt: 'completed_at', reversedAt: 'reversed_at' },
+  ...{ externalId: 'external_id', amountCents: 'amount_cents' },
+  ...{ payoutId: 'payout_id', withdrawalId: 'withdrawal_id', endToEndId: 'end_to_end_id' },
+  // What a code is called depends on when it was given; both are names.
+  ...{ code: 'turbo_code', formerCode: 'sub_code' },
+};
+
+const conditionsOf = (filter: SubaccountPayoutFilter) =>
+  listConditions(subaccountPayoutConditions, filter, {
+    columns: COLUMNS,
+    lists: { status: SUBACCOUNT_PAYOUT_STATUSES },
+  });
 
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
   await sql

@@ -105,10 +105,10 @@ export function statementFilterOf(
   given: typeof StatementFilterInput.$inferInput | null | undefined,
 ): StatementFilter | undefined {
   if (!given) return undefined;
-  const { kind } = given;
+  const { kind, ...details } = given;
   const filter = {
-    ...detailsOf(given),
-    ...periodsOf(given, ['created']),
+    ...detailsOf(details),
+    ...periodsOf(details, ['created']),
     ...(kind && { kind: kind.map((each) => knownValue<StatementEntryKind>(each, 'filter.kind')) }),
   };
   return Object.keys(filter).length === 0 ? undefined : filter;

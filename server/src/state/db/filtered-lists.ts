@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely';
-import type { DetailFilter } from '../../kernel/list-filter.ts';
+import { askedOf, type Condition, type DetailFilter } from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from './database.ts';
@@ -28,8 +28,65 @@ export interface ListConditions {
   where: readonly RawBuilder<boolean>[];
 }
 
+/** The columns by which a table's lists are filtered. */
+export interface FilteredTable<Member extends string = string> {
+  /** The column of each member that a condition compares. */
+  columns: Readonly<Record<Member, string>>;
+  /** All possible values of each member of the filter by which the lists are divided, in the order of the indexes. */
+  lists: Readonly<Record<string, readonly string[]>>;
+}
+
+/** The conditions of a filter, as its slice declares them. @throws ValidationError where Postgres cannot compare a text */
+export function listConditions<Member extends string>(
+  conditions: Readonly<Record<string, Condition<Member>>>,
+  filter: object,
+  { columns, lists }: FilteredTable<NoInfer<Member>>,
+): ListConditions {
+  const given = filter as Readonly<Record<string, unknown>>;
+  const columnOf = ({ members }: Pick<Condition<Member>, 'members'>) => columns[members[0]!];
+  const periods = new Map<string, Period>();
+  for (const [name, each] of Object.entries(conditions)) {
+    if (each.is !== 'from' && each.is !== 'before') continue;
+    const instant = columnOf(each);
+    periods.set(instant, { ...periods.get(instant), [each.is]: given[name] as Date | undefined });
+  }
+  const oneOf: ListConditions['oneOf'] = Object.fromEntries(
+    Object.entries(lists).map(([name, all]) => [
+      columnOf(conditions[name]!),
+      { asked: given[name] as readonly string[] | undefined, all },
+    ]),
+  );
+  const where = askedOf(conditions, filter).flatMap(({ is, members, value }) => {
+    const column = columnOf({ members });
+    switch (is) {
+      case 'equal':
+        return [raw<boolean>`${raw.ref(column)} = ${value}`];
+      case 'among':
+        return oneOf[column] ? [] : valuesOf({ [column]: { asked: value as string[], all: [] } });
+      case 'named':
+        return [
+          isNamed(
+            members.map((member) => columns[member]),
+            value as string,
+          ),
+        ];
+      case 'customer':
+        return [isOfCustomer(value as NonNullable<DetailFilter['customer']>)];
+      default:
+        return [];
+    }
+  });
+  return { oneOf, periods: [...periods], where };
+}
+
+/** The condition of a resource with this name in one of the columns. */
+function isNamed(columns: readonly string[], name: string): RawBuilder<boolean> {
+  const each = columns.map((column) => raw<boolean>`${raw.ref(column)} = ${name}`);
+  return each.length === 1 ? each[0]! : raw<boolean>`(${raw.join(each, raw` or `)})`;
+}
+
 /** The condition of a resource that is of a customer: by its name at the merchant, or its e-mail address. */
-export function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuilder<boolean> {
+function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuilder<boolean> {
   return 'email' in customer
     ? raw<boolean>`customer ->> 'email' = ${customer.email}`
     : raw<boolean>`customer ->> 'externalId' = ${customer.externalId}`;

@@ -9,8 +9,6 @@ export interface PaymentTables {
   checkout_use: CheckoutUseTable;
   refund: RefundTable;
   payment_return: PaymentReturnTable;
-  payment: PaymentTable;
-  charge: ChargeTable;
   ltc_output: LtcOutputTable;
   pix_subscription: PixSubscriptionTable;
   subscription_cycle: SubscriptionCycleTable;
@@ -95,90 +93,6 @@ interface PaymentReturnTable extends TenantTable {
   received_at: Date;
   returned_at: Date | null;
   failed_returns: number;
-}
-
-interface PaymentTable extends TenantTable {
-  number: Generated<number>;
-  payment_id: string;
-  version: number;
-  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
-  method: 'pix' | 'ltc';
-  amount_cents: number;
-  fee_cents: number;
-  description: string | null;
-  callback_url: string | null;
-  customer: Json<{ name?: string; email?: string; externalId?: string; taxId?: string } | null>;
-  metadata: string | null;
-  external_id: string | null;
-  product_id: string | null;
-  success_url: string | null;
-  cancel_url: string | null;
-  language: Language | null;
-  checkout_attempt: string | null;
-  order_status: 'paid' | 'refunded' | null;
-  subscription_id: Generated<string | null>;
-  br_code: string | null;
-  created_at: Date;
-  expires_at: Date;
-  paid_at: Date | null;
-  paid_late: boolean;
-  end_to_end_id: string | null;
-  canceled_at: Date | null;
-  refunded_at: Date | null;
-  refunded_cents: number;
-  refunding_cents: number;
-  disputed_cents: Generated<number>;
-  refund_count: number;
-  failure_reason: string | null;
-  returned_credits: Json<unknown[]>;
-  returned: Generated<boolean>;
-  kept_payment: string | null;
-  ltc_address: string | null;
-  ltc_litoshi: number | null;
-  ltc_received_litoshi: number | null;
-  ltc_confirmations: number | null;
-  ltc_required_confirmations: number | null;
-  ltc_revision: number | null;
-}
-
-interface ChargeTable extends TenantTable {
-  number: Generated<number>;
-  charge_id: string;
-  kind: 'single' | 'split';
-  version: number;
-  status: 'pending' | 'paid' | 'expired' | 'refunded' | 'failed';
-  amount_cents: number;
-  fee_cents: number;
-  description: string | null;
-  metadata: string | null;
-  br_code: string | null;
-  created_at: Date;
-  expires_at: Date;
-  paid_at: Date | null;
-  paid_late: boolean;
-  end_to_end_id: string | null;
-  canceled_at: Date | null;
-  refunded_at: Date | null;
-  refunded_cents: number;
-  refunding_cents: number;
-  disputed_cents: Generated<number>;
-  refund_count: number;
-  failure_reason: string | null;
-  returned_credits: Json<unknown[]>;
-  external_id: string | null;
-  language: Language | null;
-  splits: Json<
-    {
-      subaccountId: string;
-      amountCents: number;
-      percent: string | null;
-      refundedCents: number;
-      assignedCents: number;
-    }[]
-  >;
-  refund_parts: Json<
-    { refundId: string; parts: { subaccountId: string; assignedCents: number; takenCents: number }[] }[]
-  >;
 }
 
 interface LtcOutputTable extends TenantTable {

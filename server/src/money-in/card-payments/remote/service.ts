@@ -1,4 +1,5 @@
 import { createCoalescedReads } from '../../../kernel/coalesce.ts';
+import { askedOf } from '../../../kernel/list-filter.ts';
 import { withoutExtra } from '../../../kernel/list-range.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../../kernel/tenant.ts';
@@ -17,6 +18,7 @@ import { notOffered } from '../../../upstream/responses.ts';
 import type { SoldProduct } from '../../checkout/model.ts';
 import { createRefreshUnpaid, type RefreshUnpaid } from '../../checkout/remote/token-commands.ts';
 import { POLLED_STATUSES, pollInterval } from '../../receiving/poll-interval.ts';
+import { cardPaymentConditions } from '../filter.ts';
 import { type CardPaymentFilter, type CardPaymentService, isAnyOrderCode } from '../model.ts';
 import { cardPaymentEventFromWire, cardPaymentFromWire } from '../wire.ts';
 import { createCardPaymentRequests } from './commands.ts';
@@ -117,5 +119,5 @@ export function createRemoteCardPayments(
  */
 function rangeOf({ status, releasedAfter, releasedBefore, ...details }: CardPaymentFilter): RangeFilter {
   if (releasedAfter || releasedBefore) throw notOffered('Listing card payments by their release');
-  return { status, period: {}, details };
+  return { status, period: {}, details: { asked: askedOf(cardPaymentConditions, details) } };
 }

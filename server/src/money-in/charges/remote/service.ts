@@ -6,10 +6,11 @@ import {
   CHARGE_KINDS,
   type Charge,
   type ChargeFilter,
-  type ChargeKind,
+  type ChargeListFilter,
   type ChargeService,
+  chargeConditions,
   isAnyChargeId,
-  kindsOf,
+  listFilterOf,
 } from '../model.ts';
 import type { UpstreamCharge } from '../upstream-charge.ts';
 import { chargeEventFromWire, chargeFromWire } from '../wire.ts';
@@ -21,7 +22,7 @@ import { chargeFamily, observationOf } from './mirror.ts';
  * created where the operator has named the family.
  */
 export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<ChargeService> {
-  const { lookups, readsFor } = createRemotePixReads<Charge, UpstreamCharge, ChargeKind, ChargeFilter>(
+  const { lookups, readsFor } = createRemotePixReads<Charge, UpstreamCharge, ChargeFilter, ChargeListFilter>(
     facade,
     {
       family: chargeFamily,
@@ -31,8 +32,10 @@ export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<C
       idName: 'chargeId',
       idForm: 'psc_ or psplit_, and what the service has given',
       isId: isAnyChargeId,
+      conditions: chargeConditions,
+      kind: 'kind',
       kinds: CHARGE_KINDS,
-      filterOf: ({ split, ...filter }) => ({ ...filter, kind: kindsOf({ split }) }),
+      filterOf: listFilterOf,
       readClaim: chargeFromWire,
     },
   );

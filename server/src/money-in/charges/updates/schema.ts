@@ -4,7 +4,7 @@ import { callerOf } from '../../../kernel/caller.ts';
 import { PaymentStatusEnum } from '../../pix/fields-schema.ts';
 import { statusSince } from '../../pix/model.ts';
 import { type PixUpdate, pixUpdates } from '../../pix/updates/schema.ts';
-import { type Charge, chargeBeganAt, matchesFilter } from '../model.ts';
+import { type Charge, chargeBeganAt, listFilterOf, matchesFilter } from '../model.ts';
 import { ChargeFilterInput, ChargeRef, chargeFilterOf, mayReadCharge } from '../schema.ts';
 
 const ChargeUpdate = builder.objectRef<PixUpdate<Charge>>('ChargeUpdate').implement({
@@ -59,7 +59,7 @@ builder.subscriptionFields((t) => ({
     args: { after: t.arg.string(), filter: t.arg({ type: ChargeFilterInput }) },
     subscribe: (_, { after, ...args }, context) => {
       mayReadCharge(callerOf(context));
-      const filter = chargeFilterOf(args.filter);
+      const filter = listFilterOf(chargeFilterOf(args.filter));
       return updates.followAll(context, after, (charge) => matchesFilter(charge, filter));
     },
     resolve: (update) => update,

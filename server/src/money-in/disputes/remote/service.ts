@@ -1,4 +1,5 @@
 import { createCoalescedReads } from '../../../kernel/coalesce.ts';
+import { askedOf } from '../../../kernel/list-filter.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import { type Environment, type Tenant, tenantKey } from '../../../kernel/tenant.ts';
 import {
@@ -31,6 +32,7 @@ import {
   type Dispute,
   type DisputeFilter,
   type DisputeService,
+  disputeConditions,
   isAnyDisputeId,
   isUndecided,
 } from '../model.ts';
@@ -145,7 +147,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   const rangeOf = ({ status, createdAfter, createdBefore, ...details }: DisputeFilter): RangeFilter => ({
     status,
     period: { from: createdAfter, before: createdBefore },
-    details,
+    details: { asked: askedOf(disputeConditions, details) },
   });
 
   async function list(

@@ -3,8 +3,14 @@ import { mirrorPayments } from '../../../upstream/payment-mirror.ts';
 import { notOffered } from '../../../upstream/responses.ts';
 import { createRefreshUnpaid, type RefreshUnpaid } from '../../checkout/remote/token-commands.ts';
 import { createRemotePixReads } from '../../pix/remote/service.ts';
-import { PAYMENT_METHODS, type PaymentMethod } from '../methods.ts';
-import { isAnyPaymentId, type Payment, type PaymentFilter, type PaymentService } from '../model.ts';
+import { PAYMENT_METHODS } from '../methods.ts';
+import {
+  isAnyPaymentId,
+  type Payment,
+  type PaymentFilter,
+  type PaymentService,
+  paymentConditions,
+} from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';
 import { paymentEventFromWire, paymentFromWire } from '../wire.ts';
 import { createPaymentRequests, type PaymentRequestDependencies } from './commands.ts';
@@ -17,7 +23,7 @@ import { observationOf, paymentFamily } from './mirror.ts';
 export function createRemotePayments(
   facade: UpstreamDependencies & PaymentRequestDependencies,
 ): RemoteSlice<PaymentService> & { refreshUnpaid: RefreshUnpaid } {
-  const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentMethod, PaymentFilter>(
+  const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentFilter, PaymentFilter>(
     facade,
     {
       family: paymentFamily,
@@ -27,8 +33,10 @@ export function createRemotePayments(
       idName: 'paymentId',
       idForm: 'psa_ and what the service has given',
       isId: isAnyPaymentId,
+      conditions: paymentConditions,
+      kind: 'method',
       kinds: [...PAYMENT_METHODS, 'unknown'],
-      filterOf: ({ method, ...filter }) => ({ ...filter, kind: method }),
+      filterOf: (filter) => filter,
       readClaim: paymentFromWire,
     },
   );

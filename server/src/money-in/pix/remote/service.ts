@@ -1,4 +1,5 @@
 import { createCoalescedReads } from '../../../kernel/coalesce.ts';
+import { askedOf, type Condition } from '../../../kernel/list-filter.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
@@ -28,8 +29,8 @@ const FAMILY_MAX_AGE_MS = 10 * 60_000;
 export function createRemotePixReads<
   R extends PixResource,
   C extends { status: string | null },
-  Kind extends string,
   Filter,
+  Listed extends PixFilter,
 >(
   facade: UpstreamDependencies,
   {
@@ -40,6 +41,8 @@ export function createRemotePixReads<
     idName,
     idForm,
     isId,
+    conditions,
+    kind,
     kinds,
     filterOf,
     readClaim,
@@ -54,9 +57,12 @@ export function createRemotePixReads<
     idName: string;
     idForm: string;
     isId: (text: string) => boolean;
-    /** The values of the member by which the lists of the family are divided: in the mirror it is the parent. */
-    kinds: readonly (Kind | 'unknown')[];
-    filterOf: (filter: Filter) => PixFilter<Kind>;
+    /** The conditions of the filter, and the member of it by which the lists are divided, with its values: in the mirror it is the parent. */
+    conditions: Readonly<Record<string, Condition>>;
+    kind: keyof Listed & string;
+    kinds: readonly string[];
+    /** Translates a filter of the port into one of lists. */
+    filterOf: (filter: Filter) => Listed;
     /** Reads a response; null where it is none. */
     readClaim: (body: unknown) => C | null;
   },
@@ -113,8 +119,13 @@ export function createRemotePixReads<
   }
 
   function rangeOf(filter: Filter) {
-    const { status, kind, createdAfter, createdBefore, ...details } = filterOf(filter);
-    return { status, parent: kind, period: { from: createdAfter, before: createdBefore }, details };
+    const { status, createdAfter, createdBefore, [kind]: parent, ...details } = filterOf(filter);
+    return {
+      status,
+      parent: parent as readonly string[] | undefined,
+      period: { from: createdAfter, before: createdBefore },
+      details: { asked: askedOf(conditions, details) },
+    };
   }
 
   return {

@@ -1,3 +1,4 @@
+import { askedOf } from '../../../kernel/list-filter.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { Wallet } from '../../../money-out/wallet/model.ts';
@@ -17,6 +18,7 @@ import {
   type Refund,
   type RefundFilter,
   type RefundService,
+  refundConditions,
   refundFromJson,
 } from '../model.ts';
 import { refundEventFromWire, refundFromWire } from '../wire.ts';
@@ -70,7 +72,7 @@ export function createRemoteRefunds(
     parent: types,
     status,
     period: { from: createdAfter, before: createdBefore },
-    details,
+    details: { asked: askedOf(refundConditions, details) },
   });
 
   return {

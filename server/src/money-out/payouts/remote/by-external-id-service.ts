@@ -1,11 +1,12 @@
 import { type Clock, plusMs } from '../../../kernel/clock.ts';
+import { askedOf } from '../../../kernel/list-filter.ts';
 import { type ListedRange, type ListRange, withoutExtra } from '../../../kernel/list-range.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { countMirroredRange, listMirroredRange, type RangeFilter } from '../../../upstream/mirror-lists.ts';
 import { isInconclusive, withUpstreamErrors } from '../../../upstream/responses.ts';
-import type { Payout, PayoutFilter } from '../model.ts';
+import { type Payout, type PayoutFilter, payoutConditions } from '../model.ts';
 import { payoutIn } from './mirror.ts';
 import { placeOfRow, rowOfPlace } from './places.ts';
 
@@ -44,7 +45,7 @@ export function createPayoutsByExternalId({
   async function refresh(tenant: Tenant, { externalId }: PayoutFilter, requester: Requester): Promise<void> {
     const open = await listMirroredRange(sql, tenant, 'payout', {
       ...{ end: 'first', limit: 1, allOf: null, period: {} },
-      details: { externalId, isNamed: true, isOpen: true },
+      details: { asked: askedOf(payoutConditions, { externalId }), isNamed: true, isOpen: true },
     });
     if (open.length === 0) return;
     try {
@@ -90,5 +91,6 @@ export function hasExternalId({ externalId }: PayoutFilter): boolean {
 
 /** The filter of the payouts that the service has named, as the mirror has it. */
 export function mirrorFilter({ status, ...details }: PayoutFilter): RangeFilter {
-  return { status, period: {}, details: { ...details, referenceName: details.reference, isNamed: true } };
+  const asked = askedOf(payoutConditions, details);
+  return { status, period: {}, details: { asked, referenceName: details.reference, isNamed: true } };
 }

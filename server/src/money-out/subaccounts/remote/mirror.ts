@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { isObjectId } from '../../../kernel/lenient-json.ts';
+import { askedOf } from '../../../kernel/list-filter.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { UpstreamSource } from '../../../kernel/upstream-source.ts';
 import type { State, Writes } from '../../../state/commit/commit.ts';
@@ -25,6 +26,7 @@ import {
   isSettled,
   type SubaccountPayout,
   type SubaccountPayoutFilter,
+  subaccountPayoutConditions,
   subaccountPayoutFromJson,
 } from '../model.ts';
 import { anyPayoutReference, anySubaccountId, newPayoutKey, normalizeReference } from '../names.ts';
@@ -167,16 +169,16 @@ export function filterOf(subaccountId: string, status?: readonly string[]) {
 }
 
 /** The filter of one subaccount's payouts by more than their status. */
-export function rangeFilterOf(
-  subaccountId: string,
-  { status, ...details }: SubaccountPayoutFilter,
-): RangeFilter {
-  const { reference } = details;
+export function rangeFilterOf(subaccountId: string, filter: SubaccountPayoutFilter): RangeFilter {
+  const { reference } = filter;
   const referenceName = reference === undefined ? undefined : nameOf(subaccountId, reference);
-  return {
-    ...{ parent: [subaccountId.toLowerCase()], status, period: {} },
-    details: { ...details, referenceName },
-  };
+  const { details, ...range } = rangeFilterOfAll(filter);
+  return { ...range, parent: [subaccountId.toLowerCase()], details: { ...details, referenceName } };
+}
+
+/** The filter of the payouts of all subaccounts. */
+export function rangeFilterOfAll({ status, ...details }: SubaccountPayoutFilter): RangeFilter {
+  return { status, period: {}, details: { asked: askedOf(subaccountPayoutConditions, details) } };
 }
 
 /**

@@ -58,6 +58,7 @@ import {
   payoutIn,
   RESOURCE,
   rangeFilterOf,
+  rangeFilterOfAll,
 } from './mirror.ts';
 import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
 
@@ -298,8 +299,8 @@ export function createRemotePayouts(
         return countMirroredRange(sql, tenant, RESOURCE, rangeFilterOf(subaccountId, filter));
       },
 
-      payoutTotals: (tenant, { status, ...details }, groupBy) =>
-        totalsOfMirrored(sql, tenant, RESOURCE, { status, period: {}, details }, groupBy),
+      payoutTotals: (tenant, filter, groupBy) =>
+        totalsOfMirrored(sql, tenant, RESOURCE, rangeFilterOfAll(filter), groupBy),
 
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);
