@@ -114,10 +114,11 @@ await bundle.write({ dir: 'out', format: 'es' });
       `
 import Metro from 'metro';
 
-const modules = import.meta.dirname + '/../../node_modules';
+const peer = import.meta.dirname + '/../..';
 const config = await Metro.loadConfig(
   { cwd: import.meta.dirname },
-  { watchFolders: [import.meta.dirname, modules], resolver: { nodeModulesPaths: [modules] } },
+  // Packages are links into the folder of the workspace.
+  { watchFolders: [peer, peer + '/../node_modules'], resolver: { nodeModulesPaths: [peer + '/node_modules'] } },
 );
 await Metro.runBuild(config, { entry: 'main.js', out: 'out/main.js', platform: 'web', minify: true, dev: false });
 `,

@@ -17,7 +17,7 @@ const root = fileURLToPath(new URL('../../', import.meta.url));
 
 /** A shop's project: a page with one element, whose endpoint and token are in the page's address. */
 export interface Project {
-  /** The folder of test/bench/peers with its packages, at the versions of their lock file. */
+  /** The folder of test/bench/peers with its packages, at the versions of the lock file there. */
   packages: PeerName;
   files: Record<string, string>;
   /** The programs that build it, of a package or of the project, with their arguments. */

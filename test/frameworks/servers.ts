@@ -5,8 +5,8 @@ const NEXT_FILES = {
   'next.config.mjs': `
 export default {
   distDir: process.env.DIST,
-  turbopack: { root: import.meta.dirname + '/../..' },
-  outputFileTracingRoot: import.meta.dirname + '/../..',
+  turbopack: { root: import.meta.dirname + '/../../..' },
+  outputFileTracingRoot: import.meta.dirname + '/../../..',
 };
 `,
   'app/layout.jsx': `

@@ -21,6 +21,7 @@ Stryker is installed the first time (some 65 MB from the npm registry).
 `;
 
 const LEAST = 90;
+const STRYKER = '../bench/peers/stryker/node_modules/@stryker-mutator/';
 /** Each has the tests' workers beside it. */
 const AT_ONCE = 2;
 
@@ -41,8 +42,7 @@ async function mutate() {
   const { tsImport } = await import('tsx/esm/api');
   const { ensurePeer } = await tsImport('../bench/peers/install.ts', import.meta.url);
   if (!(await ensurePeer('stryker'))) fail('Stryker could not be installed.');
-  const stryker = new URL('../bench/peers/stryker/node_modules/@stryker-mutator/core/', import.meta.url);
-  const { Stryker } = await import(new URL('dist/src/index.js', stryker).href);
+  const { Stryker } = await import(new URL(`${STRYKER}core/dist/src/index.js`, import.meta.url).href);
 
   process.chdir(root);
   const folder = mkdtempSync(join(tmpdir(), 'psa-mutants-'));
@@ -76,7 +76,11 @@ function optionsOf({ mutate, tests, database }, tempDirName) {
   process.env.PSA_SCALE_AMOUNTS = '50000';
   return {
     mutate: mutate.map((path) => `server/src/${path}`),
-    plugins: ['@stryker-mutator/vitest-runner', fileURLToPath(new URL('./wording.mjs', import.meta.url))],
+    plugins: [
+      // By its path: a package of the peer knows its own dependencies alone.
+      fileURLToPath(new URL(`${STRYKER}vitest-runner/dist/src/index.js`, import.meta.url)),
+      fileURLToPath(new URL('./wording.mjs', import.meta.url)),
+    ],
     ignorers: ['wording'],
     testRunner: 'vitest',
     vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },

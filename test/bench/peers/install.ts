@@ -1,9 +1,22 @@
-import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
-import { root, run, since } from '../../../server/scripts/progress.mjs';
-import { clearStamp, fingerprint, readStamp, writeStamp } from '../../../server/scripts/stamp.mjs';
+import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import { pnpm } from '../../../server/scripts/pnpm.mjs';
+import { root, since } from '../../../server/scripts/progress.mjs';
+import {
+  clearStamp,
+  fingerprint,
+  readOrEmpty,
+  readStamp,
+  writeStamp,
+} from '../../../server/scripts/stamp.mjs';
 
-/** Peers and load generators, each in a folder of its own with its lock file, and the package whose version names it. */
+/** The workspace of the peers, which the product's does not contain. */
+const WORKSPACE = 'test/bench/peers';
+/** Names the process that installs. */
+const LOCK = join(root, 'node_modules/.psa/installing-a-peer');
+
+/** Peers and load generators, each a package of that workspace, and the package whose version names it. */
 const PEERS = {
   angular: { called: 'Angular SSR', is: '@angular/ssr' },
   apollo: { called: 'Apollo Server', is: '@apollo/server' },
@@ -27,29 +40,63 @@ const PEERS = {
 export type PeerName = keyof typeof PEERS;
 
 /**
- * Installs a peer, exactly as its lock file has it, unless it is there. Its name with its version; null, and a line that
+ * Installs a peer, exactly as the lock file has it, unless it is there. Its name with its version; null, and a line that
  * says so, where it cannot be had.
  */
 export async function ensurePeer(name: PeerName): Promise<string | null> {
   const { called, is } = PEERS[name];
-  const folder = `test/bench/peers/${name}`;
-  const stamp = `installed-${name}`;
-  const { dependencies } = JSON.parse(readFileSync(join(root, folder, 'package.json'), 'utf8'));
+  const { dependencies } = JSON.parse(readFileSync(join(root, WORKSPACE, name, 'package.json'), 'utf8'));
   const peer = `${called} ${dependencies[is]}`;
-  const wanted = fingerprint([`${folder}/package-lock.json`], [process.versions.node]);
-  if (readStamp(stamp) === wanted && existsSync(join(root, folder, 'node_modules'))) return peer;
+  const lock = await takeLock();
+  try {
+    return (await isInstalled(name, peer)) ? peer : null;
+  } finally {
+    lock.release();
+  }
+}
+
+async function isInstalled(name: PeerName, peer: string): Promise<boolean> {
+  const stamp = `installed-${name}`;
+  const wanted = fingerprint([`${WORKSPACE}/pnpm-lock.yaml`], [process.versions.node]);
+  if (readStamp(stamp) === wanted && existsSync(join(root, WORKSPACE, name, 'node_modules'))) return true;
   clearStamp(stamp);
 
   console.log(`Installing ${peer}, which nothing else needs …`);
   const started = performance.now();
-  const { ok } = await run('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], {
-    cwd: join(root, folder),
-  });
+  const { ok } = await pnpm(
+    ['install', '--frozen-lockfile', '--config.confirmModulesPurge=false', '--filter', `./${name}`],
+    { cwd: join(root, WORKSPACE) },
+  );
   if (!ok) {
     console.log(`✗ ${peer} could not be installed (see above): what is measured against it is left out`);
-    return null;
+    return false;
   }
   writeStamp(stamp, wanted);
   console.log(`✓ ${peer} installed in ${since(started)}`);
-  return peer;
+  return true;
+}
+
+/** Waits while another process installs: all peers share one folder of packages. */
+async function takeLock(): Promise<{ release(): void }> {
+  mkdirSync(dirname(LOCK), { recursive: true });
+  for (;;) {
+    try {
+      writeFileSync(LOCK, String(process.pid), { flag: 'wx' });
+      return { release: () => rmSync(LOCK, { force: true }) };
+    } catch {
+      if (!isAlive(Number(readOrEmpty(LOCK).toString()))) rmSync(LOCK, { force: true });
+      await wait(LOOK_MS);
+    }
+  }
+}
+
+const LOOK_MS = 100;
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch {
+    return false;
+  }
 }
