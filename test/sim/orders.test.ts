@@ -94,7 +94,10 @@ async function paymentsOf(core: Core, externalId: string): Promise<AnyPayment[]>
     core.cardPayments.list(core.tenant, range),
     core.payments.list(core.tenant, range),
   ]);
-  return [...pages[0].items.map(({ payment }) => payment), ...pages[1].items.map(({ resource }) => resource)];
+  return [
+    ...pages[0].items.map(({ resource: payment }) => payment),
+    ...pages[1].items.map(({ resource }) => resource),
+  ];
 }
 
 const othersOf = async (core: Core, externalId: string) =>

@@ -214,7 +214,7 @@ describe('a facade whose operator has named the families of the service', () => 
       ).refunded;
     const made = async (pair: Pair) =>
       (await portsOf(service).refunds.list(there(pair), { end: 'first', limit: 9 })).items.map(
-        (item) => item.refund,
+        (item) => item.resource,
       );
 
     async function paid(pair: Pair, input: Partial<CreatePaymentInput> = {}): Promise<string> {

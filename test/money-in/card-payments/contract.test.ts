@@ -153,7 +153,7 @@ describeOnDatabase('card payments', (open) => {
       const released = async (filter: CardPaymentFilter) => {
         const { items } = await core.cardPayments.list(core.tenant, { end: 'last', limit: 10, ...filter });
         expect(await core.cardPayments.count(core.tenant, filter)).toBe(items.length);
-        return items.map(({ payment }) => payment.orderCode);
+        return items.map(({ resource: payment }) => payment.orderCode);
       };
       const now = core.clock.now();
       expect(await released({ releasedAfter: now, releasedBefore: plusMs(now, 1) })).toEqual([orderCode]);
@@ -597,7 +597,7 @@ describeOnDatabase('card payments', (open) => {
         if (!(error instanceof UnavailableError)) throw error;
         const { items } = await core.cardPayments.list(core.tenant, { end: 'first', limit: 100 });
         const others = items
-          .map(({ payment }) => payment)
+          .map(({ resource: payment }) => payment)
           .filter((other) => (by === 'order' ? other.externalId : other.checkoutAttempt) === name);
         const reasons = others.flatMap(({ status, canceledAt }) => [
           ...(status === 'paid' ? ['ORDER_PAID'] : []),
@@ -629,7 +629,7 @@ describeOnDatabase('card payments', (open) => {
       const log = await events(core);
       const { items } = await core.cardPayments.list(core.tenant, { end: 'first', limit: 100 });
       let held = 0;
-      for (const { payment } of items) {
+      for (const { resource: payment } of items) {
         const own = log.filter(({ resourceId }) => resourceId === payment.orderCode);
         const snapshots = own.map(({ snapshot }) => snapshot as StoredCardPayment);
         expect(snapshots.map(({ version }) => version)).toEqual(snapshots.map((_, index) => index + 1));
@@ -667,11 +667,15 @@ describeOnDatabase('card payments', (open) => {
       // What we say that the acquirer took and did not give back is what it says.
       expect(await taken(core)).toBe(held);
       // Of the payments of one attempt one is kept at most.
-      const kept = items.filter(({ payment }) => payment.status === 'paid' && payment.checkoutAttempt);
-      expect(new Set(kept.map(({ payment }) => payment.checkoutAttempt)).size).toBe(kept.length);
+      const kept = items.filter(
+        ({ resource: payment }) => payment.status === 'paid' && payment.checkoutAttempt,
+      );
+      expect(new Set(kept.map(({ resource: payment }) => payment.checkoutAttempt)).size).toBe(kept.length);
       // So of the payments of one order.
-      const ofOrders = items.filter(({ payment }) => payment.status === 'paid' && payment.externalId);
-      expect(new Set(ofOrders.map(({ payment }) => payment.externalId)).size).toBe(ofOrders.length);
+      const ofOrders = items.filter(
+        ({ resource: payment }) => payment.status === 'paid' && payment.externalId,
+      );
+      expect(new Set(ofOrders.map(({ resource: payment }) => payment.externalId)).size).toBe(ofOrders.length);
     }
   });
 });

@@ -154,10 +154,12 @@ export function describePort(start: StartPortFixture): void {
         limit: 3,
         after: first.items.at(-1)!.place,
       });
-      expect([...first.items, ...second.items].map(({ payment }) => payment.orderCode)).toEqual(codes);
+      expect([...first.items, ...second.items].map(({ resource: payment }) => payment.orderCode)).toEqual(
+        codes,
+      );
       expect([first.more, second.more]).toEqual([true, false]);
       const last = await cardPayments.list(tenant, { end: 'last', limit: 2, before: first.items[1]!.place });
-      expect(last.items.map(({ payment }) => payment.orderCode).at(-1)).toBe(codes[0]);
+      expect(last.items.map(({ resource: payment }) => payment.orderCode).at(-1)).toBe(codes[0]);
       expect([last.items.length, last.more]).toEqual([2, false]);
     });
 
@@ -188,7 +190,7 @@ export function describePort(start: StartPortFixture): void {
       const codes = async (status: readonly ('pending' | 'paid' | 'failed' | 'refunded')[]) => {
         const { items } = await cardPayments.list(tenant, { end: 'first', limit: 10, status });
         expect(await cardPayments.count(tenant, { status })).toBe(items.length);
-        return items.map(({ payment }) => payment.orderCode);
+        return items.map(({ resource: payment }) => payment.orderCode);
       };
       expect(await codes(['paid'])).toEqual([paid]);
       const filtered = async (filter: CardPaymentFilter) => {
@@ -196,7 +198,7 @@ export function describePort(start: StartPortFixture): void {
         const backwards = await cardPayments.list(tenant, { end: 'last', limit: 10, ...filter });
         expect(backwards.items).toEqual(items);
         expect(await cardPayments.count(tenant, filter)).toBe(items.length);
-        return items.map(({ payment }) => payment.orderCode);
+        return items.map(({ resource: payment }) => payment.orderCode);
       };
       const { paidAt, createdAt } = (await cardPayments.find(tenant, paid))!;
       expect(await filtered({ paidAfter: paidAt!, paidBefore: plusMs(paidAt!, 1) })).toEqual([paid]);

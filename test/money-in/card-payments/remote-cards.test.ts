@@ -142,7 +142,7 @@ describe('a card payment, created at the service', () => {
     expect(await events()).toEqual([['card_payment.pending', null, payment.orderCode]]);
     expect(facade.polledResources).toContain('card_payment');
     expect(
-      (await person.list(tenant, { end: 'first', limit: 10 })).items.map(({ payment: each }) => each),
+      (await person.list(tenant, { end: 'first', limit: 10 })).items.map(({ resource: each }) => each),
     ).toEqual([payment]);
     expect(await person.count(tenant, { status: ['paid'] })).toBe(0);
     const released = { releasedAfter: new Date(0) };
@@ -458,7 +458,7 @@ describe('a creation whose answer was lost', () => {
       await facade.work.settled();
     }
     const found = (await person.list(tenant, { end: 'first', limit: 10 })).items.map(
-      ({ payment }) => payment,
+      ({ resource: payment }) => payment,
     );
     expect(found.map(({ externalId }) => externalId).sort()).toEqual(orders);
     expect(found.map(({ orderCode }) => orderCode).sort()).toEqual(
@@ -855,7 +855,7 @@ describe('a webhook of a card payment', () => {
     await webhook(paid);
     await webhook({ orderCode: 'P1', status: 'pending', amount: 8.2 });
     expect(await events()).toEqual([['card_payment.paid', null, 'P1']]);
-    expect((await person.list(tenant, { end: 'first', limit: 1 })).items[0]!.payment).toMatchObject({
+    expect((await person.list(tenant, { end: 'first', limit: 1 })).items[0]!.resource).toMatchObject({
       amountCents: 820,
       status: 'paid',
       checkoutUrl: null,

@@ -38,7 +38,7 @@ export function describePort(start: StartPortFixture): void {
       amountCents: 4990,
       resource: { type: 'card_payment', id: orderCode },
     });
-    expect((await disputes.findWithVersion(tenant, byPix.disputeId))?.dispute).toEqual(found);
+    expect((await disputes.findWithVersion(tenant, byPix.disputeId))?.resource).toEqual(found);
     for (const each of [other, merchant.inSandbox()]) {
       expect(await each.disputes.find(each.tenant, byPix.disputeId)).toBeNull();
       expect(await each.disputes.findWithVersion(each.tenant, byPix.disputeId)).toBeNull();
@@ -104,7 +104,7 @@ export function describePort(start: StartPortFixture): void {
     const page = async (range: Partial<DisputeRange>) => {
       const { items, more } = await disputes.list(tenant, { end: 'first', limit: 3, ...range });
       return {
-        ids: items.map(({ dispute: { disputeId } }) => disputeId),
+        ids: items.map(({ resource: { disputeId } }) => disputeId),
         places: items.map(({ place }) => place),
         more,
       };

@@ -154,12 +154,12 @@ test('A list of several pages is read into the mirror, and answers from it where
   }));
   const { merchant, tenant, script } = await start(kept);
   const { items, more } = await merchant.list(tenant, { end: 'first', limit: 3 });
-  expect(items.map(({ dispute: { disputeId } }) => disputeId)).toEqual(['dsp_230', 'dsp_229', 'dsp_228']);
+  expect(items.map(({ resource: { disputeId } }) => disputeId)).toEqual(['dsp_230', 'dsp_229', 'dsp_228']);
   expect(more).toBe(true);
   expect(await merchant.count(tenant, { status: ['won'] })).toBe(115);
   expect(script.requests.filter(({ path }) => path.startsWith(`${PATH}?`))).toHaveLength(3);
   const last = await merchant.list(tenant, { end: 'last', limit: 2 });
-  expect(last.items.map(({ dispute: { disputeId } }) => disputeId)).toEqual(['dsp_2', 'dsp_1']);
+  expect(last.items.map(({ resource: { disputeId } }) => disputeId)).toEqual(['dsp_2', 'dsp_1']);
 });
 
 test.each([404, 405, 501])(
@@ -236,7 +236,7 @@ test('A long list takes few statements, each time that it is read', async () => 
   const list = async () => {
     statements.length = 0;
     const { items } = await merchant.list(tenant, { end: 'first', limit: 100 });
-    expect(items.map(({ dispute }) => dispute.disputeId)).toEqual(
+    expect(items.map(({ resource: dispute }) => dispute.disputeId)).toEqual(
       kept.slice(0, 100).map(({ disputeId }) => disputeId),
     );
     return statements.length;

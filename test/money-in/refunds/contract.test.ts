@@ -282,7 +282,7 @@ describeOnDatabase('refunds', (open) => {
       ids.unshift((await request(core, orderCode, { amountCents: 10 })).refund.refundId);
     const page = async (range: object) => {
       const { items, more } = await core.refunds.list(core.tenant, { end: 'first', limit: 10, ...range });
-      return { ids: items.map(({ refund }) => refund.refundId), more, items };
+      return { ids: items.map(({ resource: refund }) => refund.refundId), more, items };
     };
     const first = await page({ limit: 3 });
     expect([first.ids, first.more]).toEqual([ids.slice(0, 3), true]);
@@ -313,7 +313,7 @@ describeOnDatabase('refunds', (open) => {
     const listed = async (filter: RefundFilter) => {
       const { items } = await core.refunds.list(core.tenant, { end: 'first', limit: 10, ...filter });
       expect(await core.refunds.count(core.tenant, filter)).toBe(items.length);
-      return items.map(({ refund }) => ids.indexOf(refund.refundId));
+      return items.map(({ resource: refund }) => ids.indexOf(refund.refundId));
     };
     expect(await listed({ createdAfter: at(1) })).toEqual([3, 2, 1]);
     expect(await listed({ createdAfter: at(1), createdBefore: at(2) })).toEqual([1]);

@@ -507,7 +507,7 @@ describeOnDatabase('Subscriptions', (open) => {
     const ids = made.map(({ subscriptionId }) => subscriptionId);
     const list = async (range: Parameters<typeof core.subscriptions.list>[1]) => {
       const { items, more } = await core.subscriptions.list(core.tenant, range);
-      return [items.map(({ subscription }) => ids.indexOf(subscription.subscriptionId)), more];
+      return [items.map(({ resource: subscription }) => ids.indexOf(subscription.subscriptionId)), more];
     };
     expect(await list({ end: 'first', limit: 2 })).toEqual([[2, 1], true]);
     expect(await list({ end: 'last', limit: 2 })).toEqual([[1, 0], true]);

@@ -38,7 +38,7 @@ export function describePort(start: StartPortFixture): void {
       returnedCredits: [],
     });
     expect(found?.txid ?? txidOf(subscriptionId)).toBe(txidOf(subscriptionId));
-    expect((await subscriptions.findWithVersion(tenant, subscriptionId))?.subscription).toEqual(found);
+    expect((await subscriptions.findWithVersion(tenant, subscriptionId))?.resource).toEqual(found);
     expect(await statusesSeen(merchant, subscriptionId)).toEqual(['pending']);
     expect(await cyclesOf(merchant, subscriptionId)).toEqual([]);
 
@@ -159,7 +159,7 @@ export function describePort(start: StartPortFixture): void {
     await find(merchant, third!);
     const page = async (range: ListRange & { status?: SubscriptionStatus[] }) => {
       const { items, more } = await subscriptions.list(tenant, range);
-      return [items.map(({ subscription }) => subscription.subscriptionId), more] as const;
+      return [items.map(({ resource: subscription }) => subscription.subscriptionId), more] as const;
     };
     const listed = async (status?: SubscriptionStatus[]) => {
       const filter = status ? { status } : {};

@@ -186,7 +186,7 @@ describe('a subscription of another service', () => {
     // Late, and twice.
     await webhook({ event: 'subscription.activated', ...said, status: 'active', cycle: CYCLE });
     const { items, more } = await merchant.list(tenant, { end: 'first', limit: 5, status: ['canceled'] });
-    expect(items.map(({ subscription }) => subscription)).toMatchObject([
+    expect(items.map(({ resource: subscription }) => subscription)).toMatchObject([
       { subscriptionId, status: 'canceled', cancelReason: 'merchant', nextDueAt: null },
     ]);
     expect([
@@ -213,7 +213,7 @@ describe('a subscription of another service', () => {
     const pastDue = { event: 'subscription.past_due', ...shown, status: 'past_due', cycle: refused };
     const paid = { event: 'subscription.paid', ...shown, status: 'active', cycle: { ...PAID, attempts: 2 } };
     const third = { ...pastDue, cycle: { ...refused, number: 3 } };
-    const now = async () => (await merchant.list(tenant, { end: 'first', limit: 1 })).items[0]!.subscription;
+    const now = async () => (await merchant.list(tenant, { end: 'first', limit: 1 })).items[0]!.resource;
     const statuses: string[] = [];
     for (const payload of [pastDue, paid, pastDue, { ...pastDue, cycles: [refused], cycle: null }, third]) {
       await webhook(payload);
@@ -237,7 +237,7 @@ describe('a subscription of another service', () => {
     ]) {
       await webhook({ event: 'subscription.changed', subscriptionId: id, amountCents: 820, status, cycle });
       const { items } = await merchant.list(tenant, { end: 'first', limit: 1 });
-      statuses.push(items[0]!.subscription.status);
+      statuses.push(items[0]!.resource.status);
     }
     expect(statuses).toEqual(['past_due', 'active', 'past_due']);
   });
@@ -281,7 +281,7 @@ describe('a subscription of another service', () => {
     ])
       await webhook({ event: 'subscription.changed', subscriptionId: id, amountCents: 820, status, cycle });
     const { items } = await merchant.list(tenant, { end: 'first', limit: 1 });
-    expect(items[0]!.subscription.status).toBe('active');
+    expect(items[0]!.resource.status).toBe('active');
     const cycles = await merchant.cycles(tenant, id, { end: 'first', limit: 5 });
     expect(cycles.items[0]).toMatchObject({ number: 3, status: 'paid', attempts: 2, paymentId: 'psa_3' });
   });

@@ -680,7 +680,7 @@ function follow(
     async begin() {
       const found = await cardPayments.findWithVersion(tenant, orderCode);
       if (!found) throw new NotFoundError('Card payment not found');
-      const { version, payment } = found;
+      const { version, resource: payment } = found;
       return { version, first: (cursor) => given(payment, cursor), isOver: last.includes(payment.status) };
     },
     toItem: (event, cursor) => given(event.snapshot as StoredCardPayment, cursor),

@@ -5,12 +5,11 @@ import { UnavailableError } from '../../kernel/errors.ts';
 import { readableCode } from '../../kernel/ids.ts';
 import type { Language } from '../../kernel/language.ts';
 import type { DetailFilter } from '../../kernel/list-filter.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
+import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { OrderStatus } from '../../kernel/orders.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText } from '../../kernel/text.ts';
-import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import {
   CHECKOUT_SESSION_MS,
   type Customer,
@@ -167,13 +166,6 @@ export const MAX_DECLINED_CHARGES = 5;
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-export interface CardPaymentPage<P extends CardPayment = CardPayment> {
-  /** Payments, newest first, each with its position in the list, which `after` and `before` take. */
-  items: { place: number; payment: P }[];
-  /** Whether there are others in the direction of reading. */
-  more: boolean;
-}
-
 export interface CardPaymentFilter extends DetailFilter {
   status?: readonly CardPaymentStatus[] | undefined;
   createdAfter?: Date | undefined;
@@ -187,7 +179,8 @@ export interface CardPaymentFilter extends DetailFilter {
 export type CardPaymentRange = CardPaymentFilter & ListRange;
 
 /** The port of card payments. The embedded service knows every payment completely. */
-export interface CardPaymentService<P extends CardPayment = CardPayment> {
+export interface CardPaymentService<P extends CardPayment = CardPayment>
+  extends FamilyReads<P, CardPaymentFilter> {
   /**
    * Creates a hosted card payment (section 4.2). With an idempotency key, the same key and input give the
    * same payment, `replayed`.
@@ -214,21 +207,6 @@ export interface CardPaymentService<P extends CardPayment = CardPayment> {
    * @throws NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
    */
   cancel(tenant: Tenant, orderCode: string): Promise<P>;
-  /** Finds a payment; null where it does not exist or is another tenant's. */
-  find(tenant: Tenant, orderCode: string): Promise<P | null>;
-  /** Finds payments, in the order of the codes; null where not found. */
-  findMany(tenant: Tenant, orderCodes: readonly string[]): Promise<(P | null)[]>;
-  /** Finds a payment with the version of the tenant's log at which its state holds. */
-  findWithVersion(tenant: Tenant, orderCode: string): Promise<{ version: number; payment: P } | null>;
-  list(tenant: Tenant, range: CardPaymentRange): Promise<CardPaymentPage<P>>;
-  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
-  count(tenant: Tenant, filter: CardPaymentFilter): Promise<number>;
-  /**
-   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
-   * @throws UnavailableError (NOT_OFFERED)
-   */
-  totals(tenant: Tenant, filter: CardPaymentFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /** Rejects a filter by a field that this mode never knows. @throws UnavailableError (NOT_OFFERED) */
   assertFilter(filter: CardPaymentFilter): void;
 }

@@ -181,7 +181,7 @@ export function createCardPaymentService({
         listCardPayments(database.sql, tenant, { end: 'first', limit, offset }),
         countCardPayments(database.sql, tenant, {}),
       ]);
-      return { items: rows.map(({ payment }) => payment), total };
+      return { items: rows.map(({ resource: payment }) => payment), total };
     },
     count: (tenant, filter) => countCardPayments(database.sql, tenant, filter),
     totals: (tenant, filter, groupBy) => totalsOfCardPayments(database.sql, tenant, filter, groupBy),

@@ -58,14 +58,14 @@ export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
   orderCode: string,
-): Promise<{ version: number; payment: StoredCardPayment } | null> {
+): Promise<{ version: number; resource: StoredCardPayment } | null> {
   if (!isOrderCode(orderCode)) return null;
   const row = await ofTenant(sql, 'card_payment', tenant)
     .selectAll('card_payment')
     .select(headOf(tenant).as('head'))
     .where('order_code', '=', orderCode)
     .executeTakeFirst();
-  return row ? { version: row.head, payment: toCardPayment(row) } : null;
+  return row ? { version: row.head, resource: toCardPayment(row) } : null;
 }
 
 /** Lists the payments of each checkout attempt that were paid, or have an open charge. */
@@ -130,7 +130,7 @@ export async function listCardPayments(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: CardPaymentRange & { offset?: number },
-): Promise<{ place: number; payment: StoredCardPayment }[]> {
+): Promise<{ place: number; resource: StoredCardPayment }[]> {
   const rows = await selectFiltered<Selectable<Tables['card_payment']>>(
     sql,
     tenant,
@@ -138,7 +138,7 @@ export async function listCardPayments(
     conditionsOf(filter),
     { end, limit, offset, after, before },
   );
-  return rows.map((row) => ({ place: row.number, payment: toCardPayment(row) }));
+  return rows.map((row) => ({ place: row.number, resource: toCardPayment(row) }));
 }
 
 export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { DAY_MS, plusMs } from '../../kernel/clock.ts';
 import { among, before, type Conditions, from, matches } from '../../kernel/list-filter.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
+import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText, plainText, publicHttpsUrl, URL_MAX } from '../../kernel/text.ts';
@@ -281,7 +281,8 @@ export function matchesFilter(dispute: Dispute, filter: DisputeFilter): boolean 
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
 export type DisputeRange = DisputeFilter & ListRange;
 
-export interface DisputeService<D extends Dispute = Dispute> {
+export interface DisputeService<D extends Dispute = Dispute>
+  extends Omit<FamilyReads<D, DisputeFilter>, 'totals'> {
   /** Refuses a text that cannot be a dispute's id. @throws ValidationError */
   assertId(disputeId: string): void;
   /**
@@ -299,26 +300,13 @@ export interface DisputeService<D extends Dispute = Dispute> {
    * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED)
    */
   accept(tenant: Tenant, disputeId: string): Promise<D>;
-  /** Finds a dispute; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
-  find(tenant: Tenant, disputeId: string): Promise<D | null>;
-  /** Finds disputes, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
-  findMany(tenant: Tenant, disputeIds: readonly string[]): Promise<(D | null)[]>;
-  /** Finds a dispute with the version of the tenant's log at which its state holds. @throws UnavailableError (NOT_OFFERED) */
-  findWithVersion(tenant: Tenant, disputeId: string): Promise<{ version: number; dispute: D } | null>;
   /** Lists the disputes of resources, oldest first, in the order of the ids; null where the service does not report them. */
   ofResources(tenant: Tenant, type: DisputedType, ids: readonly string[]): Promise<(D[] | null)[]>;
-  /** @throws UnavailableError (NOT_OFFERED) */
-  list(
-    tenant: Tenant,
-    range: DisputeRange,
-  ): Promise<{ items: { place: number; dispute: D }[]; more: boolean }>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(
     tenant: Tenant,
     page: DisputeFilter & { limit: number; offset: number },
   ): Promise<{ items: D[]; total: number }>;
-  /** @throws UnavailableError (NOT_OFFERED) */
-  count(tenant: Tenant, filter: DisputeFilter): Promise<number>;
 }
 
 /** A claim of a payer's bank. */

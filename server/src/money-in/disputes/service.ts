@@ -122,7 +122,7 @@ export function createDisputeService({
         listDisputes(sql, tenant, { end: 'first', limit, offset, ...filter }),
         countDisputes(sql, tenant, filter),
       ]);
-      return { items: items.map(({ dispute }) => dispute), total };
+      return { items: items.map(({ resource: dispute }) => dispute), total };
     },
     count: (tenant, filter) => countDisputes(sql, tenant, filter),
 
@@ -218,7 +218,7 @@ export function createDisputeControls({
 
     async listDisputes(tenant, page) {
       const items = await listDisputes(database.sql, tenant, { end: 'first', ...page });
-      return items.map(({ dispute }) => dispute);
+      return items.map(({ resource: dispute }) => dispute);
     },
   };
 }

@@ -38,14 +38,14 @@ export async function selectDisputeAndVersion(
   sql: Sql,
   tenant: Tenant,
   disputeId: string,
-): Promise<{ version: number; dispute: StoredDispute } | null> {
+): Promise<{ version: number; resource: StoredDispute } | null> {
   if (!isDisputeId(disputeId)) return null;
   const row = await ofTenant(sql, 'dispute', tenant)
     .selectAll('dispute')
     .select(headOf(tenant).as('head'))
     .where('dispute.id', '=', disputeId)
     .executeTakeFirst();
-  return row ? { version: row.head, dispute: toDispute(row) } : null;
+  return row ? { version: row.head, resource: toDispute(row) } : null;
 }
 
 /** Selects the disputes of resources of one type, oldest first. */
@@ -69,7 +69,7 @@ export async function listDisputes(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: DisputeRange & { offset?: number },
-): Promise<{ place: number; dispute: StoredDispute }[]> {
+): Promise<{ place: number; resource: StoredDispute }[]> {
   const rows = await selectFiltered<Selectable<Tables['dispute']>>(
     sql,
     tenant,
@@ -77,7 +77,7 @@ export async function listDisputes(
     conditionsOf(filter),
     { end, limit, offset, after, before },
   );
-  return rows.map((row) => ({ place: row.number, dispute: toDispute(row) }));
+  return rows.map((row) => ({ place: row.number, resource: toDispute(row) }));
 }
 
 export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): Promise<number> {

@@ -2,12 +2,11 @@ import { z } from 'zod';
 import { UnavailableError, UpstreamError, ValidationError } from '../../kernel/errors.ts';
 import type { Language } from '../../kernel/language.ts';
 import type { DetailFilter } from '../../kernel/list-filter.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
+import type { FamilyReads } from '../../kernel/list-range.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { OrderStatus } from '../../kernel/orders.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { requiredOr } from '../../kernel/text.ts';
-import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Customer } from '../checkout/model.ts';
 import type { DeliveredContent, Doubt, PaymentStatus, ReturnCause } from '../receiving/model.ts';
 
@@ -215,30 +214,9 @@ export interface PixFilter extends DetailFilter {
 }
 
 /** The reading side of the port of a family. `Filter`: the filter of its lists. */
-export interface PixReads<R extends PixResource, Filter> {
+export interface PixReads<R extends PixResource, Filter> extends FamilyReads<R, Filter> {
   /** Refuses a text that cannot be an id. @throws ValidationError */
   assertId(id: string): void;
-  /** Finds a resource; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
-  find(tenant: Tenant, id: string): Promise<R | null>;
-  /** Finds resources, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
-  findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]>;
-  /**
-   * Finds a resource with the version of the tenant's log at which its state holds.
-   * @throws UnavailableError (NOT_OFFERED)
-   */
-  findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
-  list(
-    tenant: Tenant,
-    range: ListRange & Filter,
-  ): Promise<{ items: { place: number; resource: R }[]; more: boolean }>;
-  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
-  count(tenant: Tenant, filter: Filter): Promise<number>;
-  /**
-   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
-   * @throws UnavailableError (NOT_OFFERED)
-   */
-  totals(tenant: Tenant, filter: Filter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
 }
 
 // ── The bank's and the payer's side ─────────────────────────────────────────────────────────────

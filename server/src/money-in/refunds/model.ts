@@ -1,10 +1,9 @@
 import { z } from 'zod';
 import { among, before, type Conditions, from, matches } from '../../kernel/list-filter.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
+import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import { type Cents, isCents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText, notNull, optionalLimit, plainText } from '../../kernel/text.ts';
-import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import { anyChargeIdText, CHARGE_ID_FORM, isChargeId } from '../charges/model.ts';
 import { anyPaymentIdText, isPaymentId, PAYMENT_ID_FORM } from '../payments/model.ts';
 import { assertIdForm } from '../pix/model.ts';
@@ -161,7 +160,8 @@ export function matchesFilter(refund: Refund, filter: RefundFilter): boolean {
 /** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
 export type RefundRange = RefundFilter & ListRange;
 
-export interface RefundService {
+export interface RefundService
+  extends Pick<FamilyReads<Refund, RefundFilter>, 'find' | 'findMany' | 'list' | 'count' | 'totals'> {
   /**
    * Gives a payer money back: from what can be withdrawn, or from what still waits for its release. With an
    * idempotency key, the same key and input give the same refund, `replayed`.
@@ -179,21 +179,8 @@ export interface RefundService {
    * @throws UnavailableError (NOT_OFFERED)
    */
   find(tenant: Tenant, reference: string): Promise<Refund | null>;
-  /** Finds refunds, in the order of the ids; null where not found. */
-  findMany(tenant: Tenant, refundIds: readonly string[]): Promise<(Refund | null)[]>;
   /** Lists the refunds of resources, oldest first, in the order of the ids; null where the service does not report them. */
   ofResources(tenant: Tenant, type: RefundedType, ids: readonly string[]): Promise<(Refund[] | null)[]>;
-  /** @throws UnavailableError (NOT_OFFERED) */
-  list(
-    tenant: Tenant,
-    range: RefundRange,
-  ): Promise<{ items: { place: number; refund: Refund }[]; more: boolean }>;
-  count(tenant: Tenant, filter: RefundFilter): Promise<number>;
-  /**
-   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
-   * @throws UnavailableError (NOT_OFFERED)
-   */
-  totals(tenant: Tenant, filter: RefundFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /** Refuses a subscription where no refund would ever be announced. @throws UnavailableError (NOT_OFFERED) */
   assertAnnounced(): void;
 }

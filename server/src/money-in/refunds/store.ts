@@ -51,7 +51,7 @@ export async function listRefunds(
   sql: Sql,
   tenant: Tenant,
   { end, limit, after, before, ...filter }: RefundRange,
-): Promise<{ place: number; refund: StoredRefund }[]> {
+): Promise<{ place: number; resource: StoredRefund }[]> {
   const rows = await selectFiltered<Selectable<Tables['refund']>>(
     sql,
     tenant,
@@ -59,7 +59,7 @@ export async function listRefunds(
     conditionsOf(filter),
     { end, limit, after, before },
   );
-  return rows.map((row) => ({ place: row.number, refund: toRefund(row) }));
+  return rows.map((row) => ({ place: row.number, resource: toRefund(row) }));
 }
 
 export function countRefunds(sql: Sql, tenant: Tenant, filter: RefundFilter): Promise<number> {

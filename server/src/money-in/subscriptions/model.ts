@@ -4,7 +4,7 @@ import { DAY_MS } from '../../kernel/clock.ts';
 import { UpstreamError } from '../../kernel/errors.ts';
 import { deterministicId } from '../../kernel/ids.ts';
 import type { Language } from '../../kernel/language.ts';
-import type { ListRange } from '../../kernel/list-range.ts';
+import type { FamilyReads, ListRange } from '../../kernel/list-range.ts';
 import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { idempotencyKeyText, notNull, optionalLimit } from '../../kernel/text.ts';
@@ -16,8 +16,7 @@ import {
   returnedCreditFromJson,
   txidOf,
 } from '../pix/model.ts';
-import type { Interval } from './calendar.ts';
-import { INTERVALS } from './calendar.ts';
+import { INTERVALS, type Interval } from './calendar.ts';
 
 // Recurring PIX (Pix Automático, journey 3): one code authorises a subscription and pays its first cycle.
 
@@ -275,7 +274,7 @@ export interface SubscriptionFilter {
 export interface SubscriptionService<
   S extends Subscription = Subscription,
   C extends SubscriptionCycle = SubscriptionCycle,
-> {
+> extends Omit<FamilyReads<S, SubscriptionFilter>, 'totals'> {
   /** Refuses a text that cannot be a subscription's id. @throws ValidationError */
   assertId(subscriptionId: string): void;
   /**
@@ -291,25 +290,6 @@ export interface SubscriptionService<
    * @throws NotFoundError; in front of another service UnavailableError (NOT_OFFERED)
    */
   cancel(tenant: Tenant, subscriptionId: string): Promise<{ subscription: S; replayed: boolean }>;
-  /** Finds a subscription; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
-  find(tenant: Tenant, subscriptionId: string): Promise<S | null>;
-  /** Finds subscriptions, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
-  findMany(tenant: Tenant, subscriptionIds: readonly string[]): Promise<(S | null)[]>;
-  /**
-   * Finds a subscription with the version of the tenant's log at which its state holds.
-   * @throws UnavailableError (NOT_OFFERED)
-   */
-  findWithVersion(
-    tenant: Tenant,
-    subscriptionId: string,
-  ): Promise<{ version: number; subscription: S } | null>;
-  list(
-    tenant: Tenant,
-    range: ListRange & SubscriptionFilter,
-  ): Promise<{ items: { place: number; subscription: S }[]; more: boolean }>;
-  /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
-  listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: S[]; total: number }>;
-  count(tenant: Tenant, filter: SubscriptionFilter): Promise<number>;
   /** Lists cycles of a subscription, newest first. The place of a cycle is its number. */
   cycles(tenant: Tenant, subscriptionId: string, range: ListRange): Promise<{ items: C[]; more: boolean }>;
   countCycles(tenant: Tenant, subscriptionId: string): Promise<number>;

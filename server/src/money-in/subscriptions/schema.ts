@@ -266,7 +266,7 @@ builder.queryFields((t) => ({
       const cursors = context.listCursors('subscriptions');
       const range = rangeOf(cursors, args);
       const { items, more } = await context.services.subscriptions.list(caller.tenant, { ...range, status });
-      const nodes = items.map(({ place, subscription }) => ({ place, node: subscription }));
+      const nodes = items.map(({ place, resource }) => ({ place, node: resource }));
       return connectionOf(cursors, nodes, {
         ...pagesBeside(range, more),
         total: () => context.services.subscriptions.count(caller.tenant, { status }),

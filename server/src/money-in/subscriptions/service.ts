@@ -157,7 +157,7 @@ export function createSubscriptionService({
         listSubscriptions(database.sql, tenant, { end: 'first', limit, offset }),
         countSubscriptions(database.sql, tenant, {}),
       ]);
-      return { items: rows.map(({ subscription }) => subscription), total };
+      return { items: rows.map(({ resource: subscription }) => subscription), total };
     },
     count: (tenant, filter) => countSubscriptions(database.sql, tenant, filter),
 

@@ -56,7 +56,7 @@ export async function selectWithHead(
   sql: Sql,
   tenant: Tenant,
   subscriptionId: string,
-): Promise<{ version: number; subscription: StoredSubscription } | null> {
+): Promise<{ version: number; resource: StoredSubscription } | null> {
   if (!isSubscriptionId(subscriptionId)) return null;
   const row = await ofTenant(sql, 'pix_subscription', tenant)
     .selectAll('pix_subscription')
@@ -64,7 +64,7 @@ export async function selectWithHead(
     .where('subscription_id', '=', subscriptionId)
     .executeTakeFirst();
   // What readers see of a subscription is in its own row.
-  return row ? { version: row.head, subscription: toSubscription(row, null) } : null;
+  return row ? { version: row.head, resource: toSubscription(row, null) } : null;
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -72,7 +72,7 @@ export async function listSubscriptions(
   sql: Sql,
   tenant: Tenant,
   { end, limit, offset = 0, after, before, status }: ListRange & SubscriptionFilter & { offset?: number },
-): Promise<{ place: number; subscription: StoredSubscription }[]> {
+): Promise<{ place: number; resource: StoredSubscription }[]> {
   const table = 'pix_subscription';
   const rows = await selectPage<SubscriptionRow>(sql, tenant, {
     table,
@@ -83,7 +83,7 @@ export async function listSubscriptions(
     limit,
     offset,
   });
-  const items = rows.map((row) => ({ place: row.number, subscription: toSubscription(row, null) }));
+  const items = rows.map((row) => ({ place: row.number, resource: toSubscription(row, null) }));
   return end === 'first' ? items : items.reverse();
 }
 

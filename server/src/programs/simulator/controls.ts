@@ -130,7 +130,7 @@ export function createControls({
 
     async refundable(tenant) {
       const { items } = await cardPayments.list(tenant, { end: 'first', limit: MAX_LINES, status: ['paid'] });
-      return items.map(({ payment: { orderCode, amountCents, description, paidAt } }) => ({
+      return items.map(({ resource: { orderCode, amountCents, description, paidAt } }) => ({
         orderCode,
         amountCents,
         description,
@@ -280,7 +280,7 @@ export function createControls({
 
     async subscriptions(tenant) {
       const { items } = await subscriptions.list(tenant, { end: 'first', limit: MAX_PIX_LINES });
-      const ids = items.map(({ subscription }) => subscription.subscriptionId);
+      const ids = items.map(({ resource }) => resource.subscriptionId);
       // A list leaves the cycles out.
       const whole = await subscriptions.findMany(tenant, ids);
       return whole.flatMap((subscription) => (subscription ? [toSubscriptionLine(subscription)] : []));

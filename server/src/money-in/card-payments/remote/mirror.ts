@@ -1,17 +1,13 @@
+import { type Family, type FamilyMirror, observationsOf } from '../../../upstream/family-mirror.ts';
 import type { MirroredRow } from '../../../upstream/mirror-store.ts';
-import {
-  type MirroredPayments,
-  observationsOf,
-  type PaymentFamily,
-} from '../../../upstream/payment-mirror.ts';
 import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
 import { type CardPayment, canFollow, cardPaymentFromJson, isFinal } from '../model.ts';
 import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
 
 /** The mirror of the service's card payments. */
-export type MirroredCardPayments = MirroredPayments<UpstreamCardPayment>;
+export type MirroredCardPayments = FamilyMirror<UpstreamCardPayment>;
 
-export const cardPaymentFamily: PaymentFamily<CardPayment, UpstreamCardPayment> = {
+export const cardPaymentFamily: Family<CardPayment, UpstreamCardPayment> = {
   resource: 'card_payment',
   idOf: ({ orderCode }) => orderCode,
   merge: mergeUpstreamCardPayment,

@@ -59,7 +59,7 @@ builder.subscriptionFields((t) => ({
           ? await context.services.cardPayments.findWithVersion(caller.tenant, orderCode)
           : null;
         if (!found) throw new NotFoundError('Card payment not found');
-        const { version, payment } = found;
+        const { version, resource: payment } = found;
         return {
           version,
           first: (cursor: string) => stateUpdate(payment, cursor),

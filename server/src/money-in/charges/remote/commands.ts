@@ -1,9 +1,9 @@
 import { behindChange } from '../../../kernel/errors.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { assertTaken } from '../../../upstream/families.ts';
+import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
 import type { RequestKind } from '../../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../../upstream/keyed-requests.ts';
-import type { MirroredPayments } from '../../../upstream/payment-mirror.ts';
 import { refusalOfCreation } from '../../../upstream/responses.ts';
 import { notConfigured, pixResourceFromJson } from '../../pix/model.ts';
 import {
@@ -29,7 +29,7 @@ export interface ChargeRequests {
 export function createChargeRequests({
   mirror,
   ...facade
-}: UpstreamDependencies & { mirror: MirroredPayments<UpstreamCharge> }): ChargeRequests {
+}: UpstreamDependencies & { mirror: FamilyMirror<UpstreamCharge> }): ChargeRequests {
   const requests = createKeyedRequests<ChargeRequest, UpstreamCharge>(facade, {
     kind: 'createCharge',
     inWords: 'creating charges',

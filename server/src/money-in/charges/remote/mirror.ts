@@ -1,10 +1,10 @@
-import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
+import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import { canFollow, isFinal, pixResourceFromJson } from '../../pix/model.ts';
 import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
 import { type Charge, chargeBeganAt, kindOfCharge } from '../model.ts';
 import { mergeUpstreamCharge, type UpstreamCharge } from '../upstream-charge.ts';
 
-export const chargeFamily: PaymentFamily<Charge, UpstreamCharge> = {
+export const chargeFamily: Family<Charge, UpstreamCharge> = {
   resource: 'charge',
   idOf: ({ chargeId }) => chargeId,
   merge: mergeUpstreamCharge,

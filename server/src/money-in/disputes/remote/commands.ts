@@ -1,9 +1,9 @@
 import { behindChange, NotFoundError, type PaymentError, UnavailableError } from '../../../kernel/errors.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { assertTaken } from '../../../upstream/families.ts';
+import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
 import type { RequestKind } from '../../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../../upstream/keyed-requests.ts';
-import type { MirroredPayments } from '../../../upstream/payment-mirror.ts';
 import { invalidInput, isKeyConflict, keyUsed, messageOf, refusalOf } from '../../../upstream/responses.ts';
 import type { UpstreamAnswer } from '../../../upstream/upstream.ts';
 import { type DisputeService, evidenceInput, isAnyDisputeId } from '../model.ts';
@@ -27,7 +27,7 @@ export interface DisputeRequests {
 export function createDisputeRequests({
   mirror,
   ...facade
-}: UpstreamDependencies & { mirror: MirroredPayments<UpstreamDispute> }): DisputeRequests {
+}: UpstreamDependencies & { mirror: FamilyMirror<UpstreamDispute> }): DisputeRequests {
   const requests = createKeyedRequests<Wanted, UpstreamDispute>(facade, {
     kind: 'submitDisputeEvidence',
     inWords: 'submitting evidence',

@@ -1,9 +1,9 @@
+import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import type { MirroredRow } from '../../../upstream/mirror-store.ts';
-import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
 import { type Dispute, disputeFromJson, isFinal } from '../model.ts';
 import { mergeUpstreamDispute, type UpstreamDispute } from '../upstream-dispute.ts';
 
-export const disputeFamily: PaymentFamily<Dispute, UpstreamDispute> = {
+export const disputeFamily: Family<Dispute, UpstreamDispute> = {
   resource: 'dispute',
   idOf: ({ disputeId }) => disputeId,
   merge: mergeUpstreamDispute,

@@ -7,16 +7,9 @@ import {
   requestOptionsFor,
   type UpstreamDependencies,
 } from '../../../upstream/dependencies.ts';
-import { createEndpoints, type Endpoint } from '../../../upstream/endpoint-availability.ts';
-import {
-  countMirroredRange,
-  listMirroredRange,
-  type MirrorRange,
-  type RangeFilter,
-} from '../../../upstream/mirror-lists.ts';
+import type { Endpoint } from '../../../upstream/endpoint-availability.ts';
+import { createFamilyReads } from '../../../upstream/family-reads.ts';
 import { listMirrored, selectMirrored } from '../../../upstream/mirror-store.ts';
-import { createPaymentLookups } from '../../../upstream/payment-lookups.ts';
-import { mirrorPayments } from '../../../upstream/payment-mirror.ts';
 import type { Read } from '../../../upstream/reads.ts';
 import {
   isSuccess,
@@ -39,9 +32,8 @@ import {
 import type { UpstreamDispute } from '../upstream-dispute.ts';
 import { disputeEventFromWire, disputeFromWire, disputesFromWire } from '../wire.ts';
 import { createDisputeRequests } from './commands.ts';
-import { disputeFamily, disputeOf, observationOf } from './mirror.ts';
+import { disputeFamily } from './mirror.ts';
 
-const GET: Endpoint = { name: 'GET /v1/disputes/{id}', inWords: 'looking a dispute up' };
 const LIST: Endpoint = { name: 'GET /v1/disputes', inWords: 'listing disputes' };
 
 /** The life of a cached page of the service's list. */
@@ -58,22 +50,29 @@ const POLL_MS = 60_000;
  */
 export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<DisputeService> {
   const { sql } = facade.database;
-  const endpoints = createEndpoints(facade.clock);
-  const mirror = mirrorPayments(facade, disputeFamily);
   // The sandbox has none: its balance is made of test payments.
   const isPossible = (environment: Environment) => environment === 'live';
-  const lookups = createPaymentLookups({
-    ...facade,
-    endpoints,
-    mirror,
-    isPossible,
-    endpoint: GET,
-    pathOf: (disputeId) => `/v1/disputes/${disputeId}`,
+  const { readsFor, mirror, endpoints, lookups, ...following } = createFamilyReads<
+    Dispute,
+    UpstreamDispute,
+    DisputeFilter
+  >(facade, {
     family: disputeFamily,
+    endpoint: { name: 'GET /v1/disputes/{id}', inWords: 'looking a dispute up' },
+    pathOf: (disputeId) => `/v1/disputes/${disputeId}`,
     isId: isAnyDisputeId,
-    readClaim: disputeFromWire,
+    isPossible,
     // A 404 may be about the dispute or about the family: its list shows which.
-    onNotFound: (tenant, requestOptions) => readPage(tenant, 0, requestOptions).then(() => undefined),
+    onNotFound: async (tenant, requestOptions) => void (await readPage(tenant, 0, requestOptions)),
+    offered,
+    beforeList: refreshList,
+    rangeOf: ({ status, createdAfter, createdBefore, ...details }) => ({
+      status,
+      period: { from: createdAfter, before: createdBefore },
+      details: { asked: askedOf(disputeConditions, details) },
+    }),
+    readClaim: disputeFromWire,
+    readEvent: disputeEventFromWire,
     pollInterval: ({ status }) => (isUndecided(status) || status === 'unknown' ? POLL_MS : null),
   });
   const requests = createDisputeRequests({ ...facade, mirror });
@@ -133,35 +132,18 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     return listReads;
   }
 
-  /** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>(read: Promise<Value>) =>
-    withNotOffered('Reading disputes', withUpstreamErrors(read));
-
   /** Brings the mirror up to date, once for all that ask at the same time. */
   async function refreshList(tenant: Tenant, requester: Requester): Promise<void> {
     if (!isPossible(tenant.environment)) return;
-    const listReads = await offered(shared(tenantKey(tenant), () => readList(tenant, requester)));
+    const listReads = await offered(
+      withUpstreamErrors(shared(tenantKey(tenant), () => readList(tenant, requester))),
+    );
     for (const { at, stale } of listReads) requester.onRead(at, stale);
-  }
-
-  const rangeOf = ({ status, createdAfter, createdBefore, ...details }: DisputeFilter): RangeFilter => ({
-    status,
-    period: { from: createdAfter, before: createdBefore },
-    details: { asked: askedOf(disputeConditions, details) },
-  });
-
-  async function list(
-    tenant: Tenant,
-    filter: DisputeFilter,
-    place: Omit<MirrorRange, keyof RangeFilter>,
-  ): Promise<{ place: number; dispute: Dispute }[]> {
-    const range = { ...rangeOf(filter), ...place, allOf: null };
-    const rows = await listMirroredRange(sql, tenant, 'dispute', range);
-    return rows.map(({ place, observed }) => ({ place, dispute: disputeOf(observed) }));
   }
 
   return {
     serviceFor: (requester) => ({
+      ...readsFor(requester),
       assertId: (disputeId) =>
         assertIdForm('disputeId', isAnyDisputeId(disputeId), 'dsp_ and what the service has given'),
       submitEvidence: requests.submitEvidence,
@@ -169,52 +151,14 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       accept: async () => {
         throw notOffered('Accepting a dispute');
       },
-      async find(tenant, disputeId) {
-        const found = lookups.findMany(tenant, [disputeId], requester);
-        return (await offered(found))[0] ?? null;
-      },
-      findMany: (tenant, disputeIds) => offered(lookups.findMany(tenant, disputeIds, requester)),
-      async findWithVersion(tenant, disputeId) {
-        const found = await offered(lookups.findWithVersion(tenant, disputeId, requester));
-        return found && { version: found.version, dispute: found.payment };
-      },
       // The service does not report which disputes a payment has.
       ofResources: async (_, __, ids) => ids.map(() => null),
-      async list(tenant, { end, limit, after, before, ...filter }) {
-        await refreshList(tenant, requester);
-        const found = await list(tenant, filter, { end, limit: limit + 1, after, before });
-        const more = found.length > limit;
-        // One row too many was read, at the end that was read last.
-        return { items: !more || end === 'last' ? found.slice(-limit) : found.slice(0, limit), more };
-      },
-      async listPage(tenant, { limit, offset, ...filter }) {
-        await refreshList(tenant, requester);
-        const [items, total] = await Promise.all([
-          list(tenant, filter, { end: 'first', limit, offset }),
-          countMirroredRange(sql, tenant, 'dispute', rangeOf(filter)),
-        ]);
-        return { items: items.map(({ dispute }) => dispute), total };
-      },
-      async count(tenant, filter) {
-        await refreshList(tenant, requester);
-        return countMirroredRange(sql, tenant, 'dispute', rangeOf(filter));
-      },
     }),
 
-    poll: lookups.poll,
-    refresh: lookups.refresh,
-
-    readWebhook(payload) {
-      const claim = disputeEventFromWire(payload);
-      return (
-        claim && {
-          resource: 'dispute',
-          reference: claim.disputeId,
-          observation: observationOf(claim, null),
-        }
-      );
-    },
-
+    ...following,
     requests: requests.kinds,
   };
 }
+
+/** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
+const offered = <Value>(read: Promise<Value>) => withNotOffered('Reading disputes', read);

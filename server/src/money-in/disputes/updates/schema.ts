@@ -56,7 +56,7 @@ builder.subscriptionFields((t) => ({
         disputes.assertId(disputeId);
         const found = await disputes.findWithVersion(caller.tenant, disputeId);
         if (!found) throw new NotFoundError('Dispute not found');
-        const { version, dispute } = found;
+        const { version, resource: dispute } = found;
         return {
           version,
           first: (cursor: string) => stateUpdate(dispute, cursor, context.clock.now()),

@@ -5,10 +5,10 @@ import type { Tenant } from '../../../kernel/tenant.ts';
 import { checkOrder } from '../../../upstream/closed-orders.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import { assertTaken } from '../../../upstream/families.ts';
+import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
 import type { RequestKind } from '../../../upstream/intents/operations.ts';
 import { createKeyedRequests, type KeyedRequest } from '../../../upstream/keyed-requests.ts';
 import type { MirroredRow } from '../../../upstream/mirror-store.ts';
-import type { MirroredPayments } from '../../../upstream/payment-mirror.ts';
 import { refusalOfCreation } from '../../../upstream/responses.ts';
 import {
   assertCallbackUrl,
@@ -84,7 +84,7 @@ export function createPaymentRequests({
   ...facade
 }: UpstreamDependencies &
   PaymentRequestDependencies & {
-    mirror: MirroredPayments<UpstreamPayment>;
+    mirror: FamilyMirror<UpstreamPayment>;
     refreshUnpaid: RefreshUnpaid;
   }): PaymentRequests {
   const spec: Omit<KeyedRequest<WantedPayment, UpstreamPayment>, 'kind'> = {

@@ -1,10 +1,10 @@
-import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
+import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import { canFollow, isFinal } from '../../pix/model.ts';
 import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
 import { type Payment, paymentBeganAt, paymentFromJson } from '../model.ts';
 import { mergeUpstreamPayment, type UpstreamPayment } from '../upstream-payment.ts';
 
-export const paymentFamily: PaymentFamily<Payment, UpstreamPayment> = {
+export const paymentFamily: Family<Payment, UpstreamPayment> = {
   resource: 'payment',
   idOf: ({ paymentId }) => paymentId,
   merge: mergeUpstreamPayment,

@@ -1,7 +1,7 @@
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
-import { mirrorPayments } from '../../../upstream/payment-mirror.ts';
 import { notOffered } from '../../../upstream/responses.ts';
 import { createRefreshUnpaid, type RefreshUnpaid } from '../../checkout/remote/token-commands.ts';
+import { assertIdForm } from '../../pix/model.ts';
 import { createRemotePixReads } from '../../pix/remote/service.ts';
 import { PAYMENT_METHODS } from '../methods.ts';
 import {
@@ -14,7 +14,7 @@ import {
 import type { UpstreamPayment } from '../upstream-payment.ts';
 import { paymentEventFromWire, paymentFromWire } from '../wire.ts';
 import { createPaymentRequests, type PaymentRequestDependencies } from './commands.ts';
-import { observationOf, paymentFamily } from './mirror.ts';
+import { paymentFamily } from './mirror.ts';
 
 /**
  * Payments in front of another service. The document shows no operation in a form that a payment could be created by, so they
@@ -23,30 +23,31 @@ import { observationOf, paymentFamily } from './mirror.ts';
 export function createRemotePayments(
   facade: UpstreamDependencies & PaymentRequestDependencies,
 ): RemoteSlice<PaymentService> & { refreshUnpaid: RefreshUnpaid } {
-  const { lookups, readsFor } = createRemotePixReads<Payment, UpstreamPayment, PaymentFilter, PaymentFilter>(
-    facade,
-    {
-      family: paymentFamily,
-      path: '/v1/payments',
-      inWords: 'PIX payments',
-      lookup: 'a PIX payment',
-      idName: 'paymentId',
-      idForm: 'psa_ and what the service has given',
-      isId: isAnyPaymentId,
-      conditions: paymentConditions,
-      kind: 'method',
-      kinds: [...PAYMENT_METHODS, 'unknown'],
-      filterOf: (filter) => filter,
-      readClaim: paymentFromWire,
-    },
-  );
-  const mirror = mirrorPayments(facade, paymentFamily);
+  const { readsFor, lookups, mirror, endpoints, ...following } = createRemotePixReads<
+    Payment,
+    UpstreamPayment,
+    PaymentFilter,
+    PaymentFilter
+  >(facade, {
+    family: paymentFamily,
+    path: '/v1/payments',
+    inWords: 'PIX payments',
+    lookup: 'a PIX payment',
+    isId: isAnyPaymentId,
+    conditions: paymentConditions,
+    kind: 'method',
+    kinds: [...PAYMENT_METHODS, 'unknown'],
+    filterOf: (filter) => filter,
+    readClaim: paymentFromWire,
+    readEvent: paymentEventFromWire,
+  });
   const refreshUnpaid = createRefreshUnpaid({ find: mirror.find, lookUp: lookups.lookUp });
   const requests = createPaymentRequests({ ...facade, mirror, refreshUnpaid });
 
   return {
     serviceFor: (requester) => ({
       ...readsFor(requester),
+      assertId: (id) => assertIdForm('paymentId', isAnyPaymentId(id), 'psa_ and what the service has given'),
       create: (tenant, input) => requests.create(tenant, input, requester),
       startCheckout: (tenant, token, input) => requests.startCheckout(tenant, token, input, requester),
       // The document shows no operation that ends a pending payment before its time.
@@ -56,20 +57,7 @@ export function createRemotePayments(
     }),
 
     refreshUnpaid,
-    poll: lookups.poll,
-    refresh: lookups.refresh,
-
-    readWebhook(payload) {
-      const claim = paymentEventFromWire(payload);
-      return (
-        claim && {
-          resource: 'payment',
-          reference: claim.paymentId,
-          observation: observationOf(claim, null),
-        }
-      );
-    },
-
+    ...following,
     requests: requests.kinds,
   };
 }

@@ -11,13 +11,13 @@ import type { Wallet } from '../../../money-out/wallet/model.ts';
 import { requestOptionsFor, type UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../../upstream/families.ts';
+import type { FamilyLookups } from '../../../upstream/family-lookups.ts';
+import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
 import { InDoubtError, type LookupResult, type RequestKind } from '../../../upstream/intents/operations.ts';
 import { intents as intentRecords } from '../../../upstream/intents/store.ts';
 import { type Intent, intentKey, isOpen } from '../../../upstream/intents/transitions.ts';
 import { createKeyedRequests } from '../../../upstream/keyed-requests.ts';
 import { selectMirrored } from '../../../upstream/mirror-store.ts';
-import type { PaymentLookups } from '../../../upstream/payment-lookups.ts';
-import type { MirroredPayments } from '../../../upstream/payment-mirror.ts';
 import {
   errorCodeOf,
   invalidInput,
@@ -87,8 +87,8 @@ export function createRefundRequests({
   /** The lookup of a refund. */
   endpoint: Endpoint;
   endpoints: Endpoints;
-  mirror: MirroredPayments<UpstreamRefund>;
-  lookups: Pick<PaymentLookups<Refund>, 'findMany'>;
+  mirror: FamilyMirror<UpstreamRefund>;
+  lookups: Pick<FamilyLookups<Refund>, 'findMany'>;
   /** Reads the wallet, for the figures of a refusal. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): RefundRequests {

@@ -1,8 +1,8 @@
-import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
+import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import { isFinal, type RefundSnapshot, refundFromJson } from '../model.ts';
 import { mergeUpstreamRefund, type UpstreamRefund } from '../upstream-refund.ts';
 
-export const refundFamily: PaymentFamily<RefundSnapshot, UpstreamRefund> = {
+export const refundFamily: Family<RefundSnapshot, UpstreamRefund> = {
   resource: 'refund',
   idOf: ({ refundId }) => refundId,
   merge: mergeUpstreamRefund,

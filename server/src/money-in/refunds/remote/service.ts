@@ -1,13 +1,10 @@
 import { askedOf } from '../../../kernel/list-filter.ts';
-import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { Wallet } from '../../../money-out/wallet/model.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
-import { createEndpoints, type Endpoint } from '../../../upstream/endpoint-availability.ts';
+import type { Endpoint } from '../../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../../upstream/families.ts';
-import { countMirroredRange, listMirroredRange, totalsOfMirrored } from '../../../upstream/mirror-lists.ts';
-import { createPaymentLookups } from '../../../upstream/payment-lookups.ts';
-import { mirrorPayments } from '../../../upstream/payment-mirror.ts';
+import { createFamilyReads } from '../../../upstream/family-reads.ts';
 import { withNotOffered, withUpstreamErrors } from '../../../upstream/responses.ts';
 import {
   isFinal,
@@ -19,11 +16,11 @@ import {
   type RefundFilter,
   type RefundService,
   refundConditions,
-  refundFromJson,
 } from '../model.ts';
+import type { UpstreamRefund } from '../upstream-refund.ts';
 import { refundEventFromWire, refundFromWire } from '../wire.ts';
 import { createRefundRequests } from './commands.ts';
-import { observationOf, refundFamily } from './mirror.ts';
+import { refundFamily } from './mirror.ts';
 
 const GET: Endpoint = { name: 'GET /v1/refunds/{refundId}', inWords: 'looking a refund up' };
 
@@ -39,90 +36,56 @@ const ALL = { parent: REFUNDED_TYPES, status: REFUND_STATUSES };
 export function createRemoteRefunds(
   facade: UpstreamDependencies & { readWallet: (tenant: Tenant) => Promise<Wallet> },
 ): RemoteSlice<RefundService> {
-  const { sql } = facade.database;
-  const endpoints = createEndpoints(facade.clock);
-  const mirror = mirrorPayments(facade, refundFamily);
-  const lookups = createPaymentLookups({
-    ...facade,
-    endpoints,
-    mirror,
+  const isTaken = facade.families.has('refunds');
+  const { readsFor, lookups, mirror, endpoints, ...following } = createFamilyReads<
+    Refund,
+    UpstreamRefund,
+    RefundFilter
+  >(facade, {
+    family: refundFamily,
     endpoint: GET,
     pathOf: (refundId) => `/v1/refunds/${refundId}`,
-    family: refundFamily,
     isId: isRefundId,
-    isPossible: () => true,
+    offered,
+    beforeList: () => assertTaken(facade, 'refunds', 'Listing refunds'),
+    allOf: ALL,
+    rangeOf: ({ types, status, createdAfter, createdBefore, ...details }) => ({
+      parent: types,
+      status,
+      period: { from: createdAfter, before: createdBefore },
+      details: { asked: askedOf(refundConditions, details) },
+    }),
     readClaim: refundFromWire,
+    readEvent: (payload) => (isTaken ? refundEventFromWire(payload) : null),
     pollInterval: ({ status }) => (isFinal(status) ? null : POLL_MS),
   });
   const requests = createRefundRequests({ ...facade, endpoint: GET, endpoints, mirror, lookups });
-  const isTaken = facade.families.has('refunds');
-
-  /** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>(read: Promise<Value>) =>
-    withNotOffered('Looking a refund up', withUpstreamErrors(read));
-
-  /** Finds a refund by its own id, or by the key of its request. */
-  async function find(tenant: Tenant, reference: string, requester: Requester): Promise<Refund | null> {
-    const key = keyInReference(reference);
-    if (key !== null) return requests.findByKey(tenant, key, requester);
-    return (await lookups.findMany(tenant, [reference], requester))[0] ?? null;
-  }
-
-  const rangeOf = ({ types, status, createdAfter, createdBefore, ...details }: RefundFilter) => ({
-    parent: types,
-    status,
-    period: { from: createdAfter, before: createdBefore },
-    details: { asked: askedOf(refundConditions, details) },
-  });
 
   return {
-    serviceFor: (requester: Requester) => ({
-      request: requests.request,
-      async find(tenant, reference) {
-        assertTaken(facade, 'refunds', 'Looking a refund up');
-        return offered(find(tenant, reference, requester));
-      },
-      findMany: async (tenant, refundIds) =>
-        isTaken ? offered(lookups.findMany(tenant, refundIds, requester)) : refundIds.map(() => null),
-      // The payment has all that the service reports of them: its refundIds.
-      ofResources: async (_, __, ids) => ids.map(() => null),
-      async list(tenant, { end, limit, after, before, ...filter }) {
-        assertTaken(facade, 'refunds', 'Listing refunds');
-        const range = { ...rangeOf(filter), end, limit: limit + 1, after, before, allOf: ALL };
-        const rows = await listMirroredRange(sql, tenant, 'refund', range);
-        const items = rows.map(({ place, observed }) => ({
-          place,
-          refund: refundFromJson(observed.snapshot),
-        }));
-        const more = items.length > limit;
-        // One row too many was read, at the end that was read last.
-        return { items: end === 'last' ? items.slice(-limit) : items.slice(0, limit), more };
-      },
-      async count(tenant, filter) {
-        assertTaken(facade, 'refunds', 'Listing refunds');
-        return countMirroredRange(sql, tenant, 'refund', rangeOf(filter));
-      },
-      async totals(tenant, filter, groupBy) {
-        assertTaken(facade, 'refunds', 'Listing refunds');
-        return totalsOfMirrored(sql, tenant, 'refund', rangeOf(filter), groupBy);
-      },
-      assertAnnounced: () => assertTaken(facade, 'refunds', 'Following refunds'),
-    }),
-
-    poll: lookups.poll,
-    refresh: lookups.refresh,
-
-    readWebhook(payload) {
-      const claim = isTaken ? refundEventFromWire(payload) : null;
-      return (
-        claim && {
-          resource: 'refund',
-          reference: claim.refundId,
-          observation: observationOf(claim, null),
-        }
-      );
+    serviceFor(requester) {
+      const reads = readsFor(requester);
+      return {
+        ...reads,
+        request: requests.request,
+        /** Finds a refund by its own id, or by the key of its request. */
+        async find(tenant, reference) {
+          assertTaken(facade, 'refunds', 'Looking a refund up');
+          const key = keyInReference(reference);
+          if (key === null) return reads.find(tenant, reference);
+          return offered(withUpstreamErrors(requests.findByKey(tenant, key, requester)));
+        },
+        findMany: async (tenant, refundIds) =>
+          isTaken ? reads.findMany(tenant, refundIds) : refundIds.map(() => null),
+        // The payment has all that the service reports of them: its refundIds.
+        ofResources: async (_, __, ids) => ids.map(() => null),
+        assertAnnounced: () => assertTaken(facade, 'refunds', 'Following refunds'),
+      };
     },
 
+    ...following,
     requests: requests.kinds,
   };
 }
+
+/** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
+const offered = <Value>(read: Promise<Value>) => withNotOffered('Looking a refund up', read);

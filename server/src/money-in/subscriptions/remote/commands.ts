@@ -3,9 +3,9 @@ import type { Tenant } from '../../../kernel/tenant.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
 import { assertTaken } from '../../../upstream/families.ts';
+import type { FamilyMirror } from '../../../upstream/family-mirror.ts';
 import type { RequestKind } from '../../../upstream/intents/operations.ts';
 import { createKeyedRequests } from '../../../upstream/keyed-requests.ts';
-import type { MirroredPayments } from '../../../upstream/payment-mirror.ts';
 import {
   assertConclusive,
   isSuccess,
@@ -44,7 +44,7 @@ export function createSubscriptionRequests({
   ...facade
 }: UpstreamDependencies & {
   endpoints: Endpoints;
-  mirror: MirroredPayments<UpstreamSubscription>;
+  mirror: FamilyMirror<UpstreamSubscription>;
 }): SubscriptionRequests {
   const { clock, committer, upstream, reads, pollNow } = facade;
   const requests = createKeyedRequests<WantedSubscription, UpstreamSubscription>(facade, {

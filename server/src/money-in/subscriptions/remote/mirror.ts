@@ -1,12 +1,12 @@
+import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import type { MirroredRow } from '../../../upstream/mirror-store.ts';
-import { observationsOf, type PaymentFamily } from '../../../upstream/payment-mirror.ts';
 import { isFinal, type SubscriptionSnapshot, subscriptionFromJson } from '../model.ts';
 import { mergeUpstreamSubscription, type UpstreamSubscription } from '../upstream-subscription.ts';
 
 /** The one list of the mirror that subscriptions are in. */
 export const PARENT = 'subscription';
 
-export const subscriptionFamily: PaymentFamily<SubscriptionSnapshot, UpstreamSubscription> = {
+export const subscriptionFamily: Family<SubscriptionSnapshot, UpstreamSubscription> = {
   resource: 'subscription',
   idOf: ({ subscriptionId }) => subscriptionId,
   merge: mergeUpstreamSubscription,

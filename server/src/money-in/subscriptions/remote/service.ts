@@ -1,30 +1,21 @@
-import type { ListRange } from '../../../kernel/list-range.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from '../../../upstream/dependencies.ts';
-import { createEndpoints, type Endpoint } from '../../../upstream/endpoint-availability.ts';
-import { countMirroredRange, listMirroredRange } from '../../../upstream/mirror-lists.ts';
-import { countMirrored } from '../../../upstream/mirror-store.ts';
-import { createPaymentLookups } from '../../../upstream/payment-lookups.ts';
-import { mirrorPayments } from '../../../upstream/payment-mirror.ts';
+import { createFamilyReads } from '../../../upstream/family-reads.ts';
 import { withNotOffered } from '../../../upstream/responses.ts';
-import type { RequestOptions } from '../../../upstream/upstream.ts';
 import { assertIdForm } from '../../pix/model.ts';
 import {
   isAnySubscriptionId,
   SUBSCRIPTION_STATUSES,
+  type Subscription,
   type SubscriptionCycle,
+  type SubscriptionFilter,
   type SubscriptionService,
-  type SubscriptionStatus,
 } from '../model.ts';
+import type { UpstreamSubscription } from '../upstream-subscription.ts';
 import { subscriptionEventFromWire, subscriptionFromWire } from '../upstream-wire.ts';
 import { createSubscriptionRequests } from './commands.ts';
-import { observationOf, PARENT, subscriptionFamily, subscriptionOf } from './mirror.ts';
+import { PARENT, subscriptionFamily, subscriptionOf } from './mirror.ts';
 
-const GET: Endpoint = { name: 'GET /v1/subscriptions/{id}', inWords: 'looking a subscription up' };
-const FAMILY: Endpoint = { name: 'GET /v1/subscriptions', inWords: 'subscriptions' };
-
-/** The time for which the family is known to be there, in which a subscription that is not there costs one request. */
-const FAMILY_MAX_AGE_MS = 10 * 60_000;
 /** The time between two looks at a subscription that somebody follows: its days pass slowly, and webhooks come first. */
 const POLL_MS = 60_000;
 
@@ -36,55 +27,24 @@ const ALL = { parent: [PARENT], status: [...SUBSCRIPTION_STATUSES, 'unknown'] };
  * in a form that a subscription could be created or canceled by, so that is done where the operator has named the family.
  */
 export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteSlice<SubscriptionService> {
-  const { sql } = facade.database;
-  const endpoints = createEndpoints(facade.clock);
-  const mirror = mirrorPayments(facade, subscriptionFamily);
-  const lookups = createPaymentLookups({
-    ...facade,
-    endpoints,
-    mirror,
-    endpoint: GET,
-    pathOf: (subscriptionId) => `/v1/subscriptions/${subscriptionId}`,
+  const { readsFor, lookups, mirror, endpoints, ...following } = createFamilyReads<
+    Subscription,
+    UpstreamSubscription,
+    SubscriptionFilter
+  >(facade, {
     family: subscriptionFamily,
+    endpoint: { name: 'GET /v1/subscriptions/{id}', inWords: 'looking a subscription up' },
+    pathOf: (subscriptionId) => `/v1/subscriptions/${subscriptionId}`,
     isId: isAnySubscriptionId,
-    isPossible: () => true,
+    ofFamily: { name: 'GET /v1/subscriptions', inWords: 'subscriptions', path: '/v1/subscriptions' },
+    offered: (read) => withNotOffered('Looking a subscription up', read),
+    allOf: ALL,
+    rangeOf: ({ status }) => ({ status, period: {} }),
     readClaim: subscriptionFromWire,
-    onNotFound: assertFamily,
+    readEvent: subscriptionEventFromWire,
     pollInterval: () => POLL_MS,
   });
   const requests = createSubscriptionRequests({ ...facade, endpoints, mirror });
-
-  /**
-   * Tells a service without this subscription from one without subscriptions: a 404 may mean either. The family's own path is
-   * asked only where the service has never shown a subscription.
-   * @throws UpstreamError where it has no subscriptions, RateLimitError, UpstreamFault
-   */
-  async function assertFamily(tenant: Tenant, requestOptions: RequestOptions): Promise<void> {
-    if ((await countMirrored(sql, tenant, 'subscription', {})) > 0) return;
-    const { environment } = tenant;
-    await endpoints.ask(environment, FAMILY, async () => {
-      const path = '/v1/subscriptions?limit=1' as const;
-      const read = await facade.reads.get(environment, path, { requestOptions, maxAgeMs: FAMILY_MAX_AGE_MS });
-      // Without a list, the path is there for creations.
-      return read.status === 405 ? { ...read, status: 200 } : read;
-    });
-  }
-
-  /** Says that the service has no subscriptions, where it has shown that. @throws UnavailableError, and what `read` throws */
-  const offered = <Value>(read: Promise<Value>) => withNotOffered('Looking a subscription up', read);
-
-  async function list(
-    tenant: Tenant,
-    { status, ...range }: ListRange & { status?: readonly SubscriptionStatus[] | undefined; offset?: number },
-  ) {
-    const rows = await listMirroredRange(sql, tenant, 'subscription', {
-      ...range,
-      status,
-      period: {},
-      allOf: ALL,
-    });
-    return rows.map(({ place, observed }) => ({ place, subscription: subscriptionOf(observed) }));
-  }
 
   /** The cycles that the mirror has of a subscription, newest first. */
   async function cyclesOf(tenant: Tenant, subscriptionId: string): Promise<readonly SubscriptionCycle[]> {
@@ -94,6 +54,7 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
 
   return {
     serviceFor: (requester) => ({
+      ...readsFor(requester),
       assertId: (subscriptionId) =>
         assertIdForm(
           'subscriptionId',
@@ -102,29 +63,6 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
         ),
       create: requests.create,
       cancel: requests.cancel,
-      async find(tenant, subscriptionId) {
-        const found = lookups.findMany(tenant, [subscriptionId], requester);
-        return (await offered(found))[0] ?? null;
-      },
-      findMany: (tenant, subscriptionIds) => offered(lookups.findMany(tenant, subscriptionIds, requester)),
-      async findWithVersion(tenant, subscriptionId) {
-        const found = await offered(lookups.findWithVersion(tenant, subscriptionId, requester));
-        return found && { version: found.version, subscription: found.payment };
-      },
-      async list(tenant, { limit, ...range }) {
-        const found = await list(tenant, { ...range, limit: limit + 1 });
-        const more = found.length > limit;
-        // One row too many was read, at the end that was read last.
-        return { items: range.end === 'last' ? found.slice(-limit) : found.slice(0, limit), more };
-      },
-      async listPage(tenant, { limit, offset }) {
-        const [items, total] = await Promise.all([
-          list(tenant, { end: 'first', limit, offset }),
-          countMirrored(sql, tenant, 'subscription', {}),
-        ]);
-        return { items: items.map(({ subscription }) => subscription), total };
-      },
-      count: (tenant, { status }) => countMirroredRange(sql, tenant, 'subscription', { status, period: {} }),
       async cycles(tenant, subscriptionId, { end, limit, after, before }) {
         const inRange = (await cyclesOf(tenant, subscriptionId)).filter(
           ({ number }) =>
@@ -140,20 +78,7 @@ export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteS
         Promise.all(subscriptionIds.map(async (id) => (await cyclesOf(tenant, id)).slice(0, limit))),
     }),
 
-    poll: lookups.poll,
-    refresh: lookups.refresh,
-
-    readWebhook(payload) {
-      const claim = subscriptionEventFromWire(payload);
-      return (
-        claim && {
-          resource: 'subscription',
-          reference: claim.subscriptionId,
-          observation: observationOf(claim, null),
-        }
-      );
-    },
-
+    ...following,
     requests: requests.kinds,
   };
 }

@@ -65,7 +65,7 @@ builder.subscriptionFields((t) => ({
         subscriptions.assertId(subscriptionId);
         const found = await subscriptions.findWithVersion(caller.tenant, subscriptionId);
         if (!found) throw new NotFoundError('Subscription not found');
-        const { version, subscription } = found;
+        const { version, resource: subscription } = found;
         const occurredAt = subscription.canceledAt ?? subscription.createdAt ?? context.clock.now();
         return {
           version,

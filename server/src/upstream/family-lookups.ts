@@ -3,6 +3,7 @@ import type { Requester } from '../kernel/requester.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
 import { requestOptionsFor, type UpstreamDependencies } from './dependencies.ts';
 import type { Endpoint, Endpoints } from './endpoint-availability.ts';
+import type { Family, FamilyMirror } from './family-mirror.ts';
 import {
   claimPoll,
   isFromBefore,
@@ -12,7 +13,6 @@ import {
   selectOfBefore,
   selectOpen,
 } from './mirror-store.ts';
-import type { MirroredPayments, PaymentFamily } from './payment-mirror.ts';
 import type { Poll } from './poller.ts';
 import { serviceLimit } from './rate-limits.ts';
 import type { Read, ReadOptions } from './reads.ts';
@@ -42,7 +42,7 @@ const IDLE_MS = 30_000;
 const OF_BEFORE_MS = 10 * 60_000;
 
 /** The lookups of single payments of one family: at the service, or from the mirror where it cannot be reached. */
-export interface PaymentLookups<P> {
+export interface FamilyLookups<P> {
   /** Looks up a known payment; an older answer does not do. @throws RateLimitError, UpstreamFault, PaymentError */
   lookUp(
     tenant: Tenant,
@@ -59,13 +59,13 @@ export interface PaymentLookups<P> {
     tenant: Tenant,
     id: string,
     requester: Requester,
-  ): Promise<{ version: number; payment: P } | null>;
+  ): Promise<{ version: number; resource: P } | null>;
   poll: Poll;
   /** @throws RateLimitError, UpstreamFault, PaymentError */
   refresh(tenant: Tenant, ids: readonly string[], requestOptions: RequestOptions): Promise<void>;
 }
 
-export function createPaymentLookups<
+export function createFamilyLookups<
   P extends { version: number; status: string },
   C extends { status: string | null },
 >({
@@ -89,8 +89,8 @@ export function createPaymentLookups<
   /** The endpoint of a lookup. */
   endpoint: Endpoint;
   pathOf: (id: string) => `/v1/${string}`;
-  family: PaymentFamily<P, C>;
-  mirror: MirroredPayments<C>;
+  family: Family<P, C>;
+  mirror: FamilyMirror<C>;
   /** Whether a text can be an id: any other is not looked up. */
   isId: (text: string) => boolean;
   /** Whether an environment has payments of this family: if not, no request is needed. */
@@ -103,7 +103,7 @@ export function createPaymentLookups<
   pollInterval: (payment: P, now: Date) => number | null;
   /** The statuses for which that is not always null; left out, any may be one. */
   polledStatuses?: readonly P['status'][];
-}): PaymentLookups<P> {
+}): FamilyLookups<P> {
   const { resource } = family;
   const paymentOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
   /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
@@ -244,7 +244,7 @@ export function createPaymentLookups<
         await askForEnd(tenant, found.observed, requester);
         found = await read();
       }
-      return found && { version: found.head, payment: paymentOf(found.observed) };
+      return found && { version: found.head, resource: paymentOf(found.observed) };
     },
 
     async poll(tenant, { all, ids }) {

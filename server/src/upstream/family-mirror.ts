@@ -8,10 +8,7 @@ import { type Correction, type Made, mirrored, type Observation, writesOfMirrore
 import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 
 /** The payments of one family in the mirror: their names and rules. `P`: a payment, `C`: what the service shows of one. */
-export interface PaymentFamily<
-  P extends { version: number; status: string },
-  C extends { status: string | null },
-> {
+export interface Family<P extends { version: number; status: string }, C extends { status: string | null }> {
   resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'refund' | 'subscription';
   idOf(claim: C): string;
   /** Merges a claim of a source; null where nothing changes. `changed`: the status before, where subscribers get an update. */
@@ -35,7 +32,7 @@ export interface PaymentFamily<
 }
 
 /** The mirror of one family. */
-export interface MirroredPayments<C> {
+export interface FamilyMirror<C> {
   find(tenant: Tenant, id: string): Promise<MirroredRow | null>;
   /** Records what the service shows. Null where the payment is unknown and too little of it is shown. */
   record(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date): Promise<MirroredRow | null>;
@@ -43,7 +40,7 @@ export interface MirroredPayments<C> {
   recordPage(tenant: Tenant, claims: readonly C[], at: Date): Promise<void>;
 }
 
-export function mirrorPayments<
+export function createFamilyMirror<
   P extends { version: number; status: string },
   C extends { status: string | null },
 >(
@@ -54,8 +51,8 @@ export function mirrorPayments<
     pollNow,
     onCorrection,
   }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
-  family: PaymentFamily<P, C>,
-): MirroredPayments<C> {
+  family: Family<P, C>,
+): FamilyMirror<C> {
   const { resource, confirmsStatus } = family;
   const { read, decide } = observationsOf(family);
 
@@ -149,7 +146,7 @@ export function observationsOf<
   fromJson,
   listedBy,
   eventOf,
-}: PaymentFamily<P, C>) {
+}: Family<P, C>) {
   async function read(reader: Reader, claim: C): Promise<void> {
     const row = await reader.load(mirrored[resource], idOf(claim));
     await readOrder(reader, orderOf(row) ?? orderOf({ resource, snapshot: claim }));

@@ -1,0 +1,160 @@
+import { createCoalescedReads } from '../kernel/coalesce.ts';
+import { type FamilyReads, withoutExtra } from '../kernel/list-range.ts';
+import type { Requester } from '../kernel/requester.ts';
+import { type Environment, type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { RemoteSlice, UpstreamDependencies } from './dependencies.ts';
+import { createEndpoints, type Endpoint, type Endpoints } from './endpoint-availability.ts';
+import { createFamilyLookups, type FamilyLookups } from './family-lookups.ts';
+import { createFamilyMirror, type Family, type FamilyMirror, observationsOf } from './family-mirror.ts';
+import {
+  countMirroredRange,
+  listMirroredRange,
+  type MirrorRange,
+  type RangeFilter,
+  totalsOfMirrored,
+} from './mirror-lists.ts';
+import { countMirrored } from './mirror-store.ts';
+import { withUpstreamErrors } from './responses.ts';
+import type { RequestOptions } from './upstream.ts';
+
+/** The time for which the family is known to be there, in which a resource that is not there costs one request. */
+const FAMILY_MAX_AGE_MS = 10 * 60_000;
+
+/** The part of a slice's port that reads, in front of another service. */
+export interface RemoteReads<R, C, Filter>
+  extends Pick<RemoteSlice<unknown>, 'poll' | 'refresh' | 'readWebhook'> {
+  readsFor(requester: Requester): FamilyReads<R, Filter>;
+  lookups: FamilyLookups<R>;
+  mirror: FamilyMirror<C>;
+  endpoints: Endpoints;
+}
+
+/** Creates the reads of a family: single resources from the service, lists from the mirror. */
+export function createFamilyReads<
+  R extends { version: number; status: string },
+  C extends { status: string | null },
+  Filter extends object,
+>(
+  facade: UpstreamDependencies,
+  {
+    family,
+    endpoint,
+    pathOf,
+    isId,
+    isPossible = () => true,
+    ofFamily,
+    onNotFound,
+    offered = (read) => read,
+    beforeList = () => undefined,
+    allOf = null,
+    rangeOf,
+    readClaim,
+    readEvent,
+    pollInterval,
+    polledStatuses,
+  }: {
+    family: Family<R, C>;
+    /** The endpoint of a lookup, and the path of one. */
+    endpoint: Endpoint;
+    pathOf: (id: string) => `/v1/${string}`;
+    isId: (text: string) => boolean;
+    /** Whether an environment has resources of the family. */
+    isPossible?: (environment: Environment) => boolean;
+    /** The family's own path, which tells a service without a resource from one without the family: a 404 may mean either. */
+    ofFamily?: Endpoint & { path: `/v1/${string}` };
+    /** Called where the service has no such resource and none is known here. @throws what its lookup then throws */
+    onNotFound?: ((tenant: Tenant, requestOptions: RequestOptions) => Promise<void>) | undefined;
+    /** Says that the service has no such family, where it has shown that. @throws UnavailableError, and what `read` throws */
+    offered?: <Value>(read: Promise<Value>) => Promise<Value>;
+    /** Called before each list and sum. @throws what they then throw */
+    beforeList?: (tenant: Tenant, requester: Requester) => Promise<void> | void;
+    /** The values by which the mirror has an index for each list; null where it has none. */
+    allOf?: { parent: readonly string[]; status: readonly string[] } | null;
+    rangeOf: (filter: Filter) => RangeFilter;
+    /** Reads a response; null where it is none. */
+    readClaim: (body: unknown) => C | null;
+    /** Reads the body of a webhook; null where it is about another slice's resource. */
+    readEvent: (payload: unknown) => C | null;
+    pollInterval: (resource: R, now: Date) => number | null;
+    polledStatuses?: readonly R['status'][];
+  },
+): RemoteReads<R, C, Filter> {
+  const { sql } = facade.database;
+  const { resource, idOf, fromJson } = family;
+  const endpoints = createEndpoints(facade.clock);
+  const mirror = createFamilyMirror(facade, family);
+  const { observationOf } = observationsOf(family);
+  const lookups = createFamilyLookups<R, C>({
+    ...facade,
+    ...{ endpoints, endpoint, pathOf, family, mirror, isId, isPossible, readClaim, pollInterval },
+    onNotFound: onNotFound ?? assertFamily,
+    ...(polledStatuses && { polledStatuses }),
+  });
+  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirroredRange>>>();
+
+  /**
+   * Asks for the family's own path, only where the service has never shown a resource. Any answer but 404 and 501 means that it has
+   * the family.
+   * @throws UpstreamError where it has none, RateLimitError, UpstreamFault
+   */
+  async function assertFamily(tenant: Tenant, requestOptions: RequestOptions): Promise<void> {
+    if (!ofFamily || (await countMirrored(sql, tenant, resource, {})) > 0) return;
+    const { environment } = tenant;
+    await endpoints.ask(environment, ofFamily, async () => {
+      const path = `${ofFamily.path}?limit=1` as const;
+      const read = await facade.reads.get(environment, path, { requestOptions, maxAgeMs: FAMILY_MAX_AGE_MS });
+      // Without a list, the path is there for creations.
+      return read.status === 405 ? { ...read, status: 200 } : read;
+    });
+  }
+
+  async function list(tenant: Tenant, range: MirrorRange): Promise<{ place: number; resource: R }[]> {
+    const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(range)}`, () =>
+      listMirroredRange(sql, tenant, resource, { ...range, allOf }),
+    );
+    return rows.map(({ place, observed }) => ({ place, resource: fromJson(observed.snapshot) }));
+  }
+
+  const find = <Found>(found: Promise<Found>) => offered(withUpstreamErrors(found));
+
+  return {
+    lookups,
+    mirror,
+    endpoints,
+    readsFor: (requester) => ({
+      find: async (tenant, id) => (await find(lookups.findMany(tenant, [id], requester)))[0] ?? null,
+      findMany: (tenant, ids) => find(lookups.findMany(tenant, ids, requester)),
+      findWithVersion: (tenant, id) => find(lookups.findWithVersion(tenant, id, requester)),
+      async list(tenant, { end, limit, after, before, ...filter }) {
+        await beforeList(tenant, requester);
+        const range = { ...rangeOf(filter as unknown as Filter), end, limit: limit + 1, after, before };
+        return withoutExtra(await list(tenant, range), { end, limit });
+      },
+      async listPage(tenant, { limit, offset, ...filter }) {
+        await beforeList(tenant, requester);
+        const range = rangeOf(filter as unknown as Filter);
+        const [items, total] = await Promise.all([
+          list(tenant, { ...range, end: 'first', limit, offset }),
+          countMirroredRange(sql, tenant, resource, range),
+        ]);
+        return { items: items.map((item) => item.resource), total };
+      },
+      async count(tenant, filter) {
+        await beforeList(tenant, requester);
+        return countMirroredRange(sql, tenant, resource, rangeOf(filter));
+      },
+      async totals(tenant, filter, groupBy) {
+        await beforeList(tenant, requester);
+        return totalsOfMirrored(sql, tenant, resource, rangeOf(filter), groupBy);
+      },
+    }),
+
+    poll: lookups.poll,
+    refresh: lookups.refresh,
+
+    readWebhook(payload) {
+      const claim = readEvent(payload);
+      return claim && { resource, reference: idOf(claim), observation: observationOf(claim, null) };
+    },
+  };
+}
