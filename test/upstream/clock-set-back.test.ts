@@ -60,7 +60,7 @@ describeOnDatabase('what was seen by a clock that was an hour ahead', (open) => 
     expect(await read()).toEqual([2_000, 'paid']);
     await remote.poll(tenant, { all: true, ids: [] });
     expect(await payments.list(tenant, { end: 'first', limit: 9 })).toMatchObject({
-      items: [{ payment: { status: 'paid' } }, { payment: { status: 'paid' } }],
+      items: [{ resource: { status: 'paid' } }, { resource: { status: 'paid' } }],
     });
   });
 

@@ -834,12 +834,15 @@ describe('a card payment, looked up', () => {
   test('A subscription begins with the known payment, without a request', async () => {
     const { person, tenant, script, create } = await start();
     const { payment } = await person.create(tenant, { valueCents: 80 });
-    expect(await person.findWithVersion(tenant, payment.orderCode)).toEqual({ version: 1, payment });
+    expect(await person.findWithVersion(tenant, payment.orderCode)).toEqual({
+      version: 1,
+      resource: payment,
+    });
     expect(script.requests).toHaveLength(1);
     const other = create(99);
     expect(await person.findWithVersion(tenant, other.orderCode)).toMatchObject({
       version: 2,
-      payment: { amountCents: 99 },
+      resource: { amountCents: 99 },
     });
     expect(await person.findWithVersion(tenant, 'NONE')).toBeNull();
   });

@@ -192,7 +192,7 @@ test('A list in which nothing can be read is an error where no dispute is known,
     await expect(merchant.count(tenant, {})).rejects.toMatchObject({ code: 'UPSTREAM_UNAVAILABLE' });
     kept.push({ ...readable, disputeId: 'dsp_2' });
     clock.advance(MINUTE);
-    expect((await listed()).items).toMatchObject([{ dispute: { disputeId: 'dsp_2' } }]);
+    expect((await listed()).items).toMatchObject([{ resource: { disputeId: 'dsp_2' } }]);
     kept.pop();
     await webhook({ event: 'dispute.opened', ...readable });
     clock.advance(MINUTE);
