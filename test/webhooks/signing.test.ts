@@ -1,7 +1,12 @@
 import { createHmac } from 'node:crypto';
 import { Webhook, WebhookVerificationError } from 'standardwebhooks';
 import { afterEach, beforeEach, describe, expect, test, vi } from 'vitest';
-import { isSignedWith, newWebhookSecret, signedHeaders } from '../../server/src/webhooks/signing.ts';
+import {
+  isSignedWith,
+  newWebhookSecret,
+  signedAgain,
+  signedHeaders,
+} from '../../server/src/webhooks/signing.ts';
 
 const AT = new Date('2026-03-02T12:00:00.900Z');
 const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
@@ -68,6 +73,71 @@ describe('a signature', () => {
   test('A standard verifier refuses a message with another secret', () => {
     expect(() => new Webhook(newWebhookSecret()).verify(BODY, signed())).toThrow(WebhookVerificationError);
   });
+});
+
+test('The headers of a delivery say which state it reports, where that is known, and sign with each secret', () => {
+  const headers = signedHeaders({
+    webhookId: 'whd_1',
+    resourceVersion: 7,
+    occurredAt: new Date('2026-03-02T11:59:00.000Z'),
+    body: BODY,
+    secrets: [SECRET, 'whsec_AAAA'],
+    at: AT,
+  });
+  expect(headers).toMatchObject({
+    ...signed(),
+    'x-webhook-resource-version': '7',
+    'x-webhook-occurred-at': '2026-03-02T11:59:00.000Z',
+    'webhook-signature': expect.stringMatching(/^v1,Ha7g\S+ v1,\S+$/),
+  });
+  expect(headers['webhook-signature']!.split(' ')[1]).toBe(
+    signedHeaders({ webhookId: 'whd_1', body: BODY, secrets: ['whsec_AAAA'], at: AT })['webhook-signature'],
+  );
+});
+
+describe('a relayed webhook', () => {
+  /** An instant behind that of the signature, which has whole seconds. */
+  const behind = (ms: number) => new Date(Math.floor(AT.getTime() / 1_000) * 1_000 + ms);
+  const again = (headers: Record<string, string>, at: Date, { cameAt = AT, secrets = [SECRET] } = {}) =>
+    signedAgain(headers, { body: BODY, secrets, cameAt, at });
+
+  test('A relayed webhook is signed again, with all secrets, once it is more than four minutes old', () => {
+    const other = newWebhookSecret();
+    expect(again(signed(), behind(240_000))).toEqual(signed());
+    const late = again(signed(), behind(240_001), { secrets: [other, SECRET] });
+    const fresh = signedHeaders({
+      webhookId: 'whd_1',
+      body: BODY,
+      secrets: [other, SECRET],
+      at: behind(240_001),
+    });
+    expect(late).toEqual({
+      ...signed(),
+      'webhook-timestamp': fresh['webhook-timestamp'],
+      'webhook-signature': fresh['webhook-signature'],
+    });
+  });
+
+  test('A relayed webhook that was old when it came stays as it came', () => {
+    const later = { cameAt: behind(300_001) };
+    expect(again(signed(), behind(400_000), later)).toEqual(signed());
+    expect(again(signed(), behind(400_000), { cameAt: behind(-300_001) })).toEqual(signed());
+    expect(again(signed(), behind(400_000), { cameAt: behind(300_000) })).not.toEqual(signed());
+  });
+
+  test('A relayed webhook that no secret has signed stays as it came', () => {
+    expect(again(signed(), behind(400_000), { secrets: [newWebhookSecret()] })).toEqual(signed());
+    const both = { ...signed(), 'webhook-signature': `v1,AAAA ${signed()['webhook-signature']}` };
+    expect(again(both, behind(400_000))['webhook-timestamp']).toBe('1772453200');
+  });
+
+  test.each(['webhook-id', 'webhook-timestamp', 'webhook-signature'])(
+    'A relayed webhook without %s stays as it came',
+    (name) => {
+      const { [name]: _, ...rest } = signed();
+      expect(again(rest, behind(400_000))).toEqual(rest);
+    },
+  );
 });
 
 test('secrets are 192 random bits in base64 behind their prefix', () => {
