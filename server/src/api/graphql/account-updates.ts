@@ -23,7 +23,7 @@ export const AccountUpdate = builder.interfaceRef<AccountChange>('AccountUpdate'
 /** The type of each update: its slice's, which does not know that it is one of several. */
 const typenames = new WeakMap<object, string>();
 
-const AccountUpdateKind = builder.enumType('AccountUpdateKind', {
+const AccountUpdateKindEnum = builder.enumType('AccountUpdateKind', {
   description: 'The kinds of updates of accountUpdates.',
   values: {
     CARD_PAYMENT: { description: 'Card payments: CardPaymentUpdate.' },
@@ -42,7 +42,7 @@ const AccountUpdateKind = builder.enumType('AccountUpdateKind', {
     WEBHOOK_DELIVERY: { description: 'Deliveries of webhooks: WebhookDeliveryUpdate.' },
   } as const,
 });
-type Kind = typeof AccountUpdateKind.$inferType;
+export type AccountUpdateKind = typeof AccountUpdateKindEnum.$inferType;
 
 /** The updates of one kind, as its slice follows them. */
 interface Followed {
@@ -61,10 +61,10 @@ interface Followed {
   assertOffered?(context: Context): void;
 }
 
-const kinds = new Map<Kind, Followed>();
+const kinds = new Map<AccountUpdateKind, Followed>();
 
 /** Makes the updates of a slice a part of `accountUpdates`. Their type implements `AccountUpdate`. */
-export function addAccountUpdates(kind: Kind, followed: Followed): void {
+export function addAccountUpdates(kind: AccountUpdateKind, followed: Followed): void {
   kinds.set(kind, followed);
 }
 
@@ -76,7 +76,7 @@ builder.subscriptionField('accountUpdates', (t) =>
     args: {
       after: t.arg.string({ description: 'The cursor of an update, or an `updatesCursor`.' }),
       kinds: t.arg({
-        type: [AccountUpdateKind],
+        type: [AccountUpdateKindEnum],
         description:
           'The kinds to send. If omitted: all that the credential may follow and the upstream service reports. A named kind is refused with FORBIDDEN if the credential may not follow it, and with NOT_OFFERED if the upstream service does not report it: SUBACCOUNT, and REFUND without refunds.',
       }),
@@ -98,7 +98,7 @@ builder.subscriptionField('accountUpdates', (t) =>
 type Followers = ReadonlyMap<Resource, Required<ReturnType<Followed['follow']>>>;
 
 /** @throws PermissionError, ValidationError */
-function followWanted(wanted: readonly Kind[], context: Context): Followers {
+function followWanted(wanted: readonly AccountUpdateKind[], context: Context): Followers {
   if (wanted.length === 0)
     throw new ValidationError([{ path: 'kinds', message: 'must name at least one kind' }]);
   const followed = wanted.map((kind) => kinds.get(kind)!);

@@ -4,7 +4,8 @@ import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 
 export type Types = typeof builder extends PothosSchemaTypes.SchemaBuilder<infer Extended> ? Extended : never;
-type Fields<Shape> = PothosSchemaTypes.ObjectTypeOptions<Types, Shape>['fields'] & {};
+/** The fields of an object, as a function of Pothos' field builder. */
+export type Fields<Shape> = PothosSchemaTypes.ObjectTypeOptions<Types, Shape>['fields'] & {};
 
 /**
  * The success object of a mutation. With the errors that the mutation names, and PermissionError, it is the union

@@ -1,11 +1,10 @@
-import { AccountUpdate, addAccountUpdates } from '../../api/graphql/account-updates.ts';
 import { builder } from '../../api/graphql/builder.ts';
 import { Currency } from '../../api/graphql/currency.ts';
 import { addEntity } from '../../api/graphql/federation.ts';
+import { defineUpdates } from '../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../kernel/caller.ts';
 import { ltcText } from '../../kernel/money.ts';
-import { type Environment, tenantKey } from '../../kernel/tenant.ts';
-import type { StoredEvent } from '../../state/events/event.ts';
+import { tenantKey } from '../../kernel/tenant.ts';
 import { isSameWallet, isWallet, type Wallet, type WalletService, walletOf } from './model.ts';
 
 declare module '../../api/graphql/services.ts' {
@@ -98,73 +97,37 @@ builder.queryField('wallet', (t) =>
 
 // ── Subscription ────────────────────────────────────────────────────────────────────────────────
 
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  wallet: Wallet;
-}
-
-const WalletUpdate = builder.objectRef<Update>('WalletUpdate').implement({
-  interfaces: [AccountUpdate],
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', {
-      type: 'DateTime',
-      description: 'The time of the change; in the first state, the time at which it was read.',
-    }),
-    wallet: t.field({ type: WalletRef, resolve: ({ wallet }) => wallet }),
-  }),
-});
-
-addAccountUpdates('WALLET', {
-  typename: 'WalletUpdate',
+const updates = defineUpdates<'wallet', Wallet>({
+  type: 'WalletUpdate',
+  kind: 'WALLET',
   resource: 'wallet',
-  follow(context) {
-    const { tenant } = callerOf(context);
-    assertMay(callerOf(context), 'wallet.read');
-    return { toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor) };
-  },
+  title: 'Wallet',
+  isDatedByReading: true,
+  fields: (t) => ({ wallet: t.field({ type: WalletRef, resolve: ({ item }) => item }) }),
+  authorize: (context) => assertMay(callerOf(context), 'wallet.read'),
+  // As another service showed it, or computed from the ledger's balances. One of them is the sum of the subaccounts.
+  itemOf: ({ snapshot }, context) =>
+    isWallet(snapshot)
+      ? snapshot
+      : walletOf(callerOf(context).tenant.environment, snapshot, snapshot.merchant_subaccounts),
+  // Many postings change nothing that a wallet shows.
+  isSame: isSameWallet,
 });
 
 builder.subscriptionField('walletUpdates', (t) =>
   t.field({
-    type: WalletUpdate,
+    type: updates.type,
     description:
       'The wallet, then the state right after each change. A client that is slower than the changes receives the newest state in place of those between.',
     args: { after: t.arg.string() },
     subscribe: (_, { after }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'wallet.read');
-      const { tenant } = caller;
-      return context.subscribe<Update>({
-        topic: { resource: 'wallet' },
-        after,
-        async begin() {
-          const { version, wallet } = await context.services.wallet.readWithVersion(tenant);
-          const occurredAt = context.clock.now();
-          return { version, first: (cursor) => ({ cursor, occurredAt, wallet }), isOver: false };
-        },
-        toItem: (event, cursor) => eventUpdate(tenant.environment, event, cursor),
-        isLast: () => false,
-        // Many postings change nothing that a wallet shows.
-        coalesce: (left, right) => isSameWallet(left.wallet, right.wallet),
+      return updates.follow(context, null, after, async () => {
+        const { version, wallet } = await context.services.wallet.readWithVersion(caller.tenant);
+        return { version, item: wallet, since: null };
       });
     },
     resolve: (update) => update,
   }),
 );
-
-/**
- * An update with the wallet at the time of the change: as another service showed it, or computed from the
- * ledger's balances (one of them is the sum of the subaccounts).
- */
-function eventUpdate(environment: Environment, event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'wallet') throw new TypeError(`${event.kind} is not a wallet's event`);
-  const { occurredAt, snapshot } = event;
-  const wallet = isWallet(snapshot)
-    ? snapshot
-    : walletOf(environment, snapshot, snapshot.merchant_subaccounts);
-  return { cursor, occurredAt, wallet };
-}

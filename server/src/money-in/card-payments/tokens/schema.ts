@@ -1,7 +1,7 @@
 import { TRUSTED_DOCUMENTS_ONLY, Viewer } from '../../../access/schema.ts';
-import { AccountUpdate, addAccountUpdates } from '../../../api/graphql/account-updates.ts';
 import { builder } from '../../../api/graphql/builder.ts';
 import { authorized, successType } from '../../../api/graphql/mutations.ts';
+import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, assertUnrestrictedKey, callerOf } from '../../../kernel/caller.ts';
 import { secondsLeft } from '../../../kernel/clock.ts';
 import {
@@ -12,7 +12,6 @@ import {
   ValidationError,
 } from '../../../kernel/errors.ts';
 import { nullMessage } from '../../../kernel/text.ts';
-import type { StoredEvent } from '../../../state/events/event.ts';
 import { methodsOf } from '../../checkout/model.ts';
 import { EXTERNAL_ID, paymentInputs } from '../../checkout/schema.ts';
 import { type CheckoutTokenService, createCheckoutTokenInput, type PausedToken } from './model.ts';
@@ -173,31 +172,25 @@ const ResumeTokenSuccess = successType<{ tokenId: string }>('ResumeTokenSuccess'
   tokenId: t.exposeString('tokenId', { description: 'The token that starts payments again.' }),
 }));
 
-interface TokenUpdate {
-  cursor: string;
-  occurredAt: Date;
-  tokenId: string;
-  pause: PausedToken | null;
-}
-
-const CheckoutTokenUpdate = builder.objectRef<TokenUpdate>('CheckoutTokenUpdate').implement({
-  interfaces: [AccountUpdate],
+const updates = defineUpdates({
+  type: 'CheckoutTokenUpdate',
   description: 'The pause or the resumption of a checkout token.',
+  kind: 'CHECKOUT_TOKEN',
+  resource: 'checkout_token',
+  title: 'Checkout token',
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    tokenId: t.exposeString('tokenId', {
+    tokenId: t.string({
       description: 'The identifier of the token in lists and logs; it grants nothing.',
+      resolve: ({ item }) => item.tokenId,
     }),
     pause: t.field({
       type: TokenPauseRef,
       nullable: true,
       description: 'The pause; null if the token was resumed.',
-      resolve: ({ pause }) => pause,
+      resolve: ({ item: { tokenId, pause } }) => pause && { tokenId, ...pause },
     }),
   }),
+  authorize: (context) => assertMay(callerOf(context), 'card_payments.read'),
 });
 
 builder.objectField(Viewer, 'checkoutMethods', (t) =>
@@ -225,45 +218,26 @@ builder.queryField('pausedTokens', (t) =>
   }),
 );
 
-addAccountUpdates('CHECKOUT_TOKEN', {
-  typename: 'CheckoutTokenUpdate',
-  resource: 'checkout_token',
-  follow(context) {
-    assertMay(callerOf(context), 'card_payments.read');
-    return { toItem: tokenUpdate };
-  },
-});
-
 builder.subscriptionField('allCheckoutTokenUpdates', (t) =>
   t.field({
-    type: CheckoutTokenUpdate,
+    type: updates.type,
     description:
       'Each pause and each resumption of a checkout token; no first state, only changes. A pause that ends by itself sends no update: its pausedUntil shows the end.',
     args: {
       after: t.arg.string(),
       tokenId: t.arg.string({ description: 'Selects changes of this token: tok_…' }),
     },
-    subscribe: (_, { after, tokenId }, context) => {
-      assertMay(callerOf(context), 'card_payments.read');
-      return context.subscribe({
-        topic: { resource: 'checkout_token' },
-        matches: (event) =>
-          event.resource === 'checkout_token' && (tokenId == null || event.snapshot.tokenId === tokenId),
+    subscribe: (_, { after, tokenId }, context) =>
+      updates.followAll(
+        context,
         after,
-        toItem: tokenUpdate,
-        isLast: () => false,
-      });
-    },
+        () =>
+          ({ snapshot }) =>
+            tokenId == null || snapshot.tokenId === tokenId,
+      ),
     resolve: (update) => update,
   }),
 );
-
-function tokenUpdate(event: StoredEvent, cursor: string): TokenUpdate {
-  if (event.resource !== 'checkout_token')
-    throw new TypeError(`${event.kind} is not a checkout token's event`);
-  const { tokenId, pause } = event.snapshot;
-  return { cursor, occurredAt: event.occurredAt, tokenId, pause: pause && { tokenId, ...pause } };
-}
 
 // ── Mutations ───────────────────────────────────────────────────────────────────────────────────
 

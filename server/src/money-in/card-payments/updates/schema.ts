@@ -1,83 +1,45 @@
-import { AccountUpdate, addAccountUpdates } from '../../../api/graphql/account-updates.ts';
 import { builder } from '../../../api/graphql/builder.ts';
 import { knownValue } from '../../../api/graphql/paging.ts';
+import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf, mayReadCardPayment } from '../../../kernel/caller.ts';
-import { NotFoundError, ValidationError } from '../../../kernel/errors.ts';
-import type { StoredEvent } from '../../../state/events/event.ts';
+import { ValidationError } from '../../../kernel/errors.ts';
 import { matchesFilter } from '../filter.ts';
 import { CardPaymentFilterInput, filterOf } from '../filter-schema.ts';
-import { type CardPayment, type CardPaymentFilter, type CardPaymentStatus, statusSince } from '../model.ts';
+import { type CardPaymentFilter, type CardPaymentStatus, statusSince } from '../model.ts';
 import { CardPaymentRef, CardPaymentStatusEnum } from '../schema.ts';
-
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: CardPayment['status'] | null;
-  payment: CardPayment;
-}
-
-const CardPaymentUpdate = builder.objectRef<Update>('CardPaymentUpdate').implement({
-  interfaces: [AccountUpdate],
-  fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: CardPaymentStatusEnum,
-      nullable: true,
-      resolve: (update) => update.previousStatus,
-    }),
-    cardPayment: t.field({ type: CardPaymentRef, resolve: (update) => update.payment }),
-  }),
-});
-
-// ── Subscriptions ───────────────────────────────────────────────────────────────────────────────
 
 /** Statuses that complete a card payment's stream; an expired payment's stays open, for it may be paid late. */
 const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'failed', 'refunded']);
 
-addAccountUpdates('CARD_PAYMENT', {
-  typename: 'CardPaymentUpdate',
+const updates = defineUpdates({
+  type: 'CardPaymentUpdate',
+  kind: 'CARD_PAYMENT',
   resource: 'card_payment',
-  follow(context) {
-    assertMay(callerOf(context), 'card_payments.read');
-    return { toItem: eventUpdate };
-  },
+  title: 'Card payment',
+  status: CardPaymentStatusEnum,
+  fields: (t) => ({ cardPayment: t.field({ type: CardPaymentRef, resolve: ({ item }) => item }) }),
+  authorize: (context) => assertMay(callerOf(context), 'card_payments.read'),
+  isOver: ({ status }) => COMPLETES.has(status),
 });
 
 builder.subscriptionFields((t) => ({
   cardPaymentUpdates: t.field({
-    type: CardPaymentUpdate,
+    type: updates.type,
     description:
       'The resource, then each of its changes. The stream completes at PAID, FAILED or REFUNDED, and stays open at EXPIRED: it may be paid late.',
     args: { orderCode: t.arg.string({ required: true }), after: t.arg.string() },
-    subscribe: async (_, { orderCode, after }, context) => {
+    subscribe: (_, { orderCode, after }, context) => {
       const caller = callerOf(context);
-      const begin = async () => {
-        const found = mayReadCardPayment(caller, orderCode)
-          ? await context.services.cardPayments.findWithVersion(caller.tenant, orderCode)
-          : null;
-        if (!found) throw new NotFoundError('Card payment not found');
-        const { version, resource: payment } = found;
-        return {
-          version,
-          first: (cursor: string) => stateUpdate(payment, cursor),
-          isOver: COMPLETES.has(payment.status),
-        };
-      };
-      return context.subscribe({
-        topic: { resource: 'card_payment', resourceId: orderCode },
-        after,
-        begin,
-        toItem: eventUpdate,
-        isLast: (event) => event.resource === 'card_payment' && COMPLETES.has(event.snapshot.status),
+      return updates.follow(context, orderCode, after, async () => {
+        if (!mayReadCardPayment(caller, orderCode)) return null;
+        const found = await context.services.cardPayments.findWithVersion(caller.tenant, orderCode);
+        return found && { version: found.version, item: found.resource, since: statusSince(found.resource) };
       });
     },
     resolve: (update) => update,
   }),
   allCardPaymentUpdates: t.field({
-    type: CardPaymentUpdate,
+    type: updates.type,
     description:
       'Every card payment of the account; no first state, only changes. A release is none, so releasedAfter and releasedBefore are refused.',
     args: {
@@ -85,21 +47,14 @@ builder.subscriptionFields((t) => ({
       status: t.arg({ type: [CardPaymentStatusEnum] }),
       filter: t.arg({ type: CardPaymentFilterInput }),
     },
-    subscribe: (_, { after, ...args }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'card_payments.read');
-      const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
-      const filter = { ...filterOf(args.filter), status };
-      assertFollowable(filter);
-      context.services.cardPayments.assertFilter(filter);
-      return context.subscribe({
-        topic: { resource: 'card_payment' },
-        matches: (event) => event.resource === 'card_payment' && matchesFilter(event.snapshot, filter),
-        after,
-        toItem: eventUpdate,
-        isLast: () => false,
-      });
-    },
+    subscribe: (_, { after, ...args }, context) =>
+      updates.followAll(context, after, () => {
+        const status = args.status?.map((each) => knownValue<CardPaymentStatus>(each, 'status'));
+        const filter = { ...filterOf(args.filter), status };
+        assertFollowable(filter);
+        context.services.cardPayments.assertFilter(filter);
+        return ({ snapshot }) => matchesFilter(snapshot, filter);
+      }),
     resolve: (update) => update,
   }),
 }));
@@ -117,15 +72,4 @@ function assertFollowable(filter: CardPaymentFilter): void {
       message: 'selects in the list cardPayments alone: a release is no update',
     })),
   );
-}
-
-function stateUpdate(payment: CardPayment, cursor: string): Update {
-  return { cursor, occurredAt: statusSince(payment), previousStatus: null, payment };
-}
-
-/** An update with the state at the time of the change. */
-function eventUpdate(event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'card_payment') throw new TypeError(`${event.kind} is not a card payment's event`);
-  const { occurredAt, previousStatus, snapshot } = event;
-  return { cursor, occurredAt, previousStatus, payment: snapshot };
 }

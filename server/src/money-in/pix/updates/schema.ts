@@ -1,85 +1,66 @@
 import type { Context } from '../../../api/graphql/context.ts';
-import type { Caller } from '../../../kernel/caller.ts';
+import { defineUpdates } from '../../../api/graphql/updates.ts';
+import { type Caller, callerOf } from '../../../kernel/caller.ts';
 import { NotFoundError } from '../../../kernel/errors.ts';
-import type { StoredEvent } from '../../../state/events/event.ts';
 import type { PaymentStatus } from '../../receiving/model.ts';
+import { PaymentStatusEnum } from '../fields-schema.ts';
 import type { PixReads, PixResource } from '../model.ts';
-
-/** A change of a resource that a PIX code pays, or its first state. */
-export interface PixUpdate<R extends PixResource> {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: R['status'] | null;
-  resource: R;
-}
 
 /** Statuses that complete a resource's stream; an expired one's stays open, for it may be paid late. */
 const COMPLETES: ReadonlySet<string> = new Set<PaymentStatus>(['paid', 'failed', 'refunded']);
 
-type Resource = 'payment' | 'charge';
-
 /** Creates the streams of one family. */
-export function pixUpdates<R extends PixResource>({
-  resource,
-  title,
+export function pixUpdates<Resource extends PixResource>({
   readsOf,
   mayRead,
+  assertReader,
   statusSince,
-}: {
-  resource: Resource;
-  /** The resource at the beginning of a sentence. */
-  title: string;
-  readsOf(context: Context): Pick<PixReads<R, never>, 'assertId' | 'findWithVersion'>;
+  ...family
+}: Pick<
+  Parameters<typeof defineUpdates<'payment' | 'charge', Resource>>[0],
+  'type' | 'kind' | 'resource' | 'title' | 'fields'
+> & {
+  readsOf(context: Context): Pick<PixReads<Resource, never>, 'assertId' | 'findWithVersion'>;
   /** Whether a resource exists for a caller. @throws PermissionError */
   mayRead(caller: Caller, id: string): boolean;
+  /** @throws PermissionError where a caller may not read all of them */
+  assertReader(caller: Caller): void;
   /** The instant at which a resource reached its status. */
-  statusSince(resource: R): Date;
+  statusSince(resource: Resource): Date;
 }) {
-  /** An update with the state at the time of the change. */
-  function toItem(event: StoredEvent, cursor: string): PixUpdate<R> {
-    if (event.resource !== resource) throw new TypeError(`${event.kind} is not a ${resource}'s event`);
-    const { occurredAt, previousStatus, snapshot } = event;
-    return { cursor, occurredAt, previousStatus, resource: snapshot as unknown as R };
-  }
+  const updates = defineUpdates<'payment' | 'charge', Resource>({
+    ...family,
+    description: `A change of a ${family.resource}: of its status, its code, its refunds or its returned credits.`,
+    status: PaymentStatusEnum,
+    keepsStatus: true,
+    authorize: (context) => assertReader(callerOf(context)),
+    isOver: ({ status }) => COMPLETES.has(status),
+  });
 
   return {
-    toItem,
+    type: updates.type,
 
     /** Follows one resource: its state first, then each change. */
-    follow(context: Context, caller: Caller, id: string, after: string | null | undefined) {
-      return context.subscribe({
-        topic: { resource, resourceId: id },
-        after,
-        async begin() {
-          if (!mayRead(caller, id)) throw new NotFoundError(`${title} not found`);
-          const reads = readsOf(context);
-          reads.assertId(id);
-          const found = await reads.findWithVersion(caller.tenant, id);
-          if (!found) throw new NotFoundError(`${title} not found`);
-          return {
-            version: found.version,
-            first: (cursor: string): PixUpdate<R> => ({
-              cursor,
-              occurredAt: statusSince(found.resource),
-              previousStatus: null,
-              resource: found.resource,
-            }),
-            isOver: COMPLETES.has(found.resource.status),
-          };
-        },
-        toItem,
-        isLast: (event) => event.resource === resource && COMPLETES.has(event.snapshot.status),
+    follow(context: Context, id: string, after: string | null | undefined) {
+      const caller = callerOf(context);
+      return updates.follow(context, id, after, async () => {
+        if (!mayRead(caller, id)) throw new NotFoundError(`${family.title} not found`);
+        const reads = readsOf(context);
+        reads.assertId(id);
+        const found = await reads.findWithVersion(caller.tenant, id);
+        return found && { version: found.version, item: found.resource, since: statusSince(found.resource) };
       });
     },
 
     /** Follows the resources of the family that a filter selects: no first state, only changes. */
-    followAll: (context: Context, after: string | null | undefined, isSelected: (resource: R) => boolean) =>
-      context.subscribe({
-        topic: { resource },
-        matches: (event) => event.resource === resource && isSelected(event.snapshot as unknown as R),
-        after,
-        toItem,
-        isLast: () => false,
+    followAll: (
+      context: Context,
+      after: string | null | undefined,
+      select: () => (resource: Resource) => boolean,
+    ) =>
+      updates.followAll(context, after, () => {
+        const isSelected = select();
+        return ({ snapshot }) => isSelected(snapshot as unknown as Resource);
       }),
   };
 }

@@ -1,110 +1,71 @@
-import { AccountUpdate, addAccountUpdates } from '../../../api/graphql/account-updates.ts';
 import { builder } from '../../../api/graphql/builder.ts';
 import { knownValue } from '../../../api/graphql/paging.ts';
+import { defineUpdates, type EventOf } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
-import { NotFoundError } from '../../../kernel/errors.ts';
 import { isOneOf } from '../../../kernel/list-filter.ts';
-import type { StoredEvent } from '../../../state/events/event.ts';
 import { SubscriptionStatusEnum } from '../enums-schema.ts';
 import { isFinal, type Subscription, type SubscriptionCycle, type SubscriptionStatus } from '../model.ts';
 import { CycleRef, SubscriptionRef } from '../schema.ts';
 
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: Subscription['status'] | null;
-  cycle: SubscriptionCycle | null;
+interface Change {
   subscription: Subscription;
+  /** The cycle that has changed; null if the subscription itself has. */
+  cycle: SubscriptionCycle | null;
 }
 
-const SubscriptionUpdate = builder.objectRef<Update>('PixSubscriptionUpdate').implement({
-  interfaces: [AccountUpdate],
+const updates = defineUpdates<'subscription', Change>({
+  type: 'PixSubscriptionUpdate',
   description: 'A change of a subscription, or of one of its cycles.',
+  kind: 'SUBSCRIPTION',
+  resource: 'subscription',
+  title: 'Subscription',
+  status: SubscriptionStatusEnum,
+  keepsStatus: true,
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: SubscriptionStatusEnum,
-      nullable: true,
-      description:
-        'The status before the change, or the current status if another member has changed; null in a first state.',
-      resolve: (update) => update.previousStatus,
-    }),
     cycle: t.field({
       type: CycleRef,
       nullable: true,
       description: 'The cycle that changed; null if the subscription itself changed.',
-      resolve: (update) => update.cycle,
+      resolve: ({ item }) => item.cycle,
     }),
-    subscription: t.field({ type: SubscriptionRef, resolve: (update) => update.subscription }),
+    subscription: t.field({ type: SubscriptionRef, resolve: ({ item }) => item.subscription }),
   }),
-});
-
-addAccountUpdates('SUBSCRIPTION', {
-  typename: 'PixSubscriptionUpdate',
-  resource: 'subscription',
-  follow(context) {
-    assertMay(callerOf(context), 'subscriptions.read');
-    return { toItem: eventUpdate };
-  },
+  authorize: (context) => assertMay(callerOf(context), 'subscriptions.read'),
+  itemOf: ({ snapshot }) => ({ subscription: snapshot, cycle: snapshot.changedCycle }),
+  isOver: ({ subscription }) => isFinal(subscription.status),
+  isLast,
 });
 
 builder.subscriptionFields((t) => ({
   subscriptionUpdates: t.field({
-    type: SubscriptionUpdate,
+    type: updates.type,
     description:
       'The subscription, then every change of it and of its cycles. The stream completes at CANCELED, COMPLETED or EXPIRED.',
     args: { subscriptionId: t.arg.string({ required: true }), after: t.arg.string() },
-    subscribe: async (_, { subscriptionId, after }, context) => {
+    subscribe: (_, { subscriptionId, after }, context) => {
       const caller = callerOf(context);
-      const begin = async () => {
+      return updates.follow(context, subscriptionId, after, async () => {
         assertMay(caller, 'subscriptions.read');
         const { subscriptions } = context.services;
         subscriptions.assertId(subscriptionId);
         const found = await subscriptions.findWithVersion(caller.tenant, subscriptionId);
-        if (!found) throw new NotFoundError('Subscription not found');
+        if (!found) return null;
         const { version, resource: subscription } = found;
-        const occurredAt = subscription.canceledAt ?? subscription.createdAt ?? context.clock.now();
-        return {
-          version,
-          first: (cursor: string) => ({
-            cursor,
-            occurredAt,
-            previousStatus: null,
-            cycle: null,
-            subscription,
-          }),
-          isOver: isFinal(subscription.status),
-        };
-      };
-      return context.subscribe({
-        topic: { resource: 'subscription', resourceId: subscriptionId },
-        after,
-        begin,
-        toItem: eventUpdate,
-        isLast: (event) => event.resource === 'subscription' && isLast(event),
+        const since = subscription.canceledAt ?? subscription.createdAt;
+        return { version, item: { subscription, cycle: null }, since };
       });
     },
     resolve: (update) => update,
   }),
   allSubscriptionUpdates: t.field({
-    type: SubscriptionUpdate,
+    type: updates.type,
     description: 'Every subscription of the account; no first state, only changes.',
     args: { after: t.arg.string(), status: t.arg({ type: [SubscriptionStatusEnum] }) },
-    subscribe: (_, { after, ...args }, context) => {
-      const caller = callerOf(context);
-      assertMay(caller, 'subscriptions.read');
-      const status = args.status?.map((each) => knownValue<SubscriptionStatus>(each, 'status'));
-      return context.subscribe({
-        topic: { resource: 'subscription' },
-        matches: (event) => event.resource === 'subscription' && isOneOf(event.snapshot.status, status),
-        after,
-        toItem: eventUpdate,
-        isLast: () => false,
-      });
-    },
+    subscribe: (_, { after, ...args }, context) =>
+      updates.followAll(context, after, () => {
+        const status = args.status?.map((each) => knownValue<SubscriptionStatus>(each, 'status'));
+        return ({ snapshot }) => isOneOf(snapshot.status, status);
+      }),
     resolve: (update) => update,
   }),
 }));
@@ -113,13 +74,6 @@ builder.subscriptionFields((t) => ({
  * Whether an event is the last of its subscription's stream. A step with several events has the final status in each of them: the
  * one that is named by the status comes last.
  */
-function isLast({ kind, snapshot }: Extract<StoredEvent, { resource: 'subscription' }>): boolean {
+function isLast({ kind, snapshot }: EventOf<'subscription'>): boolean {
   return isFinal(snapshot.status) && kind === `subscription.${snapshot.status}`;
-}
-
-/** An update with the state at the time of the change. */
-function eventUpdate(event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'subscription') throw new TypeError(`${event.kind} is not a subscription's event`);
-  const { occurredAt, previousStatus, snapshot } = event;
-  return { cursor, occurredAt, previousStatus, cycle: snapshot.changedCycle, subscription: snapshot };
 }

@@ -1,10 +1,9 @@
-import { AccountUpdate, addAccountUpdates } from '../../../api/graphql/account-updates.ts';
 import { builder } from '../../../api/graphql/builder.ts';
 import type { Context } from '../../../api/graphql/context.ts';
+import { defineUpdates } from '../../../api/graphql/updates.ts';
 import { assertMay, callerOf } from '../../../kernel/caller.ts';
 import { NotFoundError } from '../../../kernel/errors.ts';
-import type { StoredEvent } from '../../../state/events/event.ts';
-import { isSettled, matchesPayoutFilter, type SubaccountPayout } from '../model.ts';
+import { isSettled, matchesPayoutFilter } from '../model.ts';
 import { anyPayoutReference, anySubaccountId } from '../names.ts';
 import {
   payoutFilterOf,
@@ -14,40 +13,27 @@ import {
   SubaccountPayoutStatusEnum,
 } from '../schema.ts';
 
-interface Update {
-  cursor: string;
-  occurredAt: Date;
-  previousStatus: SubaccountPayout['status'] | null;
-  payout: SubaccountPayout;
-}
-
-const SubaccountPayoutUpdate = builder.objectRef<Update>('SubaccountPayoutUpdate').implement({
-  interfaces: [AccountUpdate],
+const updates = defineUpdates({
+  type: 'SubaccountPayoutUpdate',
+  kind: 'SUBACCOUNT_PAYOUT',
+  resource: 'subaccount_payout',
+  title: 'Payout',
+  status: SubaccountPayoutStatusEnum,
   fields: (t) => ({
-    cursor: t.exposeString('cursor', {
-      description: 'The cursor to pass as `after` in order to continue behind this update.',
-    }),
-    occurredAt: t.expose('occurredAt', { type: 'DateTime' }),
-    previousStatus: t.field({
-      type: SubaccountPayoutStatusEnum,
-      nullable: true,
-      resolve: (update) => update.previousStatus,
-    }),
-    subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: (update) => update.payout }),
+    subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: ({ item }) => item }),
   }),
-});
-
-addAccountUpdates('SUBACCOUNT_PAYOUT', {
-  ...{ typename: 'SubaccountPayoutUpdate', resource: 'subaccount_payout' },
-  follow(context) {
-    assertMay(callerOf(context), 'subaccount_payouts.read');
-    return { matches: isUnderItsId, toItem: eventUpdate };
-  },
+  authorize: (context) => assertMay(callerOf(context), 'subaccount_payouts.read'),
+  // Not under the id that it had before its request was known.
+  isVisible:
+    () =>
+    ({ resourceId, snapshot }) =>
+      resourceId === snapshot.id,
+  isOver: isSettled,
 });
 
 builder.subscriptionFields((t) => ({
   subaccountPayoutUpdates: t.field({
-    type: SubaccountPayoutUpdate,
+    type: updates.type,
     description: `The payout with a reference: ${REFERENCE_FORMS}; then each of its changes. The stream completes at COMPLETED, or at FAILED once it is reversed.`,
     args: {
       subaccountId: t.arg.string({ required: true, validate: { schema: anySubaccountId } }),
@@ -57,30 +43,18 @@ builder.subscriptionFields((t) => ({
     subscribe: async (_, { subaccountId, reference, after }, context) => {
       const caller = callerOf(context);
       assertMay(caller, 'subaccount_payouts.read');
-      context.services.subaccounts.assertNames({ subaccountId, reference });
-      const found = await context.services.subaccounts.findPayoutWithVersion(
-        caller.tenant,
-        subaccountId,
-        reference,
-      );
+      const { subaccounts } = context.services;
+      subaccounts.assertNames({ subaccountId, reference });
+      const found = await subaccounts.findPayoutWithVersion(caller.tenant, subaccountId, reference);
       if (!found) throw new NotFoundError('Payout not found');
       const { version, id, payout } = found;
-      return context.subscribe({
-        topic: { resource: 'subaccount_payout', resourceId: id },
-        after,
-        begin: async () => ({
-          version,
-          first: (cursor: string) => stateUpdate(payout, cursor),
-          isOver: isSettled(payout),
-        }),
-        toItem: eventUpdate,
-        isLast: (event) => event.resource === 'subaccount_payout' && isSettled(event.snapshot),
-      });
+      const since = payout.reversedAt ?? payout.completedAt ?? payout.createdAt;
+      return updates.follow(context, id, after, async () => ({ version, item: payout, since }));
     },
     resolve: withClearedLoaders,
   }),
   allSubaccountPayoutUpdates: t.field({
-    type: SubaccountPayoutUpdate,
+    type: updates.type,
     description: 'Every payout of one subaccount, or of all; no first state, only changes.',
     args: {
       subaccountId: t.arg.string({ validate: { schema: anySubaccountId } }),
@@ -92,45 +66,25 @@ builder.subscriptionFields((t) => ({
       const caller = callerOf(context);
       assertMay(caller, 'subaccount_payouts.read');
       const filter = payoutFilterOf(args);
-      context.services.subaccounts.assertNames({ subaccountId });
-      if (subaccountId != null && !(await context.services.subaccounts.find(caller.tenant, subaccountId)))
+      const { subaccounts } = context.services;
+      subaccounts.assertNames({ subaccountId });
+      if (subaccountId != null && !(await subaccounts.find(caller.tenant, subaccountId)))
         throw new NotFoundError('Subaccount not found');
-      return context.subscribe({
-        topic: { resource: 'subaccount_payout' },
-        matches: (event) =>
-          event.resource === 'subaccount_payout' &&
-          isUnderItsId(event) &&
-          (subaccountId == null || event.snapshot.subaccountId === subaccountId) &&
-          matchesPayoutFilter(event.snapshot, filter),
+      return updates.followAll(
+        context,
         after,
-        toItem: eventUpdate,
-        isLast: () => false,
-      });
+        () =>
+          ({ snapshot }) =>
+            (subaccountId == null || snapshot.subaccountId === subaccountId) &&
+            matchesPayoutFilter(snapshot, filter),
+      );
     },
     resolve: withClearedLoaders,
   }),
 }));
 
-/** Whether an event is under its payout's id, and not under the one that it had before its request was known. */
-function isUnderItsId(event: StoredEvent): boolean {
-  return event.resource === 'subaccount_payout' && event.resourceId === event.snapshot.id;
-}
-
 /** Clears the subaccounts that an earlier update has loaded: a subscription has one context for all its updates. */
-function withClearedLoaders(update: Update, _: unknown, { loaders }: Context): Update {
+function withClearedLoaders<Update>(update: Update, _: unknown, { loaders }: Context): Update {
   loaders.subaccount.clearAll();
   return update;
-}
-
-function stateUpdate(payout: SubaccountPayout, cursor: string): Update {
-  const occurredAt = payout.reversedAt ?? payout.completedAt ?? payout.createdAt;
-  return { cursor, occurredAt, previousStatus: null, payout };
-}
-
-/** An event as an update, with the state after that change, not today's. */
-function eventUpdate(event: StoredEvent, cursor: string): Update {
-  if (event.resource !== 'subaccount_payout')
-    throw new TypeError(`${event.kind} is not a subaccount payout's event`);
-  const { occurredAt, previousStatus, snapshot } = event;
-  return { cursor, occurredAt, previousStatus, payout: snapshot };
 }
