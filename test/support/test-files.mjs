@@ -57,9 +57,9 @@ export const ONLY_IN_ALL = [
   'programs/ops/promtool.test.ts',
   // Needs systemd's own tool; scripts/systemd reads the unit as text.
   'programs/ops/systemd.test.ts',
-  // Installs code generators by npm; the gates compare the types that we generate ourselves.
+  // Installs code generators; the gates compare the types that we generate ourselves.
   'clients/generators.test.ts',
-  // Installs gateways by npm; api/graphql/federation shows what the server gives them.
+  // Installs gateways; api/graphql/federation shows what the server gives them.
   'api/operations/gateway.test.ts',
   // Needs PgBouncer; state/db/postgres has a pooler of its own.
   'cluster/pooler.test.ts',
@@ -69,7 +69,7 @@ export const ONLY_IN_ALL = [
   'e2e/facade.test.ts',
   // Buys with each version of the widget that was ever released; api/http/released-widgets asks for their files.
   'e2e/released-widgets.test.ts',
-  // Installs bundlers and frameworks by npm; widget/chunks and widget/server-rendered show the same without them.
+  // Installs bundlers and frameworks; widget/chunks and widget/server-rendered show the same without them.
   'frameworks/buying.test.ts',
   // Needs Firefox and WebKit; the other tests of pages say more, in Chromium.
   'engines/buying.test.ts',

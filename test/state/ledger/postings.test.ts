@@ -7,6 +7,7 @@ import {
   type LedgerAccountName,
   ledgerTransaction,
   NO_BALANCES,
+  takeOrOwe,
 } from '../../../server/src/state/ledger/postings.ts';
 import { ALL_ACCOUNTS, CENTS_ACCOUNTS, isOwed, signsHold } from '../../support/ledger.ts';
 
@@ -137,5 +138,20 @@ describe('cents that come in', () => {
     const before = { ...NO_BALANCES, merchant_receivable: 0 - owed };
     const transaction = ledgerTransaction('t', creditWithRecovery('received', amount, before));
     expect(applyToBalances(before, transaction)).toEqual({ ...before, ...expected, received: -amount });
+  });
+
+  test.each([
+    [700, 0, 700],
+    [1_000, 0, 1_000],
+    [1_300, 300, 1_000],
+  ])('Of %d cents that are taken from a balance of 1,000, %d become a debt', (amount, owed, taken) => {
+    const before = { ...NO_BALANCES, merchant_balance: 1_000 };
+    const transaction = ledgerTransaction('t', takeOrOwe('refunds_in_transit', amount, before));
+    expect(applyToBalances(before, transaction)).toEqual({
+      ...before,
+      merchant_balance: 1_000 - taken,
+      merchant_receivable: 0 - owed,
+      refunds_in_transit: amount,
+    });
   });
 });
