@@ -9,7 +9,8 @@ const GATES = {
     initial: 15_500,
     // 24.2 kB until an element said what is true in app views, in translated pages, before its files have loaded, and on the way back.
     // 24.6 kB until it said how old an open payment is, in front of a service that is away.
-    total: 24_800,
+    // 24.8 kB until it compared states by their types, and no longer by parts of their names.
+    total: 24_900,
     chunks: {
       'psa-checkout.pix.js': 3_000,
       'psa-checkout.delivered.js': 1_500,

@@ -3,7 +3,7 @@ import { isNews } from './announced.ts';
 import { asCheckoutError, failure } from './checkout-error.ts';
 import type { CheckoutHost } from './checkout-host.ts';
 import { CheckoutModel } from './checkout-model.ts';
-import { type CheckoutError, idOf, isDecided, isFollowable } from './checkout-state.ts';
+import { type CheckoutError, idOf, isDecided, isFollowable, isOutcome, isStarted } from './checkout-state.ts';
 import { Chunks } from './chunks.ts';
 import { createCountdown } from './countdown.ts';
 import { CurrentVisit, needsNewAttempt, nextPayment } from './current-visit.ts';
@@ -16,9 +16,6 @@ import { createPaymentPage } from './payment-page.ts';
 import type { PaymentOptions } from './request.ts';
 import { ServiceWatch } from './service-watch.ts';
 import { attemptId, keyOf, methodOf, type PaymentAccess, type Visit } from './storage.ts';
-
-/** Phases in which a payment exists or is being created, so that a click creates none. */
-const STARTED = /ing|paid|refunded/;
 
 /** Starts a payment, opens its page, follows it to its end, and finds it again after a reload. */
 export class CheckoutController extends CheckoutModel implements ReactiveController {
@@ -178,7 +175,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     const host = this.host;
     const { phase } = this.state;
     const isSwitch = phase === 'pending' && method !== this.method;
-    if ((STARTED.test(phase) && !isSwitch) || this.resuming || host.disabled) return;
+    if ((isStarted(phase) && !isSwitch) || this.resuming || host.disabled) return;
     if (!this.emit('psa-before-start', { method }, true)) return;
     const endpoint = this.#visits.endpointOf(this.host);
     const { token, customer, amountCents: valueCents } = host;
@@ -357,7 +354,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       this.#announced = payment;
       this.emit('psa-status-change', { payment, status: payment.status, previous });
       // Of another payment of the order there is no event but that of the phase.
-      if (isDecided(phase) && !/_/.test(phase) && isNews(payment)) this.emit(`psa-${phase}`, { payment });
+      if (isOutcome(phase) && isNews(payment)) this.emit(`psa-${phase}`, { payment });
     }
     if (phase === 'paid') void this.#readDelivered();
     // An expired payment is still followed: it may be paid late. An error has ended that.
@@ -400,7 +397,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (type === 'pagehide') this.#stopFollowing();
     else if (type === 'offline') this.#following && this.connect(type);
     else if (!(document.hidden || this.#starting)) {
-      if (type === 'online' || !/^(live|connecting)/.test(connection)) this.#resume();
+      if (type === 'online' || (connection !== 'live' && connection !== 'connecting')) this.#resume();
       // A connection that opens brings the state itself.
       if (connection !== 'connecting' && !this.state.error) void this.refresh();
       this.countdown.tick();

@@ -61,6 +61,11 @@ export type CheckoutEvent =
   | { type: 'refused'; error: CheckoutError }
   | { type: 'reset' };
 
+/** Whether a state is among some of its type. */
+export function isAmong<State extends string>(state: State | undefined, ...some: State[]): boolean {
+  return some.includes(state as State);
+}
+
 export const INITIAL: CheckoutState = { phase: 'idle' };
 
 /** Computes the next state; nothing else decides the phase. Returns the same object where nothing changed. */
@@ -89,9 +94,9 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
       return isDecided(state.phase) ? state : { ...state, cancelled: true };
     case 'refused':
       if (isDecided(state.phase)) return state;
-      if (/^order/.test(event.error.code))
-        return { phase: event.error.code as 'order_paid', payment: state.payment };
-      return { phase: 'error', payment: state.payment, error: event.error };
+      return event.error.code === 'order_paid' || event.error.code === 'order_refunded'
+        ? { phase: event.error.code, payment: state.payment }
+        : { phase: 'error', payment: state.payment, error: event.error };
     case 'reset':
       return INITIAL;
   }
@@ -99,7 +104,17 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
 
 /** Tells whether the payment has an outcome, from which only `reset()` or `retry()` leads back to the pay button. */
 export function isDecided(phase: CheckoutPhase): boolean {
-  return /paid|ed$/.test(phase);
+  return !isAmong(phase, 'idle', 'creating', 'pending', 'error');
+}
+
+/** Tells whether a payment exists or is being created, so that a click creates none. */
+export function isStarted(phase: CheckoutPhase): boolean {
+  return !isAmong(phase, 'idle', 'expired', 'failed', 'error');
+}
+
+/** Tells whether the payment itself has an outcome, which has an event of its own. */
+export function isOutcome(phase: CheckoutPhase): phase is 'paid' | 'expired' | 'refunded' | 'failed' {
+  return isAmong(phase, 'paid', 'expired', 'refunded', 'failed');
 }
 
 /** Tells whether the payment may still receive an update that the payer waits for. */

@@ -1,4 +1,5 @@
 import type { CheckoutHost } from './checkout-host.ts';
+import { isAmong } from './checkout-state.ts';
 import type { CheckoutPayment } from './operations.ts';
 import {
   findVisit,
@@ -97,7 +98,7 @@ export class CurrentVisit {
     const { visit } = this;
     forgetVisit(this.key);
     this.visit = undefined;
-    if (visit && !/PAID|REF/.test(payment?.status as string)) {
+    if (visit && !isAmong(payment?.status, 'PAID', 'REFUNDED')) {
       this.visit = nextPayment(visit, needsNewAttempt(visit.payment) ? 1 : 0);
       saveVisit(this.key, this.visit);
     }
@@ -105,7 +106,7 @@ export class CurrentVisit {
 }
 
 export function needsNewAttempt(payment: CheckoutPayment | undefined): boolean {
-  return /EXPIRED|FAILED/.test(payment?.status as string);
+  return isAmong(payment?.status, 'EXPIRED', 'FAILED');
 }
 
 /**

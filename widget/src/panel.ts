@@ -12,7 +12,7 @@ export const adoptStyles = (host: Pick<LitElement, 'renderRoot'>, text = styles)
 export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { state, text, notice, pix, methods, disabled, onStart, onRetry, onReset } = view;
   const { phase, error, payment, blocked } = state;
-  const mayRenew = /expired|failed/.test(phase) && !payment?.returned && !payment?.canceledAt;
+  const mayRenew = (phase === 'expired' || phase === 'failed') && !payment?.returned && !payment?.canceledAt;
   const money = (cents: number) =>
     // The neighbours who pay in reais write `R$ 49,90`, as the payment page does; Spanish alone has `49,90 R$`.
     new Intl.NumberFormat(view.locale === 'es' ? 'es-AR' : view.locale, {

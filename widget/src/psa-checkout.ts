@@ -358,7 +358,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
   /** The text of a lost connection, or the age of the state where the service behind the server gives nothing newer. */
   get #notice(): string | undefined {
     const { connection, state } = this.#checkout;
-    if (/ff|re/.test(connection)) return this.#text(connection as 'offline');
+    if (connection === 'offline' || connection === 'reconnecting') return this.#text(connection);
     const since = state.phase === 'pending' && state.payment?.staleSince;
     if (!since) return undefined;
     const age = new Intl.RelativeTimeFormat(this.#language?.locale, { style: 'short' });

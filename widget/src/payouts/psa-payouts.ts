@@ -249,7 +249,8 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
   protected override render(): TemplateResult {
     const { list, phase } = this.#data;
     // That there are none is the server's word, of this filter.
-    const waiting = this.#rows.length === 0 && (/loading|idle/.test(phase) || this.#data.busy === 'view');
+    const waiting =
+      this.#rows.length === 0 && (phase === 'loading' || phase === 'idle' || this.#data.busy === 'view');
     return html`
       <div
         part="base" class="base" lang=${this.#texts.language}
