@@ -22,10 +22,15 @@ export function builtPath(name: string): string {
   return fileURLToPath(new URL(`../dist/${name}`, BASE));
 }
 
-/** Whether this is the packed server, which npm or an image has installed: it has the programs, and not what builds them. */
+/**
+ * Whether this is the packed server, as npm or an image installs it: it has the programs, but not the scripts
+ * that build them.
+ */
 const isPacked = !isSource && !existsSync(new URL('../scripts/build.mjs', BASE));
 
-/** The commands of a server that has these files: in a clone, as npm installs it, and in an image. */
+/**
+ * The commands of a server that has these files, which differ between a clone, an npm package and an image.
+ */
 export function commandsOf(has: (file: string) => boolean): { start: string; psa: string } {
   if (has('scripts/build.mjs')) return { start: 'npm start', psa: 'npm run psa --' };
   if (has('bin/psa.mjs')) return { start: 'npx @psa/server', psa: 'npx @psa/server' };

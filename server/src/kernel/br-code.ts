@@ -11,7 +11,7 @@ export interface BrCode {
   url: string | null;
   /** The PIX key of a static code. */
   key: string | null;
-  /** The amount. Null where the code names none, as where the payer enters it. */
+  /** The amount. Null if the code names none: the payer then enters it. */
   amountCents: Cents | null;
   merchantName: string;
   merchantCity: string;
@@ -129,7 +129,7 @@ function field(id: string, value: string): string {
   return id + String(value.length).padStart(2, '0') + value;
 }
 
-/** Reads fields by their ids; null where a length is 00 or goes beyond the end, and where an id occurs twice. */
+/** Reads fields by their ids. Null if a length is 00 or goes beyond the end, or if an id occurs twice. */
 function parseFields(text: string): Map<string, string> | null {
   const fields = new Map<string, string>();
   let at = 0;
@@ -144,13 +144,19 @@ function parseFields(text: string): Map<string, string> | null {
   return fields;
 }
 
-/** The fields of a PIX account; nothing for an account of another scheme, and for another field. */
+/**
+ * The fields of a PIX account. Undefined for an account of another scheme, and for a field that is no
+ * account.
+ */
 function pixAccount(id: string, value: string): Map<string, string>[] {
   const account = ACCOUNTS.test(id) ? parseFields(value) : null;
   return account?.get(ACCOUNT_ID.scheme)?.toLowerCase() === SCHEME ? [account] : [];
 }
 
-/** Writes an amount in reais with two decimals. @throws RangeError for none, and for more than 13 characters */
+/**
+ * Writes an amount in reais with two decimals. @throws RangeError for an amount below one cent, and for more
+ * than 13 characters
+ */
 function amountText(cents: Cents): string {
   const text = String(cents).padStart(3, '0').replace(/..$/, '.$&');
   if (!isCents(cents) || cents === 0 || text.length > AMOUNT_MAX)
@@ -158,14 +164,17 @@ function amountText(cents: Cents): string {
   return text;
 }
 
-/** Reads an amount in reais, with at most two decimals. Null for 0 too, by which a code leaves the amount open. */
+/**
+ * Reads an amount in reais, with at most two decimals. Null for 0 too, with which a code leaves the amount
+ * open.
+ */
 function parseAmount(text: string): Cents | null {
   const [all, whole = '', decimals = ''] = /^(\d+)(?:\.(\d{1,2}))?$/.exec(text) ?? [];
   const cents = Number(whole + decimals.padEnd(2, '0'));
   return all && isCents(cents) && cents > 0 ? cents : null;
 }
 
-/** Letters that Unicode does not take apart, and the marks that people type without noticing. */
+/** Letters that Unicode does not decompose, and punctuation marks that people type unknowingly. */
 const IN_ASCII = new Map([
   ...Object.entries({ ß: 'ss', æ: 'ae', Æ: 'AE', œ: 'oe', Œ: 'OE', ø: 'o', Ø: 'O', ł: 'l', Ł: 'L' }),
   ...Object.entries({ đ: 'd', Đ: 'D', ð: 'd', Ð: 'D', þ: 'th', Þ: 'Th', ı: 'i' }),

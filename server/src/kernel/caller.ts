@@ -4,7 +4,10 @@ import type { Environment, Tenant } from './tenant.ts';
 
 // Who calls, what the credential grants, and who may do what.
 
-/** The limit of the document's section 8, over all `/v1` routes of an account, both environments together. */
+/**
+ * The limit of the document's section 8: the requests a minute to all `/v1` routes of an account, live and
+ * sandbox together.
+ */
 export const REQUESTS_A_MINUTE = 120;
 
 /** The permissions of restricted keys (the document's section 5). An unrestricted key has none of them. */
@@ -66,13 +69,13 @@ const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = 
 
 /** The payment that a checkout token describes, whose members the slice of checkouts adds. The text of the token reveals nothing of it. */
 export interface CheckoutGrant {
-  /** The first token of the same order, where this is a later one. */
+  /** The first token of the order, if this token was minted for an order that had one already. */
   orderTokenId?: string;
 }
 
 /**
- * Returns the id of the first token of the order, under which its payments, attempts and pauses are stored. A reusable token, or
- * the only one of an order, gives its own.
+ * Returns the id of the order's first token, under which its payments, attempts and pauses are stored. It is
+ * the token's own id if the token is reusable or its order has no other.
  */
 export function orderTokenOf({ id, grant }: { id: string; grant: CheckoutGrant }): string {
   return grant.orderTokenId ?? id;
@@ -80,7 +83,7 @@ export function orderTokenOf({ id, grant }: { id: string; grant: CheckoutGrant }
 
 /** The credential of a caller, and what it grants. */
 export type Credential =
-  /** Permissions are null where the service that issued the key does not show them and enforces them itself. */
+  /** Permissions are null if the service that issued the key does not show them; it enforces them itself. */
   | { kind: 'api_key'; id: string; permissions: readonly Permission[] | null }
   | { kind: 'checkout_token'; id: string; grant: CheckoutGrant }
   | ({ kind: 'payment_token'; id: string } & PaymentGrant)
@@ -91,7 +94,10 @@ export type FollowedPayment = { orderCode: string } | { paymentId: string };
 
 /** The grant of a payment token, as it is stored. */
 export type PaymentGrant = FollowedPayment & {
-  /** In front of another service, the payers whose share of its budget the token uses: those that have started the payment. */
+  /**
+   * In front of another service: the payers who have started the payment, whose share of its budget the token
+   * uses.
+   */
   startedBy?: BudgetSubject;
 };
 
@@ -174,7 +180,7 @@ export function assertUnrestrictedKey({ credential }: Caller): string {
   return credential.id;
 }
 
-/** Whether it is a key with every right. */
+/** Whether the credential is a key with every right. */
 function isUnrestricted(credential: Credential): boolean {
   return credential.kind === 'api_key' && !credential.permissions?.length;
 }
@@ -202,7 +208,7 @@ export function mayReadPayment(caller: Caller, paymentId: string): boolean {
   return true;
 }
 
-/** Whether a caller that reads the account has a right. */
+/** Whether the caller may read the account and has a right. */
 export function may(caller: Caller, right: Right): boolean {
   try {
     assertMay(caller, right);
@@ -259,10 +265,10 @@ export function rightsOf(caller: Caller): string {
   ]);
 }
 
-/** The message for a request without a credential; one with a wrong credential says that it is invalid. */
+/** The message for a request without a credential. A request with a wrong credential gets another one. */
 export const NO_KEY = 'No API key: send one in the header Authorization, as Bearer …';
 
-/** @throws UnauthenticatedError where no credential was presented */
+/** @throws UnauthenticatedError if no credential was presented */
 export function callerOf({ caller }: { readonly caller: Caller | null }): Caller {
   if (!caller) throw new UnauthenticatedError(NO_KEY);
   return caller;

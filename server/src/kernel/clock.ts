@@ -32,11 +32,12 @@ export function createSystemClock(): Clock {
 }
 
 /**
- * A clock that runs at an offset from a base clock. Where it is set back by more than a minute, what was scheduled for its
- * next minute runs when it would have run: a poll that comes back each second does not pause for the hours by which the clock was ahead.
+ * A clock that runs at an offset from a base clock. If it is set back by more than a minute, the tasks of its
+ * next minute still run when they would have run: a poll that repeats each second does not pause for the
+ * hours by which the clock was ahead.
  */
 export interface OffsetClock extends Clock {
-  /** Returns the time by which it is ahead of its base clock; below 0 where it is behind. */
+  /** Returns the time by which the clock is ahead of its base clock; below 0 if it is behind. */
   offsetMs(): number;
   /** Sets the offset. Tasks that are due by then run at once, earliest first. */
   setOffset(offsetMs: number): void;
@@ -81,7 +82,7 @@ export function createOffsetClock(base: Clock): OffsetClock {
 
 /** A clock that can be advanced, for the simulator. */
 export interface ShiftableClock extends Clock {
-  /** Returns the time by which it is ahead of its base clock. */
+  /** Returns the time by which the clock is ahead of its base clock. */
   offsetMs(): number;
   /** Sets the offset, never back. Tasks that are due by then run at once, earliest first. */
   shiftTo(offsetMs: number): void;
@@ -99,7 +100,7 @@ export function createShiftableClock(base: Clock): ShiftableClock {
   };
 }
 
-/** Whole seconds until an instant, at least one: for Retry-After. */
+/** Whole seconds until an instant, at least one, for Retry-After. */
 export function secondsUntil(instant: Date, clock: Pick<Clock, 'ms'>): number {
   return Math.max(1, Math.ceil((instant.getTime() - clock.ms()) / 1_000));
 }
@@ -112,10 +113,10 @@ export function secondsLeft(instant: Date, clock: Pick<Clock, 'ms'>): number {
   return Math.min(LARGEST_INT, Math.max(0, Math.ceil((instant.getTime() - clock.ms()) / 1_000)));
 }
 
-/** More than the clocks of two instances differ, in milliseconds. */
+/** The most milliseconds by which the clocks of two instances differ. */
 export const AHEAD_MS = 60_000;
 
-/** Whether an instant that was recorded lies so far ahead that the clock was set back since. */
+/** Whether a recorded instant lies so far ahead that the clock must have been set back since. */
 export function isAhead(instant: Date, now: Date): boolean {
   return instant.getTime() > now.getTime() + AHEAD_MS;
 }

@@ -1,10 +1,13 @@
-/** Runs `read`, or shares another caller's read of the same key. All reads of one key must read the same. */
+/**
+ * Runs `read`, or shares another caller's read of the same key. Every `read` of a key must read the same
+ * value.
+ */
 export type CoalescedReads<Value> = (key: string, read: () => Promise<Value>) => Promise<Value>;
 
 /**
- * Coalesces reads: callers that ask for a key while a read of it is in flight share the next one, which begins when that
- * one has ended. So every result is newer than its request, and at most one read of a key is in flight. All callers get
- * the same object: it must not be changed.
+ * Coalesces reads: callers that ask for a key while a read of it is in flight share the next read, which
+ * begins when that one has ended. So every result is newer than its request, and at most one read of a key is
+ * in flight. All callers get the same object, which must not be changed.
  */
 export function createCoalescedReads<Value>(): CoalescedReads<Value> {
   interface Reading {

@@ -11,7 +11,7 @@ export function formatColor(color: Color): string {
   return `#${color.map((channel) => channel.toString(16).padStart(2, '0')).join('')}`;
 }
 
-/** Mixes two colours. `share` is that of the second one, from 0 to 1. */
+/** Mixes two colors. `share` is the share of the second one, from 0 to 1. */
 export function mixColors(first: Color, second: Color, share: number): Color {
   return first.map((channel, index) =>
     Math.round(channel + (second[index]! - channel) * share),
@@ -24,13 +24,13 @@ export function contrastOf(first: Color, second: Color): number {
   return (light! + 0.05) / (dark! + 0.05);
 }
 
-/** The least contrast of a text that WCAG 2 accepts (level AA). */
+/** The lowest contrast that WCAG 2 accepts for a text (level AA). */
 export const MIN_CONTRAST = 4.5;
 
 export const BLACK: Color = [0, 0, 0];
 export const WHITE: Color = [255, 255, 255];
 
-/** Mixes a colour with another one until its contrast to each of some others is enough. */
+/** Mixes a color with another one until its contrast to each of `others` is enough. */
 export function withContrast(
   color: Color,
   toward: Color,

@@ -1,11 +1,14 @@
 import { readRecords } from './lenient-json.ts';
 
-// The parts of an answer to a creation that have to be those of its request.
+// The parts of an answer to a creation that must equal those of its request.
 
-/** A part of an answer beside that of the request; `shown` is null where the answer does not name it. */
+/** A part of an answer beside that of the request; `shown` is null if the answer does not name it. */
 type Part = readonly [name: string, shown: unknown, asked: unknown];
 
-/** The first part of an answer that is another than was asked; null where none is. What an answer does not name contradicts nothing. */
+/**
+ * The name of the first part in which an answer differs from its request; null if none differs. A part that
+ * the answer does not name contradicts nothing.
+ */
 export function otherPart(...parts: readonly Part[]): string | null {
   const other = parts.find(([, shown, asked]) => shown != null && shown !== asked);
   return other ? `another ${other[0]}` : null;
@@ -13,7 +16,7 @@ export function otherPart(...parts: readonly Part[]): string | null {
 
 /** The members of a request that any creation may have. */
 interface Asked {
-  /** The merchant's number, where it is sent. */
+  /** The merchant's own number, if it is sent. */
   externalId?: string | null;
   metadata?: string | null;
 }
@@ -27,7 +30,7 @@ export function commonContradiction(
   asked: Asked,
   currencies: readonly string[] = ['BRL'],
 ): string | null {
-  // The record itself, and not a customer in it, which has a number too.
+  // The record itself, not a customer in it: a customer has a number too.
   const record = readRecords(body).find((each) => AMOUNTS.some((name) => name in each));
   if (!record) return null;
   const text = (name: string) =>

@@ -4,9 +4,12 @@ import { type Tenant, tenantKey } from './tenant.ts';
 
 /** Encodes and decodes cursors: opaque texts of a position in a list or a log, which both count in whole numbers. */
 export interface Cursors {
-  /** Encodes a place. `mark`: the 24 bits that identify the event at a place in a log; the place then has 40 bits. */
+  /**
+   * Encodes a place. `mark`: the 24 bits that identify the event at a place in a log; with a mark the place
+   * has 40 bits.
+   */
   encode(place: number, mark?: number): string;
-  /** Decodes a place; null where this server never gave the cursor to this tenant for this purpose. */
+  /** Decodes a place. Null unless this server gave the cursor to this tenant for this purpose. */
   decode(cursor: string): number | null;
   /** Decodes a place in a log with its mark, which is 0 in a cursor of a release that wrote none. */
   decodeMarked(cursor: string): { place: number; mark: number } | null;
@@ -28,12 +31,13 @@ export function newCursorKey(): Uint8Array {
 }
 
 /**
- * Creates cursors, each one block of AES: a check of the tenant and the purpose, then the place. A place counts what has
- * happened to a merchant, or to all of them, so nobody may read it. A block in which any bit is changed, or that was made
- * for another tenant or purpose, decrypts to another check.
+ * Creates cursors, each one block of AES: a check of the tenant and the purpose, then the place. Clients must
+ * not read the place: it counts what has happened to a merchant, or to all of them. A block in which any bit
+ * is changed, or that was made for another tenant or purpose, decrypts to another check.
  */
 export function createCursors(key: Uint8Array): CursorsFor {
-  // A single block needs no chaining and no padding, and without padding these keep no state between two blocks.
+  // A single block needs no chaining and no padding; without padding the ciphers keep no state between two
+  // blocks.
   const cipher = createCipheriv('aes-128-ecb', key, null).setAutoPadding(false);
   const decipher = createDecipheriv('aes-128-ecb', key, null).setAutoPadding(false);
 

@@ -2,7 +2,7 @@
 export interface DatabaseServers {
   /** The address of each, which names one server and has no `target_session_attrs`. */
   readonly urls: readonly string[];
-  /** The kind of server that is meant: one that takes writes, or the primary, or any. */
+  /** The kind of server that clients connect to: one that takes writes, the primary, or any. */
   readonly target: Target;
 }
 
@@ -19,9 +19,9 @@ export class DatabaseUrlError extends Error {
 }
 
 /**
- * Parses an address in either form of PostgreSQL's clients: `postgres://user@h1:5432,h2:5433/db?…`, where `host` and `port` may
- * be parameters, and `host=h1,h2 port=5432,5433 dbname=db …`. Of several servers one that takes writes is meant, unless
- * `target_session_attrs` says something else.
+ * Parses an address in either form of PostgreSQL's clients: `postgres://user@h1:5432,h2:5433/db?…`, whose
+ * `host` and `port` may be parameters, or `host=h1,h2 port=5432,5433 dbname=db …`. Of several servers it
+ * selects one that takes writes, unless `target_session_attrs` says something else.
  * @throws DatabaseUrlError
  */
 export function parseDatabaseUrl(text: string): DatabaseServers {
@@ -39,7 +39,7 @@ export function parseDatabaseUrl(text: string): DatabaseServers {
   const ports = portsOf(parameters.get('port') ?? '', servers);
   const isComplete = authority !== '' || userInfo === '' || path !== '';
   const isUrl = URL.canParse(`${start}${userInfo}localhost${path}`) && isComplete;
-  // With a port that is no number `pg` never answers, and the start would end in silence.
+  // With a port that is no number `pg` never responds, and the start would end in silence.
   if (!isUrl || ports.some((port) => !/^\d{0,5}$/.test(port))) throw new DatabaseUrlError(NO_URL);
   if (servers.length > 1 && servers.some(({ host }) => host === ''))
     throw new DatabaseUrlError('must name each of its hosts');
@@ -57,8 +57,8 @@ export function parseDatabaseUrl(text: string): DatabaseServers {
 }
 
 /**
- * Adds the servers and the required kind of session from the variables of PostgreSQL's clients, where an address names none. `pg`
- * itself reads the variables, too, but for lists of servers.
+ * Adds the servers and the required kind of session from the variables of PostgreSQL's clients, if an address
+ * names none. `pg` reads these variables itself, except for lists of servers.
  */
 export function completeDatabaseUrl(text: string, variables: DatabaseDefaults): string {
   const { PGHOST, PGPORT, PGTARGETSESSIONATTRS } = variables;
@@ -105,7 +105,7 @@ function urlOf(text: string): string {
 
 const PAIR = /\s*([a-z_]+)\s*=\s*('(?:[^'\\]|\\.)*'|(?:[^\s'\\]|\\.)*)\s*/gs;
 
-/** Reads the required kind of session; undefined where none is given. @throws DatabaseUrlError */
+/** Reads the required kind of session; undefined if the address names none. @throws DatabaseUrlError */
 function targetOf(parameters: URLSearchParams): Target | undefined {
   const other = [...parameters.keys()].find((name) => OTHER_SPELLINGS.test(name));
   if (other !== undefined) throw new DatabaseUrlError(`must spell ${other.slice(0, 30)} as ${TARGET}`);
@@ -117,7 +117,7 @@ function targetOf(parameters: URLSearchParams): Target | undefined {
 }
 
 const TARGETS: readonly Target[] = ['read-write', 'primary', 'any'];
-/** The names of other languages' clients, which would be ignored. */
+/** The names that other languages' clients use for `target_session_attrs`. `pg` would ignore them. */
 const OTHER_SPELLINGS = /^(?:target[ -]?session[ -]?attr\w*|target_?server_?type)$/i;
 
 function splitPort(server: string): { host: string; port: string } {

@@ -1,9 +1,14 @@
 import { plusMs } from './clock.ts';
 
-/** The age at which the outcome of a request that another service did not answer is known, or needs an operator. */
+/**
+ * The age at which the outcome of an unanswered request to another service is known, or needs an operator.
+ */
 export const DOUBT_MS = 15 * 60_000;
 
-/** The instant by which it is known whether a payout in doubt was made; null for one that is not in doubt. */
+/**
+ * The instant by which a payout in doubt is known to have been made or not; null for a payout that is not in
+ * doubt.
+ */
 export function knownBy({
   inDoubt,
   requestedAt,

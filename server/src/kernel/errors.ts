@@ -1,7 +1,7 @@
 /**
- * The codes of all refusals that a caller can correct or must know. The domain throws one, which rolls its transaction
- * back; each transport maps them exhaustively to its own errors. An `OutageError` is answered with `OUTAGE`. Anything
- * else that is thrown is a fault: logged with its cause, shown as `Internal error`.
+ * The codes of all refusals: errors that a caller can correct or must know. The domain throws one, which
+ * rolls its transaction back; each transport maps every code to an error of its own. An `OutageError` is
+ * answered with `OUTAGE`. Any other error is a fault: logged with its cause, shown as `Internal error`.
  */
 export type ErrorCode =
   | 'VALIDATION'
@@ -52,14 +52,14 @@ export class NotFoundError extends PaymentError {
   readonly code = 'NOT_FOUND';
 }
 
-/** A request without a credential, or with one that is not valid (any more). */
+/** A request without a credential, or with an invalid one. */
 export class UnauthenticatedError extends PaymentError {
   readonly code = 'UNAUTHENTICATED';
 }
 
 export class PermissionError extends PaymentError {
   readonly code = 'PERMISSION_DENIED';
-  /** The permissions that each suffice; empty where only an unrestricted key may do it. */
+  /** The permissions that each suffice; empty if only an unrestricted key may do it. */
   readonly requiresAnyOf: readonly string[];
   constructor(message: string, requiresAnyOf: readonly string[] = []) {
     super(message);
@@ -82,7 +82,7 @@ export class RateLimitError extends PaymentError {
   }
 }
 
-/** A payout or a refund of more than can be withdrawn. The message is the detailed reason; the figures are those of the decision. */
+/** Whether the limit is that of the service behind a facade. Its counts concern the merchant and no payer. */
 export class InsufficientFundsError extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
   readonly requestedCents: number;
@@ -91,7 +91,7 @@ export class InsufficientFundsError extends PaymentError {
   readonly balanceCents: number | null;
   readonly disputeBlockedCents: number | null;
   readonly subaccountsBalanceCents: number | null;
-  /** The litoshi of a payout in LTC, which the LTC balance bounds; null for any other. */
+  /** The litoshi of a payout in LTC, which must be within the LTC balance; null for any other payout. */
   readonly cryptoBalanceLitoshi: number | null;
   constructor(
     message: string,
@@ -168,21 +168,22 @@ export class UpstreamError extends PaymentError {
   }
 }
 
-/** A cursor after which the log no longer holds the events, or never held them. */
+/** A cursor whose next events are no longer in the log, or never were. */
 export class CursorExpiredError extends PaymentError {
   readonly code = 'CURSOR_EXPIRED';
 }
 
 /**
- * A failure of the database: it is away or silent, out of time or space, or takes no writes. Neither a refusal nor a
- * fault of the code: the same request may succeed a moment later. Its message and its cause are for the log.
+ * A failure of the database: it does not respond, has no time or space left, or takes no writes. It is
+ * neither a refusal nor a fault of the code: the same request may succeed a moment later. Its message and its
+ * cause are for the log.
  */
 export abstract class OutageError extends Error {
   /** Whether the request may have been done nevertheless. */
   abstract readonly mayBeDone: boolean;
 }
 
-/** An outage after a part of the request was committed, so that it cannot be answered as not done. */
+/** An outage after a part of the request was committed. The answer must not say that nothing was done. */
 class OutageBehindChange extends OutageError {
   override readonly name = 'OutageBehindChange';
   override readonly mayBeDone = true;
@@ -197,7 +198,7 @@ export class NotBegun extends OutageError {
   override readonly mayBeDone = false;
 }
 
-/** Whether an error says for certain that nothing was done: a refusal, or an outage before the change. */
+/** Whether an error proves that nothing was done: a refusal, or an outage before the change. */
 export function hasDoneNothing(error: unknown): boolean {
   if (error instanceof OutageError) return !error.mayBeDone;
   if (error instanceof UpstreamError) return !error.moneyMayHaveMoved;

@@ -16,14 +16,14 @@ export function objectId(): string {
 }
 
 /**
- * Derives an id of `digits` hex digits from what it names. The same texts give the same id, even where the database has
+ * Derives an id of `digits` hex digits from texts. The same texts give the same id, even if the database has
  * lost it, as after a restored backup: a rail that knows a transfer by such an id never pays it twice.
  */
 export function deterministicId(digits: number, ...from: readonly string[]): string {
   return hash('sha256', JSON.stringify(from)).slice(0, digits);
 }
 
-/** Generates a secret of 256 random bits. Its prefix tells a reader what has leaked, should it leak. */
+/** Generates a secret of 256 random bits. If the secret leaks, its prefix says what has leaked. */
 export function secret(prefix: string): string {
   return prefix + randomBytes(32).toString('base64url');
 }

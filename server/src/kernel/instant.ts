@@ -11,8 +11,9 @@ export const instant = z.codec(
 const INSTANT = /^(\d{4}-\d\d-\d\d)T\d\d:\d\d(?::\d\d(?:\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/i;
 
 /**
- * Parses an instant of ISO 8601, in UTC where it names no zone, whatever the zone of this machine. Null for any other text, and
- * for a day that no month has: JavaScript would take the 30th of February for the 2nd of March.
+ * Parses an instant of ISO 8601, in UTC if it names no zone, whatever the zone of this machine. Null for any
+ * other text, and for a day that does not exist: JavaScript would read the 30th of February as the 2nd of
+ * March.
  */
 export function parseInstant(text: string): Date | null {
   const [, day, zone] = INSTANT.exec(text) ?? [];
@@ -47,6 +48,7 @@ export function isoText(instant: Date): string {
   const inDay = ms - day * DAY_MS;
   const inMinute = inDay % MINUTE_MS;
   const time = MINUTES[(inDay - inMinute) / MINUTE_MS]!;
-  // Joins the short parts first: a join of 13 characters or more is deferred, and costs more in the end.
+  // Joins the short parts first: JavaScript defers a join of 13 characters or more, which costs more in the
+  // end.
   return date + (time + (SECONDS[Math.floor(inMinute / 1_000)]! + MILLISECONDS[inMinute % 1_000]!));
 }

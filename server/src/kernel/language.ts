@@ -7,7 +7,7 @@ export type Language = (typeof LANGUAGES)[number];
 /** A language as an input names it. */
 export const languageTag = z.enum(LANGUAGES, `must be one of ${LANGUAGES.join(', ')}`);
 
-/** The language that was stored; null where it is none, or one that only a newer version has. */
+/** The language that was stored; null if there is none, or only a newer version knows it. */
 export function knownLanguage(stored: string | null | undefined): Language | null {
   return LANGUAGES.find((language) => language === stored) ?? null;
 }
@@ -15,7 +15,7 @@ export function knownLanguage(stored: string | null | undefined): Language | nul
 /** The parameter of a page's address that names its language. */
 export const LANGUAGE_PARAMETER = 'lang';
 
-/** Names a language in the address of a page. One that names a language already stays as it is. */
+/** Names a language in the address of a page. An address that names a language already stays as it is. */
 export function inLanguage(url: string, language: Language): string {
   const address = url.replace(/#.*/s, '');
   if (new RegExp(`[?&]${LANGUAGE_PARAMETER}=`).test(address)) return url;

@@ -28,9 +28,10 @@ export interface JsonPage {
 const USUAL_NAMES = ['data', 'items', 'results', 'entries'];
 
 /**
- * Reads a page: the array of its items, and the `total` beside it. Among several arrays it is the one with a name of `names`, or the
- * only one that is not empty and holds more than texts and numbers; of several such the one with a usual name. Null where there is
- * none, or the choice is unclear: a list that is taken for empty would have a payment made again.
+ * Reads a page: the array of its items, and the `total` beside it. Among several arrays it takes the one with
+ * a name of `names`, or the only one that is not empty and holds more than texts and numbers; if several do,
+ * the one with a usual name. Null if there is no array or the choice is unclear: if a list were taken for
+ * empty, a payment would be made again.
  */
 export function readPage(json: unknown, ...names: string[]): JsonPage | null {
   if (Array.isArray(json)) return { items: json, total: null };
@@ -86,8 +87,8 @@ export function readText(value: unknown): string | null {
 }
 
 /**
- * Reads an id that another service has given, unchanged: 1 to 200 of the printable ASCII characters, without a space at an end. Any
- * other text is none: cut or changed it would name something else.
+ * Reads an id that another service has given, unchanged: 1 to 200 printable ASCII characters, without a space
+ * at either end. Any other text gives null: cut or changed, it would name something else.
  */
 export function readId(value: unknown): string | null {
   return typeof value === 'string' && /^[!-~](?:[ -~]{0,198}[!-~])?$/.test(value) ? value : null;
@@ -101,7 +102,7 @@ export function readWord(value: unknown): string | null {
 
 const LONGEST_WORD = 50;
 
-/** Reads a text unchanged; null where it is longer than `max` or cannot be stored. */
+/** Reads a text unchanged; null if it is longer than `max` or cannot be stored. */
 export function readWholeText(value: unknown, { max }: { max: number }): string | null {
   if (typeof value !== 'string' || value === '' || value.length > max) return null;
   return value.includes('\u0000') || !value.isWellFormed() ? null : value;
@@ -113,7 +114,10 @@ export function readNumber(value: unknown): number | null {
   return typeof value === 'number' && Number.isFinite(value) ? value : null;
 }
 
-/** Reads an amount in reais, of any number of decimals. Null below 0: such a figure means something else, and not 0. */
+/**
+ * Reads an amount in reais, of any number of decimals. Null below 0: a negative figure does not mean an
+ * amount.
+ */
 export function readReais(value: unknown): Cents | null {
   const reais = readNumber(value);
   const cents = reais === null || reais < 0 ? null : Math.round(reais * 100);
@@ -141,16 +145,19 @@ export function readBalanceLitoshi(value: unknown): number | null {
     whole === undefined
       ? rounded
       : (sign === '' ? 1 : -1) * (Number(whole) * LITOSHI_PER_LTC + Number(decimals.padEnd(8, '0')));
-  // Not −0.
+  // `+ 0` makes 0 of −0.
   return litoshi !== null && Number.isSafeInteger(litoshi) ? litoshi + 0 : null;
 }
 
-/** Reads `…Cents` where it is an amount, else the member without that ending, in reais (2.1.1, 2.1.2); below 0 too. */
+/**
+ * Reads `…Cents` if it is an amount, else the member without that ending, in reais (2.1.1, 2.1.2). The amount
+ * may be below 0.
+ */
 export function readAmount(record: JsonRecord, name: string): number | null {
   const inCents = readNumber(record[`${name}Cents`]);
   if (Number.isSafeInteger(inCents)) return inCents;
   const reais = readNumber(record[name]);
-  // Not −0.
+  // `+ 0` makes 0 of −0.
   const cents = reais === null ? null : Math.round(reais * 100) + 0;
   return Number.isSafeInteger(cents) ? cents : null;
 }
@@ -165,7 +172,7 @@ export function readInstant(value: unknown): Date | null {
   return Number.isNaN(instant.getTime()) || instant.getUTCFullYear() > 9_999 ? null : instant;
 }
 
-/** Reads all that are instants, earliest first. */
+/** Reads the values that are instants, earliest first. */
 export function readInstants(values: readonly unknown[]): Date[] {
   const instants = values.flatMap((value) => readInstant(value) ?? []);
   return instants.sort((left, right) => left.getTime() - right.getTime());

@@ -3,7 +3,10 @@ import { ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
 import { externalIdText, isStorable, longExternalIdText, NOT_STORABLE, plainText } from './text.ts';
 
-/** A filter by the members that lists of several families have in common. Dates are half-open: from one, before the other. */
+/**
+ * A filter by the members that lists of several families share. A period includes its `from` and excludes its
+ * `before`.
+ */
 export interface DetailFilter {
   /** The merchant's own number. */
   externalId?: string | undefined;
@@ -21,13 +24,13 @@ export interface DetailFilter {
 /** The members of a filter as GraphQL gives them. */
 type Given = { [Member in keyof DetailFilter]?: unknown };
 
-/** The members that only one list has, those that were given. */
+/** The given members of a filter that only one list has. */
 type OwnOf<Filter> = {
   [Member in Exclude<keyof Filter, keyof DetailFilter>]?: Exclude<Filter[Member], null>;
 };
 
 const email = plainText({ max: 254 });
-/** Made once: a schema is compiled by its first use, which takes longer than a page of payouts. */
+/** Created once: a schema is compiled by its first use, which takes longer than a page of payouts. */
 const details = z.looseObject({
   externalId: externalIdText.nullish(),
   reference: z
@@ -45,7 +48,7 @@ const details = z.looseObject({
 });
 
 /**
- * Reads the members that filters of several lists share, those that were given, and leaves the others of a filter as they are.
+ * Reads the given members that filters of several lists share; other members stay as they are.
  * @throws ValidationError naming the argument
  */
 export function detailsOf<Filter extends Given>(
@@ -65,8 +68,9 @@ export function detailsOf<Filter extends Given>(
 type PeriodsOf<Instant extends string, Value> = { [Member in `${Instant}${'After' | 'Before'}`]?: Value };
 
 /**
- * Reads the periods of these instants from a filter, the bounds that were given. Each period of the filter, whichever its
- * instant, must have an instant in it. @throws ValidationError naming the argument
+ * Reads the given bounds of the periods of these instants. No period of the filter may be empty, whichever
+ * its instant.
+ * @throws ValidationError naming the argument
  */
 export function periodsOf<Instant extends string>(
   filter: PeriodsOf<Instant, Date | null | undefined> | null | undefined,
@@ -85,18 +89,21 @@ export function periodsOf<Instant extends string>(
 // A slice declares once what each member of its filter compares. From that follow the condition in SQL (`state/db/filtered-lists.ts`),
 // the one on the mirror (`upstream/mirror-lists.ts`), and `matches`, for the updates that are sent.
 
-/** The comparison that a member of a filter is: with these members of a resource. */
+/** How a member of a filter compares with these members of a resource. */
 export interface Condition<Member extends string = string> {
-  /** `named`: one of the members is the name. `customer`: by the identifier or the e-mail address in the member. */
+  /**
+   * `named`: one of the members equals the name. `customer`: the identifier or the e-mail address in the
+   * member is the customer's.
+   */
   readonly is: 'equal' | 'among' | 'from' | 'before' | 'named' | 'customer';
   readonly members: readonly Member[];
-  /** The value of a resource, where it is not the member itself. */
+  /** Computes the value of a resource, if it is not simply the member. */
   readonly of?: ((resource: never) => unknown) | undefined;
-  /** The form in which two names are compared; left out where they are as they stand. */
+  /** Converts a name into the form that is compared; left out if names are compared as they are. */
   readonly form?: ((name: string) => string) | undefined;
 }
 
-/** The condition of each member of a filter; instants are in the order in which a resource reaches them. */
+/** The condition of each member of a filter. Instants are in the order in which a resource reaches them. */
 export type Conditions<Filter, Resource> = {
   readonly [Name in keyof Filter]-?: Condition<keyof Resource & string>;
 };
@@ -134,7 +141,10 @@ export function detailConditions<const Name extends string>(names: readonly Name
   };
 }
 
-/** Whether a resource fulfils every member of a filter, as the lists in SQL decide it. An unknown member of it fulfils none. */
+/**
+ * Whether a resource fulfills every member of a filter, as the lists in SQL decide it. A resource fulfills no
+ * member that is unknown.
+ */
 export function matches<Filter extends object>(
   conditions: Readonly<Record<string, Condition>>,
   resource: object,
@@ -176,7 +186,7 @@ function isOfCustomer(customer: Customer, asked: NonNullable<DetailFilter['custo
   return 'email' in asked ? customer?.email === asked.email : customer?.externalId === asked.externalId;
 }
 
-/** Whether a value is among those that are asked for, where any are. */
+/** Whether a value is among the requested ones; true if none were requested. */
 export function isOneOf<Value>(value: unknown, asked: readonly Value[] | undefined): boolean {
   return asked === undefined || asked.some((each) => each === value);
 }
@@ -187,7 +197,7 @@ export interface Asked<Member extends string = string> extends Pick<Condition<Me
 }
 
 /**
- * The conditions of a filter that has a value for them, in the order of their declaration.
+ * The conditions of the members that a filter gives, in the order of their declaration.
  * @throws ValidationError where Postgres cannot compare a text
  */
 export function askedOf<Member extends string>(

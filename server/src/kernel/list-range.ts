@@ -1,7 +1,10 @@
 import type { Tenant } from './tenant.ts';
 import type { Totals, TotalsGrouping } from './totals.ts';
 
-/** A range of a list, newest first: the first or the last `limit` of those behind `after` and before `before`, both places. */
+/**
+ * A range of a list, newest first: the first or the last `limit` items between two places, behind `after` and
+ * before `before`.
+ */
 export interface ListRange {
   end: 'first' | 'last';
   limit: number;
@@ -9,13 +12,13 @@ export interface ListRange {
   before?: number | undefined;
 }
 
-/** A range as it was read. `more`: there are others at the end that was read last. */
+/** A range that was read. `more`: the list goes on beyond the end that was read last. */
 export interface ListedRange<Item> {
   items: Item[];
   more: boolean;
 }
 
-/** Takes off the items that were read beyond the limit, at the end that was read last. */
+/** Removes the items that were read beyond the limit, at the end that was read last. */
 export function withoutExtra<Item>(
   items: Item[],
   { end, limit }: Pick<ListRange, 'end' | 'limit'>,
@@ -28,10 +31,13 @@ export function withoutExtra<Item>(
 export interface FamilyReads<R, Filter> {
   /** Finds a resource; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
   find(tenant: Tenant, id: string): Promise<R | null>;
-  /** Finds resources, in the order of the ids; null where not found. @throws UnavailableError (NOT_OFFERED) */
+  /**
+   * Finds resources, in the order of the ids; null for one that is not found. @throws UnavailableError
+   * (NOT_OFFERED)
+   */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]>;
   /**
-   * Finds a resource with the version of the tenant's log at which its state holds.
+   * Finds a resource, with the version of the tenant's log for which its state holds.
    * @throws UnavailableError (NOT_OFFERED)
    */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; resource: R } | null>;
@@ -40,7 +46,8 @@ export interface FamilyReads<R, Filter> {
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: R[]; total: number }>;
   count(tenant: Tenant, filter: Filter): Promise<number>;
   /**
-   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * Adds up the resources that a filter selects, in all and by groups. In front of another service it adds up
+   * what this server has seen, and is never exact.
    * @throws UnavailableError (NOT_OFFERED)
    */
   totals(tenant: Tenant, filter: Filter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;

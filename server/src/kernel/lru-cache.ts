@@ -1,9 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
-/** The part of an entry that is neither value nor key text: its places in the cache's maps and lists. */
+/**
+ * The bytes of an entry besides its value and the text of its key: its places in the cache's maps and lists.
+ */
 const ENTRY_BYTES = 200;
 
-/** The memory of an entry whose value has so many bytes. */
+/** The memory of an entry whose value has `valueBytes`. */
 export const entryBytes = (key: string, valueBytes: number) => ENTRY_BYTES + 2 * key.length + valueBytes;
 
 /**

@@ -14,7 +14,7 @@ let reaisFormat: Intl.NumberFormat | undefined;
 /** Formats an amount for people: `R$ 1.234,56`. */
 export function reaisText(cents: Cents): string {
   reaisFormat ??= new Intl.NumberFormat('pt-BR', { style: 'currency', currency: 'BRL' });
-  // Text, for above 2⁴⁶ reais a number cannot tell one cent from the next.
+  // Text, because above 2⁴⁶ reais a number cannot distinguish two neighboring cents.
   const text = `${cents < 0 ? '-' : ''}${String(Math.abs(cents)).padStart(3, '0').replace(/..$/, '.$&')}`;
   return reaisFormat.format(text as Intl.StringNumericLiteral).replace('\u00a0', ' ');
 }
@@ -23,8 +23,9 @@ export function reaisText(cents: Cents): string {
 export const LITOSHI_PER_LTC = 100_000_000;
 
 /**
- * The dust limit of the Litecoin network: its nodes relay no output of less. It is that of a P2PKH output (182 bytes at
- * 30,000 litoshi a kilobyte), the largest of the usual kinds, which every wallet and custodian can send and receive.
+ * The dust limit of the Litecoin network: its nodes relay no smaller output. It is the limit of a P2PKH
+ * output (182 bytes at 30,000 litoshi a kilobyte), the largest of the usual kinds, which every wallet and
+ * custodian can send and receive.
  */
 export const DUST_LITOSHI = 5_460;
 
@@ -43,8 +44,8 @@ export function reaisFromCents(cents: Cents): number {
 }
 
 /**
- * Converts reais to cents. Reads the decimals from the text, for products are not exact: 8.2 is 820, and 1.005 is no
- * amount.
+ * Converts reais to cents. It reads the decimals from the text, because products are not exact: 8.2 is 820,
+ * and 1.005 is no amount.
  * @throws RangeError for more than two decimals, below 0, above the safe integers
  */
 export function centsFromReais(reais: number): Cents {

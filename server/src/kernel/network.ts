@@ -6,13 +6,13 @@ export function networkOf(address: string): string {
   return groups ? `${groups.slice(0, 4).join(':')}::/64` : address;
 }
 
-/** The IPv6 /48 that an address is in, all of whose networks one host may have; null for an IPv4 address. */
+/** The IPv6 /48 that an address is in: one host may have all of its networks. Null for an IPv4 address. */
 export function blockOf(address: string): string | null {
   const groups = groupsOf(address);
   return groups && `${groups.slice(0, 3).join(':')}::/48`;
 }
 
-/** The eight groups of an IPv6 address; null for an IPv4 address, and for one in the form of IPv6. */
+/** The eight groups of an IPv6 address. Null for an IPv4 address, also if it is written as IPv6. */
 function groupsOf(address: string): string[] | null {
   if (!isIPv6(address) || address.includes('.')) return null;
   const [head = '', tail] = address.replace(/%.*/, '').split('::');
@@ -31,7 +31,7 @@ export function isNetwork(text: string): boolean {
   return /^[1-9]\d{0,2}$/.test(prefix) && Number(prefix) <= (version === 4 ? 32 : 128);
 }
 
-/** Creates a test of whether an address lies in one of the networks, each in the form of `isNetwork`. */
+/** Creates a check whether an address lies in one of the networks, each in the form of `isNetwork`. */
 export function createNetworks(networks: readonly string[]): (address: string) => boolean {
   const list = new BlockList();
   for (const network of networks) {

@@ -1,6 +1,7 @@
 /**
- * Whether two values give the same JSON, whatever the order of their members. An undefined member counts as missing, an
- * undefined item as null, and a `Date` as its text; all numbers are finite. No JSON is made: that takes longer.
+ * Whether two values give the same JSON, whatever the order of their members. An undefined member counts as
+ * missing, an undefined item as null, and a `Date` as its text; all numbers must be finite. Comparing takes
+ * less time than writing the JSON.
  */
 export function isUnchanged(left: unknown, right: unknown): boolean {
   if (left === right) return true;
@@ -15,7 +16,7 @@ export function isUnchanged(left: unknown, right: unknown): boolean {
   if (!isObject(left) || !isObject(right)) return false;
   return (
     Object.entries(left).every(([name, value]) => isUnchanged(value, ownMember(right, name))) &&
-    // The right has no member that the left lacks.
+    // The right has no member that is missing on the left.
     Object.entries(right).every(([name, value]) => value === undefined || Object.hasOwn(left, name))
   );
 }

@@ -27,9 +27,10 @@ const EMAIL_MAX = 77;
 const ASCII = /^[\x20-\x7e]*$/;
 const RANDOM = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/;
 
-/** Parses a text as a PIX key, in its normal form; null where it is none. */
+/** Parses a text as a PIX key, in its normal form; null for any other text. */
 export function parsePixKey(text: string): PixKey | null {
-  // No other kind has an @. A letter outside ASCII may have a lower case in ASCII: the Kelvin sign's is k.
+  // No other kind contains an @. A letter outside ASCII may have a lower case in ASCII: that of the Kelvin
+  // sign is k.
   if (text.includes('@')) return ASCII.test(text) ? parseEmail(text.toLowerCase()) : null;
   const tax = parseTaxId(text);
   if (tax) return { kind: tax.kind, key: tax.taxId };
@@ -42,11 +43,15 @@ function parseEmail(key: string): PixKey | null {
   return key.length <= EMAIL_MAX && EMAIL.test(key) ? { kind: 'email', key } : null;
 }
 
-/** A phone as people write it, with its area code. Only what is said to be one is read so: eleven digits are a CPF, too. */
+/**
+ * A phone as people write it, with its area code. A text is read so only if its writer calls it a phone:
+ * eleven digits may also be a CPF.
+ */
 const WRITTEN_PHONE = /^(?:\+?55)?(\d{10,11})$/;
 
 /**
- * Parses a text as a PIX key of the kind that its writer has named, in its normal form. Null where it is none.
+ * Parses a text as a PIX key of the kind that its writer names, in its normal form. Null if it is no key of
+ * that kind.
  */
 function parseKeyOf(kind: PixKeyKind, text: string): PixKey | null {
   if (kind === 'phone') {
@@ -61,12 +66,12 @@ function parseKeyOf(kind: PixKeyKind, text: string): PixKey | null {
 export const MUST_BE_PIX_KEY =
   'must be a PIX key: CPF or CNPJ with its check digits, phone as +55…, e-mail, or random key';
 
-/** The result of parsing a key: its normal form, or what is wrong, with the key or with the named type. */
+/** The result of parsing a key: its normal form, or the error, which concerns the key or the named type. */
 export type ParsedPixKey = { key: string; wrong: null } | { key: null; wrong: 'key' | 'type'; why: string };
 
 /**
- * Parses a PIX key. `type`: the kind that its writer has named. Without one eleven digits are a CPF, by the rule of the
- * directory, and about one mobile number in a hundred passes as one.
+ * Parses a PIX key. `type`: the kind that its writer names. Without it eleven digits are a CPF, by the rule
+ * of the directory; about one mobile number in a hundred passes as one.
  */
 export function parseTypedPixKey(text: string, type: PixKeyKind | null | undefined): ParsedPixKey {
   const parsed = type == null ? parsePixKey(text) : parseKeyOf(type, text);
@@ -81,14 +86,14 @@ export function parseTypedPixKey(text: string, type: PixKeyKind | null | undefin
 export const PIX_KEY_TYPE_RULE =
   'The kind of the PIX key, which must be of it. Without it eleven digits are a CPF, though they may be a phone; as phone they are one, with +55 or without';
 
-/** The kind that a writer names for a key; left out, the key may be of any. */
+/** The kind that a writer names for a key. If it is left out, the key may be of any kind. */
 export const pixKeyType = optionalLimit(
   z.enum(PIX_KEY_KINDS, {
     error: notNull('a key of any kind', `must be one of ${PIX_KEY_KINDS.join(', ')}`),
   }),
 );
 
-/** The kind of a key, also of one that `maskPixKey` has masked; null where the text does not show it. */
+/** The kind of a key, also of one that `maskPixKey` has masked; null if the text does not show it. */
 export function kindOfPixKey(text: string): PixKeyKind | null {
   if (/^\*{3}\.\d{3}\.\d{3}-\*\*$/.test(text)) return 'cpf';
   if (/^\*\*\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\*\*$/.test(text)) return 'cnpj';
@@ -101,7 +106,7 @@ export function maskPixKey(key: string): string {
   return maskedKey(key) ?? '****';
 }
 
-/** Masks a key; null where the text is no key. */
+/** Masks a key; null if the text is no key. */
 export function maskedKey(key: string): string | null {
   switch (parsePixKey(key)?.kind) {
     case 'cpf':
@@ -118,9 +123,12 @@ export function maskedKey(key: string): string | null {
   }
 }
 
-/** Patterns of PIX keys in the text of an error. Check digits are ignored: what is almost a key is hidden too. */
+/**
+ * Patterns of PIX keys in the text of an error. They ignore check digits, so a mistyped key is hidden too.
+ */
 export const PIX_KEYS_IN_TEXT: readonly TextPattern[] = [
-  // E-mail addresses. A package's version in a stack's path does not end in a name.
+  // E-mail addresses. The version of a package in a stack's path does not end in letters, so it is no
+  // address.
   [/[^\s"'()<>@]{1,64}@((?:[a-z0-9-]+\.)+[a-z]{2,}\b)/gi, '…@$1'],
   // CPF, CNPJ, telephones.
   [/(?<![\w.:+-])(?:\d{11}|[0-9A-Z]{12}\d{2}|\d{3}(?:\.\d{3}){2}-\d{2}|\+55\d{10,11})(?![\w:-])/g, '…'],

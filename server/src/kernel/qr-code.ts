@@ -2,7 +2,7 @@ import encodeQR from 'qr';
 import { createLRUCache } from './lru-cache.ts';
 
 export interface QrCode {
-  /** Modules of a side, without the quiet zone of four modules around them. */
+  /** The number of modules along a side, without the quiet zone of four modules around them. */
   readonly size: number;
   /** The dark modules as the path of an SVG whose viewBox is `-4 -4 size+8 size+8`. It is filled, and has no stroke. */
   readonly path: string;
@@ -11,7 +11,10 @@ export interface QrCode {
 const TEXT_MAX = 1_024;
 /** Bytes of the largest code, version 40, at level L. */
 const BYTES_MAX = 2_953;
-/** The memory of some 600 codes: one operation may name a code a hundred times, and its payer's page draws it again. */
+/**
+ * The memory of some 600 codes: one operation may read a hundred codes, and each payer's page draws its code
+ * again.
+ */
 const CACHE_BYTES = 4_000_000;
 const codes = createLRUCache<QrCode>(CACHE_BYTES, ({ path }) => path.length);
 
@@ -39,8 +42,9 @@ function encode(text: string): QrCode {
 }
 
 /**
- * The path of one row: along its upper edge, and around each run of dark modules. Without absolute places the rows are
- * alike to gzip: 172 characters take 5.7 kB and 0.75 kB compressed, with a rectangle for each run 8.4 kB and 1.7 kB.
+ * The path of one row: along its upper edge, and around each run of dark modules. Relative coordinates make
+ * the rows alike, which compresses well: 172 characters take 5.7 kB and 0.75 kB compressed; with a rectangle
+ * for each run they take 8.4 kB and 1.7 kB.
  */
 function rowPath(row: readonly boolean[]): string {
   let path = '';

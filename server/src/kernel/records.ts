@@ -2,13 +2,13 @@ import { z } from 'zod';
 import { parseInstant } from './instant.ts';
 
 /**
- * Records that do not reach to the present, since the database went back: it was restored from a backup or a disk's snapshot, or
- * a standby was promoted that lacked the last commits.
+ * Records that end before the present because the database went back: it was restored from a backup or a
+ * disk's snapshot, or the promoted standby lacked the last commits.
  */
 export interface Behind {
-  /** The instant after which something may be missing. */
+  /** The instant after which records may be missing. */
   since: Date;
-  /** The instant at which the mark was set: what came after that is there. */
+  /** The instant at which the mark was set: records of later requests are there. */
   until: Date;
   cause: BehindCause;
 }
@@ -22,7 +22,7 @@ export const BEHIND_IN_WORDS: Record<BehindCause, string> = {
   operator: 'marked by hand',
 };
 
-/** The reason for which a request that is not known may have been made, for a caller. */
+/** Explains to a caller why a request that this server does not know may have been made. */
 export function describeBehind(since: Date): string {
   return `this server was restored, and lacks what came after ${since.toISOString()}`;
 }
@@ -44,11 +44,12 @@ export const restoredInput = z.strictObject({
   confirm: z.boolean().optional(),
 });
 
-/** The mark, for the operator of the server. */
+/** Shows and sets the mark, for the operator of the server. */
 export interface RecordsAdministration {
   /**
-   * Marks the records as behind since an instant, or ends that; without either it shows the mark. `ended`: the mark that was
-   * there. @throws ValidationError
+   * Marks the records as behind since an instant, or removes the mark; with neither input it shows the mark.
+   * `ended`: the removed mark.
+   * @throws ValidationError
    */
   restored(input: z.output<typeof restoredInput>): Promise<{ behind: Behind | null; ended: Behind | null }>;
 }

@@ -1,20 +1,26 @@
-/** The payers of one token behind one network, who share a part of the budget. */
+/** The payers who use one token from one network. They share a part of the budget. */
 export interface BudgetSubject {
-  /** The id of the token, which its payers' payment tokens count to as well. */
+  /** The id of the token. Its payers' payment tokens count as the same token. */
   readonly token: string;
-  /** A digest of the network, behind that of its IPv6 block and a slash; null where the server asks for itself, as in a lookup of a start in doubt. */
+  /**
+   * A digest of the network, after that of its IPv6 block and a slash; null if the server itself asks, as in
+   * a lookup of a start in doubt.
+   */
   readonly network: string | null;
 }
 
 /**
- * The caller behind a read of the service: its priority decides the order where the budget is short, and it learns how
- * old each answer is.
+ * The caller for whom the service is read. Its priority decides the order of reads if the budget is short,
+ * and `onRead` reports how old each answer is.
  */
 export interface Requester {
-  /** `merchant`: a person at work with the account. `payer`: somebody who pays with a token of the merchant's page. */
+  /**
+   * `merchant`: a person who works with the account. `payer`: somebody who pays with a token of the
+   * merchant's page.
+   */
   readonly priority: 'merchant' | 'payer';
   /** The payers whose share is capped; null for a merchant. */
   readonly subject: BudgetSubject | null;
-  /** Reports the instant of an answer; `stale` where no newer one could be read. */
+  /** Reports the instant of an answer. `stale`: no newer answer could be read. */
   onRead(at: Date, stale: boolean): void;
 }

@@ -1,6 +1,7 @@
 import { DAY_MS } from './clock.ts';
 
-// Days as the banks of Brazil count them. The country has no summer time today; it had, and may have it again.
+// Days as the banks of Brazil count them. The country has no daylight saving time today; it had, and may have
+// it again.
 
 /** A day of the calendar. */
 export interface CivilDay {
@@ -12,7 +13,7 @@ export interface CivilDay {
 
 const HOUR_MS = 3_600_000;
 
-/** Made at its first use: reading the time zones costs a start 40 ms. */
+/** Created by its first use: reading the time zones takes 40 ms, which no start should wait for. */
 let local: Intl.DateTimeFormat | undefined;
 
 function localFormat(): Intl.DateTimeFormat {
@@ -48,15 +49,17 @@ export function dayOf(instant: Date): CivilDay {
 }
 
 /**
- * The instant at which a full hour of a day begins in São Paulo. Where the clocks skip that hour, it is the first instant after
- * it; where they repeat it, the first of both.
+ * The instant at which a full hour of a day begins in São Paulo. If the clocks skip that hour, it is the
+ * first instant after it; if they repeat it, the first of the two.
  */
 export function instantOf(day: CivilDay, hour = 0): Date {
   const wanted = utcOf(day) + hour * HOUR_MS;
-  // The clock is never more than a day away from UTC, so both sides of a change are among these.
+  // São Paulo is never more than a day away from UTC, so both sides of a clock change are among these
+  // offsets.
   const offsets = [wanted - DAY_MS, wanted + DAY_MS].map((ms) => wallMs(ms) - ms);
   const candidates = offsets.map((offset) => wanted - offset).sort((left, right) => left - right);
-  // By the offset from before a skipped hour, its beginning is the instant at which the clocks skip it.
+  // With the offset from before a skipped hour, the hour's beginning is the instant at which the clocks skip
+  // it.
   return new Date(candidates.find((ms) => wallMs(ms) === wanted) ?? candidates.at(-1)!);
 }
 
@@ -65,14 +68,14 @@ export function plusDays(day: CivilDay, days: number): CivilDay {
   return fromUtc(utcOf(day) + days * DAY_MS);
 }
 
-/** The day that lies a number of months after another; in a shorter month its last day. */
+/** The day that lies a number of months after another; the last day of the month if it is shorter. */
 export function plusMonths({ year, month, day }: CivilDay, months: number): CivilDay {
   const first = fromUtc(Date.UTC(year, month - 1 + months, 1));
   const last = new Date(Date.UTC(first.year, first.month, 0)).getUTCDate();
   return { ...first, day: Math.min(day, last) };
 }
 
-/** The number of days from one to another; below 0 where the other is earlier. */
+/** The number of days from `from` to `to`; below 0 if `to` is earlier. */
 export function daysBetween(from: CivilDay, to: CivilDay): number {
   return (utcOf(to) - utcOf(from)) / DAY_MS;
 }

@@ -3,13 +3,14 @@ import { createLRUCache, entryBytes } from './lru-cache.ts';
 
 interface SharedCache<Value> {
   get(key: string): Value | undefined;
-  /** Adds an entry of an owner. One that is there stays as it is, also where another owns it. */
+  /** Adds an entry of an owner. An entry that exists already stays as it is, whoever owns it. */
   add(owner: string, key: string, value: Value): void;
 }
 
 /**
- * A cache of at most `bytes` of memory that several owners share, by text keys that all of them find. Where it is full, the
- * owner with the most of it drops its least recently used entry: none pushes out those of an owner that has less.
+ * A cache of at most `bytes` of memory that several owners share; all of them find every key. If it is full,
+ * the owner with the most bytes drops its least recently used entry: no owner displaces entries of another
+ * that has less.
  */
 export function createSharedCache<Value extends object | number | boolean | string>(
   bytes: number,
@@ -39,7 +40,7 @@ export function createSharedCache<Value extends object | number | boolean | stri
     add(owner, key, value) {
       if (owners.has(key) || entryBytes(key, bytesOf(value, key)) > bytes) return;
       let share = shares.get(owner);
-      // Larger than it ever becomes, so that it drops nothing by itself.
+      // Larger than a share ever becomes, so the LRU cache itself drops nothing.
       share ??= createLRUCache<Value>(2 * bytes, bytesOf);
       const before = share.calculatedSize;
       share.set(key, value);

@@ -1,18 +1,19 @@
 /** The time for which items are served in one turn of the event loop. */
 export const SLICE_MS = 2;
-/** The time of everything else behind a slice, as a multiple of it. */
+/** The time that everything else gets after a slice, as a multiple of the slice. */
 const OTHERS = 2;
-/** The event loop had nothing else to do in a turn that took less. */
+/** In a turn shorter than this the event loop had nothing else to do. */
 const IDLE_TURN_MS = 0.05;
 
-/** The calls whose items are not all served, each as a function that serves one slice and returns whether it was the last. */
+/** The unfinished calls, each with a function that serves one slice and returns whether it was the last. */
 const unfinished: { serveSlice: () => boolean; resolve: () => void }[] = [];
 
 /**
- * Serves all items, a slice in each turn of the event loop, so that thousands delay nobody else. If one slice is enough,
- * all are served when it returns. Items that are added to a set meanwhile are served too. A slice is measured in time,
- * because an item may take 10 µs or 10 ms. Of all calls that are unfinished, one has a slice at a time, and the next slice
- * waits until everything else has had its share of the thread, or has nothing to do: a request takes many turns.
+ * Serves all items, a slice in each turn of the event loop, so that thousands delay nothing else. If one
+ * slice is enough, all are served when it returns. Items that are added to a set meanwhile are served too. A
+ * slice is measured in time, because an item may take 10 µs or 10 ms. One unfinished call has a slice at a
+ * time, and the next slice waits until everything else has had its share of the thread, or has nothing to do:
+ * a request takes many turns.
  *
  * @param serve must not throw
  */
@@ -35,11 +36,11 @@ export function inSlices<Item>(items: Iterable<Item>, serve: (item: Item) => voi
   });
 }
 
-/** The end of the last turn or slice, and the time that everything else is owed since then. */
+/** The end of the last turn or slice, and the time that is still due to everything else. */
 let leftAt = 0;
 let owedMs = 0;
 
-/** Counts a slice that ends now. */
+/** Counts a slice that ends now: everything else is due a multiple of it. */
 function owe(startedAt: number): void {
   leftAt = performance.now();
   owedMs += OTHERS * (leftAt - startedAt);

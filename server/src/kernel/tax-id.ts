@@ -14,7 +14,7 @@ const CPF = /^(\d{11}|\d{3}\.\d{3}\.\d{3}-\d{2})$/;
 /** A CNPJ has letters too, since 2026; its two check digits stay digits. */
 const CNPJ = /^([0-9A-Z]{12}\d{2}|[0-9A-Z]{2}\.[0-9A-Z]{3}\.[0-9A-Z]{3}\/[0-9A-Z]{4}-\d{2})$/i;
 
-/** Parses a text as a CPF or a CNPJ, with its punctuation or without; null where it is none. */
+/** Parses a text as a CPF or a CNPJ, with its punctuation or without; null for any other text. */
 export function parseTaxId(text: string): TaxId | null {
   const kind = CPF.test(text) ? 'cpf' : CNPJ.test(text) ? 'cnpj' : null;
   if (kind === null) return null;
@@ -22,7 +22,10 @@ export function parseTaxId(text: string): TaxId | null {
   return hasCheckDigits(taxId, kind === 'cpf' ? cpf : cnpj) ? { kind, taxId } : null;
 }
 
-/** Whether the check digits are right. `isValid` also refuses 123.456.789-09; one digit repeated is nobody's number. */
+/**
+ * Whether the check digits are right. `isValid` would also refuse 123.456.789-09. One digit repeated is no
+ * valid number.
+ */
 function hasCheckDigits(taxId: string, { verifierDigit }: { verifierDigit(base: string): number }): boolean {
   const base = taxId.slice(0, -2);
   const first = verifierDigit(base);

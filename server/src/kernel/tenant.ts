@@ -1,4 +1,4 @@
-/** The environment, selected by an API key's prefix. Data of the two never meet. */
+/** The environment, which the prefix of an API key selects. Data of the two never mix. */
 export type Environment = 'live' | 'sandbox';
 
 /** The owner of data: one account in one environment. Every row and every query belongs to one tenant. */

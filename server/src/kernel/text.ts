@@ -17,8 +17,9 @@ export function requiredOr(message: string) {
 }
 
 /**
- * Makes a member optional that limits an effect. It refuses null, which may stand for a limit that was lost on the way: without
- * one, the effect is the widest. The types of GraphQL have null in every optional member, so this type has it as well.
+ * Makes a member optional that limits an effect. It refuses null, which may stand for a limit that was lost
+ * on the way: without the limit the effect is the widest. The types of GraphQL allow null in every optional
+ * member, so this type does too.
  */
 export function optionalLimit<Schema extends z.ZodType>(schema: Schema) {
   return schema.optional() as unknown as z.ZodOptional<z.ZodNullable<Schema>>;
@@ -49,16 +50,16 @@ function limited(text: z.ZodString, max: number) {
 }
 
 /**
- * Text in Unicode's form NFC, into which another is brought: a letter is the same text however it was typed, and 200 letters are 200
- * characters.
+ * Text that is normalized to Unicode's form NFC: a letter is the same text however it was typed, and 200
+ * letters are 200 characters.
  */
 function normalizedText({ max }: { max: number }) {
   return limited(z.string().normalize('NFC'), max);
 }
 
 /**
- * A name or a line that is shown among others, also to payers. It does not contain the characters that turn the direction of what
- * stands around them: `ana[U+202E]gpj.exe` is read as `anaexe.jpg`.
+ * A name or a line that is shown beside others, also to payers. It does not contain the characters that turn
+ * the direction of the text around them: `ana[U+202E]gpj.exe` is read as `anaexe.jpg`.
  */
 export function nameText({ max }: { max: number }) {
   return normalizedText({ max }).refine(
@@ -72,8 +73,8 @@ const UNSEEN = '[\\s\\p{Default_Ignorable_Code_Point}\\u2800]';
 const UNSEEN_END = new RegExp(`^${UNSEEN}|${UNSEEN}$`, 'u');
 
 /**
- * A number or name from another system, as people and logs read it: text without control or invisible characters. It neither begins
- * nor ends with a space: `1042 ` would be another order than `1042`.
+ * A number or name from another system, which people and logs read: text without control or invisible
+ * characters. It neither begins nor ends with a space: `1042 ` would be another order than `1042`.
  */
 export function printableText({ max }: { max: number }) {
   return normalizedText({ max })
@@ -84,7 +85,7 @@ export function printableText({ max }: { max: number }) {
     .refine((text) => !UNSEEN_END.test(text), 'must not begin or end with a space');
 }
 
-/** The form of a merchant's own number for a resource, in words. */
+/** The description of a merchant's own number for a resource. */
 export const EXTERNAL_ID_FORM = '1 to 100 printable characters, without a space at an end';
 
 /** A merchant's own number for a resource. */
@@ -94,17 +95,17 @@ export const externalIdText = printableText({ max: 100 });
 export const longExternalIdText = printableText({ max: 200 });
 
 /**
- * A word of a closed set, in an answer. A newer version, which works on the same database during an upgrade, may have
- * written another: it is answered as it is, and fails no list.
+ * A word of a closed set, in an answer. A newer version, which works on the same database during an upgrade,
+ * may have written another word: it is answered as it is, and no list fails by it.
  */
 export function answeredWord<const Word extends string>(words: readonly Word[]) {
   return z.string().meta({ enum: [...words] }) as unknown as z.ZodType<Word, Word>;
 }
 
-/** The form of an idempotency key, in words. */
+/** The description of an idempotency key. */
 const IDEMPOTENCY_KEY_FORM = '1 to 128 of the printable ASCII characters, without a space at an end';
 
-/** An idempotency key. It names one request for good, within its account, environment and operation. */
+/** An idempotency key. It names one request permanently, within its account, environment and operation. */
 export const idempotencyKeyText = z
   .string()
   .regex(/^[!-~](?:[ -~]{0,126}[!-~])?$/, `must be ${IDEMPOTENCY_KEY_FORM}`);
@@ -127,7 +128,7 @@ function isJson(text: string): boolean {
   }
 }
 
-/** A URL to which a browser is sent: absolute, http or https, and nothing that runs or carries a password. */
+/** A URL to which a browser is sent: absolute, with http or https, no other scheme and no password. */
 export function webUrl({ max }: { max: number }) {
   return plainText({ max }).refine((text) => {
     const url = parse(text);
@@ -141,15 +142,15 @@ export function webUrl({ max }: { max: number }) {
 }
 
 /**
- * A URL at which a server is called back: https to a public name. The addresses of the name are checked with each call:
- * a name can change, and an address can be written in many ways.
+ * A URL that this server calls: https to a public name. The addresses of the name are checked at each call: a
+ * name can change, and an address can be written in many ways.
  */
 export function publicHttpsUrl({ max }: { max: number }) {
   return plainText({ max }).refine((text) => {
     const url = parse(text);
     if (url === null || url.protocol !== 'https:' || url.username || url.password) return false;
     const host = url.hostname.replace(/\.$/, '');
-    // The URL parser has brought decimal, octal and hexadecimal addresses into one form; none has a letter last.
+    // The URL parser has normalized decimal, octal and hexadecimal addresses; none ends with a letter.
     return /\.[a-z][a-z0-9-]*$/i.test(host) && !/(^|\.)(localhost|local|internal|localdomain)$/i.test(host);
   }, 'must be a public https URL');
 }
@@ -160,14 +161,14 @@ const CALLABLE = {
 };
 
 /**
- * A URL that webhooks may be sent to: https to a public name; with `privateAddresses`, which is for a developer's own machine,
- * also http, and any host.
+ * A URL that webhooks may be sent to: https to a public name. With `privateAddresses`, which is for a
+ * developer's own machine, http and any host too.
  */
 export function callableUrl(privateAddresses: boolean) {
   return CALLABLE[privateAddresses ? 'any' : 'public'];
 }
 
-/** The origin of pages that may use a token: scheme, host and port alone, as in a browser's Origin header. */
+/** The origin of pages that may use a token: scheme, host and port, as in a browser's Origin header. */
 export const originText = z.string().refine((text) => {
   const url = parse(text);
   return url !== null && /^https?:$/.test(url.protocol) && url.origin === text.replace(/\/$/, '');

@@ -1,17 +1,17 @@
 import { ValidationError } from './errors.ts';
 import type { Cents } from './money.ts';
 
-// The number and the amount of what a filter selects of a list.
+// Totals: the number and the amount of the resources that a filter selects.
 
-/** The ways in which totals are divided. The hour is that of the instant by which the list is ordered. */
+/** The ways in which totals are grouped. The hour is that of the instant by which the list is ordered. */
 export type TotalsGrouping = 'hour' | 'method' | 'status';
 
 export interface TotalsGroup<Status = string, Method = string> {
-  /** The beginning of the hour; null where totals are not divided by hours. */
+  /** The beginning of the hour; null if totals are not grouped by hour. */
   hour: Date | null;
-  /** Null where they are not divided by methods, or the list has none. */
+  /** Null if totals are not grouped by method, or the list has no methods. */
   method: Method | null;
-  /** Null where they are not divided by statuses. */
+  /** Null if totals are not grouped by status. */
   status: Status | null;
   count: number;
   amountCents: Cents;
@@ -20,11 +20,17 @@ export interface TotalsGroup<Status = string, Method = string> {
 export interface Totals<Status = string, Method = string> {
   count: number;
   amountCents: Cents;
-  /** Whether they are those of everything that the filter selects; false: it has at least so much. */
+  /**
+   * Whether the totals cover everything that the filter selects. If false, the true figures are at least
+   * these.
+   */
   isExact: boolean;
-  /** In front of another service: the instant at which it last showed any of it; null where it showed nothing. */
+  /**
+   * In front of another service: the last instant at which it showed a selected resource; null if it showed
+   * none.
+   */
   asOf?: Date | null;
-  /** In the order of their hours, statuses and methods, without those that have nothing. */
+  /** The groups that are not empty, in the order of their hours, statuses and methods. */
   groups: readonly TotalsGroup<Status, Method>[];
 }
 
@@ -34,7 +40,7 @@ export const MAX_ADDED_ROWS = 10_000;
 const HOUR_MS = 3_600_000;
 const MAX_HOURS = 31 * 24;
 
-/** The totals of groups, and whether one of them was cut off. */
+/** Adds up the totals of groups. `isExact`: no group was cut off. */
 export function totalsOf<Status, Method>(
   groups: readonly TotalsGroup<Status, Method>[],
   isExact: boolean,
@@ -48,8 +54,9 @@ export function totalsOf<Status, Method>(
 }
 
 /**
- * Asserts that totals by hours are those of a period of at most 31 days: of the last of `instants` that the filter restricts, by
- * which the list is ordered. @throws ValidationError naming the argument
+ * Asserts that totals by hour cover a period of at most 31 days. The period is that of the last of `instants`
+ * that the filter restricts, which also orders the list.
+ * @throws ValidationError naming the argument
  */
 export function assertHours<Instant extends string>(
   groupBy: readonly TotalsGrouping[] | null | undefined,

@@ -1,9 +1,11 @@
-/** Attributes of a span. Never a value that came from a client or goes to one: names, kinds, codes, counts. */
+/**
+ * Attributes of a span: names, kinds, codes and counts, never a value that came from a client or goes to one.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A span that has not ended. */
 export interface Span {
-  /** Adds attributes that are known only later. */
+  /** Adds attributes that are known only after the start. */
   set(attributes: Attributes): void;
   rename(name: string): void;
 }
@@ -17,7 +19,7 @@ export interface SpanOptions {
   readonly parent?: string | undefined;
 }
 
-/** The writer of traces; there is none unless the operator has configured it. */
+/** The writer of traces. It exists only if the operator has configured it. */
 export interface Tracer {
   begin<Result>(options: SpanOptions, work: (step: Span) => Result): Result;
   step<Result>(
@@ -52,7 +54,7 @@ export function startSpan<Result>(options: SpanOptions, work: (step: Span) => Re
   return tracer ? tracer.begin(options, work) : work(NO_SPAN);
 }
 
-/** Runs `work` as a span of the active trace; without a trace or a tracer, just runs it. */
+/** Runs `work` as a span of the active trace. Without a trace or a tracer it only runs `work`. */
 export function withSpan<Result>(
   name: string,
   attributes: Attributes,
@@ -70,7 +72,7 @@ export function withSpanOrTrace<Result>(name: string, attributes: Attributes, wo
     : tracer.begin({ name, kind: 'server', attributes }, work);
 }
 
-/** The header that makes another server's work part of this trace; null where there is none. */
+/** The header that makes another server's work part of this trace; null without a trace. */
 export function traceparent(): string | null {
   return tracer ? tracer.traceparent() : null;
 }
@@ -80,7 +82,9 @@ export function traceId(): string | null {
   return tracer ? tracer.traceId() : null;
 }
 
-/** Captures the active span, so that work done later on its behalf, in a batch with that of others, belongs to it. */
+/**
+ * Captures the active span. Work that is done later for it, in a batch with other work, then belongs to it.
+ */
 export function bindContext(): <Result>(work: () => Result) => Result {
   return tracer ? tracer.bindContext() : runDirectly;
 }

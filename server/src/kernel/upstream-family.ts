@@ -1,4 +1,7 @@
-/** The families of resources whose requests another service may take in the form of this project's own service. */
+/**
+ * The families of resources whose requests may be sent to another service in the form of this project's own
+ * service.
+ */
 export const UPSTREAM_FAMILIES = [
   'payments',
   'charges',

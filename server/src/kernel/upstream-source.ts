@@ -1,15 +1,24 @@
-/** The source of what another service says of a resource: the service itself when it was asked, or a webhook when it arrived. */
+/**
+ * How this server knows what another service says of a resource: from an answer of the service, or from a
+ * webhook, and when.
+ */
 export interface UpstreamSource {
   by: 'service' | 'event';
   at: Date;
-  /** The instant at which the service itself last confirmed what is known; null where it never has. */
+  /**
+   * The instant of the last answer in which the service itself confirmed the known state; null if there was
+   * none.
+   */
   knownAt?: Date | null;
 }
 
-/** The time by which the service's answers agree with its webhooks; after it, a contradicted webhook was wrong. */
+/**
+ * The time within which the service's answers catch up with its webhooks. A webhook that is contradicted
+ * after it was wrong.
+ */
 export const CLAIM_HOLDS_MS = 2 * 60_000;
 
-/** The last status that is known of a resource: where the service has used a word that is not, the one before. */
+/** The last known status of a resource. If the service uses an unknown word, it is the status before that. */
 export function lastStatusOf<Status extends string>({
   status,
   lastStatus = null,
@@ -20,20 +29,24 @@ export function lastStatusOf<Status extends string>({
   return status === 'unknown' ? lastStatus : status;
 }
 
-/** A known status that a claim contradicts: it cannot follow it. */
+/** A known status after which the claimed status cannot come. */
 export interface Contradicted {
-  /** Whether the claim may be of before the known status, and have arrived late. */
+  /** Whether the claim may describe a time before the known status, and have arrived late. */
   isOlder: boolean;
   /** Whether the known status says that money has arrived. */
   isPaid?: boolean;
-  /** The instant since which only a webhook says the known status; omitted where the service itself has said it. */
+  /**
+   * The instant since which the known status rests on a webhook alone; omitted if the service itself has
+   * confirmed it.
+   */
   claimedAt?: Date | undefined;
 }
 
 /**
- * Whether a claim prevails over a known status that it cannot follow: no status is final against a newer answer of the service
- * itself. A webhook is late as often as it is news, so it never does. Against an answer that may be older, what a webhook says
- * and the arrival of money hold for as long as answers may be behind them.
+ * Whether a claim replaces a known status that it cannot follow. A newer answer of the service always does:
+ * against it no status is final. A webhook never does, since it may be late. An answer that may be older
+ * does, except while a status from a webhook, or one that says that money has arrived, may still be ahead of
+ * the answers.
  */
 export function prevails(
   { by, at, knownAt = null }: UpstreamSource,
@@ -45,7 +58,7 @@ export function prevails(
   return knownAt === null || at >= knownAt;
 }
 
-/** The source of a claim of no other: a webhook that has just arrived. */
+/** The source of a claim by a webhook that has just arrived. */
 export function eventAt(at: Date): UpstreamSource {
   return { by: 'event', at };
 }

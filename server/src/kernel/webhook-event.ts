@@ -1,11 +1,14 @@
 import { z } from 'zod';
 import type { Environment } from './tenant.ts';
 
-/** An event that the server sends: its name, its lists and every description of it follow from this. */
+/** A webhook event of this server. Its name, its lists and every description of it follow from this. */
 export interface WebhookEvent<Optional extends string | null = string | null> {
-  /** The reason for which it is sent. */
+  /** The reason for sending the event. */
   summary: string;
-  /** The words of the GraphQL interface behind its name, if an account has to opt into it; null: each account is sent it. */
+  /**
+   * The words that follow the event's name in the GraphQL interface, if an account has to opt into it. Null
+   * if every account gets it.
+   */
   optional: Optional;
   body: z.ZodObject;
 }

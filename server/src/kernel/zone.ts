@@ -2,12 +2,15 @@ import { plusMs } from './clock.ts';
 
 const STEP_MS = 30 * 60_000;
 const LARGEST_MS = 14 * 60 * 60_000;
-/** The time in which a service makes something, and the difference of its clock. */
+/**
+ * The most time between a request and the date of what the service made, plus the difference of the two
+ * clocks.
+ */
 const DELAY_MS = 60_000;
 
 /**
- * A date that the service gave for what it has just made, corrected where it is local time that is marked as UTC: it is whole steps of
- * half an hour, or of `stepMs`, away from when that was.
+ * Corrects a date that the service gave for something it has just made, if the date is local time marked as
+ * UTC: it differs from `madeAt` by whole steps of half an hour, or of `stepMs`.
  */
 export function withoutZone(date: Date, madeAt: Date, stepMs = STEP_MS): Date {
   const differenceMs = date.getTime() - madeAt.getTime();

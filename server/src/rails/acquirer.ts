@@ -15,26 +15,26 @@ export interface Card {
 /** The status of a charge at the acquirer. */
 export type ChargeStatus =
   | { status: 'approved' }
-  /** `final`: another attempt with any card makes no sense. */
+  /** `final`: no other attempt can succeed, with any card. */
   | { status: 'declined'; reason: string; final: boolean }
-  /** The charge is not decided yet; it is looked up again at `settlesAt`, or soon where that is null. */
+  /** The charge is not decided yet. The next lookup is at `settlesAt`, or soon if that is null. */
   | { status: 'pending'; settlesAt: Date | null }
-  /** The acquirer never received this charge, and would refuse it now: no money was taken and none will be. */
+  /**
+   * The acquirer never received this charge, and would refuse it now: no money was taken, and none will be.
+   */
   | { status: 'void' };
 
 /**
- * The acquirer, which takes the money from a card. Every call names a charge or a refund by an id of this server, so a call that
- * is repeated after a crash or a lost answer has one effect.
+ * The acquirer, which charges cards. Every call names a charge or a refund by an id of this server: a call
+ * that is repeated after a crash or a lost answer has one effect.
  */
 export interface Acquirer extends RefundRail {
-  /**
-   * Names why this acquirer does not accept the card; null where it does. It reads the number alone.
-   */
+  /** Returns why this acquirer does not accept the card; null if it does. It reads the number alone. */
   refusal(cardNumber: string): 'test_cards_only' | null;
   charge(charge: { id: string; amountCents: Cents; card: Card; payer: Payer | null }): Promise<ChargeStatus>;
   /**
-   * Looks up a charge. One that never arrived is made void, so that no slow request of this server can still take
-   * money.
+   * Looks up a charge. A charge that never arrived becomes void, so that no delayed request of this server
+   * can still take money.
    */
   resolve(chargeId: string): Promise<ChargeStatus>;
 }

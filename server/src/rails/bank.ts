@@ -3,10 +3,11 @@ import type { PayoutMethod } from '../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 
 export interface Transfer {
-  /** The id that this server gives it: two calls with one id have one effect. */
+  /** The id that this server gives the transfer: two calls with one id have one effect. */
   id: string;
   /**
-   * The owner of the money. No bank moves the sandbox's: there every transfer arrives, and none is denied or refused.
+   * The owner of the money. Sandbox money never leaves through a bank: there every transfer arrives, and none
+   * is denied or refused.
    */
   tenant: Tenant;
   method: PayoutMethod;
@@ -22,16 +23,16 @@ export interface Transfer {
 export type TransferStatus =
   /** The service holds the transfer for verification: it is not sent. */
   | { status: 'in_verification'; until: Date | null }
-  /** Refused by the service: no bank has seen it, and none will. */
+  /** The service has refused the transfer: no bank has seen it, and none will. */
   | { status: 'refused'; reason: string }
-  /** Accepted and not sent yet. */
+  /** The transfer is accepted but not sent yet. */
   | { status: 'queued'; until: Date | null }
-  /** Sent, and not confirmed by the bank. */
+  /** The transfer is sent, but the bank has not confirmed it. */
   | { status: 'sent'; until: Date | null }
   | { status: 'completed'; receipt: TransferReceipt }
-  /** Completed, and sent back since by the receiver or its bank, whole. */
+  /** The transfer was completed, and the receiver or its bank has sent the whole amount back since. */
   | { status: 'returned'; receipt: TransferReceipt }
-  /** Denied by the bank: nothing has left, or all of it has returned. */
+  /** The bank has denied the transfer: no money has left, or all of it has returned. */
   | { status: 'denied'; reason: string };
 
 export interface TransferReceipt {
@@ -41,12 +42,13 @@ export interface TransferReceipt {
   recipientBankName: string | null;
 }
 
-/** The bank, which sends money out. `until`: the time of the next lookup; soon where it is null. */
+/** The bank, which sends money out. `until`: the time of the next lookup, which comes soon if it is null. */
 export interface Bank {
-  /** Quotes an amount in litoshi. Called before the decision, never inside one. */
+  /** Quotes an amount in litoshi. A decision never calls it: its command quotes before. */
   quoteLitoshi(amountCents: Cents): Promise<number>;
   /**
-   * Sends a transfer, or returns the status of one that was sent before: called again after a crash or a lost answer.
+   * Sends a transfer, or returns the status of one that was sent before: it is called again after a crash or
+   * a lost answer.
    */
   send(transfer: Transfer): Promise<TransferStatus>;
 }

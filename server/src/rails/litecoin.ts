@@ -8,29 +8,38 @@ export type LtcAddress =
 
 /** An output of the chain that pays an address. */
 export interface LtcOutput {
-  /** The transaction, 64 hex digits, and the place of the output in it: unique for good. */
+  /** The hash of the transaction, 64 hex digits. With the place of the output in it, it is unique. */
   txid: string;
   vout: number;
   litoshi: number;
   /** The time at which the network first saw it. */
   seenAt: Date;
-  /** The blocks that have it, itself included; 0 while none has. */
+  /** The number of blocks from the output's own block on; 0 while it is in none. */
   confirmations: number;
 }
 
-/** Everything that the network sees for an address at one moment. An output that a reorganisation has taken is not there. */
+/**
+ * Everything that the network sees for an address at one moment. An output that a reorganization has removed
+ * is missing.
+ */
 export interface LtcReport {
-  /** Grows with each change of the outputs: of two reports the larger is the newer. */
+  /**
+   * A number that grows with each change of the outputs: of two reports the one with the larger number is the
+   * newer.
+   */
   revision: number;
   outputs: LtcOutput[];
 }
 
 /**
- * The Litecoin network, through a node or a custodian. The service looks there when it is notified, so that a notification which
- * is lost, repeated, late or forged changes nothing.
+ * The Litecoin network, through a node or a custodian. The service reads it when it is notified: a
+ * notification that is lost, repeated, late or forged changes nothing.
  */
 export interface LitecoinRail {
-  /** Gives the address of an id of this server: two calls with one id give one address, and no two ids share one. */
+  /**
+   * Returns the address for an id of this server: two calls with one id return one address, and no two ids
+   * share one.
+   */
   addressFor(request: { id: string; tenant: Tenant }): Promise<LtcAddress>;
   /** Reports the outputs at the address of an id. */
   reportOf(id: string): Promise<LtcReport>;

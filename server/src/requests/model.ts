@@ -40,8 +40,9 @@ export interface UnresolvedRequest {
 
 export interface UnresolvedRequestService {
   /**
-   * Lists unresolved requests of these operations, the oldest first, no more than `limit`. Without `operations` those of all,
-   * unknown ones included. An embedded service has none: it knows every outcome.
+   * Lists the unresolved requests of these operations, the oldest first, at most `limit`. Without
+   * `operations` it lists those of all, unknown operations included. An embedded service has none: it knows
+   * every outcome.
    */
   list(tenant: Tenant, limit: number, operations?: readonly RequestOperation[]): Promise<UnresolvedRequest[]>;
 }
@@ -59,7 +60,7 @@ export interface UnresolvedDoubt
 
 export const settleDoubtInput = z.strictObject({
   id: z.string().regex(/^int_[0-9a-f]{24}$/, 'must be int_ and 24 hex digits'),
-  /** The service's name for the resource that the request made; null where it made none. */
+  /** The service's name for the resource that the request made; null if it made none. */
   made: z.string().min(1, 'must not be empty').max(128, 'is too long').nullable(),
 });
 

@@ -108,7 +108,7 @@ builder.queryFields((t) => ({
   }),
 }));
 
-/** The rights without which a caller sees no request of an operation. */
+/** The rights that a caller needs, all of them, to see the requests of an operation. */
 const READ: Readonly<Record<RequestOperation, readonly Right[]>> = {
   requestPayout: ['payouts.read'],
   requestSubaccountPayout: ['subaccount_payouts.read'],
@@ -120,12 +120,15 @@ const READ: Readonly<Record<RequestOperation, readonly Right[]>> = {
   createCharge: ['payments.read'],
   createSubscription: ['subscriptions.read'],
   createDelivery: ['products.read'],
-  // A request may be for a refund of either.
+  // A refund may be that of a card payment or of a payment by PIX.
   refund: ['card_payments.read', 'payments.read'],
   submitDisputeEvidence: ['disputes.read'],
 };
 
-/** The operations whose requests a caller sees; undefined: all, also those that this server does not know. */
+/**
+ * The operations whose requests a caller sees. Undefined means all, also those that this server does not
+ * know.
+ */
 function operationsFor(caller: Caller): RequestOperation[] | undefined {
   const seen = REQUEST_OPERATIONS.filter((operation) => READ[operation].every((right) => may(caller, right)));
   return seen.length === REQUEST_OPERATIONS.length ? undefined : seen;

@@ -27,18 +27,21 @@ export const ltc: MethodRecord = {
   rail: { simulatedMs: 5_000, comesBack: false, namesRecipient: false },
 };
 
-/** P2SH in its older form (3…), which is also Bitcoin's. */
+/** The version byte of P2SH in its older form (3…), which Bitcoin uses too. */
 const BITCOIN_TOO = 0x05;
 /** P2PKH (L…), P2SH (M…), and P2SH in its older form. */
 const VERSIONS: readonly number[] = [0x30, 0x32, BITCOIN_TOO];
 
-/** Parses an LTC address of the main network, checksum included, into its normal form; null where the text is none. */
+/**
+ * Parses an LTC address of the main network, checksum included, into its normal form; null for any other
+ * text.
+ */
 export function parseLtcAddress(text: string): string | null {
   if (hashOf(text) === null) return null;
   return isSegwitText(text) ? text.toLowerCase() : text;
 }
 
-/** The reason for which nothing is paid to a text that is an LTC address, or is one in another way. */
+/** The reason for refusing an LTC address, or a text that would be one in another form. */
 function refusalOf(text: string): string | null {
   if (/^ltcmweb1/i.test(text))
     return 'is an MWEB address (ltcmweb1…), to which no payout is sent: it must begin with ltc1, L or M';
@@ -53,7 +56,7 @@ export function isTestLtcAddress(text: string): boolean {
   return ['tltc', 'rltc'].some((prefix) => segwitHash(text, prefix) !== null);
 }
 
-/** The hash, or the key, in an address of the main network; null where the text is none. */
+/** The hash, or the key, in an address of the main network; null for any other text. */
 function hashOf(text: string): Uint8Array | null {
   return isSegwitText(text) ? segwitHash(text, 'ltc') : base58Hash(text, VERSIONS);
 }
@@ -62,7 +65,7 @@ function isSegwitText(text: string): boolean {
   return /^ltc1/i.test(text);
 }
 
-/** The hash in a segwit address: of version 0, a hash in bech32, or of version 1 (taproot), a key in bech32m. */
+/** The hash in a segwit address: version 0 has a hash in bech32, version 1 (taproot) a key in bech32m. */
 function segwitHash(text: string, prefix: string): Uint8Array | null {
   return witnessOf(bech32, text, prefix, 0, [20, 32]) ?? witnessOf(bech32m, text, prefix, 1, [32]);
 }

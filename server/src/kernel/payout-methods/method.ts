@@ -3,8 +3,8 @@ import { type ParsedPixKey, PIX_KEY_KINDS, type PixKeyKind } from '../pix-key.ts
 import type { TextPattern } from '../text.ts';
 
 /**
- * The record of one payout method: everything in which methods differ. Its key in `registry.ts` is its name on the wire
- * and in the database.
+ * One payout method: everything in which methods differ. Its key in `registry.ts` is its name on the wire and
+ * in the database.
  */
 export interface MethodRecord {
   /** The value of the enum `PayoutMethod` in GraphQL, with its description. */
@@ -14,17 +14,19 @@ export interface MethodRecord {
   /** The texts of the command line: in the help of `--payout-fee-…`, and above the column of the fee. */
   cli: { inWords: string; column: string };
   destination: DestinationKind;
-  /** The fee of an account that has no other set. */
+  /** The fee of an account for which no other is set. */
   defaultFeeCents: Cents;
-  /** The balance that is debited: cents, or litoshi as the bank quotes them for the amount. */
+  /** The balance that is debited: BRL in cents, or LTC in litoshi as the bank quotes them. */
   debits: 'brl' | 'ltc';
-  /** The ceiling of the account that the method's payouts have; null for none. */
+  /** The member of the account that limits a payout of this method; null for none. */
   ceiling: 'pixMaxCents' | null;
-  /** The fewest litoshi that the network carries to a destination, which is left after the fee; null where it has no limit. */
+  /** The fewest litoshi that the network carries to a destination, after the fee; null if it has no limit. */
   dustLitoshi: number | null;
   /** Whether the money leaves before the bank confirms it. Only such a payout is ever `processing`. */
   leavesUnconfirmed: boolean;
-  /** The method's own hourly limit, besides the shared one, and its name in a refusal; null for none. */
+  /**
+   * The method's own hourly limit, in addition to the shared one, and its name in a refusal; null for none.
+   */
   hourly: { most: number; inWords: string } | null;
   rail: Rail;
 }
@@ -44,32 +46,38 @@ export interface DestinationKind {
   inWords: string;
   /** The variants, for the descriptions of an input: `TRON or ERC-20`. */
   variants?: string;
-  /** The message that refuses any other text: `must be a PIX key: …`. */
+  /** The message that refuses a text which is no such destination: `must be a PIX key: …`. */
   mustBe: string;
-  /** Parses a text into the normal form; null where it is no such destination. */
+  /** Parses a text into the normal form; null if it is no such destination. */
   parse(text: string): string | null;
   /**
-   * The reason for which nothing is paid to a text, where `mustBe` does not name it; null for none. It refuses requests
-   * alone: a payout that another service has made to such a destination is read by `parse`.
+   * The reason for refusing a text, if `mustBe` does not explain it; null for none. It applies to requests
+   * alone: a payout that another service has made to such a destination is still read by `parse`.
    */
   refusal(text: string): string | null;
-  /** Parses a text as a PIX key of the type that the request names; absent where the destination is none. */
+  /** Parses a text as a PIX key of the type that the request names. Only PIX has it. */
   parseAs?(text: string, type: PixKeyKind): ParsedPixKey;
-  /** The variant of a destination, also of one that is masked; null where the text does not show it. */
+  /** The variant of a destination, also of a masked one; null if the text does not show it. */
   variantOf(text: string): DestinationVariant | null;
-  /** Hides most of a destination in its normal form; null where the text is no such destination. */
+  /** Hides most of a destination in its normal form; null if the text is no such destination. */
   mask(text: string): string | null;
-  /** Whether a public ledger shows it. Then the merchant sees it whole, and a mask only shortens it. */
+  /**
+   * Whether a public ledger shows the destination. If so, the merchant sees it whole, and a mask only
+   * shortens it.
+   */
   isPublic: boolean;
-  /** The patterns of the destination in the text of an error, each with its replacement in the log. Empty for a public one. */
+  /**
+   * The patterns by which the destination is found in the text of an error, each with its replacement in the
+   * log. Empty for a public one.
+   */
   inText: readonly TextPattern[];
 }
 
 /** The network that carries the money, as the simulated bank plays it. */
 export interface Rail {
-  /** The time from the arrival of a transfer at the simulated bank to its end. */
+  /** The time that the simulated bank takes from the arrival of a transfer to its end. */
   simulatedMs: number;
-  /** Whether the receiver, or its bank, can send a completed transfer back. */
+  /** Whether the receiver or its bank can send a completed transfer back. */
   comesBack: boolean;
   /** Whether a receipt has an end-to-end id, and names the recipient and the recipient's bank. */
   namesRecipient: boolean;

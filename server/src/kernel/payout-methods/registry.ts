@@ -5,8 +5,9 @@ import { pixTurbo } from './pix-turbo.ts';
 import { usd } from './usd.ts';
 
 /**
- * The methods of payouts of the main account by their names on the wire (the document's 6.1), in the order of every list.
- * A new one is a file beside this one, a line here, and a migration for its fee and for the checks that name the methods.
+ * The payout methods of the main account by their names on the wire (the document's 6.1), in the order of
+ * every list. A new method needs a file beside this one, a line here, and a migration for its fee and for the
+ * checks that name the methods.
  */
 export const METHODS = {
   pix,
@@ -18,7 +19,7 @@ export const METHODS = {
 /** The name of a payout method on the wire and in the database; `usd` is USDT. */
 export type PayoutMethod = keyof typeof METHODS;
 
-/** All methods of payouts of the main account, in the order of every list. */
+/** The names of all payout methods of the main account, in the order of every list. */
 export const PAYOUT_METHODS = Object.keys(METHODS) as readonly PayoutMethod[];
 
 /** The record of a method: everything in which it differs from the others. */

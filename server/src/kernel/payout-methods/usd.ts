@@ -29,22 +29,28 @@ export const usd: MethodRecord = {
 
 const TRON_VERSIONS: readonly number[] = [0x41];
 
-/** Parses a TRON or ERC-20 address, with any checksum, into its normal form; null where the text is none. */
+/** Parses a TRON or ERC-20 address, with any checksum, into its normal form; null for any other text. */
 export function parseUsdtAddress(text: string): string | null {
   if (text.startsWith('0x')) return parseErc20Address(text);
   return base58Hash(text, TRON_VERSIONS) ? text : null;
 }
 
-/** The contracts of USDT. Those of one chain are refused on the other, too: an address is the same 20 bytes on both. */
+/**
+ * The contracts of USDT. Those of one chain are refused on the other too: an address is the same 20 bytes on
+ * both.
+ */
 const CONTRACTS = ['TR7NHqjeKQxGTCi8q8ZY4pL8otSzgjLj6t', '0xdAC17F958D2ee523a2206206994597C13D831ec7'].map(
   accountOf,
 );
-/** Burn addresses that `isUnspendable` does not recognise: the black hole of TRON's first block, and one of Ethereum. */
+/**
+ * Burn addresses that `isUnspendable` does not recognize: the black hole of TRON's first block, and one of
+ * Ethereum.
+ */
 const BURNED = ['TLsV52sRDL79HXGGm9yzwKibb6BeruhUzy', '0xdead000000000000000042069420694206942069'].map(
   accountOf,
 );
 
-/** The reason for which nothing is paid to a USDT address. */
+/** The reason for refusing a USDT address. */
 function refusalOf(text: string): string | null {
   const account = accountOf(text);
   if (account === null) return null;
@@ -53,19 +59,22 @@ function refusalOf(text: string): string | null {
   return BURNED.includes(account) || isUnspendable(account) ? NOBODY_HAS_ITS_KEY : null;
 }
 
-/** The chain of an address, also of one that is shortened. */
+/** The chain of an address, also of a shortened one. */
 function variantOf(text: string): DestinationVariant | null {
   if (text.startsWith('0x')) return 'erc20_address';
   return text.startsWith('T') ? 'tron_address' : null;
 }
 
-/** The 20 bytes of an address, in small hex; null where the text is none. */
+/** The 20 bytes of an address, in lower-case hex; null for any other text. */
 function accountOf(text: string): string | null {
   const hash = base58Hash(text, TRON_VERSIONS);
   return hash ? bytesToHex(hash) : (parseErc20Address(text)?.slice(2).toLowerCase() ?? null);
 }
 
-/** Parses an ERC-20 address into EIP-55, where the case of the letters is the checksum; in one case there is none. */
+/**
+ * Parses an ERC-20 address into EIP-55, whose checksum is the case of the letters; letters of one case have
+ * no checksum.
+ */
 function parseErc20Address(text: string): string | null {
   const digits = /^0x([0-9a-fA-F]{40})$/.exec(text)?.[1];
   if (digits === undefined) return null;

@@ -4,7 +4,10 @@ import type { Acquirer, ChargeStatus } from '../acquirer.ts';
 import type { RefundStatus } from '../refund.ts';
 
 type Behaviour =
-  /** `refunds`: of this card, they are completed after a while, or never; left out: at once. */
+  /**
+   * `refunds`: whether refunds of this card are completed after a while, or fail; left out: they are
+   * completed at once.
+   */
   | { kind: 'approve'; refunds?: 'later' | 'fail' }
   | { kind: 'decline'; reason: string; final: boolean }
   | { kind: 'settle_later'; afterMs: number };
@@ -26,8 +29,9 @@ export const TEST_CARDS: Readonly<Record<string, Behaviour>> = {
 const LATE_REFUND_MS = 5_000;
 
 /**
- * A card acquirer that accepts test cards alone. Its books are a table of its own, written before it answers, so that
- * it still holds the money after a crash of this server, as a real one would. No card number is stored anywhere.
+ * A card acquirer that accepts test cards alone. Its books are a table of its own, written before it answers:
+ * it still holds the money after a crash of this server, as a real acquirer would. No card number is stored
+ * anywhere.
  */
 export function createSimulatedAcquirer({ database, clock }: { database: Database; clock: Clock }): Acquirer {
   async function lookUp(chargeId: string): Promise<ChargeStatus> {

@@ -25,7 +25,7 @@ const REFUSE: Behaviour = { kind: 'refuse', reason: 'Destino bloqueado pela aná
 const DELAY: Behaviour = { kind: 'delay', afterMs: 10 * MINUTE_MS };
 const VERIFY: Behaviour = { kind: 'verify', afterMs: 30 * SECOND_MS };
 
-/** Destinations that do not simply receive, and the behaviour of each with a live key. Every other one receives. */
+/** Destinations with a special behavior for a live key. Every other destination simply receives. */
 export const MAGIC_DESTINATIONS: Readonly<Record<string, Behaviour>> = {
   'nega@psa.example': DENY,
   'negado@psa.example': DENY,
@@ -38,10 +38,10 @@ export const MAGIC_DESTINATIONS: Readonly<Record<string, Behaviour>> = {
   TVCvg8adLK6hGQH5WMw2vu4DFvbKkZeDpg: DELAY,
 };
 
-/** The price of one LTC, R$ 612,34. */
+/** The price of one LTC: R$ 612,34. */
 const LTC_PRICE_CENTS = 61_234n;
 const ONE_LTC = BigInt(LITOSHI_PER_LTC);
-/** All the LTC that will ever exist, which no balance reaches. */
+/** The litoshi of all LTC that will ever exist, which no balance reaches. */
 const ALL_LITOSHI = 84_000_000n * ONE_LTC;
 
 /** A transfer in the bank's books. */
@@ -57,25 +57,31 @@ export interface BookedTransfer extends Transfer {
 export interface SimulatedBank extends Bank {
   /** Completes a transfer now. */
   settle(id: string): Promise<boolean>;
-  /** Denies a transfer now; never in the sandbox. */
+  /**
+   * The simulator's controls of the books. Each returns whether it changed anything: a transfer that has
+   * ended does not change. The caller then makes the slice that sent the transfer look it up.
+   */
   deny(id: string, reason: string): Promise<boolean>;
-  /** Postpones the end of a transfer, as it would have ended, to `until`. False where it ends then or later already. */
+  /**
+   * Postpones the end of a transfer to `until`, with the same outcome. False if the transfer ends then or
+   * later already.
+   */
   delay(id: string, until: Date): Promise<boolean>;
   /** Sends a completed transfer by PIX back now; never in the sandbox. */
   sendBack(id: string): Promise<boolean>;
   /** Whether a tenant has sent a transfer. */
   has(tenant: Tenant, id: string): Promise<boolean>;
   /**
-   * Lists transfers, newest first, with their destinations in full: all of them, a tenant's that have not ended, or a tenant's
-   * that can be sent back.
+   * Lists transfers, newest first, with their destinations in full: all of them, the unfinished ones of a
+   * tenant, or those of a tenant that can be sent back.
    */
   list(page?: { limit?: number; unfinishedOf?: Tenant; returnableOf?: Tenant }): Promise<BookedTransfer[]>;
 }
 
 /**
- * A bank that moves no money. Its books are a table of its own, written before it answers, so that they survive a
- * crash of this server, as a real bank's would. The fate of a transfer follows from its destination on arrival, and
- * from the clock.
+ * A bank that moves no money. Its books are a table of its own, written before it answers: they survive a
+ * crash of this server, as a real bank's would. The outcome of a transfer depends on its destination, and
+ * comes at a time of the clock.
  */
 export function createSimulatedBank({
   database,
@@ -107,7 +113,7 @@ export function createSimulatedBank({
 
   return {
     async quoteLitoshi(amountCents: Cents) {
-      // Rounded up to the next whole one: never less than the amount is worth.
+      // Rounded up to a whole litoshi, so that the receiver never gets less than the amount is worth.
       const litoshi = (BigInt(amountCents) * ONE_LTC + LTC_PRICE_CENTS - 1n) / LTC_PRICE_CENTS;
       return Number(litoshi < ALL_LITOSHI ? litoshi : ALL_LITOSHI);
     },
@@ -242,12 +248,12 @@ function statusOf(row: Row, now: Date): TransferStatus {
 
 // ── Receipts ────────────────────────────────────────────────────────────────────────────────────
 
-/** An ISPB that no institution has. */
+/** An ISPB that belongs to no institution. */
 const OWN_ISPB = '99999999';
 
 /**
- * Generates an end-to-end id in the form that the Banco Central prescribes: E, the sender's ISPB, the minute in UTC,
- * and 11 characters of its own; 32 in all.
+ * Generates an end-to-end id in the form that the Banco Central prescribes: E, the sender's ISPB, the minute
+ * in UTC, and 11 characters of the transfer; 32 in all.
  */
 export function endToEndId(now: Date, own = readableCode(11)): string {
   const minute = now.toISOString().replace(/\D/g, '').slice(0, 12);

@@ -5,13 +5,14 @@ import type { Database, Sql } from '../../state/db/database.ts';
 /** The control of the clock. The offset is stored, so that a restart does not go back in time. */
 export interface SimulatedClock {
   now(): Date;
-  /** Returns the time by which it is ahead of the machine's. */
+  /** Returns the time by which the clock is ahead of the machine's. */
   offsetMs(): number;
   /**
-   * Advances it by a time. Tasks that fall due in between all run at its end, as after a night without the server.
+   * Advances the clock. Tasks that fall due in between all run at the end, as after a night without the
+   * server.
    */
   advance(ms: number): Promise<void>;
-  /** Advances it to an instant; one that has passed changes nothing. */
+  /** Advances the clock to an instant; an instant that has passed changes nothing. */
   advanceTo(instant: Date): Promise<void>;
 }
 
@@ -19,8 +20,7 @@ export interface SimulatedClock {
 const CLOCK_CHANNEL = 'psa_clock';
 
 /**
- * Sets `clock` to its offset when the server was stopped, and later to the offset of any instance that advances its
- * own.
+ * Sets `clock` to the offset that was stored last, and later to each offset that another instance announces.
  */
 export async function resumeSimulatedClock({
   database,
@@ -37,7 +37,10 @@ export async function resumeSimulatedClock({
   });
   clock.shiftTo(await selectOffset(database.sql));
 
-  /** Announces and uses a stored offset: an event recorded under one is never ahead of the one that is read back. */
+  /**
+   * Announces a stored offset and uses it: this instance records no event at an offset that is ahead of the
+   * stored one.
+   */
   async function take(offset: number): Promise<void> {
     await database.notify(CLOCK_CHANNEL, String(offset));
     clock.shiftTo(offset);
@@ -47,7 +50,7 @@ export async function resumeSimulatedClock({
     offsetMs: () => clock.offsetMs(),
     advance: async (ms) => take(await addToOffset(database.sql, Math.max(0, ms))),
     async advanceTo(instant) {
-      // Two requests for one instant, on this instance or another, advance the clock once.
+      // Two requests for one instant, on any instances, advance the clock once.
       const baseMs = clock.ms() - clock.offsetMs();
       await take(await raiseOffset(database.sql, Math.max(0, instant.getTime() - baseMs)));
     },
@@ -69,7 +72,7 @@ function raiseOffset(sql: Sql, ms: number): Promise<number> {
   return saveOffset(sql, ms, raw`greatest(simulated_clock.offset_ms, excluded.offset_ms)`);
 }
 
-/** Stores an offset, or combines it with the one that is stored. */
+/** Stores an offset; `combined` says how, if one is stored already. */
 async function saveOffset(sql: Sql, ms: number, combined: RawBuilder<number>): Promise<number> {
   const { offset_ms } = await sql
     .insertInto('simulated_clock')

@@ -6,9 +6,9 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Database, Sql } from '../../state/db/database.ts';
 import type { LitecoinRail, LtcOutput } from '../litecoin.ts';
 
-/** A change of what the network sees at an address. */
+/** A change of what the network sees for an address. */
 export interface LtcLever {
-  /** The output, 64 hex digits; a new one where it is left out. */
+  /** The transaction of the output, 64 hex digits; left out: a new output. */
   txid?: string | undefined;
   /** Litoshi of a new output. */
   litoshi: number;
@@ -23,26 +23,29 @@ export interface SentLtc extends LtcOutput {
 
 /** The simulated network, with the payer's and the miners' side of it. */
 export interface SimulatedLitecoin extends LitecoinRail {
-  /** Finds the id and the account behind an address; null where it is none of this network. */
+  /** Finds the id and the account behind an address; null if the address is none of this network. */
   find(address: string): Promise<{ id: string; tenant: Tenant } | null>;
   /**
-   * Sends an output to an address, or sets the confirmations of one that is there. Null where the address is none of this
-   * network, or the output is another address's.
+   * Sends an output to an address, or sets the confirmations of an existing one. Null if the address is none
+   * of this network, or the output belongs to another address.
    */
   send(address: string, lever: LtcLever): Promise<SentLtc | null>;
-  /** Mines blocks over the outputs of an address: each gets as many confirmations more. False where it has none. */
+  /**
+   * Mines blocks after the outputs of an address, which adds as many confirmations to each. False if it has
+   * no output.
+   */
   mine(address: string, blocks: number): Promise<boolean>;
-  /** Takes an output out of the chain, as a reorganisation does. False where it is not there. */
+  /** Removes an output from the chain, as a reorganization does. False if the output does not exist. */
   reorganise(address: string, txid: string): Promise<boolean>;
 }
 
-/** The prefix of addresses on a chain that nobody mines for others: no wallet of the main network sends there. */
+/** The prefix of addresses on a private chain: no wallet of the main network sends to them. */
 const PREFIX = 'rltc';
 
 /**
- * A network that moves no money. Its books are tables of its own, written before it answers, so that they survive a crash of
- * this server. `notify` is called inside the transaction that changes an output, so that no change is without its
- * notification.
+ * A network that moves no money. Its books are tables of its own, written before it answers: they survive a
+ * crash of this server. `notify` is called inside the transaction that changes an output, so no change lacks
+ * its notification.
  */
 export function createSimulatedLitecoin({
   database,
@@ -95,7 +98,7 @@ export function createSimulatedLitecoin({
     },
 
     async reportOf(id) {
-      // One statement: a report is of one moment.
+      // One statement, so that the report shows one moment.
       const rows = await database.sql
         .selectFrom('simulated_ltc_address as a')
         .leftJoin('simulated_ltc_output as o', 'o.id', 'a.id')
@@ -188,13 +191,13 @@ export function createSimulatedLitecoin({
   };
 }
 
-/** The address of an id: a witness program that is a hash of it, so that nobody has its key. */
+/** The address of an id: its witness program is a hash of the id, so nobody has its key. */
 function addressOf(id: string): string {
   const program = createHash('sha256').update(`LTC address ${id}`).digest().subarray(0, 20);
   return bech32.encode(PREFIX, [0, ...bech32.toWords(program)]);
 }
 
-/** A txid that the address has not had, also where a reorganisation has taken outputs since. */
+/** A txid that the address has never had, not even in outputs that a reorganization has removed. */
 async function nextTxid(sql: Sql, id: string): Promise<string> {
   const { revision } = await sql
     .selectFrom('simulated_ltc_address')

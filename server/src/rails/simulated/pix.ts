@@ -14,15 +14,18 @@ import { createSimulatedRecurrences, type Notify, type SimulatedRecurrences } fr
 const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 
-/** A credit that comes by itself: after a time, behind the registration or behind the expiry of its code. */
+/**
+ * A credit that the simulated payer sends without a request: some time after the registration of its code, or
+ * after the expiry.
+ */
 interface OwnCredit {
   afterMs: number;
   behindExpiry?: true;
-  /** Added to the amount that was asked for. */
+  /** Cents in addition to the requested amount. */
   moreCents?: Cents;
 }
 
-/** The payers that do something by themselves, by the customer's e-mail, in the simulation alone. */
+/** The simulated payers that act without a request, by the e-mail address of the customer. */
 export const MAGIC_PAYERS: Readonly<
   Record<
     string,
@@ -64,11 +67,11 @@ const CITY = 'SAO PAULO';
 /** A payer's order to its bank. */
 export interface PixOrder {
   txid: string;
-  /** The amount of the code where it is left out. */
+  /** Left out: the amount of the code. */
   amountCents?: Cents | undefined;
-  /** An order that is repeated under its id has one effect. */
+  /** The id of the order's PIX: an order that is repeated with its id has one effect. */
   endToEndId?: string | undefined;
-  /** A name of the order, from which the id is derived where none is given. */
+  /** A name of the order. If no `endToEndId` is given, it is derived from this name. */
   key?: string | undefined;
 }
 
@@ -78,39 +81,42 @@ export interface SentPix extends PixCredit {
   tenant: Tenant;
 }
 
-/** The claims of payers who dispute what they have paid, in the simulation alone. */
+/** The claims of simulated payers who dispute their payments. */
 export interface SimulatedClaims {
   /** The time after a payment at which it is claimed back. */
   afterMs: number;
-  /** The time after a claim at which the banks decide. */
+  /** The time from a claim to the decision of the banks. */
   decidedAfterMs: number;
-  /** Called inside the transaction that books the payment. */
+  /** Called inside the transaction that records the payment. */
   notify: (sql: Sql, tenant: Tenant, claim: { txid: string; endToEndId: string; at: Date }) => Promise<void>;
 }
 
 /** The simulated bank, with the payer's side of it. */
 export interface SimulatedPix extends PixRail, ClaimRail, SimulatedRecurrences {
   /**
-   * Sends the money of an order. Returns the PIX, also where it was sent before, which may have been for another code; null
-   * where there is no such code.
+   * Sends the money of an order. Returns the PIX, also if it was sent before, maybe for another code; null if
+   * the code does not exist.
    */
   pay(order: PixOrder): Promise<SentPix | null>;
-  /** Refuses each later return of a code's money, or accepts it again. False where there is no such code. */
+  /**
+   * Makes the bank refuse, or accept again, each later return of a code's money. False if the code does not
+   * exist.
+   */
   setReturns(txid: string, returns: 'refused' | 'accepted'): Promise<boolean>;
-  /** Finds those of the codes whose returns are refused. */
+  /** Finds the codes among these whose returns are refused. */
   refusingReturns(txids: readonly string[]): Promise<Set<string>>;
 }
 
-/** Reads the bank's identifier out of a code of this bank; null where it is another's, or none. */
+/** Reads the txid from a code of this bank; null for another bank's code, and for any other text. */
 export function txidOfCode(text: string): string | null {
   const url = parseBrCode(text)?.url;
   return url?.startsWith(CODE_HOST) ? url.slice(CODE_HOST.length) : null;
 }
 
 /**
- * A bank that moves no money. Its books are tables of its own, written before it answers, so that they survive a crash of
- * this server, as a real bank's would. `notify` is called inside the transaction that books a credit, so that no credit is
- * without its notification.
+ * A bank that moves no money. Its books are tables of its own, written before it answers: they survive a
+ * crash of this server, as a real bank's would. `notify` is called inside the transaction that records a
+ * credit, so no credit lacks its notification.
  */
 export function createSimulatedPix({
   database,
@@ -139,7 +145,7 @@ export function createSimulatedPix({
     if (inserted !== 0n) {
       const tenant = { accountId: code.account_id, environment: code.environment };
       await notify(sql, tenant, { txid: code.txid, endToEndId: credit.endToEndId, at: credit.at });
-      // The balance of the sandbox is made of its test payments: nothing of it can be held.
+      // The balance of the sandbox consists of its test payments, so nothing of it can be held.
       if (code.claims !== null && code.environment === 'live')
         await claims.notify(sql, tenant, {
           txid: code.txid,
@@ -163,7 +169,7 @@ export function createSimulatedPix({
     };
   }
 
-  /** Books a code once, with the credits that its payer sends by itself. */
+  /** Records a code once, with the credits that its payer sends without a request. */
   async function bookCode({
     tenant,
     txid,
@@ -281,7 +287,7 @@ export function createSimulatedPix({
           .where('end_to_end_id', '=', railChargeId)
           .execute();
         const known = returns.find((each) => each.id === id);
-        // A return under way counts as completed: its money has left.
+        // A return under way counts as completed: its money has left already.
         const returned = returns.reduce(
           (sum, each) => sum + (each.status === 'completed' ? each.amount_cents : 0),
           0,

@@ -8,18 +8,18 @@ import type { Tables } from '../../state/db/tables.ts';
 import type { DebitReport, PixRail } from '../pix.ts';
 import { endToEndId } from './bank.ts';
 
-/** The hour of its day at which an attempt is over: the bank tries again by itself from 18 h on. */
+/** The hour of its day at which an attempt ends: the bank retries by itself from 18:00 on. */
 const HOUR_OF_OUTCOME = 21;
-/** The hour of the evening before from which an attempt is not recalled. */
+/** The hour of the evening before, after which an attempt can no longer be recalled. */
 const RECALL_HOUR = 22;
 
 const REFUSAL = 'Saldo insuficiente';
 
-/** Tells the service that there is something to read about a code. */
+/** Notifies the service that a code has something new to read. */
 export type Notify = (
   sql: Sql,
   tenant: Tenant,
-  /** The end-to-end id of what came by the code, or the name of what became of its recurrence. */
+  /** The end-to-end id of a credit of the code, or the name of a change of its recurrence. */
   notice: { txid: string; at: Date } & ({ endToEndId: string } | { recurrence: string }),
 ) => Promise<void>;
 
@@ -27,19 +27,19 @@ export type Notify = (
 export interface SimulatedDebit {
   id: string;
   dueAt: Date;
-  /** The time at which it is over. */
+  /** The time at which the attempt ends. */
   at: Date;
   outcome: 'paid' | 'failed' | 'canceled';
 }
 
-/** The payer's bank of recurrences, with the payer's side of it. */
+/** The payer's bank of recurrences, with the controls of the simulated payer. */
 export interface SimulatedRecurrences
   extends Pick<PixRail, 'schedule' | 'cancelSchedule' | 'cancelRecurrence' | 'recurrenceOf'> {
-  /** Ends a recurrence as its payer does. False where it has ended, or there is none. */
+  /** Ends a recurrence as its payer does. False if it has ended, or does not exist. */
   endByPayer(txid: string): Promise<boolean>;
-  /** Decides the newest attempt that is not over, now. False where there is none. */
+  /** Decides the newest open attempt, now. False if there is none. */
   decideDebit(txid: string, outcome: 'paid' | 'failed'): Promise<boolean>;
-  /** Finds the newest attempt that is not over; null where there is none. */
+  /** Finds the newest open attempt; null if there is none. */
   openDebit(txid: string): Promise<SimulatedDebit | null>;
 }
 
@@ -71,7 +71,7 @@ export function createSimulatedRecurrences({
     return { accountId: account_id, environment };
   }
 
-  /** Books the money of an attempt that is paid, and takes it off where it is not. */
+  /** Records the money of an attempt that is paid, and removes the record of an attempt that is not. */
   async function bookMoney(sql: Sql, debit: DebitRow): Promise<void> {
     await sql.deleteFrom('simulated_pix_credit').where('debit_id', '=', debit.id).execute();
     if (debit.outcome !== 'paid') return;
@@ -104,7 +104,7 @@ export function createSimulatedRecurrences({
       .execute();
   }
 
-  /** Takes back an attempt, where the evening before it has not come. */
+  /** Recalls an attempt, unless its evening before has come. */
   async function recall(sql: Sql, debit: DebitRow): Promise<void> {
     const until = instantOf(plusDays(dayOf(debit.due_at), -1), RECALL_HOUR);
     if (clock.now() < until) await change(sql, debit, { outcome: 'canceled' });
@@ -138,7 +138,7 @@ export function createSimulatedRecurrences({
         if (known) return 'scheduled';
         if (!code || code.ended_at) return 'ended';
         const over = instantOf(dayOf(dueAt), HOUR_OF_OUTCOME);
-        // One that was sent too late is tried at once.
+        // An attempt that was sent too late is tried at once.
         const at = over > clock.now() ? over : plusMs(clock.now(), 1_000);
         const isFirst = id.endsWith('.1');
         const isRefused = code.refused_attempts === 'all' || (code.refused_attempts === 'first' && isFirst);
