@@ -89,7 +89,7 @@ export function periodsOf<Instant extends string>(
 // A slice declares once what each member of its filter compares. From that follow the condition in SQL (`state/db/filtered-lists.ts`),
 // the one on the mirror (`upstream/mirror-lists.ts`), and `matches`, for the updates that are sent.
 
-/** How a member of a filter compares with these members of a resource. */
+/** The comparison of a member of a filter with these members of a resource. */
 export interface Condition<Member extends string = string> {
   /**
    * `named`: one of the members equals the name. `customer`: the identifier or the e-mail address in the

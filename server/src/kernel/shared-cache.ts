@@ -3,7 +3,7 @@ import { createLRUCache, entryBytes } from './lru-cache.ts';
 
 interface SharedCache<Value> {
   get(key: string): Value | undefined;
-  /** Adds an entry of an owner. An entry that exists already stays as it is, whoever owns it. */
+  /** Adds an entry of an owner. An entry that exists already stays as it is, with its owner. */
   add(owner: string, key: string, value: Value): void;
 }
 

@@ -1,7 +1,4 @@
-/**
- * How this server knows what another service says of a resource: from an answer of the service, or from a
- * webhook, and when.
- */
+/** The source of a claim about a resource: an answer of another service or its webhook, and the time. */
 export interface UpstreamSource {
   by: 'service' | 'event';
   at: Date;

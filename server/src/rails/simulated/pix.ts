@@ -67,7 +67,7 @@ const CITY = 'SAO PAULO';
 /** A payer's order to its bank. */
 export interface PixOrder {
   txid: string;
-  /** Left out: the amount of the code. */
+  /** The amount to pay; by default that of the code. */
   amountCents?: Cents | undefined;
   /** The id of the order's PIX: an order that is repeated with its id has one effect. */
   endToEndId?: string | undefined;
