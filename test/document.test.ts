@@ -1943,11 +1943,11 @@ describe('6.4 optional events', () => {
     );
     expect(configured.configureWebhook.__typename).toBe('ConfigureWebhookSuccess');
   };
-  /** The optional events of one resource, in their order, with whole bodies. */
-  const optional = (from: number, id: string) =>
+  /** The optional events of a family about one resource, in their order, with whole bodies. */
+  const optionalOf = (family: string) => (from: number, id: string) =>
     reported(from)
       .filter(({ body }) => OPTIONAL_WEBHOOK_EVENTS.some((event) => event === body.event))
-      .flatMap(({ raw, body }) => (raw.includes(id) ? [body] : []));
+      .flatMap(({ raw, body }) => (body.event.startsWith(`${family}.`) && raw.includes(id) ? [body] : []));
   beforeAll(() => optIn(OPTIONAL_WEBHOOK_EVENTS));
   afterAll(() => optIn([]));
 
@@ -1955,6 +1955,7 @@ describe('6.4 optional events', () => {
   const failureReason = expect.stringMatching(/./);
 
   rows('6.4', ['card_payment'], async () => {
+    const optional = optionalOf('card_payment');
     const from = receiver.received.length;
     const make = async (): Promise<string> =>
       (await live.post('/card-payments', { valueCents: 819, ...given })).body.orderCode;
@@ -1976,6 +1977,7 @@ describe('6.4 optional events', () => {
     ]);
   });
   rows('6.4', ['payment'], async () => {
+    const optional = optionalOf('payment');
     const from = receiver.received.length;
     const [expired, refunded] = [await charge(819, given), await charge(819, given)];
     await payByPix(refunded);
@@ -2006,6 +2008,7 @@ describe('6.4 optional events', () => {
     expect(body).toMatchObject({ resource, amountCents: 819, cause: 'already_paid', metadata });
   });
   rows('6.4', ['charge'], async () => {
+    const optional = optionalOf('charge');
     const from = receiver.received.length;
     const { body: expired } = await live.post('/charges', {
       valueCents: 819,
@@ -2085,6 +2088,7 @@ describe('6.4 optional events', () => {
     });
   });
   rows('6.4', ['subscription'], async () => {
+    const optional = optionalOf('subscription');
     const from = receiver.received.length;
     const subscribe = async (input: object): Promise<string> => {
       const { body } = await live.post('/subscriptions', {
@@ -2146,6 +2150,7 @@ describe('6.4 optional events', () => {
     expect(events.at(-1)).toEqual({ event: 'dispute.closed', resource: null, ...shown });
   });
   rows('6.4', ['delivery'], async () => {
+    const optional = optionalOf('delivery');
     const { body: product } = await live.post('/products', { name: 'Curso', priceCents: 4990 });
     const content = { codes: ['AAAA-1'] };
     const { body } = await live.post('/deliveries', { productId: product.id, content });

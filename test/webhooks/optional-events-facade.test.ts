@@ -98,11 +98,12 @@ describe('a facade of a service whose optional events are all opted into', () =>
       otherPaidCents: null,
       final: true,
     });
-    expect((await deliveriesOf(orderCode)).map(({ event }) => event)).toEqual([
+    const sent = (await deliveriesOf(orderCode)).map(({ event }) => event);
+    expect(sent.filter((event) => event.startsWith('card_payment.'))).toEqual([
       'card_payment.paid',
       'card_payment.refunded',
-      'refund.completed',
     ]);
+    expect(sent.at(-1)).toBe('refund.completed');
     expect(pair.facade.faults).toEqual([]);
   });
 

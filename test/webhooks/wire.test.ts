@@ -59,15 +59,17 @@ describeOnDatabase('The description of webhooks', (open) => {
     await authorise(sandbox, await subscribe(sandbox, 'contente@psa.example'));
     const bodies = receiver.received.map(({ body }) => body);
     expect(bodies.flatMap(deliveryProblems)).toEqual([]);
-    const sent = new Set(bodies.map((body) => JSON.parse(body).event as string));
-    expect([...sent].sort()).toEqual([
+    const sent = bodies.map((body) => JSON.parse(body).event as string);
+    expect(sent.filter((event) => !event.includes('.test.'))).toEqual([]);
+    const named = [
       ...['charge.test.expired', 'charge.test.paid', 'charge.test.refunded'],
       ...['delivery.test.delivered', 'delivery.test.out_of_stock'],
       ...['payment.test.expired', 'payment.test.paid', 'payment.test.refunded', 'refund.test.completed'],
       'return.test.completed',
       ...['subscription.test.activated', 'subscription.test.paid'],
       ...['withdrawal.test.completed', 'withdrawal.test.processing', 'withdrawal.test.requested'],
-    ]);
+    ];
+    expect(sent).toEqual(expect.arrayContaining(named));
   });
 });
 
