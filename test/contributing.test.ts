@@ -129,6 +129,16 @@ const SLICES = [...new Set(filesUnder('server/src').map((file) => dirname(file))
 );
 
 describe('The example of', () => {
+  it('The example of a field of Payment names the eight files in which subscriptionId has to be', () => {
+    const needed = [
+      ...filesWith('server/src/money-in/payments', 'subscriptionId'),
+      ...filesWith('server/src/state/db/migrations', 'create table payment ('),
+      'server/docs/service.md',
+    ];
+    expect(needed).toHaveLength(8);
+    expect(filesIn(section('Add a field to Payment'))).toEqual(sorted(needed));
+  });
+
   it('The example of a field of Payout names every file in which deniedReason appears', () => {
     const all = filesWith('', 'deniedReason', 'denied_reason');
     // A test may look at the field alone; one that has every member of a payout needs every new one.

@@ -205,14 +205,17 @@ export function askedOf<Member extends string>(
   filter: object,
 ): Asked<Member>[] {
   const given = filter as Readonly<Record<string, unknown>>;
-  return Object.entries<Condition<Member>>(conditions).flatMap(([name, { is, members, form }]) => {
+  const asked: Asked<Member>[] = [];
+  for (const name in conditions) {
     const value = given[name];
-    if (value === undefined) return [];
+    if (value === undefined) continue;
+    const { is, members, form } = conditions[name]!;
     const texts = is === 'customer' ? Object.values(value as object) : [value];
     if (texts.some((text) => typeof text === 'string' && !isStorable(text)))
       throw new ValidationError([{ path: `filter.${name}`, message: NOT_STORABLE }]);
-    return [{ is, members, value: form ? form(value as string) : value }];
-  });
+    asked.push({ is, members, value: form ? form(value as string) : value });
+  }
+  return asked;
 }
 
 /** Rejects an empty period, such as a `paidBefore` that is not later than `paidAfter`. @throws ValidationError */

@@ -2,7 +2,7 @@ import { sql as raw } from 'kysely';
 import { beforeAll, expect, test } from 'vitest';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
-import { changing, fixed, group, json, table } from '../../../server/src/state/db/table.ts';
+import { type Columns, changing, fixed, group, json, table } from '../../../server/src/state/db/table.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { recordStatements } from '../../support/statements.ts';
 
@@ -45,6 +45,12 @@ describeOnDatabase('a table', (open) => {
     database = await open();
     await raw`create table note (account_id text, environment text, note_id text primary key, text text, at timestamptz,
       tags jsonb, part_cents bigint, part_name text, digits integer)`.execute(database.sql);
+  });
+
+  test('A member without a column does not compile', () => {
+    // @ts-expect-error: the column of `text` is missing
+    const columns: Columns<Pick<Note, 'noteId' | 'text'>> = { noteId: fixed('note_id') };
+    expect(Object.keys(columns)).toEqual(['noteId']);
   });
 
   test('A record is the same once it is saved, and a change of it leaves what is fixed', async () => {

@@ -1,11 +1,19 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import {
+  type Columns,
+  changing,
+  fixed,
+  json,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
 import { selectTotals } from '../../state/db/totals.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
 import { cardPaymentConditions } from './filter.ts';
@@ -15,6 +23,58 @@ import {
   isOrderCode,
   type StoredCardPayment,
 } from './model.ts';
+
+/** The members that only another service's payments have. */
+type ShownElsewhere =
+  | ('lastStatus' | 'otherPaidCents' | 'checkoutUrl' | 'expiryDerived')
+  | ('unresolved' | 'claimedAt');
+
+const columns = {
+  orderCode: fixed('order_code'),
+  version: changing('version'),
+  status: changing('status'),
+  amountCents: fixed('amount_cents'),
+  description: fixed('description'),
+  callbackUrl: fixed('callback_url'),
+  customer: json(fixed('customer')),
+  metadata: fixed('metadata'),
+  externalId: fixed('external_id'),
+  productId: fixed('product_id'),
+  successUrl: fixed('success_url'),
+  cancelUrl: fixed('cancel_url'),
+  language: fixed('language'),
+  checkoutAttempt: fixed('checkout_attempt'),
+  openChargeId: changing('open_charge_id'),
+  paidChargeId: changing('paid_charge_id'),
+  declinedCharges: changing('declined_charges'),
+  createdAt: fixed('created_at'),
+  expiresAt: fixed('expires_at'),
+  paidAt: changing('paid_at'),
+  paidLate: changing('paid_late'),
+  releasedAt: changing('released_at'),
+  refundedAt: changing('refunded_at'),
+  canceledAt: changing('canceled_at'),
+  refundedCents: changing('refunded_cents'),
+  refundingCents: changing('refunding_cents'),
+  disputedCents: changing('disputed_cents'),
+  refundCount: changing('refund_count'),
+  failureReason: changing('failure_reason'),
+  returned: changing('returned'),
+  keptPayment: changing('kept_payment'),
+  declineReason: changing('decline_reason'),
+  orderStatus: changing('order_status'),
+} satisfies Columns<Omit<StoredCardPayment, ShownElsewhere>>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    card_payment: RowsOf<StoredCardPayment, typeof columns> & Listed;
+  }
+}
+
+const cardPayments = table<StoredCardPayment, ShownElsewhere>('card_payment', columns, {
+  key: 'orderCode',
+  isKey: isOrderCode,
+});
 
 // A text that is no order code is not queried: it is in no row, and Postgres rejects one with U+0000.
 
@@ -131,13 +191,13 @@ export async function listCardPayments(
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: CardPaymentRange & { offset?: number },
 ): Promise<{ place: number; resource: StoredCardPayment }[]> {
-  const rows = await selectFiltered<Selectable<Tables['card_payment']>>(
-    sql,
-    tenant,
-    'card_payment',
-    conditionsOf(filter),
-    { end, limit, offset, after, before },
-  );
+  const rows = await selectFiltered<{ number: number }>(sql, tenant, 'card_payment', conditionsOf(filter), {
+    end,
+    limit,
+    offset,
+    after,
+    before,
+  });
   return rows.map((row) => ({ place: row.number, resource: toCardPayment(row) }));
 }
 
@@ -155,56 +215,17 @@ export function totalsOfCardPayments(
   return selectTotals(sql, tenant, 'card_payment', conditionsOf(filter), groupBy);
 }
 
-/** The columns of the members that the filter compares. */
-const COLUMNS = {
-  ...{ status: 'status', createdAt: 'created_at', paidAt: 'paid_at', refundedAt: 'refunded_at' },
-  ...{
-    releasedAt: 'released_at',
-    externalId: 'external_id',
-    orderCode: 'order_code',
-    amountCents: 'amount_cents',
-  },
-  customer: 'customer',
-};
-
-const conditionsOf = (filter: CardPaymentFilter) =>
-  listConditions(cardPaymentConditions, filter, {
-    columns: COLUMNS,
-    lists: { status: PAYMENT_STATUSES },
-  });
+const conditionsOf = listConditions(cardPaymentConditions, {
+  columns: cardPayments.columns,
+  lists: { status: PAYMENT_STATUSES },
+});
 
 export async function saveCardPayments(
   sql: Sql,
   tenant: Tenant,
   payments: readonly StoredCardPayment[],
 ): Promise<void> {
-  await sql
-    .insertInto('card_payment')
-    .values(payments.map((payment) => toRow(tenant, payment)))
-    .onConflict((conflict) =>
-      conflict.column('order_code').doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        status: row.ref('excluded.status'),
-        open_charge_id: row.ref('excluded.open_charge_id'),
-        paid_charge_id: row.ref('excluded.paid_charge_id'),
-        declined_charges: row.ref('excluded.declined_charges'),
-        paid_at: row.ref('excluded.paid_at'),
-        paid_late: row.ref('excluded.paid_late'),
-        released_at: row.ref('excluded.released_at'),
-        refunded_at: row.ref('excluded.refunded_at'),
-        canceled_at: row.ref('excluded.canceled_at'),
-        refunded_cents: row.ref('excluded.refunded_cents'),
-        refunding_cents: row.ref('excluded.refunding_cents'),
-        disputed_cents: row.ref('excluded.disputed_cents'),
-        refund_count: row.ref('excluded.refund_count'),
-        failure_reason: row.ref('excluded.failure_reason'),
-        returned: row.ref('excluded.returned'),
-        kept_payment: row.ref('excluded.kept_payment'),
-        decline_reason: row.ref('excluded.decline_reason'),
-        order_status: row.ref('excluded.order_status'),
-      })),
-    )
-    .execute();
+  await cardPayments.save(sql, tenant, payments);
 }
 
 // ── The last payment of a single-use token ───────────────────────────────────────────────────────
@@ -229,82 +250,10 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
     .execute();
 }
 
-function toCardPayment(row: Selectable<Tables['card_payment']>): StoredCardPayment {
-  return {
-    orderCode: row.order_code,
-    version: row.version,
-    status: row.status,
-    amountCents: row.amount_cents,
-    description: row.description,
-    callbackUrl: row.callback_url,
-    customer: row.customer,
-    metadata: row.metadata,
-    externalId: row.external_id,
-    productId: row.product_id,
-    successUrl: row.success_url,
-    cancelUrl: row.cancel_url,
-    language: row.language,
-    checkoutAttempt: row.checkout_attempt,
-    openChargeId: row.open_charge_id,
-    paidChargeId: row.paid_charge_id,
-    declinedCharges: row.declined_charges,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    paidAt: row.paid_at,
-    paidLate: row.paid_late,
-    releasedAt: row.released_at,
-    refundedAt: row.refunded_at,
-    canceledAt: row.canceled_at,
-    // The version before has refunded whole payments, and has no column that says so.
-    refundedCents:
-      row.status === 'refunded' && row.refunding_cents === 0 ? row.amount_cents : row.refunded_cents,
-    refundingCents: row.refunding_cents,
-    disputedCents: row.disputed_cents,
-    refundCount: row.refund_count,
-    failureReason: row.failure_reason,
-    returned: row.returned,
-    keptPayment: row.kept_payment,
-    declineReason: row.decline_reason,
-    orderStatus: row.order_status,
-  };
-}
-
-function toRow(tenant: Tenant, payment: StoredCardPayment) {
-  return {
-    account_id: tenant.accountId,
-    environment: tenant.environment,
-    order_code: payment.orderCode,
-    version: payment.version,
-    status: payment.status,
-    amount_cents: payment.amountCents,
-    description: payment.description,
-    callback_url: payment.callbackUrl,
-    customer: payment.customer === null ? raw<string>`null` : JSON.stringify(payment.customer),
-    metadata: payment.metadata,
-    external_id: payment.externalId,
-    product_id: payment.productId,
-    success_url: payment.successUrl,
-    cancel_url: payment.cancelUrl,
-    language: payment.language,
-    checkout_attempt: payment.checkoutAttempt,
-    open_charge_id: payment.openChargeId,
-    paid_charge_id: payment.paidChargeId,
-    declined_charges: payment.declinedCharges,
-    created_at: payment.createdAt,
-    expires_at: payment.expiresAt,
-    paid_at: payment.paidAt,
-    paid_late: payment.paidLate,
-    released_at: payment.releasedAt,
-    refunded_at: payment.refundedAt,
-    canceled_at: payment.canceledAt,
-    refunded_cents: payment.refundedCents,
-    refunding_cents: payment.refundingCents,
-    disputed_cents: payment.disputedCents,
-    refund_count: payment.refundCount,
-    failure_reason: payment.failureReason,
-    returned: payment.returned,
-    kept_payment: payment.keptPayment,
-    decline_reason: payment.declineReason ?? null,
-    order_status: payment.orderStatus,
-  };
+function toCardPayment(row: object): StoredCardPayment {
+  const payment = cardPayments.fromRow(row);
+  // The version before has refunded whole payments, and has no column that says so.
+  if (payment.status === 'refunded' && payment.refundingCents === 0)
+    payment.refundedCents = payment.amountCents;
+  return payment;
 }

@@ -4,6 +4,16 @@ import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
+import {
+  type Columns,
+  changing,
+  fixed,
+  group,
+  json,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import {
   DISPUTE_STATUSES,
@@ -19,6 +29,36 @@ import {
   type Shortfalls,
   type StoredDispute,
 } from './model.ts';
+
+/** The members that only another service's disputes have. */
+type ShownElsewhere = 'lastStatus';
+
+const columns = {
+  disputeId: fixed('id'),
+  version: changing('version'),
+  amountCents: changing('amount_cents'),
+  resource: group('type', { type: fixed('resource'), id: fixed('resource_id') }),
+  reason: fixed('reason'),
+  status: changing('status'),
+  evidence: json(changing('evidence'), (evidence: unknown[]) => evidence.map(evidenceFromJson)),
+  evidenceDueAt: fixed('evidence_due_at'),
+  createdAt: fixed('created_at'),
+  closedAt: changing('closed_at'),
+  acceptedAt: changing('accepted_at'),
+} satisfies Columns<Omit<StoredDispute, ShownElsewhere>>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    dispute: RowsOf<StoredDispute, typeof columns> & Listed & { order_code: string | null };
+  }
+}
+
+const disputes = table<StoredDispute, ShownElsewhere>('dispute', columns, {
+  key: 'disputeId',
+  isKey: isDisputeId,
+  // For the version before, which knows disputes of card payments alone.
+  own: ({ resource }) => ({ order_code: resource?.type === 'card_payment' ? resource.id : null }),
+});
 
 // A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
 
@@ -85,56 +125,12 @@ export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): 
   return countFiltered(sql, tenant, 'dispute', conditionsOf(filter), { status });
 }
 
-/** The columns of the members that the filter compares. */
-const COLUMNS = {
-  ...{ status: 'status', createdAt: 'created_at', closedAt: 'closed_at' },
-};
+const conditionsOf = listConditions(disputeConditions, {
+  columns: disputes.columns,
+  lists: { status: DISPUTE_STATUSES },
+});
 
-const conditionsOf = (filter: DisputeFilter) =>
-  listConditions(disputeConditions, filter, {
-    columns: COLUMNS,
-    lists: { status: DISPUTE_STATUSES },
-  });
-
-export async function saveDisputes(
-  sql: Sql,
-  tenant: Tenant,
-  disputes: readonly StoredDispute[],
-): Promise<void> {
-  await sql
-    .insertInto('dispute')
-    .values(
-      disputes.map((dispute) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        id: dispute.disputeId,
-        version: dispute.version,
-        amount_cents: dispute.amountCents,
-        // For the version before, which knows disputes of card payments alone.
-        order_code: dispute.resource?.type === 'card_payment' ? dispute.resource.id : null,
-        resource: dispute.resource?.type ?? null,
-        resource_id: dispute.resource?.id ?? null,
-        reason: dispute.reason,
-        status: dispute.status,
-        evidence: JSON.stringify(dispute.evidence),
-        evidence_due_at: dispute.evidenceDueAt,
-        created_at: dispute.createdAt,
-        closed_at: dispute.closedAt,
-        accepted_at: dispute.acceptedAt,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        amount_cents: row.ref('excluded.amount_cents'),
-        status: row.ref('excluded.status'),
-        evidence: row.ref('excluded.evidence'),
-        closed_at: row.ref('excluded.closed_at'),
-        accepted_at: row.ref('excluded.accepted_at'),
-      })),
-    )
-    .execute();
-}
+export const saveDisputes = disputes.save;
 
 /** Selects what claims on resources lack. */
 export async function selectShortfalls(
@@ -174,28 +170,10 @@ export async function saveShortfalls(sql: Sql, tenant: Tenant, all: readonly Sho
     .execute();
 }
 
+/** A row of the version before names its card payment alone, and has no end of the time for evidence. */
 function toDispute(row: Selectable<Tables['dispute']>): StoredDispute {
-  return {
-    disputeId: row.id,
-    version: row.version,
-    status: row.status,
-    reason: row.reason,
-    resource: namedBy(row),
-    amountCents: row.amount_cents,
-    evidence: row.evidence.map(evidenceFromJson),
-    evidenceDueAt: row.evidence_due_at ?? evidenceDueAfter(row.created_at),
-    createdAt: row.created_at,
-    closedAt: row.closed_at,
-    acceptedAt: row.accepted_at,
-  };
-}
-
-/** The resource that a row disputes. A row of the version before names its card payment alone. */
-function namedBy({
-  resource,
-  resource_id: id,
-  order_code: orderCode,
-}: Selectable<Tables['dispute']>): StoredDispute['resource'] {
-  if (resource !== null && id !== null) return { type: resource as DisputedType, id };
-  return orderCode === null ? null : { type: 'card_payment', id: orderCode };
+  const dispute = disputes.fromRow(row);
+  if (row.order_code !== null) dispute.resource ??= { type: 'card_payment', id: row.order_code };
+  dispute.evidenceDueAt ??= evidenceDueAfter(dispute.createdAt);
+  return dispute;
 }

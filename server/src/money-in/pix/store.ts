@@ -1,7 +1,8 @@
 import type { Tenant } from '../../kernel/tenant.ts';
+import { isStorable } from '../../kernel/text.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import { type Columns, changing, fixed, json } from '../../state/db/table.ts';
+import { type Columns, changing, fixed, json, type RowsOf, table } from '../../state/db/table.ts';
 import type { RecordedCredit } from './credit.ts';
 import { returnedCreditFromJson, type ShownElsewhere, type StoredPixResource } from './model.ts';
 
@@ -36,6 +37,28 @@ export const PIX_COLUMNS = {
 
 // ── Credits ─────────────────────────────────────────────────────────────────────────────────────
 
+const creditColumns = {
+  endToEndId: fixed('end_to_end_id'),
+  resourceId: fixed('payment_id'),
+  amountCents: fixed('amount_cents'),
+  receivedAt: fixed('received_at'),
+  cause: fixed('cause'),
+  returnedAt: changing('returned_at'),
+  failedReturns: changing('failed_returns'),
+} satisfies Columns<RecordedCredit>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    pix_credit: RowsOf<RecordedCredit, typeof creditColumns>;
+  }
+}
+
+const credits = table<RecordedCredit>('pix_credit', creditColumns, {
+  key: 'endToEndId',
+  isKey: isStorable,
+  unique: ['account_id', 'environment', 'end_to_end_id'],
+});
+
 export async function selectCredits(
   sql: Sql,
   tenant: Tenant,
@@ -45,45 +68,10 @@ export async function selectCredits(
     .selectAll()
     .where('end_to_end_id', 'in', endToEndIds)
     .execute();
-  return rows.map((row) => ({
-    endToEndId: row.end_to_end_id,
-    resourceId: row.payment_id,
-    amountCents: row.amount_cents,
-    receivedAt: row.received_at,
-    cause: row.cause,
-    returnedAt: row.returned_at,
-    failedReturns: row.failed_returns,
-  }));
+  return rows.map(credits.fromRow);
 }
 
-export async function saveCredits(
-  sql: Sql,
-  tenant: Tenant,
-  credits: readonly RecordedCredit[],
-): Promise<void> {
-  await sql
-    .insertInto('pix_credit')
-    .values(
-      credits.map((credit) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        end_to_end_id: credit.endToEndId,
-        payment_id: credit.resourceId,
-        amount_cents: credit.amountCents,
-        received_at: credit.receivedAt,
-        cause: credit.cause,
-        returned_at: credit.returnedAt,
-        failed_returns: credit.failedReturns,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'environment', 'end_to_end_id']).doUpdateSet((row) => ({
-        returned_at: row.ref('excluded.returned_at'),
-        failed_returns: row.ref('excluded.failed_returns'),
-      })),
-    )
-    .execute();
-}
+export const saveCredits = credits.save;
 
 // ── Orders ──────────────────────────────────────────────────────────────────────────────────────
 

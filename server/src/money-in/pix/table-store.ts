@@ -34,11 +34,10 @@ export function pixTable<R extends StoredPixResource, Filter extends PixFilter>(
     raw`${raw.ref(`${name}.account_id`)} = ${accountId} and ${raw.ref(`${name}.environment`)} = ${environment}`;
 
   // The indexes have a list for each kind and status.
-  const filtered = {
+  const conditionsOf = listConditions(conditions, {
     columns: { ...table.columns, [kind]: kind },
     lists: { [kind]: kinds, status: PAYMENT_STATUSES },
-  };
-  const conditionsOf = (filter: object) => listConditions(conditions, filter, filtered);
+  });
 
   return {
     select: table.load,

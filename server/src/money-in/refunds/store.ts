@@ -1,10 +1,17 @@
-import type { Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import {
+  type Columns,
+  changing,
+  fixed,
+  group,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
 import { selectTotals } from '../../state/db/totals.ts';
 import {
   isRefundId,
@@ -17,6 +24,30 @@ import {
   type StoredRefund,
 } from './model.ts';
 
+const columns = {
+  refundId: fixed('refund_id'),
+  version: changing('version'),
+  status: changing('status'),
+  resource: group('type', { type: fixed('resource'), id: fixed('resource_id') }),
+  amountCents: fixed('amount_cents'),
+  reason: fixed('reason'),
+  isAutomatic: fixed('automatic'),
+  railChargeId: fixed('charge_id'),
+  endToEndId: changing('end_to_end_id'),
+  failureReason: changing('failure_reason'),
+  createdAt: fixed('created_at'),
+  completedAt: changing('completed_at'),
+  failedAt: changing('failed_at'),
+} satisfies Columns<StoredRefund>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    refund: RowsOf<StoredRefund, typeof columns> & Listed;
+  }
+}
+
+const refunds = table<StoredRefund>('refund', columns, { key: 'refundId', isKey: isRefundId });
+
 // A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
 
 export async function selectRefunds(
@@ -27,7 +58,7 @@ export async function selectRefunds(
   const possible = refundIds.filter(isRefundId);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, 'refund', tenant).selectAll().where('refund_id', 'in', possible).execute();
-  return rows.map(toRefund);
+  return rows.map(refunds.fromRow);
 }
 
 /** Selects the refunds of resources of one type, oldest first. */
@@ -43,7 +74,7 @@ export async function selectRefundsOf(
     .where('resource_id', 'in', ids)
     .orderBy('number')
     .execute();
-  return rows.map(toRefund);
+  return rows.map(refunds.fromRow);
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -52,14 +83,13 @@ export async function listRefunds(
   tenant: Tenant,
   { end, limit, after, before, ...filter }: RefundRange,
 ): Promise<{ place: number; resource: StoredRefund }[]> {
-  const rows = await selectFiltered<Selectable<Tables['refund']>>(
-    sql,
-    tenant,
-    'refund',
-    conditionsOf(filter),
-    { end, limit, after, before },
-  );
-  return rows.map((row) => ({ place: row.number, resource: toRefund(row) }));
+  const rows = await selectFiltered<{ number: number }>(sql, tenant, 'refund', conditionsOf(filter), {
+    end,
+    limit,
+    after,
+    before,
+  });
+  return rows.map((row) => ({ place: row.number, resource: refunds.fromRow(row) }));
 }
 
 export function countRefunds(sql: Sql, tenant: Tenant, filter: RefundFilter): Promise<number> {
@@ -76,69 +106,10 @@ export function totalsOfRefunds(
   return selectTotals(sql, tenant, 'refund', conditionsOf(filter), groupBy);
 }
 
-/** The columns of the members that the filter compares. */
-const COLUMNS = {
-  ...{ resource: 'resource', status: 'status' },
-  ...{ createdAt: 'created_at', completedAt: 'completed_at', failedAt: 'failed_at' },
-};
-
 // The indexes have a list for each type and status.
-const conditionsOf = (filter: RefundFilter) =>
-  listConditions(refundConditions, filter, {
-    columns: COLUMNS,
-    lists: { types: REFUNDED_TYPES, status: REFUND_STATUSES },
-  });
+const conditionsOf = listConditions(refundConditions, {
+  columns: refunds.columns,
+  lists: { types: REFUNDED_TYPES, status: REFUND_STATUSES },
+});
 
-export async function saveRefunds(sql: Sql, tenant: Tenant, refunds: readonly StoredRefund[]): Promise<void> {
-  await sql
-    .insertInto('refund')
-    .values(
-      refunds.map((refund) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        refund_id: refund.refundId,
-        version: refund.version,
-        status: refund.status,
-        resource: refund.resource.type,
-        resource_id: refund.resource.id,
-        amount_cents: refund.amountCents,
-        reason: refund.reason,
-        automatic: refund.isAutomatic,
-        charge_id: refund.railChargeId,
-        end_to_end_id: refund.endToEndId,
-        failure_reason: refund.failureReason,
-        created_at: refund.createdAt,
-        completed_at: refund.completedAt,
-        failed_at: refund.failedAt,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.column('refund_id').doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        status: row.ref('excluded.status'),
-        end_to_end_id: row.ref('excluded.end_to_end_id'),
-        failure_reason: row.ref('excluded.failure_reason'),
-        completed_at: row.ref('excluded.completed_at'),
-        failed_at: row.ref('excluded.failed_at'),
-      })),
-    )
-    .execute();
-}
-
-function toRefund(row: Selectable<Tables['refund']>): StoredRefund {
-  return {
-    refundId: row.refund_id,
-    version: row.version,
-    status: row.status,
-    resource: { type: row.resource, id: row.resource_id },
-    amountCents: row.amount_cents,
-    reason: row.reason,
-    isAutomatic: row.automatic,
-    railChargeId: row.charge_id,
-    endToEndId: row.end_to_end_id,
-    failureReason: row.failure_reason,
-    createdAt: row.created_at,
-    completedAt: row.completed_at,
-    failedAt: row.failed_at,
-  };
-}
+export const saveRefunds = refunds.save;

@@ -1,10 +1,47 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
+import { isStorable } from '../../kernel/text.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countList, selectRange } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import {
+  type Columns,
+  changing,
+  fixed,
+  group,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
 import type { ReturnFilter, ReturnRange, StoredReturn } from './model.ts';
+
+/** A return without the member that follows from its rail. */
+type Kept = Omit<StoredReturn, 'endToEndId'>;
+
+const columns = {
+  returnId: fixed('return_id'),
+  resource: group('type', { type: fixed('resource'), id: fixed('resource_id') }),
+  externalId: fixed('external_id'),
+  amountCents: fixed('amount_cents'),
+  cause: fixed('cause'),
+  keptPayment: fixed('kept_payment'),
+  railId: fixed('rail_id'),
+  receivedAt: fixed('received_at'),
+  returnedAt: changing('returned_at'),
+  failedReturns: changing('failed_returns'),
+} satisfies Columns<Kept>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    payment_return: RowsOf<Kept, typeof columns> & Listed;
+  }
+}
+
+const returns = table<Kept>('payment_return', columns, {
+  key: 'returnId',
+  isKey: isStorable,
+  unique: ['account_id', 'environment', 'return_id'],
+});
 
 export async function selectReturns(
   sql: Sql,
@@ -24,7 +61,7 @@ export async function listReturns(
   tenant: Tenant,
   { types, externalId, ...range }: ReturnRange & { offset?: number },
 ): Promise<{ place: number; item: StoredReturn }[]> {
-  const rows = await selectRange<Selectable<Tables['payment_return']>>(
+  const rows = await selectRange<{ number: number }>(
     sql,
     tenant,
     {
@@ -50,47 +87,9 @@ export async function countReturns(
   return (await query.executeTakeFirstOrThrow()).count;
 }
 
-export async function saveReturns(sql: Sql, tenant: Tenant, returns: readonly StoredReturn[]): Promise<void> {
-  await sql
-    .insertInto('payment_return')
-    .values(
-      returns.map((each) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        return_id: each.returnId,
-        resource: each.resource.type,
-        resource_id: each.resource.id,
-        external_id: each.externalId,
-        amount_cents: each.amountCents,
-        cause: each.cause,
-        kept_payment: each.keptPayment,
-        rail_id: each.railId,
-        received_at: each.receivedAt,
-        returned_at: each.returnedAt,
-        failed_returns: each.failedReturns,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['account_id', 'environment', 'return_id']).doUpdateSet((row) => ({
-        returned_at: row.ref('excluded.returned_at'),
-        failed_returns: row.ref('excluded.failed_returns'),
-      })),
-    )
-    .execute();
-}
+export const saveReturns = returns.save;
 
-function toReturn(row: Selectable<Tables['payment_return']>): StoredReturn {
-  return {
-    returnId: row.return_id,
-    resource: { type: row.resource, id: row.resource_id },
-    externalId: row.external_id,
-    amountCents: row.amount_cents,
-    cause: row.cause,
-    keptPayment: row.kept_payment,
-    endToEndId: row.resource === 'card_payment' ? null : row.rail_id,
-    receivedAt: row.received_at,
-    returnedAt: row.returned_at,
-    railId: row.rail_id,
-    failedReturns: row.failed_returns,
-  };
+function toReturn(row: object): StoredReturn {
+  const { railId, ...kept } = returns.fromRow(row);
+  return { ...kept, railId, endToEndId: kept.resource.type === 'card_payment' ? null : railId };
 }

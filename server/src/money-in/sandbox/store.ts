@@ -1,9 +1,27 @@
-import type { Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import { isTestPaymentId, type StoredTestPayment } from './model.ts';
+
+const columns = {
+  id: fixed('id'),
+  valueCents: fixed('value_cents'),
+  status: changing('status'),
+  createdAt: fixed('created_at'),
+  paidAt: changing('paid_at'),
+} satisfies Columns<StoredTestPayment>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    test_payment: RowsOf<StoredTestPayment, typeof columns> & Listed;
+  }
+}
+
+const testPayments = table<StoredTestPayment>('test_payment', columns, {
+  key: 'id',
+  isKey: isTestPaymentId,
+});
 
 export async function selectTestPayments(
   sql: Sql,
@@ -14,7 +32,7 @@ export async function selectTestPayments(
   const possible = ids.filter(isTestPaymentId);
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, 'test_payment', tenant).selectAll().where('id', 'in', possible).execute();
-  return rows.map(toTestPayment);
+  return rows.map(testPayments.fromRow);
 }
 
 /** Lists test payments, newest first: all, or those of a status. */
@@ -29,42 +47,7 @@ export async function listTestPayments(
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(toTestPayment);
+  return rows.map(testPayments.fromRow);
 }
 
-export async function saveTestPayments(
-  sql: Sql,
-  tenant: Tenant,
-  payments: readonly StoredTestPayment[],
-): Promise<void> {
-  await sql
-    .insertInto('test_payment')
-    .values(
-      payments.map((payment) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        id: payment.id,
-        value_cents: payment.valueCents,
-        status: payment.status,
-        created_at: payment.createdAt,
-        paid_at: payment.paidAt,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.column('id').doUpdateSet((row) => ({
-        status: row.ref('excluded.status'),
-        paid_at: row.ref('excluded.paid_at'),
-      })),
-    )
-    .execute();
-}
-
-function toTestPayment(row: Selectable<Tables['test_payment']>): StoredTestPayment {
-  return {
-    id: row.id,
-    valueCents: row.value_cents,
-    status: row.status,
-    createdAt: row.created_at,
-    paidAt: row.paid_at,
-  };
-}
+export const saveTestPayments = testPayments.save;

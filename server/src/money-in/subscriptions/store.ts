@@ -5,6 +5,15 @@ import type { Sql } from '../../state/db/database.ts';
 import { headOf } from '../../state/db/head.ts';
 import { boundsOfPage, countList, selectPage, sizeOfPage } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
+import {
+  type Columns,
+  changing,
+  fixed,
+  json,
+  type Listed,
+  type RowsOf,
+  table,
+} from '../../state/db/table.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import { returnedCreditFromJson } from '../pix/model.ts';
 import {
@@ -15,6 +24,50 @@ import {
 } from './model.ts';
 
 // A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
+
+/** The members that only another service's subscriptions have. */
+type ShownElsewhere = 'lastStatus' | 'checkoutUrl' | 'txid' | 'cycles' | 'paidAt' | 'endToEndId';
+
+/** A subscription without its newest cycle, which has a row of its own. */
+type Kept = Omit<StoredSubscription, 'cycle'>;
+
+const columns = {
+  subscriptionId: fixed('subscription_id'),
+  version: changing('version'),
+  status: changing('status'),
+  amountCents: fixed('amount_cents'),
+  feeCents: fixed('fee_cents'),
+  interval: fixed('every'),
+  endsAfterCycles: fixed('ends_after_cycles'),
+  description: fixed('description'),
+  customer: json(fixed('customer')),
+  metadata: fixed('metadata'),
+  successUrl: fixed('success_url'),
+  cancelUrl: fixed('cancel_url'),
+  language: fixed('language'),
+  brCode: changing('br_code'),
+  nextDueAt: changing('next_due_at'),
+  cancelReason: changing('cancel_reason'),
+  canceledAt: changing('canceled_at'),
+  createdAt: fixed('created_at'),
+  expiresAt: changing('expires_at'),
+  authorisedAt: changing('authorised_at'),
+  failedInRow: changing('failed_in_row'),
+  returnedCredits: json(changing('returned_credits'), (credits: unknown[]) =>
+    credits.map(returnedCreditFromJson),
+  ),
+} satisfies Columns<Omit<Kept, ShownElsewhere>>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    pix_subscription: RowsOf<Kept, typeof columns> & Listed;
+  }
+}
+
+const kept = table<Kept, ShownElsewhere>('pix_subscription', columns, {
+  key: 'subscriptionId',
+  isKey: isSubscriptionId,
+});
 
 type SubscriptionRow = Selectable<Tables['pix_subscription']>;
 
@@ -100,24 +153,7 @@ export async function saveSubscriptions(
   tenant: Tenant,
   subscriptions: readonly StoredSubscription[],
 ): Promise<void> {
-  await sql
-    .insertInto('pix_subscription')
-    .values(subscriptions.map((subscription) => toRow(tenant, subscription)))
-    .onConflict((conflict) =>
-      conflict.column('subscription_id').doUpdateSet((row) => ({
-        version: row.ref('excluded.version'),
-        status: row.ref('excluded.status'),
-        br_code: row.ref('excluded.br_code'),
-        next_due_at: row.ref('excluded.next_due_at'),
-        cancel_reason: row.ref('excluded.cancel_reason'),
-        canceled_at: row.ref('excluded.canceled_at'),
-        expires_at: row.ref('excluded.expires_at'),
-        authorised_at: row.ref('excluded.authorised_at'),
-        failed_in_row: row.ref('excluded.failed_in_row'),
-        returned_credits: row.ref('excluded.returned_credits'),
-      })),
-    )
-    .execute();
+  await kept.save(sql, tenant, subscriptions);
 }
 
 // ── Cycles ──────────────────────────────────────────────────────────────────────────────────────
@@ -257,63 +293,8 @@ async function withCycles(
   return rows.map((row) => toSubscription(row, cycles.get(row.subscription_id) ?? null));
 }
 
-function toSubscription(row: SubscriptionRow, cycle: StoredCycle | null): StoredSubscription {
-  return {
-    subscriptionId: row.subscription_id,
-    version: row.version,
-    status: row.status,
-    amountCents: row.amount_cents,
-    feeCents: row.fee_cents,
-    interval: row.every,
-    endsAfterCycles: row.ends_after_cycles,
-    description: row.description,
-    customer: row.customer,
-    metadata: row.metadata,
-    successUrl: row.success_url,
-    cancelUrl: row.cancel_url,
-    language: row.language,
-    brCode: row.br_code,
-    nextDueAt: row.next_due_at,
-    cancelReason: row.cancel_reason,
-    canceledAt: row.canceled_at,
-    createdAt: row.created_at,
-    expiresAt: row.expires_at,
-    authorisedAt: row.authorised_at,
-    failedInRow: row.failed_in_row,
-    cycle,
-    returnedCredits: row.returned_credits.map(
-      returnedCreditFromJson,
-    ) as StoredSubscription['returnedCredits'],
-  };
-}
-
-function toRow(tenant: Tenant, subscription: StoredSubscription) {
-  return {
-    subscription_id: subscription.subscriptionId,
-    account_id: tenant.accountId,
-    environment: tenant.environment,
-    version: subscription.version,
-    status: subscription.status,
-    amount_cents: subscription.amountCents,
-    fee_cents: subscription.feeCents,
-    every: subscription.interval,
-    ends_after_cycles: subscription.endsAfterCycles,
-    description: subscription.description,
-    customer: subscription.customer === null ? raw<string>`null` : JSON.stringify(subscription.customer),
-    metadata: subscription.metadata,
-    success_url: subscription.successUrl,
-    cancel_url: subscription.cancelUrl,
-    language: subscription.language,
-    br_code: subscription.brCode,
-    next_due_at: subscription.nextDueAt,
-    cancel_reason: subscription.cancelReason,
-    canceled_at: subscription.canceledAt,
-    created_at: subscription.createdAt,
-    expires_at: subscription.expiresAt,
-    authorised_at: subscription.authorisedAt,
-    failed_in_row: subscription.failedInRow,
-    returned_credits: JSON.stringify(subscription.returnedCredits),
-  };
+function toSubscription(row: object, cycle: StoredCycle | null): StoredSubscription {
+  return Object.assign(kept.fromRow(row), { cycle });
 }
 
 function toCycle(row: Selectable<Tables['subscription_cycle']>): StoredCycle {

@@ -1,4 +1,4 @@
-import { sql as raw, type Selectable } from 'kysely';
+import { sql as raw } from 'kysely';
 import { PAYOUT_METHODS, type PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
@@ -6,7 +6,7 @@ import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
 import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
-import type { Tables } from '../../state/db/tables.ts';
+import { type Columns, changing, fixed, type Listed, type RowsOf, table } from '../../state/db/table.ts';
 import { selectTotals } from '../../state/db/totals.ts';
 import { LIMITED_METHODS, PAYOUTS_AN_HOUR, type RecentPayouts } from './limits.ts';
 import {
@@ -19,6 +19,35 @@ import {
   payoutConditions,
   variantOf,
 } from './model.ts';
+
+/** A payout without the member that follows from its destination. */
+type Kept = Omit<OwnPayout, 'destinationKind'>;
+
+const columns = {
+  withdrawalId: fixed('withdrawal_id'),
+  code: fixed('code'),
+  version: changing('version'),
+  method: fixed('method'),
+  status: changing('status'),
+  amountCents: fixed('amount_cents'),
+  feeCents: fixed('fee_cents'),
+  litoshi: fixed('litoshi'),
+  destination: fixed('destination'),
+  requestedAt: fixed('requested_at'),
+  processedAt: changing('processed_at'),
+  returnedAt: changing('returned_at'),
+  deniedReason: changing('denied_reason'),
+  endToEndId: changing('end_to_end_id'),
+  externalId: fixed('external_id'),
+} satisfies Columns<Kept>;
+
+declare module '../../state/db/tables.ts' {
+  interface Tables {
+    payout: RowsOf<Kept, typeof columns> & Listed;
+  }
+}
+
+const payouts = table<Kept>('payout', columns, { key: 'withdrawalId', isKey: isWithdrawalId });
 
 // Texts that are no references are not queried: they are in no row, and Postgres fails at one with U+0000.
 
@@ -91,13 +120,7 @@ export async function listPayouts(
 ): Promise<{ place: number; payout: OwnPayout }[]> {
   const position = { end, limit, offset, after, before };
   const conditions = conditionsOf(filter);
-  const rows = await selectFiltered<Selectable<Tables['payout']>>(
-    sql,
-    tenant,
-    'payout',
-    conditions,
-    position,
-  );
+  const rows = await selectFiltered<{ number: number }>(sql, tenant, 'payout', conditions, position);
   return rows.map((row) => ({ place: row.number, payout: toPayout(row) }));
 }
 
@@ -115,80 +138,27 @@ export function totalsOfPayouts(
   return selectTotals(sql, tenant, 'payout', conditionsOf(filter), groupBy);
 }
 
-/** The columns of the members that the filter compares. */
-const COLUMNS = {
-  ...{ method: 'method', status: 'status', requestedAt: 'requested_at', processedAt: 'processed_at' },
-  ...{ externalId: 'external_id', amountCents: 'amount_cents' },
-  ...{ withdrawalId: 'withdrawal_id', code: 'code', endToEndId: 'end_to_end_id' },
-};
-
 // The indexes have a list for each method and status.
-const conditionsOf = (filter: PayoutFilter) =>
-  listConditions(payoutConditions, filter, {
-    columns: COLUMNS,
-    lists: { method: PAYOUT_METHODS, status: PAYOUT_STATUSES },
-  });
+const conditionsOf = listConditions(payoutConditions, {
+  columns: payouts.columns,
+  lists: { method: PAYOUT_METHODS, status: PAYOUT_STATUSES },
+});
 
-export async function savePayouts(sql: Sql, tenant: Tenant, payouts: readonly OwnPayout[]): Promise<void> {
+export async function savePayouts(sql: Sql, tenant: Tenant, saved: readonly OwnPayout[]): Promise<void> {
   await sql
     .insertInto('payout')
-    .values(payouts.map((payout) => toRow(tenant, payout)))
+    .values(saved.map((payout) => payouts.toRow(tenant, payout)) as never)
     .onConflict((conflict) =>
       conflict
         .column('withdrawal_id')
-        .doUpdateSet((row) => ({
-          version: row.ref('excluded.version'),
-          status: row.ref('excluded.status'),
-          processed_at: row.ref('excluded.processed_at'),
-          returned_at: row.ref('excluded.returned_at'),
-          denied_reason: row.ref('excluded.denied_reason'),
-          end_to_end_id: row.ref('excluded.end_to_end_id'),
-        }))
+        .doUpdateSet(payouts.updates as never)
         .whereRef('payout.account_id', '=', 'excluded.account_id')
         .whereRef('payout.environment', '=', 'excluded.environment'),
     )
     .execute();
 }
 
-function toPayout(row: Selectable<Tables['payout']>): OwnPayout {
-  return {
-    withdrawalId: row.withdrawal_id,
-    code: row.code,
-    version: row.version,
-    method: row.method,
-    status: row.status,
-    amountCents: row.amount_cents,
-    feeCents: row.fee_cents,
-    litoshi: row.litoshi,
-    destination: row.destination,
-    requestedAt: row.requested_at,
-    processedAt: row.processed_at,
-    returnedAt: row.returned_at,
-    deniedReason: row.denied_reason,
-    endToEndId: row.end_to_end_id,
-    externalId: row.external_id,
-    destinationKind: variantOf(row.method, row.destination),
-  };
-}
-
-function toRow(tenant: Tenant, payout: OwnPayout) {
-  return {
-    account_id: tenant.accountId,
-    environment: tenant.environment,
-    withdrawal_id: payout.withdrawalId,
-    code: payout.code,
-    version: payout.version,
-    method: payout.method,
-    status: payout.status,
-    amount_cents: payout.amountCents,
-    fee_cents: payout.feeCents,
-    litoshi: payout.litoshi,
-    destination: payout.destination,
-    requested_at: payout.requestedAt,
-    processed_at: payout.processedAt,
-    returned_at: payout.returnedAt,
-    denied_reason: payout.deniedReason,
-    end_to_end_id: payout.endToEndId,
-    external_id: payout.externalId,
-  };
+function toPayout(row: object): OwnPayout {
+  const payout = payouts.fromRow(row);
+  return Object.assign(payout, { destinationKind: variantOf(payout.method, payout.destination) });
 }

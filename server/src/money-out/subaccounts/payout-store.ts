@@ -174,11 +174,10 @@ const COLUMNS = {
   ...{ code: 'turbo_code', formerCode: 'sub_code' },
 };
 
-const conditionsOf = (filter: SubaccountPayoutFilter) =>
-  listConditions(subaccountPayoutConditions, filter, {
-    columns: COLUMNS,
-    lists: { status: SUBACCOUNT_PAYOUT_STATUSES },
-  });
+const conditionsOf = listConditions(subaccountPayoutConditions, {
+  columns: COLUMNS,
+  lists: { status: SUBACCOUNT_PAYOUT_STATUSES },
+});
 
 export async function savePayouts(sql: Sql, tenant: Tenant, records: readonly PayoutRecord[]): Promise<void> {
   await sql

@@ -1,5 +1,5 @@
 import { type RawBuilder, sql as raw } from 'kysely';
-import { askedOf, type Condition, type DetailFilter } from '../../kernel/list-filter.ts';
+import { type Asked, askedOf, type Condition, type DetailFilter } from '../../kernel/list-filter.ts';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from './database.ts';
@@ -36,47 +36,51 @@ export interface FilteredTable<Member extends string = string> {
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
-/** The conditions of a filter, as its slice declares them. @throws ValidationError where Postgres cannot compare a text */
+/**
+ * Creates the conditions of a slice's filter as SQL, for each filter. The function throws a ValidationError where Postgres cannot
+ * compare a text.
+ */
 export function listConditions<Member extends string>(
   conditions: Readonly<Record<string, Condition<Member>>>,
-  filter: object,
   { columns, lists }: FilteredTable<NoInfer<Member>>,
-): ListConditions {
-  const given = filter as Readonly<Record<string, unknown>>;
+): (filter: object) => ListConditions {
+  const all = Object.entries<Condition<Member>>(conditions);
   const columnOf = ({ members }: Pick<Condition<Member>, 'members'>) => columns[members[0]!];
-  const periods = new Map<string, Period>();
-  for (const [name, each] of Object.entries(conditions)) {
-    if (each.is !== 'from' && each.is !== 'before') continue;
-    const instant = columnOf(each);
-    periods.set(instant, { ...periods.get(instant), [each.is]: given[name] as Date | undefined });
-  }
-  const oneOf: ListConditions['oneOf'] = Object.fromEntries(
-    Object.entries(lists).map(([name, all]) => [
-      columnOf(conditions[name]!),
-      { asked: given[name] as readonly string[] | undefined, all },
-    ]),
+  const divisions = Object.entries(lists).map(([name, values]) => ({
+    ...{ name, values, column: columnOf(conditions[name]!) },
+  }));
+  const details = Object.fromEntries(
+    all.filter(([name, { is }]) => is !== 'from' && is !== 'before' && !(name in lists)),
   );
-  const where = askedOf(conditions, filter).flatMap(({ is, members, value }) => {
+  const boundsOf = (is: 'from' | 'before') =>
+    new Map(all.filter(([, each]) => each.is === is).map(([name, each]) => [columnOf(each), name]));
+  const [from, before] = [boundsOf('from'), boundsOf('before')];
+  const instants = [...from].map(([column, first]) => ({ column, first, end: before.get(column)! }));
+
+  function isAsked({ is, members, value }: Asked<Member>): RawBuilder<boolean> {
     const column = columnOf({ members });
-    switch (is) {
-      case 'equal':
-        return [raw<boolean>`${raw.ref(column)} = ${value}`];
-      case 'among':
-        return oneOf[column] ? [] : valuesOf({ [column]: { asked: value as string[], all: [] } });
-      case 'named':
-        return [
-          isNamed(
-            members.map((member) => columns[member]),
-            value as string,
-          ),
-        ];
-      case 'customer':
-        return [isOfCustomer(value as NonNullable<DetailFilter['customer']>)];
-      default:
-        return [];
-    }
-  });
-  return { oneOf, periods: [...periods], where };
+    if (is === 'named')
+      return isNamed(
+        members.map((member) => columns[member]),
+        value as string,
+      );
+    if (is === 'customer') return isOfCustomer(value as NonNullable<DetailFilter['customer']>);
+    return is === 'among'
+      ? valuesOf({ [column]: { asked: value as string[], all: [] } })[0]!
+      : raw<boolean>`${raw.ref(column)} = ${value}`;
+  }
+
+  return (filter) => {
+    const given = filter as Readonly<Record<string, unknown>>;
+    const oneOf: Record<string, ListConditions['oneOf'][string]> = {};
+    for (const { name, column, values } of divisions)
+      oneOf[column] = { asked: given[name] as readonly string[] | undefined, all: values };
+    const periods = instants.map(({ column, first, end }): ListConditions['periods'][number] => [
+      column,
+      { from: given[first] as Date | undefined, before: given[end] as Date | undefined },
+    ]);
+    return { oneOf, periods, where: askedOf(details, filter).map(isAsked) };
+  };
 }
 
 /** The condition of a resource with this name in one of the columns. */

@@ -112,10 +112,12 @@ export interface Table<Stored> {
   readonly key: string;
   /** A text that is no key is not queried: it is in no row, and Postgres rejects one with U+0000. */
   isKey(text: string): boolean;
-  /** The column of each member that has one of its own. */
-  readonly columns: Readonly<Record<string, string>>;
+  /** The column of each member; of a group that of its presence. */
+  readonly columns: Readonly<Record<keyof Stored & string, string>>;
   fromRow(row: object): Stored;
   toRow(tenant: Tenant, record: Stored): Record<string, unknown>;
+  /** The set of an update: each changing column with the value of the insert. */
+  readonly updates: Readonly<Record<string, RawBuilder<unknown>>>;
   load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Stored[]>;
   /** Loads the records of several tenants in one statement. */
   loadEach(sql: Sql, keys: readonly TenantKey[]): Promise<{ tenant: Tenant; record: Stored }[]>;
@@ -133,7 +135,7 @@ interface Step {
 
 /**
  * Creates the parts of a table's queries. `Left`: the members that are not stored. `key`: the member that names a record, whose
- * column is unique over all tenants. `own`: the columns that no member has.
+ * column is unique over all tenants, unless `unique` has the columns that are. `own`: the columns that no member has.
  */
 export function table<Stored extends object, Left extends OptionalOf<Stored> = never>(
   name: string,
@@ -141,10 +143,12 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
   {
     key,
     isKey,
+    unique,
     own,
   }: {
     key: keyof Stored & string;
     isKey(text: string): boolean;
+    unique?: readonly string[];
     own?: (record: Stored) => object;
   },
 ): Table<Stored> {
@@ -162,8 +166,11 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
       : [],
   );
   const { empty } = partsOf([...steps, ...groups.map(({ member }) => ({ member }))]);
-  const names = Object.fromEntries(steps.map(({ member, column }) => [member, column]));
-  const keyName = names[key]!;
+  const names = Object.fromEntries([
+    ...steps.map(({ member, column }) => [member, column]),
+    ...groups.map(({ member, presence }) => [member, presence]),
+  ]) as Readonly<Record<keyof Stored & string, string>>;
+  const keyName = names[key];
   const keyColumn = raw.ref(`${name}.${keyName}`);
   const from = raw.table(name);
   const updates = updatesOf(
@@ -196,7 +203,9 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
     await sql
       .insertInto(name as 'account')
       .values(rows as never)
-      .onConflict((conflict) => conflict.column(keyName as 'id').doUpdateSet(updates as never))
+      .onConflict((conflict) =>
+        conflict.columns((unique ?? [keyName]) as ['id']).doUpdateSet(updates as never),
+      )
       .execute();
   }
 
@@ -207,6 +216,7 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
     columns: names,
     fromRow,
     toRow,
+    updates,
 
     async load(sql, { accountId, environment }, keys) {
       const possible = keys.filter(isKey);

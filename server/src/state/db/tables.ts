@@ -1,5 +1,4 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 import type { BehindCause } from '../../kernel/records.ts';
 import type { Json } from './json-column.ts';
 import type { PaymentTables } from './payment-tables.ts';
@@ -23,7 +22,6 @@ export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   subaccount: SubaccountTable;
   task: TaskTable;
   idempotency: IdempotencyTable;
-  payout: PayoutTable;
   webhook_endpoint: WebhookEndpointTable;
   webhook_delivery: WebhookDeliveryTable;
   webhook_attempt: WebhookAttemptTable;
@@ -153,25 +151,6 @@ interface IdempotencyTable extends TenantTable {
   key: string;
   input_hash: string;
   resource_id: string;
-}
-
-interface PayoutTable extends TenantTable {
-  number: Generated<number>;
-  withdrawal_id: string;
-  code: string;
-  version: number;
-  method: PayoutMethod;
-  status: 'pending' | 'processing' | 'completed' | 'denied' | 'returned';
-  amount_cents: number;
-  fee_cents: number;
-  litoshi: number | null;
-  destination: string;
-  requested_at: Date;
-  processed_at: Date | null;
-  returned_at: Date | null;
-  denied_reason: string | null;
-  end_to_end_id: string | null;
-  external_id: string | null;
 }
 
 interface WebhookEndpointTable extends TenantTable {
