@@ -18,7 +18,7 @@ import {
   readByReferences,
   writesOfMirrored,
 } from '../../server/src/upstream/mirror.ts';
-import type { MirroredResource } from '../../server/src/upstream/mirror-store.ts';
+import type { MirroredResource } from '../../server/src/kernel/upstream-family.ts';
 import { createRedaction } from '../../server/src/upstream/secrets.ts';
 import type { WebhookClaim } from '../../server/src/upstream/webhook-claim.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';

@@ -12,3 +12,17 @@ export const UPSTREAM_FAMILIES = [
   'refunds',
 ] as const;
 export type UpstreamFamily = (typeof UPSTREAM_FAMILIES)[number];
+
+/** The kinds of resources of another service that are mirrored. */
+export const MIRRORED_RESOURCES = [
+  'card_payment',
+  'charge',
+  'dispute',
+  'payment',
+  'payout',
+  'refund',
+  'subaccount_payout',
+  'subscription',
+  'wallet',
+] as const;
+export type MirroredResource = (typeof MIRRORED_RESOURCES)[number];

@@ -1,13 +1,12 @@
 import type { Clock } from '../kernel/clock.ts';
 import type { Requester } from '../kernel/requester.ts';
 import type { Tenant } from '../kernel/tenant.ts';
-import type { UpstreamFamily } from '../kernel/upstream-family.ts';
+import type { MirroredResource, UpstreamFamily } from '../kernel/upstream-family.ts';
 import type { Committer } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import type { Records } from '../state/db/records.ts';
 import type { Intents, RequestKind } from './intents/operations.ts';
 import type { Correction } from './mirror.ts';
-import type { MirroredResource } from './mirror-store.ts';
 import type { Poll } from './poller.ts';
 import type { Reads } from './reads.ts';
 import type { ServiceClock } from './service-clock.ts';

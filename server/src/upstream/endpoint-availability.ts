@@ -1,5 +1,6 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import type { Environment } from '../kernel/tenant.ts';
+import { UPSTREAM_FAMILIES } from '../kernel/upstream-family.ts';
 import { isNotImplemented, isSuccess, messageOf, noEndpoint, notReached } from './responses.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
@@ -139,24 +140,19 @@ export function sourceOf(name: string, { status, body }: Answered): 'service' | 
 
 /** The literal words in the document's paths; any other part names a resource. */
 const PATH_WORDS: ReadonlySet<string> = new Set([
-  'v1',
-  'wallet',
-  'payouts',
-  'subaccounts',
-  'statement',
-  'transfers',
-  'payout',
-  'card-payments',
-  'charges',
-  'products',
-  'store',
-  'deliveries',
-  'sandbox',
-  'payments',
-  'disputes',
-  'subscriptions',
-  'refunds',
-  'evidence',
+  ...[
+    'v1',
+    'wallet',
+    'payouts',
+    'subaccounts',
+    'statement',
+    'transfers',
+    'payout',
+    'card-payments',
+    'products',
+    'sandbox',
+  ],
+  ...['evidence', ...UPSTREAM_FAMILIES],
 ]);
 
 /** The endpoint of a request without its ids, for the metrics and traces: `GET /v1/subaccounts/{id}/statement`. */

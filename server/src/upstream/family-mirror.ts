@@ -1,4 +1,5 @@
 import type { Tenant } from '../kernel/tenant.ts';
+import type { MirroredResource } from '../kernel/upstream-family.ts';
 import { eventAt, lastStatusOf, type UpstreamSource } from '../kernel/upstream-source.ts';
 import { joined, type Reader, type State, type Writes } from '../state/commit/commit.ts';
 import type { NewEvent } from '../state/events/event.ts';
@@ -9,7 +10,7 @@ import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } 
 
 /** The payments of one family in the mirror: their names and rules. `P`: a payment, `C`: what the service shows of one. */
 export interface Family<P extends { version: number; status: string }, C extends { status: string | null }> {
-  resource: 'card_payment' | 'charge' | 'dispute' | 'payment' | 'refund' | 'subscription';
+  resource: MirroredResource;
   idOf(claim: C): string;
   /** Merges a claim of a source; null where nothing changes. `changed`: the status before, where subscribers get an update. */
   merge(

@@ -3,6 +3,7 @@ import type { Asked } from '../kernel/list-filter.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import { MAX_ADDED_ROWS, type Totals, type TotalsGrouping } from '../kernel/totals.ts';
+import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { Sql } from '../state/db/database.ts';
 import {
   assertCursorsPlaced,
@@ -15,7 +16,7 @@ import {
 } from '../state/db/lists.ts';
 import type { Tables } from '../state/db/tables.ts';
 import { addedRows, groupedTotals } from '../state/db/totals.ts';
-import { type MirroredResource, type MirroredRow, toMirrored } from './mirror-store.ts';
+import { type MirroredRow, toMirrored } from './mirror-store.ts';
 
 /** Conditions on the snapshot of a mirrored resource. */
 export interface StateFilter {

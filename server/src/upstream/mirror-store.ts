@@ -3,22 +3,12 @@ import { AHEAD_MS, isAhead, plusMs } from '../kernel/clock.ts';
 import type { ListRange } from '../kernel/list-range.ts';
 import type { Behind } from '../kernel/records.ts';
 import type { Tenant } from '../kernel/tenant.ts';
+import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { Sql } from '../state/db/database.ts';
 import { headOf } from '../state/db/head.ts';
 import { countList, selectRange } from '../state/db/lists.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
 import type { Tables } from '../state/db/tables.ts';
-
-export type MirroredResource =
-  | 'card_payment'
-  | 'charge'
-  | 'dispute'
-  | 'payment'
-  | 'payout'
-  | 'refund'
-  | 'subaccount_payout'
-  | 'subscription'
-  | 'wallet';
 
 /** The newest state of a resource, as far as the service has shown it. */
 export interface MirroredRow {

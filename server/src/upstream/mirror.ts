@@ -1,7 +1,7 @@
+import { MIRRORED_RESOURCES, type MirroredResource } from '../kernel/upstream-family.ts';
 import { type Collection, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import {
-  type MirroredResource,
   type MirroredRow,
   type Reference,
   saveMirrored,
@@ -43,30 +43,15 @@ export interface Correction {
 }
 
 /** The mirrored records of each kind of resource, as a decision reads and writes them. */
-export const mirrored = {
-  card_payment: collection('card_payment'),
-  charge: collection('charge'),
-  dispute: collection('dispute'),
-  payment: collection('payment'),
-  payout: collection('payout'),
-  refund: collection('refund'),
-  subaccount_payout: collection('subaccount_payout'),
-  subscription: collection('subscription'),
-  wallet: collection('wallet'),
-} satisfies Record<MirroredResource, Collection<MirroredRow>>;
+export const mirrored = byResource(collection);
 
 /** The names of each kind of resource; reading a known name also reads the resource that it leads to. */
-const references = {
-  card_payment: referenceCollection('card_payment'),
-  charge: referenceCollection('charge'),
-  dispute: referenceCollection('dispute'),
-  payment: referenceCollection('payment'),
-  payout: referenceCollection('payout'),
-  refund: referenceCollection('refund'),
-  subaccount_payout: referenceCollection('subaccount_payout'),
-  subscription: referenceCollection('subscription'),
-  wallet: referenceCollection('wallet'),
-} satisfies Record<MirroredResource, Collection<Reference>>;
+const references = byResource(referenceCollection);
+
+function byResource<Value>(make: (resource: MirroredResource) => Value): Record<MirroredResource, Value> {
+  const entries = MIRRORED_RESOURCES.map((resource) => [resource, make(resource)] as const);
+  return Object.fromEntries(entries) as Record<MirroredResource, Value>;
+}
 
 /** Loads the names that are known, and the resources that they lead to. */
 export async function readByReferences(

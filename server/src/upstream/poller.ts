@@ -1,7 +1,7 @@
 import { type Clock, plusMs } from '../kernel/clock.ts';
 import { RateLimitError } from '../kernel/errors.ts';
 import { type Tenant, tenantKey } from '../kernel/tenant.ts';
-import type { MirroredResource } from './mirror-store.ts';
+import type { MirroredResource } from '../kernel/upstream-family.ts';
 import { isRetryable } from './responses.ts';
 
 /** The followed resources of one kind: all of them, or those with these ids. */

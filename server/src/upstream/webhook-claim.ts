@@ -1,5 +1,5 @@
+import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { Observation } from './mirror.ts';
-import type { MirroredResource } from './mirror-store.ts';
 
 /** A webhook's claim about a resource, compared with the mirror at once and with the service later. */
 export interface WebhookClaim {

@@ -5,11 +5,12 @@ import { HttpError, type Route, readBytes, sendJson } from '../api/http/routes.t
 import { type Clock, isAhead, plusMs } from '../kernel/clock.ts';
 import { OperatorNotice, PaymentError, PermissionError, UpstreamError } from '../kernel/errors.ts';
 import type { Environment, Tenant } from '../kernel/tenant.ts';
+import type { MirroredResource } from '../kernel/upstream-family.ts';
 import { type Committer, put, type Reader, type State, type Writes } from '../state/commit/commit.ts';
 import type { Database } from '../state/db/database.ts';
 import { RetryLater, type TaskHandler } from '../state/work/queue.ts';
 import { knownByReferences, mirrored, readByReferences } from '../upstream/mirror.ts';
-import { type MirroredResource, type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
+import { type MirroredRow, selectMirrored } from '../upstream/mirror-store.ts';
 import { isOutage, MissingEndpointError } from '../upstream/responses.ts';
 import type { Redaction } from '../upstream/secrets.ts';
 import { UpstreamFault } from '../upstream/upstream.ts';

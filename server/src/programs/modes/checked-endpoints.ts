@@ -3,7 +3,7 @@ import { productFromWire, productsFromWire } from '../../catalogue/products/wire
 import { storeProductsFromWire } from '../../catalogue/store/wire.ts';
 import { readPage } from '../../kernel/lenient-json.ts';
 import type { Environment } from '../../kernel/tenant.ts';
-import type { UpstreamFamily } from '../../kernel/upstream-family.ts';
+import type { MirroredResource, UpstreamFamily } from '../../kernel/upstream-family.ts';
 import { cardPaymentFromWire, cardPaymentsFromWire } from '../../money-in/card-payments/wire.ts';
 import { chargeFromWire } from '../../money-in/charges/wire.ts';
 import { disputeFromWire, disputesFromWire } from '../../money-in/disputes/wire.ts';
@@ -17,7 +17,6 @@ import {
   readSubaccountPayout,
 } from '../../money-out/subaccounts/wire.ts';
 import { contradictsItself, readWallet } from '../../money-out/wallet/wire.ts';
-import type { MirroredResource } from '../../upstream/mirror-store.ts';
 
 // The endpoints that a facade uses, with the readers by which it reads them, and the features that need them.
 

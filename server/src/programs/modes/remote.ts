@@ -6,6 +6,7 @@ import { createRemoteProducts } from '../../catalogue/products/remote/service.ts
 import { createRemoteStore } from '../../catalogue/store/remote/service.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
+import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import { createRemoteCardPayments } from '../../money-in/card-payments/remote/service.ts';
 import { createRemoteCheckoutTokens } from '../../money-in/card-payments/remote/token-service.ts';
 import { createCheckoutTokenService, MAX_LISTED } from '../../money-in/card-payments/tokens/service.ts';
@@ -30,7 +31,6 @@ import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { selectAllUnresolved } from '../../upstream/intents/store.ts';
 import { kindOf } from '../../upstream/intents/transitions.ts';
 import type { Correction } from '../../upstream/mirror.ts';
-import type { MirroredResource } from '../../upstream/mirror-store.ts';
 import { createPoller, type Poller } from '../../upstream/poller.ts';
 import { createReads } from '../../upstream/reads.ts';
 import { redactionOf } from '../../upstream/secrets.ts';

@@ -8,12 +8,12 @@ import type {
   UpstreamCheck,
   UpstreamChecker,
 } from '../../kernel/upstream-check.ts';
-import type { UpstreamFamily } from '../../kernel/upstream-family.ts';
+import type { MirroredResource, UpstreamFamily } from '../../kernel/upstream-family.ts';
 import type { Database } from '../../state/db/database.ts';
 import { createBudget } from '../../upstream/budget/budget.ts';
 import { createUpstream } from '../../upstream/client.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { listMirrored, type MirroredResource } from '../../upstream/mirror-store.ts';
+import { listMirrored } from '../../upstream/mirror-store.ts';
 import { isSuccess, refusalOf, saysNotFound } from '../../upstream/responses.ts';
 import { redactionOf } from '../../upstream/secrets.ts';
 import { type Upstream, UpstreamFault } from '../../upstream/upstream.ts';

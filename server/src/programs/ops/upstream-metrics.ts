@@ -1,11 +1,9 @@
 import { Counter, Gauge, Histogram, Registry } from 'prom-client';
+import { MIRRORED_RESOURCES } from '../../kernel/upstream-family.ts';
 import { UPSTREAM_PRIORITIES, type Upstream, type UpstreamPriority } from '../../upstream/upstream.ts';
 
 /** The resources whose status a newer answer of the service corrects. */
-const CORRECTED = [
-  ...['payout', 'subaccount_payout', 'card_payment', 'payment', 'charge'],
-  ...['refund', 'dispute', 'subscription'],
-];
+const CORRECTED = MIRRORED_RESOURCES.filter((resource) => resource !== 'wallet');
 
 /** Callbacks of the upstream client and its reads. */
 export interface UpstreamMetrics {

@@ -1,4 +1,5 @@
 import type { Generated } from 'kysely';
+import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import type { Json } from './json-column.ts';
 import type { TenantTable } from './tenant-table.ts';
 
@@ -14,16 +15,7 @@ export interface UpstreamTables {
 
 interface ObservedTable extends TenantTable {
   number: Generated<number>;
-  resource:
-    | 'card_payment'
-    | 'charge'
-    | 'dispute'
-    | 'payment'
-    | 'payout'
-    | 'subaccount_payout'
-    | 'refund'
-    | 'subscription'
-    | 'wallet';
+  resource: MirroredResource;
   id: string;
   version: number;
   status: string;
