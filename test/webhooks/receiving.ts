@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import { onTestFinished } from 'vitest';
 import { createHttpServer } from '../../server/src/api/http/server.ts';
 import type { Environment, Tenant } from '../../server/src/kernel/tenant.ts';
+import type { MirroredResource } from '../../server/src/kernel/upstream-family.ts';
 import type { StoredCardPayment } from '../../server/src/money-in/card-payments/model.ts';
 import type { StoredPayment } from '../../server/src/money-in/payments/model.ts';
 import type { OwnPayout } from '../../server/src/money-out/payouts/model.ts';
@@ -18,7 +19,6 @@ import {
   readByReferences,
   writesOfMirrored,
 } from '../../server/src/upstream/mirror.ts';
-import type { MirroredResource } from '../../server/src/kernel/upstream-family.ts';
 import { createRedaction } from '../../server/src/upstream/secrets.ts';
 import type { WebhookClaim } from '../../server/src/upstream/webhook-claim.ts';
 import { createWebhookDelivery } from '../../server/src/webhooks/delivery.ts';

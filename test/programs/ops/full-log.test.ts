@@ -8,7 +8,7 @@ const root = fileURLToPath(new URL('../../..', import.meta.url));
 
 /** Runs a program with a log. */
 function run(code: string, stderr: 'pipe' | number) {
-  const program = `import { createLog } from './server/src/ops/log.ts';\nconst log = createLog();\n${code}`;
+  const program = `import { createLog } from './server/src/programs/ops/log.ts';\nconst log = createLog();\n${code}`;
   return spawn(process.execPath, ['--import', 'tsx', '--input-type=module', '--eval', program], {
     cwd: root,
     stdio: ['pipe', 'pipe', stderr],
