@@ -10,8 +10,10 @@ import {
   updateAccountInput,
 } from '../../server/src/access/keys.ts';
 import {
+  assertMayBind,
   createDashboardTokenInput,
   DEFAULT_SETTINGS,
+  normalizeOrigins,
   PAYMENT_TOKEN_MS,
 } from '../../server/src/access/model.ts';
 import {
@@ -253,6 +255,33 @@ function wrong(result: {
 
 test('A payment token lives for seven days', () => {
   expect(PAYMENT_TOKEN_MS).toBe(7 * 24 * 3_600_000);
+});
+
+test('Origins are kept as a browser sends them, and none is no origin', () => {
+  expect(normalizeOrigins(['HTTPS://Shop.example:443/', 'http://localhost:80'])).toEqual([
+    'https://shop.example',
+    'http://localhost',
+  ]);
+  expect([normalizeOrigins(null), normalizeOrigins(undefined)]).toEqual([[], []]);
+});
+
+test('A token is bound to trusted documents only where the server has a manifest of them', () => {
+  for (const [isBound, hasManifest] of [
+    [true, true],
+    [false, true],
+    [false, false],
+  ] as const)
+    expect(() => assertMayBind(isBound, hasManifest)).not.toThrow();
+  expect(() => assertMayBind(true, false)).toThrow(
+    expect.objectContaining({
+      fields: [
+        {
+          path: 'input.trustedDocumentsOnly',
+          message: 'must be left out, because this server has no manifest of trusted documents',
+        },
+      ],
+    }),
+  );
 });
 
 describe('a dashboard token', () => {

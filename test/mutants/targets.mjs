@@ -35,8 +35,8 @@ export const TARGETS = [
   },
   {
     group: 'tokens',
-    mutate: ['access/model.ts', 'access/keys.ts', 'state/events/credential.ts'],
-    tests: ['access/model.test.ts', 'state/events/credential.test.ts'],
+    mutate: ['kernel/caller.ts', 'access/model.ts', 'access/keys.ts', 'state/events/credential.ts'],
+    tests: ['access/model.test.ts', 'access/brand.test.ts', 'state/events/credential.test.ts'],
   },
   {
     group: 'tokens',
