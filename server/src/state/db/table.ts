@@ -97,9 +97,6 @@ type Together<Union> = [Union] extends [never]
 
 // ── The table ───────────────────────────────────────────────────────────────────────────────────
 
-/** A row as the driver gives it. */
-type StoredRow = Readonly<Record<string, unknown>>;
-
 /** The name of a record among those of all tenants. */
 export interface TenantKey {
   tenant: Tenant;
@@ -126,13 +123,6 @@ export interface Table<Stored> {
   saveEach(sql: Sql, records: readonly { tenant: Tenant; record: Stored }[]): Promise<void>;
 }
 
-interface Step {
-  member: string;
-  column: string;
-  isJson: boolean;
-  read: ((stored: never) => unknown) | undefined;
-}
-
 /**
  * Creates the parts of a table's queries. `Left`: the members that are not stored. `key`: the member that names a record, whose
  * column is unique over all tenants, unless `unique` has the columns that are. `own`: the columns that no member has.
@@ -153,50 +143,19 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
   },
 ): Table<Stored> {
   const declared = Object.entries(columns as Readonly<Record<string, Column | Group>>);
-  const steps = declared.flatMap(([member, each]) => ('members' in each ? [] : [stepOf(member, each)]));
-  const groups = declared.flatMap(([member, each]) =>
-    'members' in each
-      ? [
-          {
-            member,
-            presence: each.presence,
-            ...partsOf(Object.entries(each.members).map((part) => stepOf(...part))),
-          },
-        ]
-      : [],
-  );
-  const { empty } = partsOf([...steps, ...groups.map(({ member }) => ({ member }))]);
-  const names = Object.fromEntries([
-    ...steps.map(({ member, column }) => [member, column]),
-    ...groups.map(({ member, presence }) => [member, presence]),
-  ]) as Readonly<Record<keyof Stored & string, string>>;
+  const names = Object.fromEntries(
+    declared.map(([member, each]) => [member, 'members' in each ? each.presence : each.name]),
+  ) as Readonly<Record<keyof Stored & string, string>>;
   const keyName = names[key];
   const keyColumn = raw.ref(`${name}.${keyName}`);
   const from = raw.table(name);
   const updates = updatesOf(
     declared.flatMap(([, each]) => ('members' in each ? Object.values<Column>(each.members) : [each])),
   );
-
-  function fromRow(row: object): Stored {
-    const record = { ...empty };
-    copyFromRow(row as StoredRow, steps, record);
-    for (const { member, presence, steps: parts, empty: none } of groups) {
-      if ((row as StoredRow)[presence] === null) continue;
-      const part = { ...none };
-      copyFromRow(row as StoredRow, parts, part);
-      record[member] = part;
-    }
-    return record as Stored;
-  }
-
-  function toRow({ accountId, environment }: Tenant, record: Stored): Record<string, unknown> {
-    const row: Record<string, unknown> = { account_id: accountId, environment };
-    const members = record as StoredRow;
-    copyToRow(members, steps, row);
-    for (const { member, steps: parts } of groups)
-      copyToRow((members[member] as StoredRow | null) ?? NOTHING, parts, row);
-    return own ? Object.assign(row, own(record)) : row;
-  }
+  const fromRow = compiledFromRow(declared) as (row: object) => Stored;
+  const toColumns = compiledToRow(declared);
+  const toRow = (tenant: Tenant, record: Stored): Record<string, unknown> =>
+    own ? Object.assign(toColumns(tenant, record), own(record)) : toColumns(tenant, record);
 
   async function insert(sql: Sql, rows: readonly object[]): Promise<void> {
     // Each table is typed by its columns; Kysely does not type one that is a parameter.
@@ -258,43 +217,69 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
   };
 }
 
-const NOTHING: StoredRow = {};
-/** The null of SQL, where a parameter would be the text of one. */
-const NULL = raw<string>`null`;
-
-function stepOf(member: string, { name, form, read }: Column): Step {
-  return { member, column: name, isJson: form === 'json', read };
-}
-
-/** Adds an object with the members of all steps. Each record begins as a copy of it, so that all have one shape. */
-function partsOf<Each extends { member: string }>(
-  steps: readonly Each[],
-): { steps: readonly Each[]; empty: Readonly<Record<string, unknown>> & Record<string, unknown> } {
-  return { steps, empty: Object.fromEntries(steps.map(({ member }) => [member, null])) };
-}
-
 /** Each changing column with its new value. */
 function updatesOf(columns: readonly Column[]): Record<string, RawBuilder<unknown>> {
   const changes = columns.filter(({ isFixed }) => !isFixed);
   return Object.fromEntries(changes.map(({ name }) => [name, raw`${raw.ref(`excluded.${name}`)}`]));
 }
 
-function copyFromRow(row: StoredRow, steps: readonly Step[], record: Record<string, unknown>): void {
-  for (const { member, column, read } of steps) {
-    const stored = row[column];
-    record[member] = read === undefined || stored === null ? stored : read(stored as never);
-  }
+// ── The mappings ────────────────────────────────────────────────────────────────────────────────
+
+// Both are compiled, as they would be written by hand: a loop over the columns takes 20 times as long for each row, and 50 rows of a
+// page would be the longest part of it. The code has the names of members and columns alone, which the stores declare.
+
+type Declared = readonly (readonly [member: string, column: Column | Group])[];
+
+function compiledFromRow(declared: Declared): (row: object) => object {
+  const reads: Column['read'][] = [];
+  const memberOf = ({ name, read }: Column) => {
+    const stored = `row[${JSON.stringify(name)}]`;
+    return read ? `${stored} === null ? null : reads[${reads.push(read) - 1}](${stored})` : stored;
+  };
+  const membersOf = (members: Declared): string =>
+    members.map(([member, each]) => `${JSON.stringify(member)}: ${partOf(each)}`).join(', ');
+  const partOf = (each: Column | Group): string =>
+    'members' in each
+      ? `row[${JSON.stringify(each.presence)}] === null ? null : { ${membersOf(Object.entries(each.members))} }`
+      : memberOf(each);
+  return new Function('reads', `return (row) => ({ ${membersOf(declared)} })`)(reads);
 }
 
-/** @throws ValidationError where Postgres cannot store a text */
-function copyToRow(record: StoredRow, steps: readonly Step[], row: Record<string, unknown>): void {
-  for (const { member, column, isJson } of steps) {
-    const value = record[member] ?? null;
-    const stored = !isJson || value === null ? value : JSON.stringify(value);
-    if (typeof stored === 'string' && !(isJson ? isStorableJson(stored) : !stored.includes('\u0000')))
-      throw new ValidationError([{ path: member, message: NOT_STORABLE }]);
-    row[column] = isJson && stored === null ? NULL : stored;
-  }
+/** The function throws a ValidationError where Postgres cannot store a text. */
+function compiledToRow(declared: Declared): (tenant: Tenant, record: object) => Record<string, unknown> {
+  const cellOf = (member: string, { name, form }: Column, value: string) =>
+    `${JSON.stringify(name)}: ${form}(${JSON.stringify(member)}, ${value})`;
+  const cells = declared.flatMap(([member, each]) => {
+    const value = `record[${JSON.stringify(member)}]`;
+    return 'members' in each
+      ? Object.entries<Column>(each.members).map(([part, column]) =>
+          cellOf(member, column, `${value}?.[${JSON.stringify(part)}]`),
+        )
+      : [cellOf(member, each, value)];
+  });
+  return new Function(
+    ...['plain', 'json'],
+    `return ({ accountId, environment }, record) => ({ account_id: accountId, environment, ${cells.join(', ')} })`,
+  )(plainCell, jsonCell);
+}
+
+function plainCell(member: string, value: unknown): unknown {
+  if (typeof value === 'string' && value.includes('\u0000')) throw notStorable(member);
+  return value ?? null;
+}
+
+/** The null of SQL, where a parameter would be the text of one. */
+const NULL = raw<string>`null`;
+
+function jsonCell(member: string, value: unknown): unknown {
+  if (value == null) return NULL;
+  const stored = JSON.stringify(value);
+  if (!isStorableJson(stored)) throw notStorable(member);
+  return stored;
+}
+
+function notStorable(member: string): ValidationError {
+  return new ValidationError([{ path: member, message: NOT_STORABLE }]);
 }
 
 /** Whether jsonb takes a text of JSON. U+0000 and halves of pairs are escapes in it. An escape in a text of the merchant's has one more backslash. */
