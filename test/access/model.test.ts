@@ -26,7 +26,10 @@ import {
   type Credential,
   DASHBOARD_SCOPES,
   environmentOfKey,
+  may,
   mayReadCardPayment,
+  mayReadPayment,
+  presentsToken,
   type Right,
   rightsOf,
   seesCustomer,
@@ -46,6 +49,7 @@ const CREDENTIALS = {
     grant: { amount: { kind: 'fixed', cents: 500 }, reusable: true },
   },
   payment: { kind: 'payment_token', id: 'tok_2', orderCode: 'PSC-1' },
+  'payment by PIX': { kind: 'payment_token', id: 'tok_11', paymentId: 'psa_1' },
   wallet: { kind: 'dashboard_token', id: 'tok_3', scopes: ['wallet'] },
   payouts: { kind: 'dashboard_token', id: 'tok_4', scopes: ['payouts'] },
   subaccounts: { kind: 'dashboard_token', id: 'tok_5', scopes: ['subaccounts'] },
@@ -60,6 +64,7 @@ type Who = keyof typeof CREDENTIALS;
 const EVERYBODY = Object.keys(CREDENTIALS) as Who[];
 
 const KEYS: Who[] = ['key', 'key of a service that does not tell'];
+const PAYERS: Who[] = ['checkout', 'payment', 'payment by PIX'];
 const TOKENS_OF_THE_ACCOUNT: readonly Who[] = DASHBOARD_SCOPES;
 
 function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
@@ -74,7 +79,7 @@ function caller(credential: Credential, rest: Partial<Caller> = {}): Caller {
   };
 }
 
-const may = (right: Right) => (each: Caller) => assertMay(each, right);
+const mayDo = (right: Right) => (each: Caller) => assertMay(each, right);
 
 const letIn = (assertMay: (caller: Caller) => unknown) =>
   EVERYBODY.filter((who) => {
@@ -94,32 +99,39 @@ describe('who may', () => {
       assertMayFollowAccount,
       [...KEYS, 'manager', 'both', 'withdrawer', ...TOKENS_OF_THE_ACCOUNT],
     ],
-    ['read the wallet', may('wallet.read'), [...KEYS, 'wallet']],
-    ['read all card payments', may('card_payments.read'), [...KEYS, 'card_payments']],
-    ['read subscriptions', may('subscriptions.read'), [...KEYS, 'subscriptions']],
-    ['read payouts', may('payouts.read'), [...KEYS, 'payouts']],
-    ['read webhooks', may('webhooks.read'), [...KEYS, 'webhooks']],
-    ['read disputes', may('disputes.read'), [...KEYS, 'disputes']],
-    ['read products', may('products.read'), [...KEYS, 'products']],
-    ['open subaccounts and transfer to them', may('subaccounts.manage'), [...KEYS, 'manager', 'both']],
-    ['read subaccounts', may('subaccounts.read'), [...KEYS, 'manager', 'both', 'subaccounts']],
+    ['read the wallet', mayDo('wallet.read'), [...KEYS, 'wallet']],
+    ['read all card payments', mayDo('card_payments.read'), [...KEYS, 'card_payments']],
+    ['read subscriptions', mayDo('subscriptions.read'), [...KEYS, 'subscriptions']],
+    ['read payouts', mayDo('payouts.read'), [...KEYS, 'payouts']],
+    ['read webhooks', mayDo('webhooks.read'), [...KEYS, 'webhooks']],
+    ['read disputes', mayDo('disputes.read'), [...KEYS, 'disputes']],
+    ['read products', mayDo('products.read'), [...KEYS, 'products']],
+    ['open subaccounts and transfer to them', mayDo('subaccounts.manage'), [...KEYS, 'manager', 'both']],
+    ['read subaccounts', mayDo('subaccounts.read'), [...KEYS, 'manager', 'both', 'subaccounts']],
     [
       'request payouts of subaccounts',
-      may('subaccount_payouts.request'),
+      mayDo('subaccount_payouts.request'),
       [...KEYS, 'manager', 'both', 'withdrawer'],
     ],
     [
       'read payouts of subaccounts',
-      may('subaccount_payouts.read'),
+      mayDo('subaccount_payouts.read'),
       [...KEYS, 'manager', 'both', 'withdrawer', 'subaccounts'],
     ],
     ['see whose a subaccount’s payout is', seesSubaccount, EVERYBODY.filter((who) => who !== 'withdrawer')],
-    ['see customers', seesCustomer, EVERYBODY.filter((who) => who !== 'checkout' && who !== 'payment')],
+    ['see customers', seesCustomer, EVERYBODY.filter((who) => !PAYERS.includes(who))],
     [
       'read the payment PSC-1',
       (each) => mayReadCardPayment(each, 'PSC-1'),
       [...KEYS, 'payment', 'card_payments'],
     ],
+    [
+      'read the payment psa_1',
+      (each) => mayReadPayment(each, 'psa_1'),
+      [...KEYS, 'payment by PIX', 'payments'],
+    ],
+    ['read the payment psa_2', (each) => mayReadPayment(each, 'psa_2'), [...KEYS, 'payments']],
+    ['be asked whether they read the wallet', (each) => may(each, 'wallet.read'), [...KEYS, 'wallet']],
     ['read the payment PSC-2', (each) => mayReadCardPayment(each, 'PSC-2'), [...KEYS, 'card_payments']],
   ])('Only these credentials may %s', (_, assertMay, expected) => {
     expect(new Set(letIn(assertMay))).toEqual(new Set(expected));
@@ -134,12 +146,12 @@ describe('who may', () => {
       }
       return 'none';
     };
-    expect(refusal(may('subaccounts.manage'), 'withdrawer')).toEqual(['subcontas.gerenciar']);
+    expect(refusal(mayDo('subaccounts.manage'), 'withdrawer')).toEqual(['subcontas.gerenciar']);
     const neither = caller({ kind: 'api_key', id: 'key_5', permissions: ['other' as never] });
-    expect(() => may('subaccount_payouts.request')(neither)).toThrow(
+    expect(() => mayDo('subaccount_payouts.request')(neither)).toThrow(
       expect.objectContaining({ requiresAnyOf: ['subcontas.gerenciar', 'subcontas.sacar'] }),
     );
-    expect(refusal(may('wallet.read'), 'manager')).toEqual([]);
+    expect(refusal(mayDo('wallet.read'), 'manager')).toEqual([]);
   });
 
   test('An unrestricted key is identified by its id', () => {
@@ -252,6 +264,20 @@ function wrong(result: {
 }): string[] | null {
   return result.success ? null : [...new Set(result.error!.issues.map(({ path }) => path.join('.')))];
 }
+
+test.each([
+  ['Bearer ps_checkout_1', true],
+  ['bearer   ps_payment_1', true],
+  ['Bearer ps_dashboard_1', true],
+  ['Bearer ps_live_1', false],
+  ['Bearer x ps_checkout_1', false],
+  ['Basic ps_checkout_1', false],
+  ['x Bearer ps_checkout_1', false],
+  [null, false],
+  [undefined, false],
+])('The header %j presents a token of this server: %j', (header, expected) => {
+  expect(presentsToken(header)).toBe(expected);
+});
 
 test('A payment token lives for seven days', () => {
   expect(PAYMENT_TOKEN_MS).toBe(7 * 24 * 3_600_000);
