@@ -12,20 +12,25 @@ import {
 const FAULT_THRESHOLD = 5;
 const FIRST_OPEN_MS = 5_000;
 const MAX_OPEN_MS = 60_000;
-/** The fraction by which a circuit may open for less, so that instances do not all retry at once. */
+/**
+ * The largest fraction by which a circuit opens for less time, so that instances do not all retry at once.
+ */
 const JITTER = 0.2;
-/** The states of a circuit, the one in which least is asked first. */
+/** The states of a circuit, the one that lets the fewest requests through first. */
 const LEAST_FIRST: readonly CircuitState[] = ['open', 'half_open', 'closed'];
 
-/** The outcome of a request for its circuit. No caller can cause that the service is not even reached. */
+/** The outcome of a request for its circuit. `not_reached`, unlike `failed`, cannot be caused by a caller. */
 type Outcome = 'answered' | 'failed' | 'not_reached';
 type Admitted = Pick<RequestOptions, 'priority' | 'subject'>;
 
-/** Circuit breakers, one for each class: they keep requests from a service that fails, and callers from waiting for it. */
+/**
+ * Circuit breakers, one for each class of requests. They keep requests from a failing service, and callers
+ * from waiting for it.
+ */
 export interface Breaker {
   /** Asserts that a request may be sent. @throws UpstreamFault `circuit_open` */
   check(request: Admitted): void;
-  /** Admits a request; the returned function is called once, with its outcome. @throws as `check` */
+  /** Admits a request; the caller calls the returned function once, with the outcome. @throws as `check` */
   begin(request: Admitted): (outcome: Outcome) => void;
   state(): Pick<UpstreamState, 'circuit' | 'since' | 'circuits'>;
 }
@@ -39,8 +44,8 @@ interface Circuit {
 }
 
 /**
- * Creates the circuit breakers. A fault counts in its class alone: what a payer makes the service fail at does not keep the
- * merchant's requests from it. An answer shows that the service is there, and closes all of them.
+ * Creates the circuit breakers. A fault counts in its class alone: requests of payers that make the service
+ * fail do not block those of the merchant. An answer shows that the service works, and closes all circuits.
  */
 export function createBreaker(options: { clock: Clock; random: () => number }): Breaker {
   const circuits = Object.fromEntries(
@@ -71,9 +76,10 @@ export function createBreaker(options: { clock: Clock; random: () => number }): 
 }
 
 /**
- * Creates a circuit. Closed, it counts faults in a row; those of one subject alone do not open it. Open, for 5 s at first, it
- * refuses every request. Then it is half open: one request at a time is sent, which closes it or opens it for twice as
- * long, up to 60 s. One that `probesAlways` is half open at once.
+ * Creates a circuit. While closed, it counts faults in a row; faults of one subject alone do not open it.
+ * While open, for 5 s at first, it refuses every request. Then it is half open: it sends one request at a
+ * time, which closes it, or opens it for twice as long, up to 60 s. A circuit that `probesAlways` is half
+ * open at once.
  */
 function createCircuit({
   clock,
@@ -85,18 +91,21 @@ function createCircuit({
   probesAlways: boolean;
 }): Circuit {
   let faults = 0;
-  /** The subject of all faults in a row; undefined before the first, null where there are several or none. */
+  /**
+   * The subject of all faults in a row; undefined before the first, null if there are several subjects or
+   * none.
+   */
   let faultsOf: string | null | undefined;
   let openCount = 0;
   let since = clock.now();
-  /** The instant at which the open circuit becomes half open; null where it is closed. */
+  /** The instant at which the open circuit becomes half open; null while it is closed. */
   let openUntil: Date | null = null;
   let isProbing = false;
 
   function state(): CircuitState {
     if (!openUntil) return 'closed';
     const remainingMs = openUntil.getTime() - clock.ms();
-    // A longer time than any was begun before the clock was set back.
+    // A longer time was computed before the clock was set back.
     return remainingMs > 0 && remainingMs <= MAX_OPEN_MS ? 'open' : 'half_open';
   }
 

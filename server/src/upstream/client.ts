@@ -23,7 +23,7 @@ import {
   type UpstreamRequest,
 } from './upstream.ts';
 
-/** The longest wait for a slot, by class, where a request's options name none. */
+/** The longest wait for a slot, by class, unless a request's options name another. */
 const WAIT_MS: Readonly<Record<UpstreamPriority, number>> = {
   money: 10_000,
   query: 2_000,
@@ -37,8 +37,8 @@ const CONNECT_MS = 5_000;
 const READ_MS = 10_000;
 const WRITE_MS = 15_000;
 /**
- * The faults after which a read is retried. A timeout is not among them: its caller has waited for ten seconds already.
- * Nor is an unreadable answer: the next would be no different.
+ * The faults after which a read is retried. A timeout is not among them, because its caller has waited for
+ * ten seconds already. Nor is an unreadable answer, because the next would be no different.
  */
 const RETRIED_FAULTS: ReadonlySet<UpstreamFaultKind> = new Set(['unreachable', 'reset', 'server_error']);
 const RETRIES = 2;
@@ -70,18 +70,18 @@ export function createUpstream({
 }: {
   /** The base URL, under which `/v1` is; it may have a path. */
   url: string;
-  /** The merchant's keys at the service; an environment without one has no requests. */
+  /** The merchant's keys at the service. An environment without a key has no requests. */
   keys: Readonly<Partial<Record<Environment, string>>>;
   /** The budget, which is closed with the client. */
   budget: Budget;
   clock: Clock;
   timeouts?: Partial<UpstreamTimeouts>;
-  /** Removes the secrets from all that the service says. */
+  /** Removes the secrets from the service's answers. */
   redaction?: Redaction;
   random?: () => number;
   /** Measures the service's clock by each answer. */
   serviceClock?: ServiceClock;
-  /** Counts each request and its outcome; `seconds` from when it was sent, null where it never was. */
+  /** Counts each request and its outcome. `seconds` since it was sent; null if it never was. */
   onOutcome?: (
     priority: UpstreamPriority,
     outcome: UpstreamOutcome,
@@ -100,16 +100,19 @@ export function createUpstream({
   const inFlight = new Set<Promise<unknown>>();
   const pauses = new Set<() => void>();
   let lastAnswerAt: Date | null = null;
-  /** The instant from which on no answer was the service's own, but a page of what stands before it. */
+  /**
+   * The instant since which every answer was a page of a proxy instead of the service's own; null if the last
+   * was its own.
+   */
   let pagesSince: Date | null = null;
-  /** The environments whose key the last answer has refused. */
+  /** The environments whose key was refused in the last answer. */
   const refusedKeys = new Set<Environment>();
   let closed = false;
   let closing: Promise<void> | null = null;
 
   /**
    * Takes a slot and passes the circuit breaker.
-   * @throws RateLimitError, UpstreamFault, and what the database throws
+   * @throws RateLimitError, UpstreamFault, errors of the database
    */
   async function admit(
     { priority, subject = null }: RequestOptions,
@@ -193,7 +196,7 @@ export function createUpstream({
       const fault = error as UpstreamFault;
       slot.end(fault.reached === 'no' ? 'not_sent' : 'broken_off');
       if (fault.kind === 'unreadable') pagesSince ??= clock.now();
-      // An endpoint that the service does not have says nothing against the others.
+      // A missing endpoint says nothing against other endpoints.
       if (fault.kind === 'unreadable' || isNotImplemented(fault)) settle('answered');
       else settle(fault.kind === 'unreachable' ? 'not_reached' : 'failed');
       report(fault.kind);
@@ -213,7 +216,7 @@ export function createUpstream({
     };
   }
 
-  /** Sends a request, and again after each 429 that the window's limit gave, within its wait. @throws as `send` */
+  /** Sends a request, and again after each 429 for the window's limit, within its wait. @throws as `send` */
   async function sendRetrying429(request: UpstreamRequest): Promise<UpstreamAnswer> {
     const { priority, waitMs = WAIT_MS[priority] } = request.requestOptions;
     const body = request.body === undefined ? null : JSON.stringify(request.body, withoutNulls);
@@ -229,7 +232,8 @@ export function createUpstream({
       const refusal = readRefusal(answer.headers, { now: clock.now(), windowMs });
       if (refusal.scope === 'operation')
         throw serviceLimit('a limit of the payments service on this operation', secondsOf(refusal.ms));
-      // A refused request was certainly not processed: it is sent again with another slot, when the block is over.
+      // A refused request was certainly not processed: it is sent again with another slot, when the block is
+      // over.
       await budget.block(refusal.ms).catch((error) => {
         onFault(error);
         throw serviceLimit('requests to the payments service', secondsOf(refusal.ms));
@@ -249,7 +253,8 @@ export function createUpstream({
       throw new Error(`There is no key of the payments service for ${request.environment}`);
     if (closed) throw new UpstreamFault('unreachable', 'no', 'closed');
     const answer = await track(sendRetrying429(request));
-    // A read may be shared with a merchant: its payers' part is kept apart where it is handed out.
+    // A merchant may share this read: `reads` removes what payers must not see when it returns the answer to
+    // one.
     const isOfPayer = isOfPayers(request.requestOptions.priority) && request.method !== 'GET';
     return isOfPayer ? { ...answer, body: withoutWords(answer.body) } : answer;
   }
@@ -292,7 +297,7 @@ export function createUpstream({
           return { ...answer, body: requestedPage(request.path, answer.body) };
         } catch (error) {
           const isFault = error instanceof UpstreamFault && error.kind !== 'circuit_open';
-          // Of a retry that could not be sent, the fault before it is reported.
+          // If a retry could not be sent, the fault before it is reported.
           if (!isFault) throw lastFault ?? error;
           const isRetried = RETRIED_FAULTS.has(error.kind) && !isNotImplemented(error);
           if (!isRetried || attempt === RETRIES || closed) throw error;
@@ -317,7 +322,10 @@ function readAnswer({ status, headers, body }: WireAnswer, redaction: Redaction)
   return { status, headers, body: body.length === 0 ? null : readJson(status, body, redaction) };
 }
 
-/** Parses a body. A refusal's status suffices (the document's section 7), so a proxy's page in its place is no fault. */
+/**
+ * Parses a body. The status of a refusal suffices (the document's section 7), so a proxy's page with that
+ * status is no fault.
+ */
 function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(body);
@@ -329,7 +337,8 @@ function readJson(status: number, body: Buffer, redaction: Redaction): unknown {
 }
 
 /**
- * Asserts that the caller has encoded the parts of a path. One that is malformed is an internal fault: nothing is sent.
+ * Asserts that the caller has encoded the parts of a path. A malformed path is an internal fault: nothing is
+ * sent.
  * @throws TypeError
  */
 function assertPath(path: string): void {
@@ -339,7 +348,10 @@ function assertPath(path: string): void {
     throw new TypeError('a path of the payments service that is not well-formed');
 }
 
-/** Leaves a member without a value out of a body: a service may refuse null, as this one does where a limit may have been lost. */
+/**
+ * Omits a member without a value from a body: a service may refuse null, as this one does for a limit that
+ * may have been lost.
+ */
 function withoutNulls(_name: string, value: unknown): unknown {
   return value === null ? undefined : value;
 }

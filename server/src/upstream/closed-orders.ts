@@ -17,11 +17,11 @@ const orders: Collection<MirroredOrder> = {
   name: 'mirrored order',
   load: selectPaymentsOfOrders,
   keyOf: ({ externalId }) => externalId,
-  // The payments themselves are what is saved.
+  // The order itself has no row: its payments are saved instead.
   save: () => Promise.resolve(),
 };
 
-/** The members of a mirrored payment that say how its order stands. */
+/** The members of a mirrored payment that show the status of its order. */
 interface OrderedPayment {
   status: string;
   lastStatus?: string | null;
@@ -38,12 +38,15 @@ export async function readOrder(reader: Reader, externalId: string | null): Prom
   await Promise.all((order?.payments ?? []).map(({ resource, id }) => reader.load(mirrored[resource], id)));
 }
 
-/** The status of an order that is closed; null where it is not, and without a number. */
+/** The status of a closed order; null if it is open, or without a number. */
 export function orderStatusIn(state: State, externalId: string | null): OrderStatus | null {
   return externalId === null ? null : statusOf(paymentsIn(state, externalId).map(paymentOf));
 }
 
-/** Checks the order of a request in the transaction that opens its intent: a throw of `assertOpen` refuses the request. */
+/**
+ * Checks the order of a request in the transaction that opens its intent: if `assertOpen` throws, the request
+ * is refused.
+ */
 export function checkOrder(
   externalId: string | null,
   assertOpen: (status: OrderStatus | null) => void,
@@ -57,16 +60,20 @@ export function checkOrder(
   };
 }
 
-/** The number of the order of a mirrored payment; null where it has none, or is no payment of an order. */
+/**
+ * The number of the order of a mirrored payment; null for a payment without one, and for a resource that is
+ * no payment.
+ */
 export function orderOf(row: Pick<MirroredRow, 'resource' | 'snapshot'> | null): string | null {
   const isOrdered = row?.resource === 'card_payment' || row?.resource === 'payment';
   return isOrdered ? ((row.snapshot as OrderedPayment).externalId ?? null) : null;
 }
 
 /**
- * The payment with the status of its order, as far as the mirror knows it: an unpaid one of a closed order shows that. `writes`
- * shows it on the other unpaid payments of the order, each with an update; so it does where a correction leaves none of them
- * paid. The service does not know the order.
+ * Returns the payment with the status of its order, as far as the mirror knows it, since the service does not
+ * know the order: an unpaid payment of a closed order shows that the order is closed. `writes` shows it on
+ * the other unpaid payments of the order too, each with an update, and shows the open order again if a
+ * correction leaves no payment paid.
  */
 export function showOrder<P extends { version: number; status: string }>(
   state: State,
@@ -117,7 +124,7 @@ function statusOf(payments: readonly OrderedPayment[]): OrderStatus | null {
   return closing.every((payment) => lastStatusOf(payment) === 'refunded') ? 'refunded' : 'paid';
 }
 
-/** Whether a payment is unpaid, and shows another status of its order than this one. */
+/** Whether a payment is unpaid, and shows an order status other than this one. */
 function lacks(payment: OrderedPayment, status: OrderStatus | null): boolean {
   if (status === null || payment.orderStatus === status) return false;
   return (
@@ -129,7 +136,7 @@ function markedWrites(row: MirroredRow, orderStatus: OrderStatus | null): Writes
   const { resource, id, status } = row;
   const version = row.version + 1;
   const snapshot = { ...paymentOf(row), version, orderStatus };
-  // The log stores the snapshot as JSON, which that of the mirror is already.
+  // The log stores the snapshot as JSON, and the mirror's snapshot is JSON already.
   const event = { kind: `${resource}.${status}`, resource, resourceId: id, previousStatus: status, snapshot };
   return {
     records: [put(mirrored[resource], { ...row, version, snapshot })],

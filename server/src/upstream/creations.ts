@@ -5,15 +5,17 @@ import type { Committer } from '../state/commit/commit.ts';
 import { claiming } from './intents/commands.ts';
 import { unreadable } from './responses.ts';
 
-// One rule for the answers to all creations. An answer is of the request where it fits what was asked, and where what it names belongs
-// to nobody else. Any other leaves money in doubt, and is no sale.
+// One rule for the answers to all creations. An answer belongs to its request if it fits the request, and if
+// the resource that it names belongs to no other request. Any other answer leaves the outcome unknown if
+// money may move, and is no sale.
 
-/** The contradiction of an answer that names what another request has been answered with, or what was there before. */
+/** The contradiction of an answer that names the resource of another request, or one that existed before. */
 export const OF_ANOTHER = 'what belongs to another request';
 
 /**
- * Builds the error of an answer that is not of its request: of money an unknown outcome, for the service has done something; of a sale an error, for
- * nobody has seen its code or its page.
+ * Builds the error for an answer that does not belong to its request. If the request moves money, the outcome
+ * is unknown, for the service has done something. For a sale it is an error, for nobody has seen its code or
+ * its page.
  */
 export function disbelieved(contradiction: string, { movesMoney }: { movesMoney: boolean }): Error {
   if (movesMoney) return unreadable(contradiction);
@@ -26,22 +28,28 @@ export function disbelieved(contradiction: string, { movesMoney }: { movesMoney:
   );
 }
 
-/** Builds the entry in the log of such an answer. `inWords`: the purpose of the request, as `creating charges`. */
+/**
+ * Builds the log entry for such an answer. `inWords`: the purpose of the request, such as `creating charges`.
+ */
 export function faultOf(contradiction: string, inWords: string): Error {
   return new Error(`The payments service was asked for ${inWords}, and has answered with ${contradiction}`);
 }
 
-/** A creation without an idempotency key, of a resource that is not stored here. */
+/** A creation without an idempotency key, of a resource that this server does not store. */
 export interface Creation {
   kind: 'createProduct' | 'createSubaccount';
-  /** The id that it was answered with. */
+  /** The id in its answer. */
   id: string;
-  /** The merchant's own number, by which the service gives what it has made before; null where the request has none. */
+  /**
+   * The merchant's own number, for which the service returns an earlier resource again; null if the request
+   * has none.
+   */
   externalId: string | null;
 }
 
 /**
- * Asserts that what a creation was answered with belongs to no other, and records that it is its own.
+ * Asserts that the resource in the answer to a creation belongs to no other creation, and records that it
+ * belongs to this one.
  * @throws UpstreamError
  */
 export async function claimCreated(

@@ -17,17 +17,20 @@ import type { WebhookClaim } from './webhook-claim.ts';
 export interface UpstreamDependencies {
   readonly database: Database;
   readonly committer: Committer;
-  /** The mark of records that went back: what the service has said of a resource since then is not in them. */
+  /** The mark of records that were set back: they lack the service's statements since then. */
   readonly records: Pick<Records, 'lastKnown'>;
   readonly clock: Clock;
   readonly upstream: Upstream;
-  /** The service's clock, by which it dates what it makes. */
+  /** The service's clock, by which it dates its resources. */
   readonly serviceClock: ServiceClock;
   readonly reads: Reads;
   readonly intents: Intents;
-  /** The families whose requests the service takes, as the operator has seen; those of others are not sent. */
+  /**
+   * The families whose requests the service accepts, as the operator has configured; requests of other
+   * families are not sent.
+   */
   readonly families: ReadonlySet<UpstreamFamily>;
-  /** Polls a resource now if it is followed: a request or a webhook has changed what is known of it. */
+  /** Polls a resource now if it is followed, because a request or a webhook has changed its known state. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
   /** Reports a fault that no caller sees, for the log. */
   onFault(fault: unknown): void;
@@ -44,13 +47,16 @@ export interface RemoteSlice<Service> {
    * @throws RateLimitError, UpstreamFault, PaymentError
    */
   refresh(tenant: Tenant, references: readonly string[], requestOptions: RequestOptions): Promise<void>;
-  /** Reads a webhook; null where it is about another slice's resource. */
+  /** Reads a webhook; null if it is about another slice's resource. */
   readWebhook(payload: unknown): WebhookClaim | null;
   /** The kinds of requests that must not be made twice, by name. */
   requests: Readonly<Record<string, RequestKind>>;
 }
 
-/** The options of a caller's query. A merchant's precedes a payer's, whose share is capped. */
+/**
+ * The options of a caller's query. A merchant's query precedes a payer's, whose share of the budget is
+ * capped.
+ */
 export function requestOptionsFor({ priority, subject }: Requester): RequestOptions {
   return priority === 'payer' ? { priority: 'payer', subject } : { priority: 'query' };
 }

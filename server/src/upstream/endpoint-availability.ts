@@ -5,7 +5,10 @@ import { isNotImplemented, isSuccess, messageOf, noEndpoint, notReached } from '
 import type { UpstreamAnswer } from './upstream.ts';
 
 export interface Endpoint {
-  /** A method and path: `GET /v1/products/{id}`. With a `{`, a 404 is about the resource; of a POST, one with a message is. */
+  /**
+   * A method and path: `GET /v1/products/{id}`. If it has a `{`, a 404 is about the resource; for a POST, a
+   * 404 with a message is.
+   */
   readonly name: string;
   /** The endpoint's purpose, as an error names it: `deleting products`. */
   readonly inWords: string;
@@ -14,20 +17,23 @@ export interface Endpoint {
 type Answered = Pick<UpstreamAnswer, 'status' | 'body'>;
 
 /**
- * The endpoints that the service does not have, as this instance found. A request to one costs a slot, so none is sent
- * for ten minutes; after that one is, for the service may have got the endpoint, or a proxy may have given the answer. An
- * endpoint that has worked is asked again after half a minute: most likely a proxy answered while the service was deployed.
- * One that the document names exists: such an answer to it comes from a proxy, and says nothing about the next request.
+ * The endpoints that the service lacks, as this instance has found. A request to a missing endpoint costs a
+ * slot, so none is sent for ten minutes; then one is, because the service may have got the endpoint, or a
+ * proxy may have given the answer. An endpoint that has worked before is tried again after half a minute:
+ * most likely a proxy answered during a deployment. An endpoint that the document names always exists: if it
+ * seems missing, a proxy gave the answer, which says nothing about the next request.
  */
 export interface Endpoints {
   isMissing(environment: Environment, endpoint: Endpoint): boolean;
   markMissing(environment: Environment, endpoint: Endpoint): void;
-  /** The time at which an endpoint that has worked, and is missing now, is asked again; null for one that never has. */
+  /**
+   * The time at which a missing endpoint that has worked before is tried again; null for one that never has.
+   */
   askedAgainAt(environment: Environment, endpoint: Endpoint): Date | null;
   /**
    * Calls an endpoint.
-   * @throws UpstreamError where there is no such endpoint, UpstreamFault where the service was not reached, and what `request`
-   *   throws
+   * @throws UpstreamError where there is no such endpoint, UpstreamFault where the service was not reached,
+   * errors of `request`
    */
   ask<Answer extends Answered>(
     environment: Environment,
@@ -35,8 +41,9 @@ export interface Endpoints {
     request: () => Promise<Answer>,
   ): Promise<Answer>;
   /**
-   * Calls an endpoint; null where there is none, or where a page says so of one that the document does not name.
-   * @throws UpstreamFault where the service was not reached, and what `request` throws
+   * Calls an endpoint. Null if it is missing, also if a proxy's page says so of an endpoint that the document
+   * does not name.
+   * @throws UpstreamFault where the service was not reached, errors of `request`
    */
   callIfSupported<Answer extends Answered>(
     environment: Environment,
@@ -46,7 +53,7 @@ export interface Endpoints {
 }
 
 const MISSING_FOR_MS = 10 * 60_000;
-/** The same for an endpoint that has worked. */
+/** The time until a missing endpoint that has worked before is tried again. */
 const DISTURBED_FOR_MS = 30_000;
 
 export function createEndpoints(clock: Clock): Endpoints {
@@ -58,7 +65,7 @@ export function createEndpoints(clock: Clock): Endpoints {
     const end = missingUntil.get(keyOf(environment, endpoint));
     if (!end) return false;
     const remainingMs = end.getTime() - clock.ms();
-    // A later end is from before the clock was set back.
+    // A later end dates from before the clock was set back.
     return remainingMs > 0 && remainingMs <= MISSING_FOR_MS;
   }
 
@@ -105,7 +112,10 @@ export function createEndpoints(clock: Clock): Endpoints {
 
 const NOT_IMPLEMENTED = 501;
 
-/** The endpoints that the document names (4.1 to 4.5), and the list and the creation of the products that it deletes. */
+/**
+ * The endpoints that the document names (4.1 to 4.5), and the list and the creation of products, whose
+ * deletion it names.
+ */
 const DOCUMENTED: ReadonlySet<string> = new Set([
   'GET /v1/wallet',
   'GET /v1/sandbox/wallet',
@@ -125,9 +135,9 @@ function isDocumented(name: string): boolean {
 }
 
 /**
- * The source of an answer: the service; a proxy in front of it, with a page in place of the service's message (the document's
- * section 7) or by denying what the document names; or a service without this path, or without it for this method. A 404
- * with a message refuses what was posted: a key or a product that does not exist.
+ * The source of an answer: the service; a proxy in front of it, which gives a page instead of the service's
+ * message (the document's section 7) or denies what the document names; or a service that lacks this path, or
+ * this method of it. A 404 with a message refuses the posted input: a key or a product that does not exist.
  */
 export function sourceOf(name: string, { status, body }: Answered): 'service' | 'proxy' | 'missing' {
   const hasMessage = messageOf(body) !== null;
@@ -138,7 +148,7 @@ export function sourceOf(name: string, { status, body }: Answered): 'service' | 
   return isPage && (status !== 400 || name.startsWith('GET ')) ? 'proxy' : 'service';
 }
 
-/** The literal words in the document's paths; any other part names a resource. */
+/** The literal words in the document's paths. Any other part names a resource. */
 const PATH_WORDS: ReadonlySet<string> = new Set([
   ...[
     'v1',

@@ -3,8 +3,8 @@ import type { UpstreamDependencies } from './dependencies.ts';
 import { notOffered } from './responses.ts';
 
 /**
- * Refuses a request of a family that the operator has not named: nobody has seen the service take one. `what` begins a
- * sentence: `Creating charges`.
+ * Refuses a request of a family that the operator has not enabled, because the service may not support it.
+ * `what` begins a sentence: `Creating charges`.
  * @throws UnavailableError
  */
 export function assertTaken(

@@ -29,31 +29,40 @@ import {
 } from './responses.ts';
 import type { RequestOptions } from './upstream.ts';
 
-/** The life of a cached response: for merchants, and for payers, of whom there may be thousands. */
+/** The life of a cached response: for merchants, and for payers, because thousands of them may ask. */
 const MAX_AGE_MS = { merchant: 2_000, payer: 10_000 } as const;
 /** The payments looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
 const MAX_PER_POLL = 2;
 const APART_MS = 3_000;
 /** The delay after a poll that could not reach the service. */
 const LATER_MS = 5_000;
-/** The longest interval where all are followed: another one may be made or read elsewhere. */
+/** The longest interval if all are followed: another payment may be created or read elsewhere. */
 const IDLE_MS = 30_000;
-/** The interval of one whose end is from before a restore: it is asked for once, and again where the service did not confirm it. */
+/**
+ * The interval for a payment that ended before a restore: it is looked up once, and again if the service did
+ * not confirm it.
+ */
 const OF_BEFORE_MS = 10 * 60_000;
 
-/** The lookups of single payments of one family: at the service, or from the mirror where it cannot be reached. */
+/**
+ * The lookups of single payments of one family: at the service, or from the mirror if the service cannot be
+ * reached.
+ */
 export interface FamilyLookups<P> {
-  /** Looks up a known payment; an older answer does not do. @throws RateLimitError, UpstreamFault, PaymentError */
+  /**
+   * Looks up a known payment; an older answer does not suffice. @throws RateLimitError, UpstreamFault,
+   * PaymentError
+   */
   lookUp(
     tenant: Tenant,
     known: MirroredRow,
     by: { requestOptions: RequestOptions; requester: Requester },
   ): Promise<MirroredRow | null>;
-  /** Finds payments, in the order of the ids; null where not found. @throws PaymentError */
+  /** Finds payments, in the order of the ids; null for one that is not found. @throws PaymentError */
   findMany(tenant: Tenant, ids: readonly string[], requester: Requester): Promise<(P | null)[]>;
   /**
-   * Finds a payment with the version of the log at which its state holds. An end of before a restore is asked for first: a stream
-   * would complete at it. @throws PaymentError
+   * Finds a payment with the version of the log for which its state holds. If its end is from before a
+   * restore, it is looked up first, because a stream would complete with it. @throws PaymentError
    */
   findWithVersion(
     tenant: Tenant,
@@ -91,30 +100,34 @@ export function createFamilyLookups<
   pathOf: (id: string) => `/v1/${string}`;
   family: Family<P, C>;
   mirror: FamilyMirror<C>;
-  /** Whether a text can be an id: any other is not looked up. */
+  /** Whether a text can be an id: other texts are not looked up. */
   isId: (text: string) => boolean;
-  /** Whether an environment has payments of this family: if not, no request is needed. */
+  /** Whether an environment can have payments of this family: if not, no request is needed. */
   isPossible: (environment: Tenant['environment']) => boolean;
-  /** Reads a response; null where it is none. */
+  /** Reads a response; null if it shows no payment. */
   readClaim: (body: unknown) => C | null;
-  /** Called where the service finds no such payment and none is known here. @throws what its lookup then throws */
+  /**
+   * Called if the service finds no such payment and this server knows none. @throws what its lookup then
+   * throws
+   */
   onNotFound?: (tenant: Tenant, requestOptions: RequestOptions) => Promise<void>;
-  /** The time until the next poll of a followed payment; null where polling has nothing left to find. */
+  /** The time until the next poll of a followed payment; null if polling can find nothing new. */
   pollInterval: (payment: P, now: Date) => number | null;
-  /** The statuses for which that is not always null; left out, any may be one. */
+  /** The statuses for which `pollInterval` may return a time; by default all. */
   polledStatuses?: readonly P['status'][];
 }): FamilyLookups<P> {
   const { resource } = family;
   const paymentOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
-  /** The time of this instance's last poll of each payment, or of another instance's that it has noticed. */
+  /** The time of the last known poll of each payment, by this instance or another. */
   const polledAt = new Map<string, Date>();
 
   /**
-   * The state of the mirror after each answer was merged. Where it still is the state, a cached answer has nothing new, and is
-   * not merged again.
+   * The state of the mirror after each answer was merged. While the mirror still has that state, a cached
+   * answer has nothing new, and is not merged again.
    */
   const statesAfter = new WeakMap<object, string>();
-  // The whole snapshot, not the version: a card payment's amount under refund changes without a new version.
+  // The state is the whole snapshot, not the version: a card payment's amount under refund changes without a
+  // new version.
   const stateOf = (tenant: Tenant, { snapshot }: MirroredRow) =>
     `${tenantKey(tenant)} ${JSON.stringify(snapshot)}`;
 
@@ -123,7 +136,7 @@ export function createFamilyLookups<
     return endpoints.ask(environment, endpoint, () => reads.get(environment, pathOf(id), options));
   }
 
-  /** Returns null where there is no such endpoint. @throws RateLimitError, UpstreamFault */
+  /** Looks a payment up; null if there is no such endpoint. @throws RateLimitError, UpstreamFault */
   function askIfSupported({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read | null> {
     return endpoints.callIfSupported(environment, endpoint, () =>
       reads.get(environment, pathOf(id), options),
@@ -131,7 +144,7 @@ export function createFamilyLookups<
   }
 
   /**
-   * Records the response to a lookup and returns the known state; null where there is no such payment.
+   * Records the response to a lookup and returns the known state; null if there is no such payment.
    * @throws UpstreamFault, PaymentError
    */
   async function take(
@@ -151,7 +164,7 @@ export function createFamilyLookups<
       if (answer) statesAfter.set(answer, stateOf(tenant, now));
       return now;
     }
-    // Not found, or no id of this service: a payment that was once seen has not ceased to exist.
+    // The payment was not found, or this is no id of the service: a payment that was once seen still exists.
     if (read.status !== 404 && read.status !== 400) throw refusalOf(read);
     if (!known) await onNotFound?.(tenant, requestOptions);
     const denial =
@@ -159,13 +172,16 @@ export function createFamilyLookups<
     return denial ? mirror.record(tenant, known, denial, read.at) : known;
   }
 
-  /** The options of a lookup. A payment that is started cannot wait for those who look at theirs, which is known and can be shown. */
+  /**
+   * The options of a lookup. The start of a payment takes precedence over a payer's look at a known payment,
+   * whose last known state can be shown.
+   */
   function readOptionsFor(requester: Requester, known: MirroredRow | null): RequestOptions {
     const wanted = requestOptionsFor(requester);
     return wanted.priority === 'payer' && known ? { ...wanted, priority: 'payer_read' } : wanted;
   }
 
-  /** Finds a payment at the service, or its last known state where the service cannot be reached. */
+  /** Finds a payment at the service, or its last known state if the service cannot be reached. */
   async function findOne(
     tenant: Tenant,
     id: string,
@@ -181,7 +197,7 @@ export function createFamilyLookups<
       requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
       return now && paymentOf(now);
     } catch (error) {
-      // The page may be that of a service without this family.
+      // The page may come from a service without this family.
       if (!known && isPageFault(error)) await onNotFound?.(tenant, requestOptions);
       if (!known || !isInconclusive(error)) throw error;
       requester.onRead(known.observedAt, true);
@@ -194,7 +210,8 @@ export function createFamilyLookups<
     const possible = [...new Set(ids)].filter(isId);
     const records = await selectMirrored(sql, tenant, resource, possible);
     const known = new Map(records.map((each) => [each.id, each]));
-    // The service may correct what has ended. It is asked where one is looked up: of a list each would cost a request.
+    // The service may correct an ended payment. It is asked only for a single one: for a list, each would
+    // cost a request.
     const asksEnded = possible.length === 1;
     const found = new Map(
       await Promise.all(
@@ -216,12 +233,15 @@ export function createFamilyLookups<
     { requestOptions, requester }: { requestOptions: RequestOptions; requester: Requester },
   ): Promise<MirroredRow | null> {
     const read = await ask(tenant, known.id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
-    // An older answer, in the place of one, is what is known.
+    // A stale answer only repeats what is known.
     if (read.stale) throw cannotAsk();
     return take(tenant, known.id, known, { read, requestOptions });
   }
 
-  /** Asks for a payment of before a restore. One that is polled may be shown as it is known. @throws PaymentError */
+  /**
+   * Looks up a payment from before a restore. If it is still polled, its known state may be shown. @throws
+   * PaymentError
+   */
   async function askForEnd(tenant: Tenant, known: MirroredRow, requester: Requester): Promise<void> {
     const requestOptions = readOptionsFor(requester, known);
     await withUpstreamErrors(lookUp(tenant, known, { requestOptions, requester })).catch((error: unknown) => {

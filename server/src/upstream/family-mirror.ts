@@ -8,11 +8,17 @@ import type { UpstreamDependencies } from './dependencies.ts';
 import { type Correction, type Made, mirrored, type Observation, writesOfMirrored } from './mirror.ts';
 import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 
-/** The payments of one family in the mirror: their names and rules. `P`: a payment, `C`: what the service shows of one. */
+/**
+ * The payments of one family in the mirror: their names and rules. `P`: a payment. `C`: the service's
+ * description of one.
+ */
 export interface Family<P extends { version: number; status: string }, C extends { status: string | null }> {
   resource: MirroredResource;
   idOf(claim: C): string;
-  /** Merges a claim of a source; null where nothing changes. `changed`: the status before, where subscribers get an update. */
+  /**
+   * Merges a claim of a source; null if nothing changes. `changed`: the status before, if subscribers get an
+   * update.
+   */
   merge(
     known: P | null,
     claim: C,
@@ -22,9 +28,9 @@ export interface Family<P extends { version: number; status: string }, C extends
   /** Whether a claim confirms the known status. */
   confirmsStatus(claim: C, status: string): boolean;
   isFinal(status: P['status']): boolean;
-  /** Whether a status is known as that of an end, from which `to` does not follow. Left out: where it is final. */
+  /** Whether a known status is an end, which `to` cannot follow. By default it is one if it is final. */
   isEnd?(status: P['status'], to: P['status']): boolean;
-  /** The claim that a payment is open, for which the service's answer that it has no such payment counts. */
+  /** The claim that a payment is open, which an answer that there is no such payment contradicts. */
   openClaimOf?(id: string): C;
   fromJson(snapshot: unknown): P;
   /** The members by which lists filter. */
@@ -35,9 +41,12 @@ export interface Family<P extends { version: number; status: string }, C extends
 /** The mirror of one family. */
 export interface FamilyMirror<C> {
   find(tenant: Tenant, id: string): Promise<MirroredRow | null>;
-  /** Records what the service shows. Null where the payment is unknown and too little of it is shown. */
+  /** Records a claim of the service. Null if the payment is unknown and the claim shows too little of it. */
   record(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date): Promise<MirroredRow | null>;
-  /** Records what a page of the service's list shows, with a few statements where nothing is new. New ones are numbered in the order of the claims. */
+  /**
+   * Records the claims of a page of the service's list, with a few statements if nothing is new. New payments
+   * are numbered in the order of the claims.
+   */
   recordPage(tenant: Tenant, claims: readonly C[], at: Date): Promise<void>;
 }
 
@@ -57,14 +66,16 @@ export function createFamilyMirror<
   const { resource, confirmsStatus } = family;
   const { read, decide } = observationsOf(family);
 
-  /** The news that a claim has. One that is older than the known state has none: that state contains it. */
+  /**
+   * The news in a claim. A claim that is older than the known state has none, because that state contains it.
+   */
   function newsIn(known: MirroredRow | null, claim: C, at: Date): 'change' | 'confirmation' | 'none' {
     if (!known) return 'change';
-    // One of the same millisecond may be newer: its content decides.
+    // A claim of the same millisecond may be newer: its content decides.
     if (isNewer(known, at, clock.now())) return 'none';
     const source = sourceOf(known, at, clock.now());
     if (family.merge(family.fromJson(known.snapshot), claim, at, source)) return 'change';
-    // An older state confirms nothing, and the same instant nothing more.
+    // An older claim confirms nothing, and one of the same instant nothing more.
     const confirmsNothing =
       !confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime();
     return confirmsNothing ? 'none' : 'confirmation';
@@ -109,7 +120,7 @@ export function createFamilyMirror<
       const rows = await selectMirrored(sql, tenant, resource, claims.map(family.idOf));
       const known = new Map(rows.map((row) => [row.id, row]));
       const news = claims.map((claim) => newsIn(known.get(family.idOf(claim)) ?? null, claim, at));
-      // The commands of a tenant share transactions, in their order.
+      // The commands of a tenant share transactions, and run in their order.
       await Promise.all(
         claims.filter((_, index) => news[index] === 'change').map((claim) => change(tenant, claim, at)),
       );
@@ -128,12 +139,15 @@ function isSameAmount({ snapshot }: MirroredRow, claim: object): boolean {
   return known == null || shown == null || known === shown;
 }
 
-/** The source of what the service itself said at `at`, with the time at which it last confirmed what is known. */
+/**
+ * The source of an answer of the service at `at`, with the time at which the service last confirmed the known
+ * state.
+ */
 function sourceOf(known: MirroredRow | null, at: Date, now: Date): UpstreamSource {
   return { by: 'service', at, knownAt: knownSince(known, now) };
 }
 
-/** The observations of a family. `at` is the time of an answer of the service; null: a webhook says it. */
+/** The observations of a family. `at` is the time of an answer of the service; null for a webhook. */
 export function observationsOf<
   P extends { version: number; status: string },
   C extends { status: string | null },
@@ -167,7 +181,7 @@ export function observationsOf<
     if (!merged) return { record: before, writes: {}, correction: null };
     const { payment: own, changed } = merged;
     const { payment, isMarked, writes } = showOrder(state, own, { resource, id });
-    // A change that subscribers get has a version of its own.
+    // Each change that subscribers get has a version of its own.
     const version = isMarked && before?.version === own.version ? own.version + 1 : own.version;
     const record: MirroredRow = {
       resource,
@@ -196,7 +210,7 @@ export function observationsOf<
   return {
     read,
     decide,
-    /** `made`: it is the answer to a creation. */
+    /** `made`: the claim is the answer to a creation. */
     observationOf: (claim: C, at: Date | null, made?: Made): Observation => ({
       resourceId: idOf(claim),
       read: (reader) => read(reader, claim),

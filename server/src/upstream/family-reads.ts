@@ -17,10 +17,10 @@ import { countMirrored } from './mirror-store.ts';
 import { withUpstreamErrors } from './responses.ts';
 import type { RequestOptions } from './upstream.ts';
 
-/** The time for which the family is known to be there, in which a resource that is not there costs one request. */
+/** The time for which the family is known to exist. In it, a missing resource costs one request only. */
 const FAMILY_MAX_AGE_MS = 10 * 60_000;
 
-/** The part of a slice's port that reads, in front of another service. */
+/** The reads of a slice's port, in front of another service. */
 export interface RemoteReads<R, C, Filter>
   extends Pick<RemoteSlice<unknown>, 'poll' | 'refresh' | 'readWebhook'> {
   readsFor(requester: Requester): FamilyReads<R, Filter>;
@@ -54,26 +54,35 @@ export function createFamilyReads<
     polledStatuses,
   }: {
     family: Family<R, C>;
-    /** The endpoint of a lookup, and the path of one. */
+    /** The endpoint of a lookup. */
     endpoint: Endpoint;
     pathOf: (id: string) => `/v1/${string}`;
     isId: (text: string) => boolean;
     /** Whether an environment has resources of the family. */
     isPossible?: (environment: Environment) => boolean;
-    /** The family's own path, which tells a service without a resource from one without the family: a 404 may mean either. */
+    /**
+     * The family's own path. It distinguishes a service without a resource from one without the family: a 404
+     * may mean either.
+     */
     ofFamily?: Endpoint & { path: `/v1/${string}` };
-    /** Called where the service has no such resource and none is known here. @throws what its lookup then throws */
+    /**
+     * Called if the service has no such resource and this server knows none. @throws what its lookup then
+     * throws
+     */
     onNotFound?: ((tenant: Tenant, requestOptions: RequestOptions) => Promise<void>) | undefined;
-    /** Says that the service has no such family, where it has shown that. @throws UnavailableError, and what `read` throws */
+    /**
+     * Waits for a read, and throws if it shows that the service lacks the family. @throws UnavailableError,
+     * errors of `read`
+     */
     offered?: <Value>(read: Promise<Value>) => Promise<Value>;
     /** Called before each list and sum. @throws what they then throw */
     beforeList?: (tenant: Tenant, requester: Requester) => Promise<void> | void;
-    /** The values by which the mirror has an index for each list; null where it has none. */
+    /** All values by which the mirror has an index for each list; null if it has none. */
     allOf?: { parent: readonly string[]; status: readonly string[] } | null;
     rangeOf: (filter: Filter) => RangeFilter;
-    /** Reads a response; null where it is none. */
+    /** Reads a response; null if it shows no resource. */
     readClaim: (body: unknown) => C | null;
-    /** Reads the body of a webhook; null where it is about another slice's resource. */
+    /** Reads the body of a webhook; null if it is about another slice's resource. */
     readEvent: (payload: unknown) => C | null;
     pollInterval: (resource: R, now: Date) => number | null;
     polledStatuses?: readonly R['status'][];
@@ -93,9 +102,9 @@ export function createFamilyReads<
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirroredRange>>>();
 
   /**
-   * Asks for the family's own path, only where the service has never shown a resource. Any answer but 404 and 501 means that it has
-   * the family.
-   * @throws UpstreamError where it has none, RateLimitError, UpstreamFault
+   * Calls the family's own path, if the service has never shown a resource. Any answer but 404 and 501 means
+   * that it has the family.
+   * @throws UpstreamError where it lacks the family, RateLimitError, UpstreamFault
    */
   async function assertFamily(tenant: Tenant, requestOptions: RequestOptions): Promise<void> {
     if (!ofFamily || (await countMirrored(sql, tenant, resource, {})) > 0) return;
@@ -103,7 +112,7 @@ export function createFamilyReads<
     await endpoints.ask(environment, ofFamily, async () => {
       const path = `${ofFamily.path}?limit=1` as const;
       const read = await facade.reads.get(environment, path, { requestOptions, maxAgeMs: FAMILY_MAX_AGE_MS });
-      // Without a list, the path is there for creations.
+      // A service without a list answers 405 if the path exists for creations.
       return read.status === 405 ? { ...read, status: 200 } : read;
     });
   }

@@ -19,32 +19,40 @@ import {
 } from './responses.ts';
 import type { RequestOptions, UpstreamAnswer } from './upstream.ts';
 
-/** Requests of one kind, as the service takes them: under an idempotency key, so that the same key gives one resource. */
+/** Requests of one kind that the service accepts with an idempotency key: the same key gives one resource. */
 export interface KeyedRequest<Wanted, Claim> {
   kind: string;
   /** The purpose of the requests, as an error names it: `creating charges`. */
   inWords: string;
   pathOf: (wanted: Wanted) => `/v1/${string}`;
-  /** Reads an answer; null where it is none of this kind. */
+  /** Reads an answer; null if it is not of this kind. */
   read: (body: unknown) => Claim | null;
-  /** The reason for which an answer is not of the request; null where it is. */
+  /** The reason for which an answer does not belong to the request; null if it does. */
   contradictionOf: (claim: Claim, wanted: Wanted) => string | null;
-  /** The observation of an answer. `made`: what is known of the resource's age. */
+  /** The observation of an answer. `made`: the known age of the resource. */
   observationOf: (claim: Claim, wanted: Wanted, at: Date, made: Made) => Observation;
-  /** The kinds that make resources of the same ids; empty where a request changes one. Left out, this kind alone. */
+  /**
+   * The kinds that make resources with the same ids; empty if a request changes a resource. By default this
+   * kind alone.
+   */
   makes?: readonly string[];
   refusalOf: (answer: UpstreamAnswer, wanted: Wanted, tenant: Tenant) => PaymentError | Promise<PaymentError>;
-  /** The key at the service; left out where it is the caller's. */
+  /** The key at the service; by default the caller's. */
   keyOf?: (intent: Intent) => string;
-  /** Set where the request moves money. Without it, a resource whose answer was lost has no effect, for nobody has its code. */
+  /**
+   * Set if the request moves money. Without it, a resource whose answer was lost has no effect, for nobody
+   * has its code.
+   */
   money?: {
-    /** Asks the service for the outcome, without sending the request again. */
+    /** Looks up the outcome at the service, without sending the request again. */
     lookUp: (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
     lookupReference: (intent: Intent) => string;
   };
 }
 
-/** The age at which a request whose answer was lost is given up: a payment that it made has expired by then. */
+/**
+ * The age at which a request whose answer was lost is given up: by then a payment that it made has expired.
+ */
 const GIVEN_UP_AFTER_MS = 30 * 60_000;
 
 /** Creates the sender of the requests of one kind. */
@@ -75,7 +83,7 @@ export function createKeyedRequests<Wanted, Claim>(
         environment,
         method: 'POST',
         path,
-        // A request without a key has one here: sent again, it gives what the first has made.
+        // A request without a key gets one here: if it is sent again, it returns the resource of the first.
         body: { ...withoutNulls(body), idempotencyKey: request.keyOf?.(intent) ?? intent.key },
         requestOptions,
       })
@@ -92,7 +100,7 @@ export function createKeyedRequests<Wanted, Claim>(
     const contradiction = claim
       ? (request.contradictionOf(claim, wanted) ?? commonContradiction(answer.body, sentMembers(body)))
       : 'no such resource';
-    // The same key gives the same resource, also one that was seen before.
+    // The same key gives the same resource, even one that was seen before.
     if (claim && contradiction === null)
       return request.observationOf(claim, wanted, at, hasKey ? 'once' : 'now');
     onFault(faultOf(contradiction!, inWords));
@@ -100,14 +108,17 @@ export function createKeyedRequests<Wanted, Claim>(
   }
 
   return {
-    /** Finds what a key has begun to request; null where it has requested nothing, or was refused. */
+    /** Finds the request that a key has begun; null if there is none, or it was refused. */
     async begun(tenant: Tenant, key: string | null): Promise<Wanted | null> {
       if (key === null) return null;
       const [before] = await intentRecords.load(sql, tenant, [intentKey(kind, key)]);
       return before && before.state !== 'refused' ? (before.summary as Wanted) : null;
     },
 
-    /** Makes the request once for its key. `wanted` is stored before it is sent, `body` is not. @throws as `Intents.run` */
+    /**
+     * Makes the request once for its key. `wanted` is stored before it is sent, `body` is not. @throws as
+     * `Intents.run`
+     */
     run: <Input>(
       tenant: Tenant,
       {
@@ -116,7 +127,7 @@ export function createKeyedRequests<Wanted, Claim>(
         requestOptions = { priority: 'money' },
         ...rest
       }: Pick<Operation<Input>, 'key' | 'input' | 'open'> &
-        // Behind the kind and a colon a name may have a scope of its keys.
+        // A name consists of the kind and, after a colon, an optional scope of its keys.
         Partial<Pick<Operation<Input>, 'name'>> & {
           wanted: Wanted;
           body: object;

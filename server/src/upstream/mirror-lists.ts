@@ -20,17 +20,17 @@ import { type MirroredRow, toMirrored } from './mirror-store.ts';
 
 /** Conditions on the snapshot of a mirrored resource. */
 export interface StateFilter {
-  /** The conditions of the slice's filter, besides the parent, the status and the period. */
+  /** The conditions of the slice's filter, without the parent, the status and the period. */
   asked?: readonly Asked[];
-  /** The name in the mirror that the reference is; left out where that is the id itself. */
+  /** The reference as a name in the mirror; omitted if the reference is the id itself. */
   referenceName?: string | undefined;
-  /** Selects what the service has named, and not what is recorded under the id of a request alone. */
+  /** Selects resources that the service has named, without those recorded only under the id of a request. */
   isNamed?: true | undefined;
-  /** Selects what is not final. */
+  /** Selects resources that are not final. */
   isOpen?: true | undefined;
 }
 
-/** A filter of mirrored resources that have an instant: by any of these parents and statuses, and by a period. */
+/** A filter of mirrored resources that have an instant: by parents, statuses and a period. */
 export interface RangeFilter {
   parent?: readonly string[] | undefined;
   status?: readonly string[] | undefined;
@@ -40,15 +40,15 @@ export interface RangeFilter {
 }
 
 /**
- * A part of the mirror, in descending order of when its rows were first seen: the first or the last `limit` behind `after` and
- * before `before`.
+ * A part of the mirror, newest first by when its rows were first seen: the first or the last `limit` rows
+ * behind `after` and before `before`.
  */
 export interface MirrorRange extends RangeFilter, ListRange {
   offset?: number;
 }
 
 /**
- * Lists a part of the mirror, in the order of the instants where a period restricts it.
+ * Lists a part of the mirror; if a period restricts it, in the order of its instants.
  *
  * @throws ValidationError naming `after` or `before`, whose row has no such instant
  */
@@ -68,7 +68,10 @@ export async function listMirroredRange(
     details,
     allOf,
   }: MirrorRange & {
-    /** All parents and statuses that there can be, for the indexes have a list for each pair. Null: resources without a parent. */
+    /**
+     * All possible parents and statuses: the indexes have a list for each pair. Null for resources without a
+     * parent.
+     */
     allOf: { parent: readonly string[]; status: readonly string[] } | null;
   },
 ): Promise<{ place: number; observed: MirroredRow }[]> {
@@ -114,7 +117,10 @@ export async function listMirroredRange(
   return end === 'first' ? items : items.reverse();
 }
 
-/** Counts a part of the mirror. The rows of a period are counted one by one: the totals of the mirror have no instants. */
+/**
+ * Counts a part of the mirror. The rows of a period are counted one by one, because the totals of the mirror
+ * have no instants.
+ */
 export async function countMirroredRange(
   sql: Sql,
   tenant: Tenant,
@@ -145,8 +151,8 @@ function isOfRange(
 }
 
 /**
- * Adds up a part of the mirror, as far as it has not too many rows. What the service has not shown here is in no sum, so that none
- * is exact.
+ * Adds up a part of the mirror, up to a number of rows. Resources that the service has not shown here are
+ * missing, so no sum is exact.
  */
 export async function totalsOfMirrored(
   sql: Sql,
@@ -173,7 +179,7 @@ function valuesOf({ parent, status }: Pick<RangeFilter, 'parent' | 'status'>): R
   return [...isAnyOf('parent', parent), ...isAnyOf('status', status)];
 }
 
-/** The condition on a column; with one value an index behind it is read in its order. */
+/** The condition on a column. With a single value an index is read in the order of its next column. */
 function isAnyOf(column: string, values: readonly string[] | undefined): RawBuilder<boolean>[] {
   if (!values) return [];
   return values.length === 1
@@ -181,7 +187,9 @@ function isAnyOf(column: string, values: readonly string[] | undefined): RawBuil
     : [raw<boolean>`${raw.ref(column)} = any(${[...values]}::text[])`];
 }
 
-/** The last instant of a state that a period restricts, by which a list is then ordered; null without one. */
+/**
+ * The last instant of a state that a period restricts, which then orders the list; null if no period does.
+ */
 function instantOf({ asked = [] }: StateFilter = {}): string | null {
   return asked.findLast(({ is }) => is === 'from' || is === 'before')?.members[0] ?? null;
 }
@@ -209,8 +217,8 @@ function boundsByState(
 }
 
 /**
- * The conditions on a state. An instant of it is text, which sorts as the instants do. requestedAt, processedAt, method and
- * final have no index: they are read only beside externalId.
+ * The conditions on a state. Its instants are texts, which sort as the instants do. requestedAt, processedAt,
+ * method and final have no index: they are read only together with externalId.
  */
 function conditionsOf(
   tenant: Tenant,
@@ -254,7 +262,7 @@ function conditionsOf(
   }
 }
 
-/** The id of the resource that has a name in the mirror. */
+/** The id of the resource with a name in the mirror. */
 function idOfReference(
   { accountId, environment }: Tenant,
   resource: MirroredResource,

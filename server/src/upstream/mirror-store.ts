@@ -13,20 +13,23 @@ import type { Tables } from '../state/db/tables.ts';
 /** The newest state of a resource, as far as the service has shown it. */
 export interface MirroredRow {
   resource: MirroredResource;
-  /** The program's own id, whatever the service calls the resource. */
+  /** The program's own id, which does not depend on the service's name. */
   id: string;
   /** A version that grows by one with each change. */
   version: number;
   status: string;
-  /** Whether no later status can follow. */
+  /** Whether the status is final. */
   final: boolean;
-  /** The id of the resource that it belongs to, or the method of a payment, for the filter of lists; null where there is none. */
+  /**
+   * The id of the parent resource, or the method of a payment, by which lists are filtered; null if there is
+   * none.
+   */
   parent: string | null;
-  /** The instant by which a list is filtered; left out where no list has such a filter. */
+  /** The instant by which a list is filtered; omitted if no list has such a filter. */
   createdAt?: Date | null;
   /** The state as JSON, which the slice's own reader parses. */
   snapshot: unknown;
-  /** The time at which the service last showed it. */
+  /** The time at which the service last showed this state. */
   observedAt: Date;
 }
 
@@ -35,7 +38,7 @@ export interface Reference {
   resource: MirroredResource;
   reference: string;
   id: string;
-  /** The resource from which the name moves to `id`, where it has the name. */
+  /** The resource that may have the name already: then the name moves from it to `id`. */
   formerId?: string | undefined;
 }
 
@@ -55,16 +58,16 @@ export async function selectMirrored(
   return rows.map(toMirrored);
 }
 
-/** The payments of an order of a merchant's that the mirror has: those that were paid, and the newest of each method. */
+/** The mirrored payments of a merchant's order: those that were paid, and the newest of each method. */
 export interface MirroredOrder {
   externalId: string;
   payments: readonly { resource: 'card_payment' | 'payment'; id: string }[];
 }
 
-/** The most payments of an order that are read: of those that were paid, and of those of each method. */
+/** The most payments of an order that are read, for the paid ones and for each method. */
 const MAX_OF_ORDER = 20;
 
-/** Selects the payments of a merchant's orders, also of those without any. */
+/** Selects the payments of a merchant's orders, which may have none. */
 export async function selectPaymentsOfOrders(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -128,7 +131,7 @@ export interface MirrorFilter {
   status?: readonly string[] | undefined;
 }
 
-/** Lists a range of the mirror, the last first seen first. */
+/** Lists a range of the mirror, ordered by when its rows were first seen, newest first. */
 export async function listMirrored(
   sql: Sql,
   tenant: Tenant,
@@ -152,7 +155,7 @@ export async function listMirrored(
   return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
-/** Selects those of the ids that were mirrored when `place` was the newest place. */
+/** Selects the ids that were mirrored when `place` was the newest place. */
 export async function selectKnownUpTo(
   sql: Sql,
   tenant: Tenant,
@@ -180,8 +183,8 @@ export async function countMirrored(
 }
 
 /**
- * Selects the resources that are not final yet, of these ids or of all, and of these statuses where any are given; the
- * newest 1,000 at most.
+ * Selects the open resources, of these ids or of all, and of these statuses if any are given; the newest
+ * 1,000 at most.
  */
 export async function selectOpen(
   sql: Sql,
@@ -216,7 +219,9 @@ export async function selectInDoubt(
   return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
 }
 
-/** Selects the resources with this hash of their whole input that were first seen after a place, oldest first. */
+/**
+ * Selects the resources whose whole input has this hash and that were first seen after a place, oldest first.
+ */
 export async function selectMadeOf(
   sql: Sql,
   tenant: Tenant,
@@ -233,8 +238,8 @@ export async function selectMadeOf(
 }
 
 /**
- * Saves states, which is the largest cost of a query for resources that nobody has read before. The rows are one
- * parameter, so the statement has one text for any number of them and is planned once.
+ * Saves states, which costs the most in a query for resources that nobody has read before. The rows are one
+ * parameter: the statement has one text for any number of them, and is planned once.
  */
 export async function saveMirrored(
   sql: Sql,
@@ -262,7 +267,7 @@ export async function saveMirrored(
   `.execute(sql);
 }
 
-/** Saves names. A known name keeps its resource, except where `formerId` is that resource: then it moves. */
+/** Saves names. A known name stays with its resource, unless `formerId` is that resource: then it moves. */
 export async function saveReferences(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -295,8 +300,9 @@ export async function saveReferences(
 }
 
 /**
- * Sets the time at which the service last showed these resources, unchanged, where it is later, or the known one is from
- * before the clock was set back. It waits for no row: two with the same ones would wait for each other.
+ * Updates the time at which the service last showed these unchanged resources, if it is later, or if the
+ * known time dates from before the clock was set back. It waits for no row: two updates of the same rows
+ * would wait for each other.
  */
 export async function touchMirrored(
   sql: Sql,
@@ -323,8 +329,8 @@ export async function touchMirrored(
 }
 
 /**
- * Whether a state was last shown before the records went back: what the service has said since is not in it, and an end that it
- * has corrected by a webhook looks final.
+ * Whether a state was last shown before the records were set back: it may lack later statements of the
+ * service, and an end that a webhook has corrected would look final.
  */
 export function isFromBefore(
   { observedAt }: Pick<MirroredRow, 'observedAt'>,
@@ -333,12 +339,12 @@ export function isFromBefore(
   return behind !== null && observedAt < behind.until;
 }
 
-/** The most resources of before a restore that one poll considers. */
+/** The most resources from before a restore that one poll considers. */
 const MAX_OF_BEFORE = 100;
 
 /**
- * Selects the followed resources that were last shown before the records went back, of these ids or of the newest 100: an end
- * among them may have been corrected since.
+ * Selects the followed resources that were last shown before the records were set back, of these ids or the
+ * newest 100: an end among them may have been corrected since.
  */
 export async function selectOfBefore(
   sql: Sql,
@@ -359,19 +365,19 @@ export async function selectOfBefore(
 /** The age at which a poll is deleted: longer than any interval between two. */
 const POLL_RETENTION_MS = 24 * 60 * 60_000;
 
-/** Whether a state is from after the answer to a request that began at `at`. */
+/** Whether a state is newer than the answer to a request that began at `at`. */
 export function isNewer({ observedAt }: Pick<MirroredRow, 'observedAt'>, at: Date, now: Date): boolean {
   return observedAt > at && !isAhead(observedAt, now);
 }
 
-/** The time at which the service last showed a state; null for one from before the clock was set back. */
+/** The time at which the service last showed a state; null for a time from before the clock was set back. */
 export function knownSince(known: Pick<MirroredRow, 'observedAt'> | null, now: Date): Date | null {
   return known && !isAhead(known.observedAt, now) ? known.observedAt : null;
 }
 
 /**
- * Claims a poll under a name: true where the last one, on any instance, is `intervalMs` ago or longer. A claim counts
- * as a poll, and deletes old ones.
+ * Claims a poll under a name: true if the last poll, on any instance, is `intervalMs` ago or longer. A claim
+ * counts as a poll, and deletes old ones.
  */
 export async function claimPoll(
   sql: Sql,
@@ -404,12 +410,12 @@ export async function claimPoll(
   return claimed !== undefined;
 }
 
-/** Whether no resource can have this parent. The empty one stands for no parent in the counts. */
+/** Whether no resource can have this parent. In the counts the empty text stands for no parent. */
 function isImpossibleParent(parent: string | undefined): boolean {
   return parent !== undefined && (parent === '' || !isStorable(parent));
 }
 
-/** Whether Postgres can store a text: it refuses U+0000, and no name has one. */
+/** Whether Postgres can store a text: it refuses U+0000, which no name contains. */
 function isStorable(text: string): boolean {
   return !text.includes('\u0000') && text.isWellFormed();
 }

@@ -11,16 +11,17 @@ import {
 } from './mirror-store.ts';
 
 /**
- * A statement of the service about a resource, in an answer or a webhook, to be compared with the mirror. `decide` is
- * pure and returns the program's own id of the resource; it writes nothing where nothing is new.
+ * A statement of the service about a resource, in an answer or a webhook, which is compared with the mirror.
+ * `decide` is pure and returns the program's own id of the resource; it writes nothing if nothing is new.
  */
 export interface Observation {
-  /** The program's own id of the resource, where it does not depend on what is known. */
+  /** The program's own id of the resource, if it does not depend on the mirror. */
   readonly resourceId?: string;
   read(reader: Reader): Promise<unknown>;
   /**
-   * `isOthers`: it is the answer to a creation, and names what was made before, or by another request.
-   * `contradicts`: it differs from the mirror and does not prevail. `correction`: it prevails over a known end.
+   * `isOthers`: the statement answers a creation, but names a resource that existed before or that another
+   * request has made. `contradicts`: it differs from the mirror and does not prevail. `correction`: it
+   * prevails over a known end.
    */
   decide(state: State): {
     resourceId: string;
@@ -31,10 +32,10 @@ export interface Observation {
   };
 }
 
-/** The age of the resource in an answer to a creation: made now, or once, by the same key. */
+/** The age of the resource in an answer to a creation: made now, or earlier by the same key. */
 export type Made = 'now' | 'once';
 
-/** A correction of a resource's end: its status was known as `from`, and the service has shown it as `to`. */
+/** A correction of a resource's end: its known status was `from`, and the service now shows `to`. */
 export interface Correction {
   resource: MirroredResource;
   id: string;
@@ -45,7 +46,7 @@ export interface Correction {
 /** The mirrored records of each kind of resource, as a decision reads and writes them. */
 export const mirrored = byResource(collection);
 
-/** The names of each kind of resource; reading a known name also reads the resource that it leads to. */
+/** The names of each kind of resource. A read of a known name also reads its resource. */
 const references = byResource(referenceCollection);
 
 function byResource<Value>(make: (resource: MirroredResource) => Value): Record<MirroredResource, Value> {
@@ -53,7 +54,7 @@ function byResource<Value>(make: (resource: MirroredResource) => Value): Record<
   return Object.fromEntries(entries) as Record<MirroredResource, Value>;
 }
 
-/** Loads the names that are known, and the resources that they lead to. */
+/** Loads the known names among these, and their resources. */
 export async function readByReferences(
   reader: Reader,
   resource: MirroredResource,
@@ -64,7 +65,7 @@ export async function readByReferences(
   await Promise.all([...ids].map((id) => reader.load(mirrored[resource], id)));
 }
 
-/** The resource that the first known of these names leads to. */
+/** The resource of the first known name. */
 export function knownByReferences(
   state: State,
   resource: MirroredResource,
@@ -78,8 +79,8 @@ export function knownByReferences(
 }
 
 /**
- * The writes of a new state and its names; `event` is null where subscribers are not notified. `formerId`: the resource
- * whose names become this one's.
+ * The writes of a new state and its names; `event` is null if subscribers are not notified. `formerId`: the
+ * resource whose names move to this one.
  */
 export function writesOfMirrored({
   names = [],

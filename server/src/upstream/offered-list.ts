@@ -19,7 +19,10 @@ interface Scope {
   requester: Requester;
 }
 
-/** A list that a service may not have, read by offset; nothing of it is stored here. Reads throw `NOT_OFFERED` without it. */
+/**
+ * A list, read by offset, that a service may not have. Nothing of it is stored here. Without it reads throw
+ * `NOT_OFFERED`.
+ */
 export function createOfferedList<Of extends Scope, Item extends object>(
   { clock, reads }: Pick<UpstreamDependencies, 'clock' | 'reads'>,
   {
@@ -37,9 +40,12 @@ export function createOfferedList<Of extends Scope, Item extends object>(
     keyOf: (scope: Of) => string;
     idOf: (item: Item) => string;
     pathOf: (scope: Of, page: { limit: number; offset: number }) => `/v1/${string}`;
-    /** The filter that names a resource, as `productId`; null without one. A 404 is about this resource, which has no items. */
+    /**
+     * The filter that names a resource, such as `productId`; null without one. A 404 means that this resource
+     * has no items.
+     */
     filterOf?: (scope: Of) => string | null;
-    /** Reads a page; null where it is none. */
+    /** Reads a page; null if the body is none. */
     pageFrom: (body: unknown) => { items: (Item | null)[]; total: number | null } | null;
   },
 ) {
@@ -96,15 +102,16 @@ export function createOfferedList<Of extends Scope, Item extends object>(
   const { inWords } = endpoint;
   const what = inWords.charAt(0).toUpperCase() + inWords.slice(1);
 
-  /** @throws UnavailableError where the service has shown that it has no such list, and what `read` throws */
+  /** @throws UnavailableError where the service has shown that it has no such list, errors of `read` */
   const offered = <Value>(read: Promise<Value>) => withNotOffered(what, withUpstreamErrors(read));
 
   return {
     endpoints,
     /**
-     * Finds items by their ids, in their order, in the newest `pages` pages: there is no other lookup. Null where the list has
-     * none, and an UpstreamError in the place of one that is not found where the list is longer.
-     * @throws UnavailableError, and what `read` throws
+     * Finds items by their ids, in their order, in the newest `pages` pages: there is no other lookup. The
+     * result has null for an item that is not in the list, and an UpstreamError if the list is longer than
+     * these pages.
+     * @throws UnavailableError, errors of `read`
      */
     findMany: (scope: Of, ids: readonly string[], pages: number) => offered(search(scope, ids, pages)),
     list: (scope: Of, range: Parameters<typeof stableList.list>[1]) => offered(stableList.list(scope, range)),

@@ -9,34 +9,36 @@ export interface PollTargets {
   readonly all: boolean;
   readonly ids: readonly string[];
   /**
-   * Whether a resource is known to have changed: then a recent poll, here or on another instance, does not make this one
-   * superfluous.
+   * Whether a resource is known to have changed: then a recent poll, here or on another instance, does not
+   * suffice.
    */
   readonly isChanged?: boolean;
 }
 
 /**
- * Polls the followed resources that are due and records them; returns the time of the next poll, null where nothing can
- * change any more.
+ * Polls the followed resources that are due and records them. Returns the time of the next poll; null if
+ * nothing can change any more.
  * @throws RateLimitError, UpstreamFault: then the poll is retried later
  */
 export type Poll = (tenant: Tenant, targets: PollTargets) => Promise<Date | null>;
 
 export interface Poller {
-  /** Follows a resource, or all of its kind where `id` is null, until the returned function is called. */
+  /**
+   * Follows a resource, or all resources of its kind if `id` is null, until the returned function is called.
+   */
   join(tenant: Tenant, resource: MirroredResource, id: string | null): () => void;
-  /** Polls a resource now if it is followed: a request or a webhook has changed what is known of it. */
+  /** Polls a resource now if it is followed, because a request or a webhook has changed its known state. */
   pollNow(tenant: Tenant, resource: MirroredResource): void;
   /** Ends all polling; resolves when the polls under way have ended. */
   close(): Promise<void>;
 }
 
-/** The pause after a fault: by then the circuit has been probed, or the budget has room. */
+/** The pause after a fault: by its end the circuit has been probed, or the budget has room. */
 const RETRY_AFTER_MS = 5_000;
 
 /**
- * Creates a poller of followed resources, for a webhook may be lost: followers of one resource share its polls. Each poll
- * decides when the next is due, and the budget's class `poll` bounds the cost.
+ * Creates a poller of followed resources, because a webhook may be lost. Followers of one resource share its
+ * polls. Each poll decides when the next is due, and the budget's class `poll` bounds the cost.
  */
 export function createPoller({
   clock,
@@ -55,11 +57,11 @@ export function createPoller({
     all: number;
     /** The number of followers of each id. */
     ids: Map<string, number>;
-    /** The time of the next poll; null where none is scheduled. */
+    /** The time of the next poll; null if none is scheduled. */
     at: Date | null;
     cancel: (() => void) | null;
     polling: Promise<void> | null;
-    /** Whether another poll was due during the one under way. */
+    /** Whether another poll became due during the one under way. */
     isDueAgain: boolean;
     isChanged: boolean;
   }
@@ -108,7 +110,7 @@ export function createPoller({
     target.polling = slices[resource]
       .poll(tenant, pollTargets)
       .catch((error: unknown) => {
-        // What has changed was not read.
+        // The change was not read, so it stays to be read.
         if (isChanged) target.isChanged = true;
         if (error instanceof RateLimitError) return plusMs(clock.now(), error.retryAfterSeconds * 1_000);
         if (!isRetryable(error)) onFault(error);

@@ -1,29 +1,32 @@
 import { RateLimitError } from '../kernel/errors.ts';
 
-/** The error of a request that the service's budget, or the service itself, has not let through. */
+/** The error of a request that the service's budget, or the service itself, has refused. */
 export function serviceLimit(limit: string, retryAfterSeconds: number): RateLimitError {
   return new RateLimitError(limit, retryAfterSeconds, { isOfService: true });
 }
 
-/** A 429. `window`: the window is used up, so all requests wait; `operation`: a limit of this operation alone. */
+/**
+ * A 429. `window`: the window is used up, so all requests wait. `operation`: this operation has a limit of
+ * its own.
+ */
 export interface Refusal {
   readonly scope: 'window' | 'operation';
-  /** The pause until the limit has room. */
+  /** The pause until the limit has room again. */
   readonly ms: number;
 }
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The pause where the answer names none. */
+/** The pause if the answer names none. */
 const DEFAULT_PAUSE_MS = 5_000;
 /** The shortest pause: a wrong 0 would repeat requests without end. */
 const MIN_PAUSE_MS = 1_000;
-/** The longest pause: after a wrong year nobody would look for the outcome of a request. */
+/** The longest pause: without it a wrong year would stop every lookup of an outcome. */
 const MAX_PAUSE_MS = 60 * 60_000;
 
 /**
- * Reads a 429. The document (section 8) does not show its form, so the usual headers are read as far as they are there.
- * The window's limit cannot last longer than a window; and where some of it remains, another limit has refused.
+ * Reads a 429. The document (section 8) does not show its form, so this reads any of the usual headers. The
+ * window's limit cannot last longer than a window; if some of it remains, another limit has refused.
  */
 export function readRefusal(headers: Headers, { now, windowMs }: { now: Date; windowMs: number }): Refusal {
   const namedMs = retryAfterMs(headers, now);
@@ -37,18 +40,21 @@ function bounded(ms: number): number {
   return Math.min(MAX_PAUSE_MS, Math.max(MIN_PAUSE_MS, ms));
 }
 
-/** The time until the window has room, where an answer says that it is used up; null where it does not. */
+/** The time until the window has room, if an answer says that it is used up; null otherwise. */
 export function readExhaustion(headers: Headers, windowMs: number): number | null {
   return numberOf(headers['ratelimit-remaining']) === 0 ? resetMs(headers, windowMs) : null;
 }
 
-/** The time until the window is reset. A longer one belongs to another limit, or is an instant rather than seconds. */
+/**
+ * The time until the window is reset. A longer time belongs to another limit, or is an instant instead of
+ * seconds.
+ */
 function resetMs(headers: Headers, windowMs: number): number | null {
   const seconds = numberOf(headers['ratelimit-reset']);
   return seconds !== null && seconds * 1_000 <= windowMs ? seconds * 1_000 : null;
 }
 
-/** The pause that `Retry-After` names, in seconds or as a date by the service's clock; null where there is none. */
+/** The pause in `Retry-After`, in seconds or as a date by the service's clock; null without that header. */
 function retryAfterMs(headers: Headers, now: Date): number | null {
   const text = headers['retry-after'];
   const seconds = numberOf(text);

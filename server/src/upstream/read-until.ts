@@ -1,6 +1,6 @@
 import { LARGEST_PAGE } from './stable-list.ts';
 
-/** The largest number of pages that are read to find a resource in doubt. */
+/** The most pages that are read to find a resource in doubt. */
 const MAX_PAGES = 10;
 
 /** The items of a list that were read, without duplicates, in the list's order. */
@@ -11,9 +11,10 @@ export interface PagesRead<Item> {
 }
 
 /**
- * Reads a list by `limit` and `offset`, page by page to its end, or to items that are older than `since`, ten pages at
- * most. The document gives no order: only dates show that the rest is older still. Null where a page cannot be read.
- * @throws what `fetchPage` throws
+ * Reads a list by `limit` and `offset`, page by page to its end, or to items that are older than `since`, ten
+ * pages at most. The document defines no order: only dates show that the rest is older still. Null if a page
+ * cannot be read.
+ * @throws errors of `fetchPage`
  */
 export async function readPagesUntil<Item>({
   fetchPage,
@@ -22,15 +23,15 @@ export async function readPagesUntil<Item>({
   since,
 }: {
   /**
-   * Reads a page by its query string. `length` counts all its items, including unreadable ones. `total`: the length of
-   * the list, null where the service does not give it.
+   * Reads a page by its query string. `length` counts all its items, including unreadable ones. `total`: the
+   * length of the list; null if the service does not report it.
    */
   fetchPage: (
     page: string,
   ) => Promise<{ items: readonly Item[]; length: number; total: number | null } | null>;
   idOf: (item: Item) => string;
   dateOf: (item: Item) => Date | null;
-  /** Called after each page, for an answer measures the service's clock. */
+  /** Called after each page, because each answer measures the service's clock. */
   since: () => Date;
 }): Promise<PagesRead<Item> | null> {
   const known = new Map<string, Item>();
@@ -41,7 +42,7 @@ export async function readPagesUntil<Item>({
     for (const item of page.items) known.set(idOf(item), item);
     offset += page.length;
     const items = [...known.values()];
-    // The total of a full page may be the page's own.
+    // The total of a full page may be the number of items on that page.
     const isAtEnd =
       page.total === null ? page.length === 0 : page.length < LARGEST_PAGE && known.size >= page.total;
     if (isAtEnd || reachesBefore(items.map(dateOf), since())) return { items, complete: true };
@@ -56,7 +57,7 @@ export function reachesBefore(dates: readonly (Date | null)[], since: Date): boo
   return isNewestFirst(dates) && dates.some((date) => date !== null && date < since);
 }
 
-/** Whether dates are in descending order; not where they are all equal, which shows no order. */
+/** Whether dates are in descending order. Equal dates show no order, so they are not. */
 export function isNewestFirst(dates: readonly (Date | null)[]): boolean {
   const isDescending = dates.every(
     (date, index) => date !== null && (index === 0 || dates[index - 1]! >= date),

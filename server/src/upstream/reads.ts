@@ -18,7 +18,7 @@ import {
 export interface Read {
   readonly status: number;
   readonly body: unknown;
-  /** The time of the request: the answer is at least as new as that. */
+  /** The time of the request. The answer is at least as new. */
   readonly at: Date;
   /** Whether this is the last known answer, because the service could not give a newer one. */
   readonly stale: boolean;
@@ -28,27 +28,32 @@ export interface ReadOptions {
   readonly requestOptions: RequestOptions;
   /** The age up to which a cached answer suffices. */
   readonly maxAgeMs: number;
-  /** Sends a request even where one is under way, which may have begun before the event that is to be verified. */
+  /**
+   * Sends a request even if another is under way, because that may have begun before the event that is to be
+   * verified.
+   */
   readonly isOwnRequest?: boolean;
 }
 
 /** Cached and coalesced GETs, which cost the budget as little as possible. */
 export interface Reads {
   /**
-   * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for `maxAgeMs`.
-   * Where the budget is spent, the service fails or a proxy answers for it, the last known answer is returned with
-   * `stale: true`, if there is one and it is no refusal. Answers are shared: they must not be changed.
+   * Reads a path. Concurrent reads of one environment and path share one request, and an answer is cached for
+   * `maxAgeMs`. If the budget is spent, the service fails or a proxy answers for it, the last known answer is
+   * returned with `stale: true`, unless there is none or it is a refusal. Answers are shared: they must not
+   * be changed.
    * @throws RateLimitError, UpstreamFault
    */
   get(environment: Environment, path: `/v1/${string}`, options: ReadOptions): Promise<Read>;
   /**
-   * Invalidates an environment's reads after a write, those below `path` alone where the write changes nothing else: an
-   * answer whose request began before it is never fresh again. It stays as the last known answer.
+   * Invalidates an environment's reads after a write, or only those below `path` if the write changes nothing
+   * else: an answer whose request began before the write is never fresh again. It stays as the last known
+   * answer.
    */
   forget(environment: Environment, path?: `/v1/${string}`): void;
 }
 
-/** The source of an answer, for the metrics; `shared`: the request of another caller that was under way. */
+/** The source of an answer, for the metrics. `shared`: another caller's request that was under way. */
 export type ReadSource = 'upstream' | 'shared' | 'memory' | 'stale';
 
 /** The limits of the cache. An answer counts a byte for each character of its JSON text. */
@@ -63,7 +68,7 @@ interface CachedAnswer {
   readonly status: number;
   readonly body: unknown;
   readonly at: Date;
-  /** The number of writes that concern it when the reading began. */
+  /** The number of relevant writes when the read began. */
   readonly writes: number;
   /** The length of the body's JSON text, in characters. */
   readonly jsonLength: number;
@@ -90,12 +95,12 @@ export function createReads({
 }): Reads {
   const cache = createLRUCache<CachedAnswer>(bytes, (answer) => answer.jsonLength, entries);
   const flights = new Map<string, Flight>();
-  /** The number of writes, by environment and by the path below which they change anything. */
+  /** The number of writes, by environment and by the path below which they changed anything. */
   const writeCounts = new Map<string, number>();
 
   /**
-   * Caches an answer, never in place of a later one: two requests for one path may cross where a write came between
-   * them. One from before the clock was set back is no later one.
+   * Caches an answer, but never in place of a later one: two requests for one path may cross if a write came
+   * between them. An answer from before the clock was set back does not count as later.
    */
   function cacheAnswer(key: string, answer: CachedAnswer): void {
     const cached = cache.peek(key);
@@ -105,8 +110,8 @@ export function createReads({
   }
 
   /**
-   * Whether an answer is from after the last write and younger than `maxAgeMs`. One from before the clock was set back is
-   * not fresh.
+   * Whether an answer is newer than the last write and younger than `maxAgeMs`. An answer from before the
+   * clock was set back is not fresh.
    */
   function isFresh({ at, writes }: CachedAnswer, maxAgeMs: number, now: Date, writesNow: number): boolean {
     const ageMs = now.getTime() - at.getTime();
@@ -133,7 +138,7 @@ export function createReads({
       .then(({ status, body }) => {
         if (!isAnswer({ status, body })) throw unreadable(String(status));
         const read = { status, body, at, writes, jsonLength: jsonLengthOf(body) };
-        // A page says nothing about what is known, nor about the next request.
+        // A proxy's page says nothing about the resource, nor about the next request.
         if (!isPage(path, read)) cacheAnswer(key, read);
         return read;
       })
@@ -150,7 +155,7 @@ export function createReads({
       const key = `${environment} ${path}`;
       const toRead = ({ status, body, at }: CachedAnswer, source: ReadSource): Read => {
         onRead?.(requestOptions.priority, source);
-        // A payer reads no words of the service; those of its answers are a merchant's.
+        // A payer reads no words of the service, because they are meant for the merchant.
         const read = isOfPayers(requestOptions.priority) && status >= 300 ? withoutWords(body) : body;
         return { status, body: read, at, stale: source === 'stale' };
       };
@@ -172,11 +177,11 @@ export function createReads({
           return toRead(read, shared ? 'shared' : 'upstream');
         } catch (error) {
           const hadNoSlot = error instanceof RateLimitError;
-          // The shared request was not sent; one of a more important class, or of other payers, may be.
+          // The shared request was not sent; a request of a more important class, or of other payers, may be.
           if (shared && (hadNoSlot || isCircuitOpen(error)) && mayPass(requestOptions, shared.requestOptions))
             continue;
           const lastKnown = hadNoSlot || error instanceof UpstreamFault ? cache.get(key) : null;
-          // A refusal of then says nothing about now: the resource may exist by now.
+          // An earlier refusal says nothing about now: the resource may exist by now.
           if (!lastKnown || !isSuccess(lastKnown)) throw error;
           return toRead(lastKnown, 'stale');
         }
@@ -189,7 +194,10 @@ export function createReads({
   };
 }
 
-/** Whether the answer to a read shows a resource or refuses it: a redirect does neither, nor does a success without JSON. */
+/**
+ * Whether the answer to a read shows a resource or refuses it. A redirect does neither, nor does a success
+ * without JSON.
+ */
 function isAnswer({ status, body }: Pick<Read, 'status' | 'body'>): boolean {
   return isSuccess({ status }) ? body !== null : status >= 400;
 }
@@ -200,7 +208,7 @@ function isPage(path: string, read: Pick<Read, 'status' | 'body'>): boolean {
   return source === 'proxy' || (source === 'missing' && messageOf(read.body) === null);
 }
 
-/** The levels of the deepest answer that is read; the document's have six. */
+/** The deepest nesting of an answer that is read; the document's answers have six levels. */
 const MAX_LEVELS = 500;
 
 /** The length of an answer's JSON text. @throws UpstreamFault where it is nested too deep */
@@ -218,7 +226,10 @@ function isCircuitOpen(error: unknown): boolean {
   return error instanceof UpstreamFault && error.kind === 'circuit_open';
 }
 
-/** Whether a request may be sent where another was not: it is of a more important class, or of other payers. */
+/**
+ * Whether a request may be sent after another one could not be: it is of a more important class, or of other
+ * payers.
+ */
 function mayPass(own: RequestOptions, other: RequestOptions): boolean {
   if (own.priority !== other.priority) return rank(own.priority) < rank(other.priority);
   return own.subject?.token !== other.subject?.token || own.subject?.network !== other.subject?.network;

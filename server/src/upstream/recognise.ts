@@ -1,32 +1,36 @@
 import { plusMs } from '../kernel/clock.ts';
 
-/** The margin around a window beyond which a date is another request's, by any clock and in any time zone. */
+/**
+ * The margin around a window. A date beyond it belongs to another request, by any clock and in any time zone.
+ */
 export const CLOCK_MARGIN_MS = 26 * 60 * 60_000;
 
 /** The time around a request in which the service dates its resource, by its clock or by ours. */
 export interface TimeWindow {
   readonly beforeMs: number;
   readonly afterMs: number;
-  /** The distance outside the window at which a date may still be the request's, by a wrong clock. */
+  /** The distance outside the window at which a date may still belong to the request, by a wrong clock. */
   readonly marginMs: number;
 }
 
-/** A window whose dates may come from a clock that is far from ours. */
+/** A window for dates that may come from a clock far from ours. */
 export function windowOf({ beforeMs, afterMs }: Omit<TimeWindow, 'marginMs'>): TimeWindow {
   return { beforeMs, afterMs, marginMs: CLOCK_MARGIN_MS };
 }
 
-/** The date back to which a list has to be read: the resource of a request begun at `begunAt` is not older. */
+/**
+ * The date back to which a list has to be read: the resource of a request that began at `begunAt` is not
+ * older.
+ */
 export function earliestOf(begunAt: Date, { beforeMs, marginMs }: TimeWindow): Date {
   return plusMs(begunAt, -beforeMs - marginMs);
 }
 
 /**
- * The result of looking for the resource that a request has made. `items` are the resources that may be it.
- * - `one`: it is this one.
- * - `none`: there is none, and the list was read back to the window.
- * - `unclear`: the list was not, there are several, another request may have made it, or its date does not show that it
- *   came after the request.
+ * The result of looking for the resource that a request has made. `items` are the candidates. `one`: it is
+ * this one. `none`: there is none, and the list was read back to the window. `unclear`: the list was not read
+ * so far, there are several candidates, another request may have made it, or its date does not show that it
+ * came after the request.
  */
 export type Recognition<Item> =
   | { readonly kind: 'one'; readonly items: readonly [Item] }
@@ -36,10 +40,10 @@ export type Recognition<Item> =
 type Reason = 'incomplete' | 'several' | 'rival' | 'undated' | 'clock';
 
 /**
- * Recognises the resource of a request whose answer was lost, among those of the service's list that match what was
- * sent. A resource that is dated far from the request, or that another request has made, is not it. Of several none is
- * taken, unless they are interchangeable: then there may be one more for each of the other lost requests, and the last
- * is taken. Pure.
+ * Recognizes the resource of a request whose answer was lost, among the resources in the service's list that
+ * match the request. A resource that is dated far from the request, or that another request has made, does
+ * not count. Of several candidates none is taken, unless they are interchangeable: then each of the other
+ * lost requests may have made one more, and the last is taken. Pure.
  */
 export function recognise<Item>({
   items,
@@ -53,7 +57,7 @@ export function recognise<Item>({
   complete,
 }: {
   items: readonly Item[];
-  /** The id of an item; a resource that comes several times counts once. */
+  /** The id of an item; a resource that appears several times counts once. */
   idOf: (item: Item) => string;
   dateOf: (item: Item) => Date | null;
   begunAt: Date;
@@ -62,9 +66,11 @@ export function recognise<Item>({
   claimed: ReadonlySet<string>;
   /** Whether another request, whose outcome is unknown, may have made an item. */
   hasRival: (item: Item) => boolean;
-  /** The number of other lost requests for the same; undefined where the items are not interchangeable. */
+  /**
+   * The number of other lost requests with the same input; undefined if the items are not interchangeable.
+   */
   interchangeable?: number;
-  /** Whether the list has every item that is as new as the window. */
+  /** Whether the list contains every item that is as new as the window. */
   complete: boolean;
 }): Recognition<Item> {
   const candidates = new Map<string, { item: Item; timing: Timing }>();
@@ -81,7 +87,7 @@ export function recognise<Item>({
     reason,
     items: found.map(({ item }) => item),
   });
-  // An incomplete list may lack another candidate, which matters where the candidates are not interchangeable.
+  // An incomplete list may lack another candidate, which matters unless the candidates are interchangeable.
   if (!complete && (!last || interchangeable === undefined)) return unclear('incomplete');
   if (!last) return { kind: 'none', items: [] };
   if (found.length > 1 + (interchangeable ?? 0)) return unclear('several');

@@ -1,8 +1,8 @@
 import { readCents, readRecord } from '../kernel/lenient-json.ts';
 
 /**
- * Cuts the answer to a page down to the `limit` and `offset` of its path. A service that ignores them sends its whole list: thousands
- * of rows, and each would be merged, cached and shown.
+ * Cuts a page down to the `limit` and `offset` of its path. A service that ignores them sends its whole list:
+ * thousands of rows, which would all be merged, cached and shown.
  */
 export function requestedPage(path: string, body: unknown): unknown {
   const query = new URLSearchParams(path.split('?')[1]);
@@ -13,7 +13,7 @@ export function requestedPage(path: string, body: unknown): unknown {
   const record = readRecord(body) ?? {};
   if (!Object.values(record).some(isLong)) return body;
   const total = readCents(record.total);
-  // A list that lacks as many as were to be skipped has skipped them.
+  // If the service has skipped as many items as requested, the list lacks that many.
   const startOf = (list: unknown[]) => (total !== null && list.length === total - offset ? 0 : offset);
   const cut = Object.entries(record).map(([name, value]) =>
     isLong(value) ? [name, value.slice(startOf(value), startOf(value) + limit)] : [name, value],

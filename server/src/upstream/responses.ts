@@ -13,7 +13,8 @@ import { readRecord, readText } from '../kernel/lenient-json.ts';
 import { createRedaction } from './secrets.ts';
 import { NOT_JSON, type UpstreamAnswer, UpstreamFault } from './upstream.ts';
 
-// The meaning of the service's answers, and the errors of callers where there is none: the same in every slice.
+// The meaning of the service's answers, and the errors for callers if there is no answer: the same in every
+// slice.
 
 type Refusal = Pick<UpstreamAnswer, 'status' | 'body'>;
 
@@ -22,9 +23,9 @@ export function isSuccess({ status }: Pick<UpstreamAnswer, 'status'>): boolean {
 }
 
 /**
- * The service's message of a refusal (the document's section 7), bounded in length. Callers read it, payers among them,
- * so the secret that was sent is left out, and any text that may be a key or an address of the service. Null where the
- * service gives none.
+ * The message of the service's refusal (the document's section 7), bounded in length. Callers read it, payers
+ * among them, so it leaves out the secret that was sent, and any text that may be a key or an address of the
+ * service. Null if the service gives none.
  */
 export function messageOf(body: unknown, { secret = '' }: { secret?: string } = {}): string | null {
   const message = readRecord(body)?.error;
@@ -34,15 +35,16 @@ export function messageOf(body: unknown, { secret = '' }: { secret?: string } = 
 }
 
 /**
- * Whether the service says that there is no such resource: with a message (the document's section 7), which the page of a
- * proxy in front of it has not.
+ * Whether the service says that there is no such resource. Its answer has a message (the document's section
+ * 7); the page of a proxy has none.
  */
 export function saysNotFound({ status, body }: Refusal): boolean {
   return status === 404 && messageOf(body) !== null;
 }
 
 /**
- * The statuses after which certainly nothing was done. 408, a 3xx and unregistered ones (a proxy's 499) do not say so.
+ * The statuses after which certainly nothing was done. 408, a 3xx and unregistered statuses (a proxy's 499)
+ * do not say so.
  */
 const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
   ...[400, 401, 402, 403, 404, 405, 406, 407, 409, 410, 411, 412, 413, 414, 415, 416, 417, 418],
@@ -52,8 +54,9 @@ const CERTAIN_REFUSALS: ReadonlySet<number> = new Set([
 const NO_CONTENT = 204;
 
 /**
- * Asserts that an answer settles a request which must not be made twice: a success without an error message and without
- * `success: false`, which is empty only where its status says so, or a certain refusal.
+ * Asserts that an answer settles a request which must not be made twice: it is a certain refusal, or a
+ * success without an error message and without `success: false`. A success may be empty only if its status
+ * says so.
  * @throws UpstreamFault
  */
 export function assertConclusive({ status, body }: Refusal): void {
@@ -67,7 +70,7 @@ export function assertConclusive({ status, body }: Refusal): void {
 
 const REFUSED = { retryable: false, moneyMayHaveMoved: false };
 
-/** The error of a refusal in general. `permissions`: any one of them would have sufficed. */
+/** The error for a refusal in general. `permissions`: any one of them would have sufficed. */
 export function refusalOf(
   { status, body }: Refusal,
   { permissions = [], secret = '' }: { permissions?: readonly string[]; secret?: string } = {},
@@ -75,7 +78,7 @@ export function refusalOf(
   if (status === 401)
     return new UpstreamError('The payments service does not accept the key of this server', REFUSED);
   const message = messageOf(body, { secret });
-  // A page without the service's message is that of a proxy.
+  // A page without the service's message comes from a proxy.
   if (status === 403)
     return message === null ? toUpstreamError(notReached(status)) : new PermissionError(message, permissions);
   return new UpstreamError(
@@ -85,8 +88,9 @@ export function refusalOf(
 }
 
 /**
- * The error of a refused input, with the service's message; with the field, or what is inside it, where the message begins with
- * its name. `renamed`: the fields that have another name in the request, by that name.
+ * The error for a refused input, with the service's message. If the message begins with the name of a field,
+ * or of a member inside it, the error names that field. `renamed`: the service's names of fields that have
+ * another name in the request.
  */
 export function invalidInput(
   text: string | null,
@@ -111,14 +115,17 @@ export function keyUsed(message: string | null): IdempotencyError {
   return new IdempotencyError(message ?? 'This idempotency key was used before with another input');
 }
 
-/** Whether a 409 is about the key. Where the service gives no code, the message says so: the words of other refusals name none. */
+/**
+ * Whether a 409 is about the key. If the service gives no code, the message decides: only a refusal about the
+ * key mentions one.
+ */
 export function isKeyConflict(answer: Pick<UpstreamAnswer, 'body' | 'headers'>): boolean {
   return isRefusedWith(answer, 'IDEMPOTENCY_CONFLICT', /idempoten/i);
 }
 
 /**
- * The error of a refused creation. `fields` are the members of the input, `missing` is the resource that a 404 is about, and
- * `conflict` is the meaning of a 409 that is not about the key.
+ * The error for a refused creation. `fields` are the members of the input, `missing` is the resource that a
+ * 404 is about, and `conflict` is the meaning of a 409 that is not about the key.
  */
 export function refusalOfCreation(
   answer: UpstreamAnswer,
@@ -139,12 +146,14 @@ export function refusalOfCreation(
   return isKeyConflict(answer) ? keyUsed(message) : conflict(message);
 }
 
-/** The code of a refusal, `X-Error-Code`, which a service of this project's own sends; undefined where there is none. */
+/**
+ * The code of a refusal, `X-Error-Code`, which this project's own service sends; undefined if there is none.
+ */
 export function errorCodeOf({ headers }: Pick<UpstreamAnswer, 'headers'>): string | undefined {
   return headers['x-error-code'];
 }
 
-/** Whether a refusal has this code, or where it has none, whether the words of its message say so. */
+/** Whether a refusal has this code, or, if it has no code, whether the words of its message say so. */
 export function isRefusedWith(
   { body, headers }: Pick<UpstreamAnswer, 'body' | 'headers'>,
   code: ErrorCode,
@@ -154,15 +163,18 @@ export function isRefusedWith(
   return given === undefined ? words.test(messageOf(body) ?? '') : given === code;
 }
 
-/** The service has no such endpoint, as it has shown. */
+/** The service has shown that it lacks this endpoint. */
 export class MissingEndpointError extends UpstreamError {}
 
-/** The error of an endpoint that the service does not have; `what` is its purpose: `deleting products`. */
+/** The error for an endpoint that the service lacks; `what` is its purpose: `deleting products`. */
 export function noEndpoint(what: string): UpstreamError {
   return new MissingEndpointError(`The payments service has no endpoint for ${what}`, REFUSED);
 }
 
-/** The refusal of what the service has no operation for, or none that is known; `what` begins a sentence: `Refunding`. */
+/**
+ * The refusal of an action for which the service has no known operation; `what` begins a sentence:
+ * `Refunding`.
+ */
 export function notOffered(what: string): UnavailableError {
   return new UnavailableError(
     'NOT_OFFERED',
@@ -170,7 +182,10 @@ export function notOffered(what: string): UnavailableError {
   );
 }
 
-/** Waits for a read, and calls what it is about not offered where it found no endpoint. @throws UnavailableError, and what `read` throws */
+/**
+ * Waits for a read, and refuses its subject as not offered if the endpoint is missing. @throws
+ * UnavailableError, errors of `read`
+ */
 export async function withNotOffered<Value>(what: string, read: Promise<Value>): Promise<Value> {
   return read.catch((error: unknown) => {
     throw error instanceof MissingEndpointError ? notOffered(what) : error;
@@ -185,7 +200,7 @@ export function isNotImplemented(error: unknown): boolean {
   return error instanceof UpstreamFault && error.kind === 'server_error' && error.detail === '501';
 }
 
-/** The fault of an answer that a proxy has given in place of the service, which certainly has done nothing. */
+/** The fault of an answer that a proxy has given instead of the service, which certainly has done nothing. */
 export function notReached(status: number): UpstreamFault {
   return new UpstreamFault('unreachable', 'no', String(status));
 }
@@ -200,15 +215,19 @@ export function unreadable(detail: string | null = null): UpstreamFault {
 }
 
 /**
- * Whether an error says nothing of the resource because the service is not there for the moment: it was not asked, it did not
- * answer, it failed, or a page stood in its place. An answer in JSON that has another form is the service's own.
+ * Whether an error says nothing of the resource because the service is unavailable for the moment: it was not
+ * asked, it did not answer, it failed, or a proxy's page came instead. JSON in another form is the service's
+ * own answer.
  */
 export function isOutage(error: unknown): error is Error {
   if (error instanceof UpstreamFault) return error.kind !== 'unreadable' || error.detail === NOT_JSON;
   return isRetryable(error);
 }
 
-/** Whether the service was not asked or did not answer: the last known answer may stand in, and a retry may succeed. */
+/**
+ * Whether the service was not asked or did not answer: the last known answer may stand in, and a retry may
+ * succeed.
+ */
 export function isRetryable(error: unknown): error is Error {
   return (
     error instanceof RateLimitError ||
@@ -217,17 +236,20 @@ export function isRetryable(error: unknown): error is Error {
   );
 }
 
-/** Whether an error says nothing about the resource: retryable, a refusal (also for want of a permission), or a missing endpoint. */
+/**
+ * Whether an error says nothing about the resource: it is retryable, a refusal (also for lack of a
+ * permission), or a missing endpoint.
+ */
 export function isInconclusive(error: unknown): error is Error {
   return isRetryable(error) || error instanceof UpstreamError || error instanceof PermissionError;
 }
 
-/** The error of a request that was certainly not done, and may be tried again. */
+/** The error of a request that was certainly not done, and may be retried. */
 export function toUpstreamError(fault: UpstreamFault): UpstreamError {
   return new UpstreamError(fault.message, RETRYABLE);
 }
 
-/** The error where the service cannot be asked and an older answer does not suffice. */
+/** The error for a caller if the service cannot be reached and an older answer does not suffice. */
 export function cannotAsk(): UpstreamError {
   return new UpstreamError('The payments service cannot be asked now', RETRYABLE);
 }

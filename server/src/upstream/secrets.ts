@@ -1,22 +1,28 @@
 import { readRecord } from '../kernel/lenient-json.ts';
 
-// The words of the service, without what nobody may read: a service may echo a request, with its key, in an error.
+// The redaction of the service's texts: a service may echo a request, with its key, in an error.
 
 /** Removes the configured secrets from texts, by their value. */
 export interface Redaction {
-  /** Removes them from a text, in whichever encoding they are. */
+  /** Removes the secrets from a text, in whichever encoding they are. */
   text(text: string): string;
-  /** Removes them from each text of a body that was parsed from `source`, the names of its members too. */
+  /**
+   * Removes the secrets from each text of a body that was parsed from `source`, also from the names of its
+   * members.
+   */
   json(value: unknown, source: string): unknown;
 }
 
-/** The beginnings of keys and secrets that tell nothing. */
+/** The beginnings of keys and secrets that reveal nothing. */
 const PUBLIC_PREFIX = /^(?:ps_(?:live|test)_|whsec_)/;
 /** The shortest part of a secret that is removed, in bytes. */
 const MIN_PART = 12;
 const MASK = '…';
 
-/** Creates the redaction of the secrets that a facade is configured with: its keys of the service, and those of its webhooks. */
+/**
+ * Creates the redaction of a facade's configured secrets: its keys of the service, and the secrets of its
+ * webhooks.
+ */
 export function redactionOf({
   keys,
   webhookSecrets,
@@ -36,7 +42,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
   const parts = [...needles.keys()];
   const pattern = new RegExp(`(?=(${alternatives.join('|')}))`, 'g');
 
-  /** The places of a normal text that are within a part of a secret. */
+  /** The ranges of a normal text that contain a part of a secret. */
   function hits(normal: string): { from: number; to: number }[] {
     return [...normal.matchAll(pattern)].flatMap(({ index, 1: part }) =>
       needles.get(part!)!.flatMap(({ text, at, min }) => {
@@ -49,7 +55,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
     );
   }
 
-  /** Masks the words of a text that hold a part of a secret, as a view of the text shows it. */
+  /** Masks the words of a text that contain a part of a secret, as a view of the text shows it. */
   function masked(text: string, { chars, placeOf, endOf }: View): string {
     const found = hits(normalize(chars));
     if (found.length === 0) return text;
@@ -62,7 +68,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 
   function redact(text: string): string {
     let rest = masked(text, { chars: text, placeOf: (at) => at, endOf: (at) => at });
-    // What is encoded once more, or broken by spaces, is read as it would be decoded.
+    // A text that is encoded once more, or broken by spaces, is searched in its decoded form.
     if (HAS_ESCAPE.test(rest)) rest = masked(rest, decodedOf(rest));
     if (/[\s:]/.test(rest)) rest = masked(rest, withoutSpaces(rest));
     return rest;
@@ -77,7 +83,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
     );
   }
 
-  /** Whether a text may hold a part of a secret: nearly none does, and a search for each part is quick. */
+  /** Whether a text may contain a part of a secret: nearly none does, and this search is quick. */
   function mayHold(source: string): boolean {
     if (HAS_ESCAPE.test(source)) return true;
     const normal = normalize(source);
@@ -90,7 +96,7 @@ export function createRedaction(secrets: readonly string[]): Redaction {
 const SHORTEST = 4;
 const MAX_NESTING = 64;
 
-/** The text of a secret that has to be removed: itself, and the bytes that a webhook secret stands for. */
+/** The forms of a secret that are removed: its text, and the bytes that a webhook secret encodes. */
 function formsOf(secret: string): string[] {
   const own = secret.replace(PUBLIC_PREFIX, '');
   if (own.length < SHORTEST) return [];
@@ -98,7 +104,9 @@ function formsOf(secret: string): string[] {
   return bytes && bytes.length >= MIN_PART ? [own, bytes.toString('latin1')] : [own];
 }
 
-/** The encodings of a text, each as a normal text: as it is, hex, and base64 wherever in a longer text it stands. */
+/**
+ * The encodings of a text, each as a normal text: plain, hex, and base64 at each offset within a longer text.
+ */
 function encodingsOf(form: string): { text: string; min: number }[] {
   const bytes = /^[\x20-\x7e]*$/.test(form) ? Buffer.from(form) : Buffer.from(form, 'latin1');
   const size = Math.min(MIN_PART, bytes.length);
@@ -107,14 +115,14 @@ function encodingsOf(form: string): { text: string; min: number }[] {
     { text: bytes.toString('hex'), min: size * 2 },
     ...[0, 1, 2].map((before) => {
       const whole = Buffer.concat([Buffer.alloc(before), bytes]).toString('base64');
-      // The first and the last characters depend on what stands beside it.
+      // The first and the last characters depend on the neighboring bytes.
       const text = whole.replace(/=+$/, '').slice(Math.ceil((before * 4) / 3), -1);
       return { text, min: Math.min(text.length, Math.ceil((size * 4) / 3) - 2) };
     }),
   ].map(({ text, min }) => ({ text: normalize(text), min }));
 }
 
-/** Adds the parts of a text by which it is found: each stretch of its least length contains one of them. */
+/** Adds the parts of a text by which it is found: each stretch of the least length contains one of them. */
 function addNeedles(needles: Map<string, { text: string; at: number; min: number }[]>, form: string): void {
   for (const { text, min } of encodingsOf(form)) {
     const size = Math.max(1, Math.floor((min + 1) / 2));
@@ -125,7 +133,7 @@ function addNeedles(needles: Map<string, { text: string; at: number; min: number
   }
 }
 
-/** The form in which texts are compared: without case, and with one alphabet of base64. */
+/** The form in which texts are compared: in one case, and with one alphabet of base64. */
 function normalize(text: string): string {
   return text
     .replace(/[A-Z]/g, (letter) => letter.toLowerCase())
@@ -133,11 +141,11 @@ function normalize(text: string): string {
     .replaceAll('_', '/');
 }
 
-/** A reading of a text: its characters, and the place of each in the text. */
+/** A view of a text: its characters, and the place of each in the text. */
 interface View {
   chars: string;
   placeOf(at: number): number;
-  /** The place in the text behind the character before one. */
+  /** The place in the text where the character before `at` ends. */
   endOf(at: number): number;
 }
 
@@ -155,7 +163,7 @@ const HAS_ESCAPE = /%[0-9a-f]{2}|\\[ux]|&#/i;
 const ESCAPE =
   /%(?:25)*([0-9a-f]{2})|\\+u00([0-9a-f]{2})|\\+x([0-9a-f]{2})|&#x0*([0-9a-f]{2});?|&#0*(\d{2,3});?/gi;
 
-/** A text without its escapes: of URLs, of JSON, of JavaScript and of HTML, also where each is escaped again. */
+/** The view of a text without its escapes: of URLs, JSON, JavaScript and HTML, also nested ones. */
 function decodedOf(text: string): View {
   let chars = '';
   const places: number[] = [];
@@ -180,10 +188,10 @@ function decodedOf(text: string): View {
 
 // ── Payers ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The words that a payer reads in the place of the service's: those may name anything. */
+/** The words that a payer reads instead of the service's, which may reveal anything. */
 const FOR_PAYERS = 'The payments service refuses this';
 
-/** The body of an answer as a payer may read of it: a refusal says that it is one, and nothing in the service's own words. */
+/** The body of an answer for a payer: a refusal says that it is one, without the service's own words. */
 export function withoutWords(body: unknown): unknown {
   const record = readRecord(body);
   return typeof record?.error === 'string' ? { ...record, error: FOR_PAYERS } : body;

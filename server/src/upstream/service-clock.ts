@@ -2,12 +2,15 @@ import { type Clock, plusMs } from '../kernel/clock.ts';
 import { CLOCK_MARGIN_MS } from './recognise.ts';
 import type { UpstreamAnswer } from './upstream.ts';
 
-/** The difference up to which two clocks count as one: the header has whole seconds, and an answer takes its time. */
+/**
+ * The difference up to which two clocks count as equal: the header has whole seconds, and an answer takes
+ * some time.
+ */
 const SAME_MS = 60_000;
 
 /** The clock of the service, as the `Date` header of its answers shows it. */
 export interface ServiceClock {
-  /** Notes an answer. */
+  /** Measures the clock by an answer. */
   note(answer: Pick<UpstreamAnswer, 'headers'>): void;
   /** The instant by the service's clock. */
   of(instant: Date): Date;

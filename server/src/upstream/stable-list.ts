@@ -1,27 +1,30 @@
 import { RateLimitError, UpstreamError, ValidationError } from '../kernel/errors.ts';
 import { createLRUCache } from '../kernel/lru-cache.ts';
 
-/** A page of a list of the service, newest first, as it stood when it was read. */
+/** A page of a list of the service, newest first, as it was when it was read. */
 export interface OffsetPage<Item> {
-  /** The items, with null in the place of one that cannot be read. */
+  /** The items, with null for one that cannot be read. */
   readonly items: readonly (Item | null)[];
   /** The length of the whole list. */
   readonly total: number;
-  /** Whether `total` is the length; false where the service does not report it, and this page shows no end. */
+  /** Whether `total` is the length. False if the service does not report it, and this page shows no end. */
   readonly isTotalKnown?: boolean;
   /** The time of the request. */
   readonly at: Date;
 }
 
-/** A filter that each item is tested with, for the service has none. */
+/** A filter that this server applies to each item, because the service has none. */
 export interface StableFilter<Item> {
-  /** Whether an item passes; left out, all do. */
+  /** Whether an item passes; by default all do. */
   readonly wants?: ((item: Item) => boolean) | undefined;
-  /** Whether an item ends the scan: no older one passes. */
+  /** Whether an item ends the scan, because no older item passes. */
   readonly isBeyond?: ((item: Item) => boolean) | undefined;
 }
 
-/** A range of a list, both bounds excluded: between the places `after` and `before`, the first `limit` or the last. */
+/**
+ * A range of a list between the places `after` and `before`, both excluded: the first `limit` items or the
+ * last.
+ */
 export interface StableRange<Item> extends StableFilter<Item> {
   readonly end: 'first' | 'last';
   readonly limit: number;
@@ -30,25 +33,26 @@ export interface StableRange<Item> extends StableFilter<Item> {
 }
 
 /**
- * A list that the service pages by `limit` and `offset` (the document's 2.1.6), read by stable places: an item's place
- * is its rank counted from the oldest, which a newer item does not change. A deletion lowers the places of newer items, so a
- * page that is read from one of these on may skip an item.
+ * A list that the service pages by `limit` and `offset` (the document's 2.1.6), read by stable places: an
+ * item's place is its rank counted from the oldest, which a newer item does not change. A deletion lowers the
+ * places of newer items, so a page after such a place may skip an item.
  */
 export interface StableOffsetList<Where, Item> {
   /**
    * Lists a range, newest first. `more`: there are other items in the direction of `end`.
-   * @throws what `fetchPage` throws; ValidationError for `after`, and for `last` without `before`, where the service does not
-   *   report where the list ends, and ten pages do not show it; RateLimitError where more than ten pages would have to be read:
-   *   what was read is cached, and a repeated call gets further
+   * @throws errors of `fetchPage`; ValidationError for `after`, and for `last` without `before`, where the
+   * service does not report where the list ends, and ten pages do not show it; RateLimitError where more than
+   * ten pages would have to be read: these are cached, and a repeated call gets further
    */
   list(
     where: Where,
     range: StableRange<Item>,
   ): Promise<{ items: { place: number; item: Item }[]; more: boolean }>;
   /**
-   * Finds the newest `limit` items that pass, reading `pages` pages at most. `complete`: the whole list was scanned, or
-   * `limit` items were found. Not `readable`: an item cannot be read, or is missing from its page.
-   * @throws what `fetchPage` throws
+   * Finds the newest `limit` items that pass, reading `pages` pages at most. `complete`: the whole list was
+   * scanned, or `limit` items were found. If not `readable`, an item cannot be read, or is missing from its
+   * page.
+   * @throws errors of `fetchPage`
    */
   find(
     where: Where,
@@ -76,21 +80,21 @@ export function createStableOffsetList<Where, Item extends object | number>({
   isCacheable,
   itemsBytes = ITEMS_BYTES,
 }: {
-  /** The key of a list and of its reader: cached items of one are never given to another. */
+  /** The key of a list and of its reader: cached items of one key are never given to another. */
   keyOf: (where: Where) => string;
   idOf: (item: Item) => string;
   fetchPage: (where: Where, page: { limit: number; offset: number }) => Promise<OffsetPage<Item>>;
-  /** Whether an item cannot change any more, so that it need not be read again. */
+  /** Whether an item can no longer change, so that it need not be read again. */
   isCacheable: (item: Item) => boolean;
   /** The memory of the cached items; the least recently used are evicted. */
   itemsBytes?: number;
 }): StableOffsetList<Where, Item> {
   interface KnownList {
-    /** A number that separates the items cached before the list was replaced from those cached since. */
+    /** A number that distinguishes the items cached before the list was replaced from those cached since. */
     readonly generation: number;
     total: number;
     isTotalKnown: boolean;
-    /** Whether the service reports `total`; otherwise it was counted by reading the whole list. */
+    /** Whether the service reports `total`; if not, it was counted by reading the whole list. */
     isReported: boolean;
     at: Date;
   }
@@ -122,7 +126,10 @@ export function createStableOffsetList<Where, Item extends object | number>({
       }
     }
 
-    /** Fetches a page. Without a reported total it also fetches all pages behind it: ranks are counted from the end. */
+    /**
+     * Fetches a page. Without a reported total it also fetches all pages behind it, because ranks are counted
+     * from the end.
+     */
     async function fetchToKnownEnd(offset: number) {
       const { total, isTotalKnown: isReported = true, at, items: first } = await fetchNext(offset);
       if (isReported) {
@@ -134,7 +141,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
       let isAtEnd = false;
       for (let next = offset + first.length; !isAtEnd && !isSpent(); ) {
         const page = await fetchNext(next);
-        // Leaves out what was seen: the list may have grown meanwhile, or the service may ignore the offset.
+        // Skips items that were seen: the list may have grown meanwhile, or the service may ignore the
+        // offset.
         const fresh = page.items.filter((item) => item === null || !seenIds.has(idOf(item)));
         items.push(...fresh);
         for (const id of idsOf(fresh)) seenIds.add(id);
@@ -153,8 +161,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
     }
 
     /**
-     * Whether the service's list is not the one that was read before: no item ever leaves a list, so the same list is
-     * no shorter and has the same items.
+     * Whether the service's list was replaced: no item ever leaves a list, so the same list is never shorter
+     * and still has its items.
      */
     function isReplaced(
       total: number,
@@ -177,12 +185,16 @@ export function createStableOffsetList<Where, Item extends object | number>({
       lists.set(key, isNewer ? { generation, ...read } : before);
     }
 
-    /** The item of a rank; null where it cannot be read, undefined where the list has none. `towards`: the next rank. */
+    /**
+     * The item of a rank; null if it cannot be read, undefined if the list has none. `towards`: the direction
+     * of the next rank.
+     */
     async function itemAt(rank: number, towards: 'older' | 'newer'): Promise<Item | null | undefined> {
       if (seen.has(rank)) return seen.get(rank);
       const cached = cache.get(cacheKeyOf(rank));
       if (cached !== undefined) return cached;
-      // The second try puts the item first: the list may have grown meanwhile, or a page be smaller than requested.
+      // The second attempt requests a page that begins with the item: the list may have grown meanwhile, or a
+      // page may be smaller than requested.
       for (const itemsBefore of [towards === 'older' ? 0 : LARGEST_PAGE - 1, 0]) {
         await read(Math.max(0, total() - rank - itemsBefore));
         if (seen.has(rank)) return seen.get(rank);
@@ -199,8 +211,8 @@ export function createStableOffsetList<Where, Item extends object | number>({
   return {
     async list(where, { end, limit, after, before, wants, isBeyond }) {
       const scan = openScan(where);
-      // Only the newest page shows new items, and a caller with a place wants older ones: its pages may be cached. Without a
-      // reported total, or for a place that is not known yet, the newest page is read first all the same.
+      // Only the newest page shows new items, and a caller with a place wants older ones, so its pages may be
+      // cached. Without a reported total, or for an unknown place, the newest page is still read first.
       if (after === undefined || !scan.known()?.isReported || after > scan.total() + 1) await scan.newest();
       if (scan.known()?.isTotalKnown === false) assertNeedsNoEnd({ end, after, before });
       const highest = after === undefined ? scan.total() : Math.min(after - 1, scan.total());
@@ -212,7 +224,7 @@ export function createStableOffsetList<Where, Item extends object | number>({
         more = found.length === limit && !wants;
         if (more) break;
         const item = await scan.itemAt(rank, end === 'first' ? 'older' : 'newer').catch((error: unknown) => {
-          // The page is complete; whether there is more remains unknown, so a next page is offered.
+          // The page is complete. Whether more items follow remains unknown, so a next page is offered.
           if (!(error instanceof RateLimitError) || found.length < limit) throw error;
           more = true;
         });
@@ -265,7 +277,10 @@ export function createStableOffsetList<Where, Item extends object | number>({
 const END_UNKNOWN = 'the payments service does not report where the list ends';
 const REFUSED = { retryable: false, moneyMayHaveMoved: false };
 
-/** Asserts that a range of a list whose end is not known begins at its newest item: places are counted from the end. */
+/**
+ * Asserts that a range of a list whose end is not known begins at its newest item: places are counted from
+ * the end.
+ */
 function assertNeedsNoEnd({
   end,
   after,

@@ -10,9 +10,9 @@ export interface WireRequest {
   readonly path: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | null;
-  /** The time by which the whole answer has to be there. */
+  /** The time by which the whole answer has to arrive. */
   readonly deadline: Date;
-  /** The time after which nothing of the request is written. */
+  /** The time after which no part of the request is written. */
   readonly sendBy: Date;
 }
 
@@ -24,16 +24,19 @@ export interface WireAnswer {
 
 /** A pool of HTTP connections to one origin. */
 export interface Transport {
-  /** Sends one request, written at most once. An answer with any status resolves. @throws UpstreamFault */
+  /**
+   * Sends one request, which is written at most once. An answer with any status resolves. @throws
+   * UpstreamFault
+   */
   exchange(request: WireRequest): Promise<WireAnswer>;
-  /** Closes the connections, once the requests under way have ended. Rejects none of them. */
+  /** Closes the connections, once the requests under way have ended. It rejects none of them. */
   close(): Promise<void>;
 }
 
 /** The number of connections; further requests wait for one, within their deadline. */
 const CONNECTIONS = 64;
 const ANSWER_MAX_BYTES = 4 * 1024 * 1024;
-/** The codings that an answer may have, asked for or not; without the header a proxy may use any. */
+/** The codings that an answer may have. Without the request header a proxy may use any. */
 const DECODERS = {
   gzip: promisify(gunzip),
   'x-gzip': promisify(gunzip),
@@ -42,9 +45,10 @@ const DECODERS = {
 };
 export const ACCEPT_ENCODING = 'gzip, br';
 /**
- * The time for which an idle connection is kept open: shorter than the 5 seconds of a server on Node, so that this side
- * closes first. Where the server names its time, the library uses that. Before it writes to an idle connection, the
- * library reads from it, so that nothing is written to a closed one; whatever was written counts as sent.
+ * The time for which an idle connection is kept open: shorter than the 5 seconds of a server on Node, so that
+ * this side closes first. If the server names its time, the library uses that. Before the library writes to
+ * an idle connection, it reads from it, so that nothing is written to a closed one. A request counts as sent
+ * once anything was written.
  */
 const KEEP_ALIVE_MS = 4_000;
 
@@ -55,7 +59,7 @@ export function createTransport({
 }: {
   origin: string;
   clock: Clock;
-  /** The longest time to connect, TLS included, by the library's own timer: nothing has been sent by then. */
+  /** The longest time to connect, TLS included, by the library's own timer: before that nothing is sent. */
   connectMs: number;
 }): Transport {
   const pool = new Pool(origin, {
@@ -63,7 +67,8 @@ export function createTransport({
     pipelining: 1,
     keepAliveTimeout: KEEP_ALIVE_MS,
     connect: { timeout: connectMs },
-    // One deadline covers the exchange: a byte now and then would restart the library's own timers for ever.
+    // One deadline covers the exchange: with the library's own timer, an occasional byte would restart it for
+    // ever.
     headersTimeout: 0,
     bodyTimeout: 0,
   });
@@ -83,7 +88,7 @@ export function createTransport({
         if (ended) return;
         ended = true;
         cancelDeadline();
-        // The library reports when it begins to write; a request before that was never sent.
+        // The library reports when it begins to write; a request that fails before that was never sent.
         reject(new UpstreamFault(kind, abort ? 'maybe' : 'no', detail));
         abort?.(new Error('broken off'));
       }
@@ -92,8 +97,8 @@ export function createTransport({
         { method: method as 'GET', path, headers, body },
         {
           onRequestStart(controller) {
-            // The request was given up while it waited for a connection, or comes a second time: not a byte of it is
-            // written.
+            // A request that was given up while it waited for a connection, or comes a second time, is not
+            // written at all.
             if (!ended && !abort && clock.now() <= sendBy) {
               abort = (reason) => controller.abort(reason);
               return;
@@ -138,9 +143,12 @@ export function createTransport({
   };
 }
 
-/** Decodes the body of an answer; that of a refusal may stay as it came. @throws UpstreamFault where a success cannot be read */
+/**
+ * Decodes the body of an answer; a refusal may stay undecoded. @throws UpstreamFault where a success cannot
+ * be read
+ */
 async function decode(answer: WireAnswer): Promise<WireAnswer> {
-  // The last coding was applied last.
+  // Codings are undone in the reverse order of their application.
   const codings = (answer.headers['content-encoding'] ?? '')
     .toLowerCase()
     .split(/\s*,\s*/)

@@ -2,9 +2,10 @@ import type { BudgetSubject } from '../kernel/requester.ts';
 import type { Environment } from '../kernel/tenant.ts';
 
 /**
- * The classes of requests, the most important first, which is served first when the budget gets short. `money_read`: what
- * this server reads of the merchant's money by itself. `lookup`: other lookups after a webhook. `payer`: what starts a
- * payment. `payer_read`: a payer's look at a payment. `poll`: polling of payments.
+ * The classes of requests, the most important first, which is served first when the budget gets short.
+ * `money_read`: reads of the merchant's money that this server starts. `lookup`: other lookups after a
+ * webhook. `payer`: requests that start a payment. `payer_read`: a payer's reads of a payment. `poll`:
+ * polling of payments.
  */
 export const UPSTREAM_PRIORITIES = [
   'money',
@@ -17,7 +18,7 @@ export const UPSTREAM_PRIORITIES = [
 ] as const;
 export type UpstreamPriority = (typeof UPSTREAM_PRIORITIES)[number];
 
-/** Whether requests of a class are caused by payers, with tokens that anybody may have. */
+/** Whether payers cause the requests of a class, with tokens that anybody may have. */
 export function isOfPayers(priority: UpstreamPriority): boolean {
   return priority === 'payer' || priority === 'payer_read';
 }
@@ -25,9 +26,12 @@ export function isOfPayers(priority: UpstreamPriority): boolean {
 /** The class of a request, its subject, and how long it may wait for its slot. */
 export interface RequestOptions {
   readonly priority: UpstreamPriority;
-  /** The payers whose share is capped in the classes `payer` and `payer_read`. It means nothing in other classes. */
+  /** The payers whose share is capped in the classes `payer` and `payer_read`. Other classes ignore it. */
   readonly subject?: BudgetSubject | null;
-  /** The longest wait for a slot. Left out, that of the class: money 10 s, query and both of payers 2 s, others 0. */
+  /**
+   * The longest wait for a slot. The default depends on the class: 10 s for money, 2 s for query and both
+   * payer classes, 0 for others.
+   */
   readonly waitMs?: number;
 }
 
@@ -36,20 +40,20 @@ export interface UpstreamRequest {
   readonly method: 'GET' | 'POST' | 'DELETE';
   /** The path with its query string; its author percent-encodes parts that come from callers. */
   readonly path: `/v1/${string}`;
-  /** The body, sent as JSON; left out, none is sent. */
+  /** The body, which is sent as JSON; by default none is sent. */
   readonly body?: unknown;
   readonly requestOptions: RequestOptions;
 }
 
 export interface UpstreamAnswer {
   readonly status: number;
-  /** The parsed JSON; null where there is none. */
+  /** The parsed JSON; null if there is none. */
   readonly body: unknown;
-  /** The headers, named in lower case; the values of one that came several times are joined by commas. */
+  /** The headers, with names in lower case. Repeated headers are joined by commas. */
   readonly headers: Readonly<Record<string, string>>;
 }
 
-/** The detail of an answer that is no JSON, as the page of a proxy. */
+/** The detail of an answer that is not JSON, such as a proxy's page. */
 export const NOT_JSON = 'not JSON';
 
 /** The cause of a fault. */
@@ -61,7 +65,7 @@ export type UpstreamFaultKind =
   | 'unreadable'
   | 'circuit_open';
 
-/** The message of each cause, for the operator: with no URL, no key and no personal data. */
+/** The message for each cause, for the operator: without URLs, keys and personal data. */
 const MESSAGES: Record<UpstreamFaultKind, string> = {
   unreachable: 'The payments service cannot be reached',
   timeout: 'The payments service did not answer in time',
@@ -76,8 +80,8 @@ export class UpstreamFault extends Error {
   override readonly name = 'UpstreamFault';
   readonly kind: UpstreamFaultKind;
   /**
-   * `no`: certainly not processed, for it was never sent (refused connection, no such host, open circuit). `maybe`: a
-   * timeout, a reset, a 5xx, an answer that cannot be read.
+   * `no`: certainly not processed, because it was never sent (refused connection, no such host, open
+   * circuit). `maybe`: a timeout, a reset, a 5xx, an unreadable answer.
    */
   readonly reached: 'no' | 'maybe';
   /** A code of the system or of HTTP, for the log: `ECONNREFUSED`, `502`. */
@@ -94,20 +98,20 @@ export type CircuitState = 'closed' | 'open' | 'half_open';
 
 /** The state of the budget, as this instance last saw it. */
 export interface BudgetState {
-  /** The requests in a window; null where the budget is switched off. */
+  /** The requests in a window; null if the budget is switched off. */
   readonly limit: number | null;
   readonly windowMs: number;
   /** The slots held by each class over all instances. */
   readonly used: Readonly<Record<UpstreamPriority, number>>;
   /** The time at which `used` was read; null before the first time. */
   readonly asOf: Date | null;
-  /** The end of a block that the service has set; null where it is over. */
+  /** The end of a block that the service has set; null without a block. */
   readonly blockedUntil: Date | null;
 }
 
 /** The state of the service, as this instance knows it. */
 export interface UpstreamState {
-  /** The circuit of the class that is asked least. */
+  /** The circuit that lets the fewest requests through. */
   readonly circuit: CircuitState;
   /** The time of that circuit's last change of state. */
   readonly since: Date;
@@ -116,11 +120,11 @@ export interface UpstreamState {
   /** The time of the service's last answer to this instance; null before the first. */
   readonly lastAnswerAt: Date | null;
   /**
-   * The instant from which on all that came were pages of what stands before the service, or nothing that can be read; null
-   * where the last answer was the service's.
+   * The instant since which all answers were pages of a proxy, or unreadable; null if the last answer was the
+   * service's.
    */
   readonly pagesSince: Date | null;
-  /** The environments whose configured key the service has refused, with 401, and taken no more since. */
+  /** The environments whose configured key the service has refused, with 401, and not accepted since. */
   readonly refusedKeys: readonly Environment[];
 }
 
@@ -128,13 +132,13 @@ export interface UpstreamState {
 export interface Upstream {
   /**
    * Sends one request, processed at most once. 2xx, 3xx (never followed) and 4xx but 429 are answers.
-   * @throws RateLimitError (no slot in time, or a 429: certainly not processed), UpstreamFault; any other error comes
-   *   before anything is sent
+   * @throws RateLimitError (no slot in time, or a 429: certainly not processed), UpstreamFault; any other
+   * error means that nothing was sent
    */
   send(request: UpstreamRequest): Promise<UpstreamAnswer>;
   /**
-   * Sends a GET, and after a fault up to two more, with jitter in between; each takes a slot of the budget. Requests
-   * that move money never come here.
+   * Sends a GET, and after a fault up to two more, with jitter in between; each takes a slot of the budget.
+   * Requests that move money never use it.
    * @throws as `send`
    */
   get(request: Omit<UpstreamRequest, 'method' | 'body'>): Promise<UpstreamAnswer>;

@@ -7,11 +7,14 @@ export interface WebhookClaim {
   /** The event's name for the resource, by which it is looked up. */
   readonly reference: string;
   readonly observation: Observation;
-  /** Whether the event names the resource alone, so that it may contradict any state. The next one has the same bytes, and another id. */
+  /**
+   * Whether the event gives only the name of the resource, so that it may follow any state. The next event
+   * may have the same bytes, with another id.
+   */
   readonly isNameOnly?: boolean;
   /**
-   * The hash of the input of the request that made the resource, where the event gives all of it: a request in doubt
-   * with this input is looked up.
+   * The hash of the input of the request that made the resource, if the event shows all of it. A request in
+   * doubt with this input is looked up.
    */
   readonly inputHash?: string | null;
 }

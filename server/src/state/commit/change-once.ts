@@ -4,8 +4,8 @@ import type { Committer, Reader, State, Writes } from './commit.ts';
 import { idempotency, idempotencyKeyOf, remember, replayed } from './idempotency.ts';
 
 /**
- * Makes a change that no client can make once under its name: a repeated call with the same input gets the id of the first.
- * Returns the id of what was made; null where `decide` has made nothing.
+ * Makes a change that no client requests, once under its name: a repeated call with the same input gets the
+ * id of the first. Returns the id of the resource that was made; null if `decide` made none.
  */
 export function changeOnce<Id extends string | null>(
   committer: Committer,

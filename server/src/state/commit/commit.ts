@@ -50,11 +50,11 @@ export interface Writes {
   readonly transactions?: readonly LedgerTransaction[];
   readonly events?: readonly NewEvent[];
   readonly tasks?: readonly NewTask[];
-  /** Tasks that have nothing left to do, and are deleted. */
+  /** Tasks that have nothing left to do; they are deleted. */
   readonly done?: readonly TaskName[];
 }
 
-/** Joins the writes of two slices in one commit. */
+/** Joins the writes of two slices for one commit. */
 export function joined(left: Writes, right: Writes) {
   return {
     records: [...(left.records ?? []), ...(right.records ?? [])],
@@ -65,7 +65,7 @@ export function joined(left: Writes, right: Writes) {
   };
 }
 
-/** The state once writes are recorded, for a decision that continues the one that has made them. */
+/** The state after `writes` are recorded, for a decision that continues another one. */
 export function stateAfter(state: State, { records = [], transactions = [] }: Writes): State {
   function get<Row>(collection: Collection<Row>, key: string): Row | null {
     const written = records.findLast((each) => each.collection === collection && each.key === key);
@@ -92,9 +92,12 @@ export function put<Row>(collection: Collection<Row>, row: Row): Change {
 
 export interface Command<Outcome> {
   readonly tenant: Tenant;
-  /** Loads every record that `decide` will get; may use one to find the next. */
+  /** Loads every record that `decide` reads; one record may show which to load next. */
   read(reader: Reader): Promise<unknown>;
-  /** Pure: maps the locked state to the writes and the caller's result. A throw refuses the command and writes nothing. */
+  /**
+   * Decides, as a pure function: maps the locked state to the writes and the caller's result. A throw refuses
+   * the command and writes nothing.
+   */
   decide(state: State): { outcome: Outcome; writes?: Writes };
 }
 
@@ -111,8 +114,8 @@ export interface Committer {
 }
 
 /**
- * Adds the writes that follow from events, for every command. It runs inside their transaction, before they are appended, and
- * returns the tasks and the further events that belong to its writes.
+ * Adds the writes that follow from events, for every command. It runs inside their transaction, before the
+ * events are appended, and returns the further tasks and events that result.
  */
 export type Outbox = (
   sql: Sql,
@@ -133,7 +136,7 @@ export interface CommittedGroup {
 const MAX_GROUP = 64;
 
 interface Waiting {
-  /** Runs work in the trace of the caller: a group runs in that of its first command. */
+  /** Runs work in the trace of the caller. A group runs in the trace of its first command. */
   inTrace: ReturnType<typeof bindContext>;
   command: Command<unknown>;
   resolve: (outcome: unknown) => void;
@@ -162,15 +165,16 @@ export function createCommitter({
     while (queue.length > 0) {
       const group = queue.splice(0, MAX_GROUP);
       const failure = await group[0]!.inTrace(() => runGroup(group));
-      // Each of these would wait in vain for a connection, one group after the other.
+      // Each waiting command would wait in vain for a connection, one group after the other.
       if (failure instanceof NoConnection) for (const waiting of queue.splice(0)) waiting.reject(failure);
-      // A caller that has its outcome and sends its next command at once gets into the next group, not the one after it.
+      // A caller that has its outcome and sends its next command at once is in the next group, not the one
+      // after it.
       await turn();
     }
     queues.delete(key);
   }
 
-  /** Settles every command of the group. Returns the outage that kept all of them from being done, if there was one. */
+  /** Settles every command of the group. Returns the outage that prevented all of them, if there was one. */
   async function runGroup(group: readonly Waiting[]): Promise<OutageError | null> {
     const { tenant } = group[0]!.command;
     const begunAt = clock.ms();
@@ -183,13 +187,14 @@ export function createCommitter({
         for (const waiting of group) waiting.reject(error);
         return outage;
       }
-      // Nothing was changed: retried by halves, so that the error reaches its own caller and costs the others little.
+      // Nothing was changed: the group is retried by halves, so that the error reaches its own caller and
+      // costs the others little.
       const half = Math.ceil(group.length / 2);
       const first = await runGroup(group.slice(0, half));
       const second = await runGroup(group.slice(half));
       return second ?? first;
     }
-    // Committed: from here on nothing of it may run again, whatever happens.
+    // The transaction is committed: from here on nothing of it may run again.
     for (const answer of done.answers) answer();
     const { committed, posted } = done;
     onGroup?.({
@@ -227,8 +232,9 @@ export function createCommitter({
 }
 
 /**
- * One transaction: the lock, one load and one save a collection, one statement each for postings, events and tasks.
- * Statements that are independent are sent together, so it is mostly two round trips to the database and one for the commit.
+ * One transaction: the lock, one load and one save for each collection, one statement each for postings,
+ * events and tasks. Independent statements are sent together, so it usually takes two round trips to the
+ * database and one for the commit.
  */
 async function decideAll(
   sql: Sql,
@@ -237,7 +243,7 @@ async function decideAll(
   { clock, outbox }: { clock: Clock; outbox: Outbox },
 ) {
   const { head, balances: before, records } = await lockAndRead(sql, tenant, group);
-  // Read under the lock, so that a later event in the log never has an earlier time.
+  // The time is read under the lock, so that a later event in the log never has an earlier time.
   const now = clock.now();
   let balances = before;
 
@@ -254,7 +260,7 @@ async function decideAll(
         balances,
         now,
       });
-      // Before any write is added: a throw here refuses this command alone.
+      // The balances are checked before any write is added: a throw here refuses this command alone.
       let after = balances;
       for (const transaction of writes.transactions ?? []) after = applyToBalances(after, transaction);
       balances = after;
@@ -294,7 +300,7 @@ async function decideAll(
   };
   return { answers, posted, committed: { ...appended, tasks } };
 
-  /** Appends the events, and behind them those of the outbox, in one statement. */
+  /** Appends the events, then those of the outbox, in one statement. */
   async function announceAndAppend(): Promise<Appended> {
     const last = stored.at(-1);
     const added = last ? await outbox(sql, tenant, stored, now) : null;
@@ -305,11 +311,12 @@ async function decideAll(
   }
 }
 
-/** Takes the lock and reads, under it, all that the decisions need. */
+/** Takes the lock, then reads all that the decisions need. */
 async function lockAndRead(sql: Sql, tenant: Tenant, group: readonly Waiting[]) {
   for (;;) {
     const records = createRecords(sql, tenant);
-    // Sent together and executed in this order: each reads what was committed before the lock was taken.
+    // The reads are sent together and executed in this order, so each sees what was committed before the lock
+    // was taken.
     const [head, balances] = await Promise.all([
       lockStream(sql, tenant),
       readBalances(sql, tenant),
@@ -320,7 +327,7 @@ async function lockAndRead(sql: Sql, tenant: Tenant, group: readonly Waiting[]) 
   }
 }
 
-/** The records of one transaction: each loaded once, changed in memory, saved once. */
+/** The records of one transaction: each is loaded once, changed in memory and saved once. */
 function createRecords(sql: Sql, tenant: Tenant) {
   const loaders = new Map<Collection<unknown>, DataLoader<string, unknown>>();
   const rows = new Map<Collection<unknown>, Map<string, unknown>>();
@@ -333,7 +340,7 @@ function createRecords(sql: Sql, tenant: Tenant) {
       const loaded = new Map<string, unknown>();
       rows.set(collection, loaded);
       loader = new DataLoader(async (keys) => {
-        // The decisions are under way by now, or the transaction rolls back.
+        // By now the decisions are under way, or the transaction rolls back.
         if (ended) throw new Error(`${collection.name} was read too late`);
         for (const key of keys) loaded.set(key, null);
         for (const row of await collection.load(sql, tenant, keys)) loaded.set(collection.keyOf(row), row);
@@ -374,7 +381,7 @@ function createRecords(sql: Sql, tenant: Tenant) {
       rows.get(collection)!.set(key, row);
       changed.set(collection, (changed.get(collection) ?? new Set()).add(key));
     },
-    /** Saves the collections in the order in which they were first changed, which is that of the Map. */
+    /** Saves the collections in the order of their first change, which is the order of the Map. */
     async save() {
       await Promise.all(
         [...changed].map(([collection, keys]) =>

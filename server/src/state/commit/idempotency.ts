@@ -4,7 +4,7 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../db/database.ts';
 import { type Change, type Collection, put, type Reader, type State } from './commit.ts';
 
-/** The result of an idempotency key: of one operation, with one input, for good. */
+/** The result of an idempotency key. A key belongs to one operation with one input, permanently. */
 export interface IdempotencyRecord {
   operation: string;
   key: string;
@@ -26,7 +26,10 @@ export function idempotencyKeyOf(operation: string, key: string): string {
   return operation + SEPARATOR + key;
 }
 
-/** Reads the earlier result of a key, and by `readMade` the resource that it has made; nothing if there is no key. */
+/**
+ * Reads the earlier result of a key, and with `readMade` the resource that it made; null without a key or a
+ * result.
+ */
 export async function readReplay(
   reader: Reader,
   operation: string,
@@ -39,7 +42,7 @@ export async function readReplay(
 }
 
 /**
- * Returns the id of the resource that the same key has made before, or null.
+ * Returns the id of the resource that an earlier request with the same key made, or null.
  * @throws IdempotencyError where the key was used with another input
  */
 export function replayed(state: State, operation: string, key: string, inputHash: string): string | null {

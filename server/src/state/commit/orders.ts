@@ -13,21 +13,24 @@ import {
   type Writes,
 } from './commit.ts';
 
-/** An order: a checkout attempt, a number of the merchant's, or both. Of its payments one is kept, whichever method pays. */
+/**
+ * An order: a checkout attempt, an external id of the merchant, or both. The order keeps one of its payments,
+ * whichever method pays.
+ */
 export interface Order {
   checkoutAttempt: string | null;
-  /** The merchant's number of the order. */
+  /** The merchant's own number of the order. */
   externalId: string | null;
-  /** The single-use token that starts its payments; null where none does. */
+  /** The single-use token that starts the order's payments; null if there is none. */
   tokenId: string | null;
 }
 
-/** The order of a payment that a request with an API key creates. */
+/** The order of a payment that was created with an API key. */
 export function orderOfNumber(externalId: string | null | undefined): Order {
   return { checkoutAttempt: null, externalId: externalId ?? null, tokenId: null };
 }
 
-/** The names of an order: that of its checkout attempt, and the merchant's number, each behind its kind. */
+/** The names of an order: its checkout attempt and the merchant's number, each with its kind in front. */
 export function namesOf({ checkoutAttempt, externalId }: Omit<Order, 'tokenId'>): string[] {
   return [
     ...(checkoutAttempt === null ? [] : [`attempt ${checkoutAttempt}`]),
@@ -35,14 +38,16 @@ export function namesOf({ checkoutAttempt, externalId }: Omit<Order, 'tokenId'>)
   ];
 }
 
-/** The members of a payment that decide whether another one of its order can be paid. */
+/** The members of a payment that decide whether another payment of its order can be paid. */
 export interface OrderPayment {
   /** The `orderCode` or `paymentId` of the payment. */
   readonly id: string;
   readonly status: string;
   readonly paidAt: Date | null;
   readonly canceledAt: Date | null;
-  /** The checkout attempt that started it. Left out by a method whose payments cannot be canceled. */
+  /**
+   * The checkout attempt that started the payment. Omitted for a method whose payments cannot be canceled.
+   */
   readonly checkoutAttempt?: string | null;
 }
 
@@ -50,19 +55,25 @@ export interface OrderPayment {
 export interface OrderPayments extends OpenPayments {
   /** Loads what `paymentsOf` returns. */
   read(reader: Reader, order: Order): Promise<unknown>;
-  /** Lists the payments of the order that were paid or may be by now, and the last one that its token has started. */
+  /**
+   * Lists the payments of the order that were paid or may be by now, and the last payment that its token
+   * started.
+   */
   paymentsOf(state: State, order: Order): readonly OrderPayment[];
   /** Selects those that were paid, outside of a change. */
   selectPaid(sql: Sql, tenant: Tenant, order: Order): Promise<readonly OrderPayment[]>;
 }
 
-/** The payments of orders by one method that nobody has paid and somebody may look at: open, expired, or returned to their payers. */
+/**
+ * The payments of orders by one method that show the status of their order while they are not paid: open,
+ * expired or returned ones.
+ */
 interface OpenPayments {
   /** Loads what `opened` and `mark` read. */
   readOpen(reader: Reader, order: Order): Promise<unknown>;
-  /** Adds a new payment, for the later commands of the same transaction. */
+  /** Adds a new payment to the group, for the later commands of the same transaction. */
   opened(state: State, order: Order, id: string): Change[];
-  /** Gives each the status of its order, with an update. */
+  /** Sets the order status of each of these payments, with an update. */
   mark(state: State, order: Order, status: OrderStatus): Writes;
 }
 
@@ -77,7 +88,10 @@ export function readToClose(
   );
 }
 
-/** The writes by which the unpaid payments of an order show that it is closed once `writes` are done; none while it is open. */
+/**
+ * The writes that show on the unpaid payments of an order that it is closed once `writes` are done; none
+ * while it stays open.
+ */
 export function closeOpenPayments(
   methods: readonly OrderPayments[],
   state: State,
@@ -90,10 +104,13 @@ export function closeOpenPayments(
   return methods.map((method) => method.mark(after, order, status)).reduce(joined);
 }
 
-/** The most expired payments of an order that are marked, and the most returned ones, the newest first: pages that payers may still have before them. */
+/**
+ * The most expired payments of an order that get its status, and the most returned ones, the newest first:
+ * payers may still have their pages open.
+ */
 const MAX_ENDED = 20;
 
-/** The payments of an order that are open, have expired or were returned, by their ids. `name` is one of the order's. */
+/** The open, expired and returned payments of an order, by their ids. `name` is one of the order's names. */
 interface OpenGroup {
   name: string;
   ids: readonly string[];
@@ -124,7 +141,7 @@ export function openPaymentsOf<
       }));
     },
     keyOf: ({ name }) => name,
-    // The payments themselves are what is saved.
+    // The group itself has no row: the changed payments are saved instead.
     save: () => Promise.resolve(),
   };
   return {

@@ -5,9 +5,9 @@ import type { Database, Sql } from './database.ts';
 import { appliedMigrations, knownMigrations, migrate } from './migrate.ts';
 import { markRestored } from './records.ts';
 
-// The format of a backup, line by line: a header, each table with its rows, and at the end the numbers of these rows and a
-// hash of all before. A row is PostgreSQL's own text of it, the same on either engine, so that a backup of one can be
-// restored into the other.
+// The format of a backup, line by line: a header, each table with its rows, and at the end the row counts and
+// a hash of everything before. A row is PostgreSQL's own text of it. Both engines write the same text, so a
+// backup of one can be restored into the other.
 
 /** An error that a person has to correct: the message says how. */
 export class BackupError extends Error {
@@ -22,9 +22,9 @@ const header = z.object({
   engine: z.enum(['pglite', 'postgres']),
   /** The migrations that were applied to the tables. */
   migrations: z.array(z.string()).min(1),
-  /** Each table comes after those that it refers to. */
+  /** The tables, each after those that it refers to. */
   tables: z.array(z.object({ name: z.string(), columns: z.array(z.string()) })),
-  /** The last number drawn for each identity column; null where there was none. */
+  /** The last number drawn for each identity column; null if none was drawn. */
   numbered: z.array(z.object({ table: z.string(), column: z.string(), last: z.number().nullable() })),
 });
 const end = z.object({ rows: z.record(z.string(), z.number()), sha256: z.string() });
@@ -35,7 +35,7 @@ type Layout = Pick<BackupHeader, 'migrations' | 'tables' | 'numbered'>;
 /** The number of rows of each table. */
 export type Rows = Record<string, number>;
 
-/** Called after each batch with the number of rows of its table up to now. */
+/** Called after each batch with the number of rows of its table so far. */
 export type OnRows = (table: string, rows: number) => void;
 
 const ROWS_AT_ONCE = 500;
@@ -44,8 +44,8 @@ const TEXT_AT_ONCE = 4_000_000;
 // ── Saving ──────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Passes the content of a database at one moment to `write`, one text after the other, while others go on writing. On
- * PostgreSQL it blocks only changes to a table's columns.
+ * Passes the content of a database at one moment to `write`, one text after the other, while others continue
+ * to write. On PostgreSQL it blocks only changes to a table's columns.
  */
 export async function saveDatabase(
   database: Database,
@@ -117,8 +117,8 @@ interface Batch {
 }
 
 /**
- * Parses the texts of a backup: its header, then rows. Reads to the end, or throws: rows that were yielded before a throw
- * must not be kept.
+ * Parses the texts of a backup: its header, then rows. Reads to the end, or throws: the caller must discard
+ * the rows that came before a throw.
  * @throws BackupError
  */
 async function* readBackup(texts: AsyncIterable<string>): AsyncGenerator<BackupHeader | Batch> {
@@ -162,14 +162,14 @@ async function* readBackup(texts: AsyncIterable<string>): AsyncGenerator<BackupH
   if (!ended) throw damaged('its end is missing');
 }
 
-/** The most characters of a line: far more than any row has, far less than the memory holds. */
+/** The most characters of a line: far more than any row has, and far fewer than fit in memory. */
 const LONGEST_LINE = 64_000_000;
 
 /** Splits texts into lines. `readline` would also end a line at characters that a name may hold. */
 async function* linesOf(texts: AsyncIterable<string>): AsyncGenerator<string> {
   let rest = '';
   for await (const text of texts) {
-    // Only the new text is searched: a long line comes in many texts.
+    // Only the new text is searched, because a long line consists of many texts.
     const lines = text.split('\n');
     lines[0] = rest + lines[0];
     rest = lines.pop()!;
@@ -234,8 +234,9 @@ function assertIsKnown({ migrations }: BackupHeader): void {
 // ── Restoring ───────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Fills an empty database from a backup, all in one transaction: after a failure it is still empty. Its tables are then those
- * of the version that was saved; the next start migrates them. It is marked: what came after the backup is missing.
+ * Fills an empty database from a backup, all in one transaction: after a failure it is still empty. Its
+ * tables are then those of the version that saved it; the next start migrates them. The database is marked:
+ * the records after the backup are missing.
  * @throws BackupError where the database is not empty; where the backup is incomplete
  */
 export async function restoreDatabase(
@@ -257,7 +258,7 @@ export async function restoreDatabase(
         throw new BackupError(
           'The database has other tables than the backup: restore it into an empty database',
         );
-      // Until the end no server sees that the tables are empty, and creates a first account.
+      // Until the commit no server sees the empty tables, which would make it create a first account.
       await sql`lock table ${sql.join(tables.map(({ name }) => sql.table(name)))} in access exclusive mode`.execute(
         db,
       );
@@ -278,7 +279,8 @@ async function load(
   texts: AsyncIterable<string>,
   onRows: OnRows,
 ): Promise<Rows> {
-  // Triggers would apply the postings again, and refuse the balances that follow. References are checked all the same.
+  // Without this, triggers would apply the postings again and refuse the balances that follow. References are
+  // still checked.
   for (const { name } of tables) await sql`alter table ${sql.table(name)} disable trigger user`.execute(db);
   const rows: Rows = Object.fromEntries(tables.map(({ name }) => [name, 0]));
   for await (const part of readBackup(texts)) {
@@ -336,8 +338,8 @@ async function readLayout(db: Sql): Promise<Layout> {
 }
 
 /**
- * Lists the tables that outlive a crash, each after those that it refers to. The list of applied migrations is not one of
- * them: a restore creates its tables by migrations, and so fills that list.
+ * Lists the tables whose rows survive a crash, each after those that it refers to. The list of applied
+ * migrations is not among them: a restore creates its tables by migrations, which fill that list.
  */
 async function readTables(db: Sql): Promise<{ name: string; columns: string[] }[]> {
   const { rows } = await sql<{ name: string; columns: string[]; refers: string[] }>`
@@ -367,7 +369,7 @@ async function readTables(db: Sql): Promise<{ name: string; columns: string[] }[
   return ordered;
 }
 
-/** Fixes the formats of values, so that a value reads the same wherever it was written. */
+/** Fixes the formats of values: a value has the same text on every server. */
 async function useFixedFormats(db: Sql): Promise<void> {
   await sql`
     set local datestyle to 'ISO, YMD'; set local intervalstyle to 'postgres'; set local timezone to 'UTC';

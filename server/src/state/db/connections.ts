@@ -19,7 +19,7 @@ import { createStatementObserver, measure, type ObserveStatement } from './state
 
 export interface Connections
   extends Pick<Database, 'sql' | 'transaction' | 'takesWrites' | 'connections' | 'close'> {
-  /** Closes the idle connections: another one to the same server did not respond in time. */
+  /** Closes the idle connections, because another connection to the same server did not respond in time. */
   closeIdle(): void;
 }
 
@@ -49,7 +49,7 @@ export function openConnections(
   },
 ): Connections {
   const ofHosts = hosts && { Client: hosts.Client };
-  // Statements that do not need each other's answers share a round trip, during which the tenant's lock is held.
+  // Independent statements share a round trip, during which the tenant's lock is held.
   const pool = new pg.Pool({ ...config, ...ofHosts, pipeline: true, types: { getTypeParser } });
   // Nobody waits for an idle connection, so its loss is logged and is no failure. Without a listener it would end the
   // process. The error holds the whole client, keys included, so only its message is logged.
@@ -85,7 +85,7 @@ export function openConnections(
     busy += 1;
     try {
       let client = (await acquire()) as Client;
-      // The pool notices a closed connection a little later.
+      // The pool notices a closed connection only a little later.
       while (clients.get(client)?.isClosed) {
         client.release(true);
         client = (await acquire()) as Client;
@@ -129,8 +129,8 @@ export function openConnections(
     };
     try {
       const begin = connection.query('start transaction isolation level read committed', []);
-      // Its response comes before those of the statements that were sent after it. If it failed, each of these would be a
-      // transaction of its own, so no more are sent. The failure is thrown below.
+      // BEGIN is answered before the statements that were sent after it. If it failed, each of them would be
+      // a transaction of its own, so no more are sent. The failure is thrown below.
       begin.catch((error: unknown) => {
         failure ??= error;
         open = false;
@@ -202,7 +202,10 @@ export function openConnections(
 const EMPTY_WRITE = `
   select pg_logical_emit_message(true, 'psa', '') as written, current_setting('transaction_read_only') = 'off' as writable`;
 
-/** Takes a megabyte of new space where the tables are, and gives it back. Where that is not allowed nothing is known. */
+/**
+ * Allocates a megabyte of new space where the tables are, and frees it. If that is not allowed, nothing is
+ * known.
+ */
 async function takeSpace(sql: Sql): Promise<void> {
   await raw`set local temp_tablespaces to ''`.execute(sql);
   await raw`create temporary table psa_space on commit drop as select generate_series(1, 30000) as n`.execute(
@@ -215,16 +218,19 @@ type Client = pg.PoolClient & Pick<pg.Client, 'connection'>;
 interface Guarded {
   query(text: string, values: readonly unknown[]): Promise<pg.QueryResult>;
   release(): void;
-  /** Reports that the server of the connection takes no writes. */
+  /** Reports that the connection's server takes no writes. */
   demoted?(): void;
 }
 
 function kyselyOver(pool: { connect(): Promise<Guarded>; end(): Promise<void> }): Sql {
-  // Kysely's type has an overload for cursors, which nothing here uses.
+  // Kysely's type has an overload for cursors, which this program does not use.
   return new Kysely({ dialect: new PostgresDialect({ pool: pool as unknown as PostgresPool }) });
 }
 
-/** Distinguishes what may have been committed from what was not, and keeps a broken connection out of the pool. */
+/**
+ * Distinguishes failures after which the work may have been committed from others, and keeps a broken
+ * connection out of the pool.
+ */
 function guard(
   client: Client,
   {
@@ -273,8 +279,8 @@ function guard(
     try {
       if (!lost) return await client.query('rollback');
     } catch (error) {
-      // The server itself rolls back once the connection is gone. Thrown, this error would hide the one that the rollback
-      // is for.
+      // The server itself rolls back once the connection is gone. If this error were thrown, it would hide
+      // the one that caused the rollback.
       onError(error as Error);
       if (isReadTimeout(error)) onTimeout();
     }
@@ -295,7 +301,7 @@ function guard(
     }
   }
 
-  /** Converts a failure into an outage, where it is one. `mayBeDone`: the failed statement commits by itself. */
+  /** Converts a failure into an outage, if it is one. `mayBeDone`: the failed statement commits by itself. */
   function explain(
     error: unknown,
     { isWrite, mayBeDone }: { isWrite: boolean; mayBeDone: boolean },
@@ -306,7 +312,7 @@ function guard(
       onTimeout();
     }
     if (isReadOnly(error)) {
-      // It may be an old primary, beside which a new one is reached by the same name.
+      // The connection may lead to an old primary, while a new one is reached by the same name.
       onError(error as Error);
       hosts?.demoted(client);
     }
@@ -339,7 +345,7 @@ export function isReadTimeout(error: unknown): error is Error {
 
 const corked = new WeakSet<Duplex>();
 
-/** Sends the statements of one turn in one write: each write is a system call, which cost more than all else. */
+/** Sends the statements of one turn in one write: a system call for each cost more than everything else. */
 function batchWrites(stream: Duplex): void {
   if (corked.has(stream)) return;
   corked.add(stream);
@@ -351,13 +357,16 @@ function batchWrites(stream: Duplex): void {
 }
 
 /**
- * A statement whose text begins with its name in a comment is parsed and planned once a connection. Only statements that
- * every change sends have one. Their text is always the same (rows are passed as arrays), and they look up nothing in a
- * table that grows: a plan may be from when the table was small.
+ * A statement whose text begins with its name in a comment is parsed and planned once for each connection.
+ * Only statements that every change sends have a name. Their text never varies (rows are passed as arrays),
+ * and they look up nothing in a table that grows: the plan may date from when the table was small.
  */
 const NAMED = /^\s*\/\* (\w+) \*\//;
 
-/** Matches statements that change no row, however they end. No function that a query here calls changes one. */
+/**
+ * Matches statements that change no row, however they end. The functions that queries here call change none
+ * either.
+ */
 const READS = /^(?:[\s(]|\/\*.*?\*\/)*(?:select|start transaction|listen|unlisten)\b/i;
 
 const isConsequence = (error: unknown) => error instanceof pg.DatabaseError && error.code === '25P02';
@@ -387,7 +396,7 @@ const getTypeParser: typeof pg.types.getTypeParser = (type: number, format?: 'te
   const standard = pg.types.getTypeParser(type, format as 'text');
   if (type === INT8) return parseInt8;
   if (type === INT8_ARRAY) return (text: string) => standard(text).map(parseInt8);
-  // A calendar day is not an instant; `pg` would make it local midnight.
+  // A calendar day is not an instant, but `pg` would read it as local midnight.
   if (type === DATE) return (text: string) => text;
   return standard;
 };

@@ -13,8 +13,9 @@ export type Sql = Kysely<Tables>;
 export interface Database {
   readonly engine: 'pglite' | 'postgres';
   /**
-   * The number of this process. While it listens it holds the advisory lock (INSTANCE_LOCK, number), which is released with
-   * its connection: so others notice that it has ended, and never take a slow one for dead.
+   * The number of this process. While it listens it holds the advisory lock (INSTANCE_LOCK, number), which is
+   * released with its connection: others notice when the process has ended, and never take a slow one for
+   * dead.
    */
   readonly instance: number;
   /** Single statements, each its own transaction. */
@@ -31,8 +32,8 @@ export interface Database {
    */
   maintenance<T>(work: (connections: Pick<Database, 'sql' | 'transaction'>) => Promise<T>): Promise<T>;
   /**
-   * Commits an empty write; after one that was refused for want of space or the like, one that needs new space. Rejects with
-   * the cause, or resolves with false, where the database takes no writes.
+   * Commits an empty write; after a refused write, such as one for lack of space, a write that needs new
+   * space. Rejects with the cause, or resolves with false if the database takes no writes.
    */
   takesWrites(): Promise<boolean>;
   /**
@@ -47,8 +48,8 @@ export interface Database {
   listen(channel: string, onNotification: (payload: string) => void): Promise<() => Promise<void>>;
   connections(): PoolStats;
   /**
-   * Copies PGlite's files, unless it is in memory, to a folder that does not exist yet: as they are between two statements,
-   * and as a crash would leave them.
+   * Copies PGlite's files, unless they are in memory, to a folder that must not exist. The copy is as a crash
+   * between two statements would leave them.
    */
   readonly copyFiles?: (folder: string) => Promise<void>;
   /** Resolves when every transaction under way has ended and the files are closed and unlocked. */
@@ -59,7 +60,7 @@ export interface Database {
 export interface PoolStats {
   readonly inUse: number;
   readonly idle: number;
-  /** Callers that wait for a connection. */
+  /** The number of callers that wait for a connection. */
   readonly waiting: number;
 }
 
@@ -68,27 +69,31 @@ export interface DatabaseMeter {
   /** A statement by its first word, in lower case. */
   onStatement(kind: string, ms: number): void;
   onConnectionWait(ms: number): void;
-  /** A write was refused for a reason of the database: `takesWrites` says when that is over. */
+  /** Called when a write was refused for a reason of the database. `takesWrites` says when that is over. */
   onRefusedWrite(): void;
 }
 
 export const INSTANCE_LOCK = 7_367_777;
 
-/** The class of a lock that an instance also holds, with the number of the newest migration that it knows. */
+/**
+ * The class of a lock that every serving instance holds, with the number of the newest migration that it
+ * knows.
+ */
 export const SERVING_LOCK = 7_367_778;
 
 /** The lock of the instance that applies migrations. */
 export const MIGRATION_LOCK = 7_367_779;
 
-/** Draws the number of an instance: no two that live at once draw the same. */
+/** Draws the number of an instance: no two live instances draw the same. */
 export function newInstanceId(): number {
   return randomInt(1, 2 ** 31 - 1);
 }
 
 /**
- * The time that anything waits for PostgreSQL's response, in milliseconds of the machine's time, before its connection is
- * closed and replaced; a wait for a connection, free or new, is shorter. PostgreSQL itself cancels a statement a little
- * earlier, which is cheaper, and ends a transaction whose client is silent for as long, which releases its tenant's lock.
+ * The longest wait for a response of PostgreSQL, in milliseconds of the machine's time; after it the
+ * connection is closed and replaced. The wait for a connection, free or new, is shorter. PostgreSQL itself
+ * cancels a statement a little earlier, which is cheaper, and ends a transaction whose client is silent for
+ * as long, which releases its tenant's lock.
  */
 export const WAIT_MS = 5_000;
 
@@ -97,19 +102,21 @@ export class CommitOutcomeUnknown extends OutageError {
   override readonly mayBeDone = true;
 }
 
-/** No connection was available, so nothing was sent to the database: it is away, or overloaded. */
+/**
+ * No connection was available, so nothing was sent to the database: it cannot be reached or is overloaded.
+ */
 export class NoConnection extends OutageError {
   override readonly name = 'NoConnection';
   override readonly mayBeDone = false;
 }
 
-/** The connection was lost, or PostgreSQL cancelled the statement, before anything was committed. */
+/** The connection was lost, or PostgreSQL canceled the statement, before anything was committed. */
 export class StatementInterrupted extends OutageError {
   override readonly name: string = 'StatementInterrupted';
   override readonly mayBeDone = false;
 }
 
-/** Converts a failure for the caller of work that had not begun: none of that work was done. */
+/** Converts a failure that came before the work began into an error that says so. */
 export function beforeWork(error: unknown): unknown {
   if (!(error instanceof CommitOutcomeUnknown)) return error;
   return new StatementInterrupted(error.message, { cause: error });

@@ -15,12 +15,15 @@ import {
   selectPage,
 } from './lists.ts';
 
-// Lists by more than a kind and a status. Each condition has an index that ends with the number, or with an instant and the
-// number, so that a page is read in the order of its list.
+// Lists that are filtered by more than a kind and a status. Each condition has an index that ends with the
+// number, or with an instant and the number, so that a page is read in the order of its list.
 
 /** The conditions of a list, besides its tenant. */
 export interface ListConditions {
-  /** The requested values of each of these columns, and all possible ones. An index has one list for each combination. */
+  /**
+   * The requested values of each of these columns, and all possible values. An index has one list for each
+   * combination.
+   */
   oneOf: Readonly<Record<string, { asked: readonly string[] | undefined; all: readonly string[] }>>;
   /** The periods. The lists of each combination are ordered by the instant of the first. */
   periods: readonly (readonly [instant: string, period: Period])[];
@@ -32,7 +35,7 @@ export interface ListConditions {
 export interface FilteredTable<Member extends string = string> {
   /** The column of each member that a condition compares. */
   columns: Readonly<Record<Member, string>>;
-  /** All possible values of each member of the filter by which the lists are divided, in the order of the indexes. */
+  /** All possible values of the filter members that divide the lists, in the order of the indexes. */
   lists: Readonly<Record<string, readonly string[]>>;
 }
 
@@ -83,13 +86,13 @@ export function listConditions<Member extends string>(
   };
 }
 
-/** The condition of a resource with this name in one of the columns. */
+/** The condition that one of the columns has this name. */
 function isNamed(columns: readonly string[], name: string): RawBuilder<boolean> {
   const each = columns.map((column) => raw<boolean>`${raw.ref(column)} = ${name}`);
   return each.length === 1 ? each[0]! : raw<boolean>`(${raw.join(each, raw` or `)})`;
 }
 
-/** The condition of a resource that is of a customer: by its name at the merchant, or its e-mail address. */
+/** The condition that the customer of a resource has this name at the merchant, or this e-mail address. */
 function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuilder<boolean> {
   return 'email' in customer
     ? raw<boolean>`customer ->> 'email' = ${customer.email}`
@@ -97,8 +100,8 @@ function isOfCustomer(customer: NonNullable<DetailFilter['customer']>): RawBuild
 }
 
 /**
- * Lists the first or the last `limit` of the range, newest first: by the number, or by the last instant that a period
- * restricts. `own`: the conditions that tell the list from others in its table.
+ * Lists the first or the last `limit` rows of the range, newest first: by the number, or by the last instant
+ * that a period restricts. `own`: the conditions that distinguish the list from others in its table.
  *
  * @throws ValidationError naming `after` or `before`, whose row has no such instant
  */
@@ -133,13 +136,13 @@ export async function selectFiltered<Row>(
     limit,
     offset,
   });
-  // Each row has the first instant: when it was created.
+  // The first instant is that of the creation, which each row has.
   if (rows.length === 0 && instant !== first![0])
     await assertCursorsPlaced(sql, tenant, { table, where: own, instant: raw.ref(instant), after, before });
   return end === 'first' ? rows : rows.reverse();
 }
 
-/** The lists whose counters know no instants. */
+/** The lists whose counters are not divided by instants. */
 const WITHOUT_INSTANTS: readonly CountedList[] = [
   'card_payment',
   'dispute',
@@ -148,7 +151,7 @@ const WITHOUT_INSTANTS: readonly CountedList[] = [
   'subaccount_payout',
 ];
 
-/** Counts a list: by its counters where these know its conditions, else row by row. */
+/** Counts a list: by its counters if they cover the conditions, else row by row. */
 export async function countFiltered(
   sql: Sql,
   tenant: Tenant,

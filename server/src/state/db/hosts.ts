@@ -3,29 +3,38 @@ import type { DatabaseServers } from '../../kernel/database-url.ts';
 import { ReadOnlyDatabase } from './database.ts';
 
 /**
- * The servers of an address that names several, or requires one that takes writes. Connections go to the server that has taken
- * the last one, then to the next. When one is left, because it takes no writes any more or another has taken its place, its
- * connections are closed: all of an instance go to one server.
+ * The servers of an address that names several, or requires one that takes writes. Connections go to the
+ * server that accepted the last one, then to the next. When the instance leaves a server, because it takes no
+ * writes any more or another has replaced it, the connections to it are closed: all connections of an
+ * instance go to one server.
  */
 export interface Hosts {
-  /** A connection to the server whose turn it is. `connect` rejects where that server is not of the required kind. */
+  /**
+   * A client that connects to the server whose turn it is. `connect` rejects if that server is not of the
+   * required kind.
+   */
   readonly Client: typeof pg.Client;
   /** Repeats `connect` until it succeeds, or each server has refused. @throws an error that names each of them */
   tryEach<T>(connect: () => Promise<T>): Promise<T>;
-  /** Leaves the server of a connection that has refused a write. Does nothing where none has to take writes. */
+  /**
+   * Leaves the server of a connection that has refused a write. Does nothing if servers need not take writes.
+   */
   demoted(client: object): void;
-  /** Whether a connection is to a server that was left. */
+  /** Whether a connection leads to a server that the instance has left. */
   isLeft(client: object): boolean;
-  /** Calls `onLeave` when a server was left: the connections for which `isLeft` holds have to be closed. */
+  /**
+   * Calls `onLeave` when the instance leaves a server: the connections for which `isLeft` holds have to be
+   * closed.
+   */
   onLeave(onLeave: () => void): void;
 }
 
-/** Null for one server of any kind, which is addressed directly. */
+/** Creates the hosts. Null for one server of any kind, which is addressed directly. */
 export function createHosts({ urls, target }: DatabaseServers): Hosts | null {
   if (urls.length === 1 && target === 'any') return null;
   /** The server of the next connection. */
   let next = 0;
-  /** The server of the last connection that was accepted; null after that server was left. */
+  /** The server that accepted the last connection; null after the instance left it. */
   let current: number | null = null;
   let refusals = 0;
   /** The last refusal of each server. */
@@ -67,7 +76,7 @@ export function createHosts({ urls, target }: DatabaseServers): Hosts | null {
     override connect(callback?: unknown): Promise<pg.Client> | undefined {
       const connecting = this.connectAndCheck();
       if (!callback) return connecting;
-      // An error of the callback is not one of the connection.
+      // An error of the callback is not an error of the connection.
       connecting.then(
         () => process.nextTick(callback as OnConnected, null, this),
         (error: Error) => process.nextTick(callback as (error: Error) => void, error),
@@ -99,7 +108,7 @@ export function createHosts({ urls, target }: DatabaseServers): Hosts | null {
         try {
           return await connect();
         } catch (error) {
-          // A wait for a free connection is no server's refusal.
+          // A wait for a free connection refuses on behalf of no server.
           if (refusals === refusalsBefore || urls.length === 1) throw error;
           if (left === 1) throw new Error(describeAll(urls, reasons), { cause: error });
         }
@@ -126,7 +135,7 @@ const ACCEPTS = {
   primary: 'select not pg_is_in_recovery() as accepts',
 };
 
-/** Describes the last refusal of each server: its code, where its message may hold more than that. */
+/** Describes the last refusal of each server: its code if its message may contain more than that. */
 function describeAll(urls: readonly string[], reasons: ReadonlyMap<number, unknown>): string {
   return urls
     .flatMap((url, index) => {

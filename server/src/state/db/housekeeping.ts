@@ -5,7 +5,7 @@ import type { Log } from './log.ts';
 
 export interface HousekeepingOptions {
   sql: Sql;
-  /** Counts the flushes to the disk; while the count stays the same there is nothing to tidy. */
+  /** The number of flushes to the disk; while it stays the same, there is nothing to tidy. */
   flushes: () => number;
   clock: Clock;
   log: Log;
@@ -34,10 +34,10 @@ export function startHousekeeping({ sql: db, flushes, clock, log }: Housekeeping
 
   async function tidy(): Promise<void> {
     if (flushes() === tidiedFlushes) return;
-    // The statistics of the last second cannot be read yet by the query below.
+    // The statistics of the last second are not visible to the query below until they are flushed.
     await sql`select pg_stat_force_next_flush()`.execute(db);
     for (const { name } of (await CHANGED_TABLES.execute(db)).rows) {
-      // One statement a table, so that a caller that waits for the one connection waits for one table at most.
+      // One statement for each table: a caller that waits for the one connection waits for one table at most.
       await sql`vacuum (analyze) ${sql.raw(name)}`.execute(db);
     }
     await sql`checkpoint`.execute(db);
@@ -52,7 +52,10 @@ export function startHousekeeping({ sql: db, flushes, clock, log }: Housekeeping
 
 const INTERVAL_MS = 60_000;
 
-/** Selects tables by autovacuum's rule: a fifth of the rows and some more. `regclass` quotes the name as SQL needs it. */
+/**
+ * Selects tables by autovacuum's rule: more than a fifth of the rows, plus a constant, have changed.
+ * `regclass` quotes the name as SQL needs it.
+ */
 const CHANGED_TABLES = sql<{ name: string }>`
   select stat.relid::regclass::text as name
   from pg_stat_user_tables stat join pg_class class on class.oid = stat.relid

@@ -11,27 +11,29 @@ import type { Sql } from './database.ts';
 /** A part of a list: `limit` rows in `order`, after the first `offset`. */
 export interface ListPage {
   table: string;
-  /** The columns to read; undefined: all. */
+  /** The columns to read; undefined means all. */
   columns?: readonly string[] | undefined;
-  /** Conditions that every row fulfils, besides its tenant. */
+  /** Conditions that every row fulfills, besides its tenant. */
   where?: readonly RawBuilder<boolean>[] | undefined;
-  /** The values that each of these columns may have; undefined: any. */
+  /** The values that each of these columns may have; undefined means any. */
   oneOf?: Readonly<Record<string, readonly string[] | undefined>> | undefined;
-  /** A row fulfils one of these conditions; each has a partial index. Undefined: all rows. Not allowed with `oneOf`. */
+  /**
+   * Alternative conditions, each with a partial index. Undefined means all rows. Not allowed with `oneOf`.
+   */
   anyOf?: readonly RawBuilder<boolean>[] | undefined;
   /** The columns to sort by, or an expression without `oneOf`. The last is the number, which no two rows share. */
   order: readonly [...columns: (string | RawBuilder<unknown>)[], number: 'number'];
   direction?: 'asc' | 'desc' | undefined;
   limit: number;
   offset?: number | undefined;
-  /** Whether a condition names what is looked for, which few rows are: then these are collected, and sorted. */
+  /** Whether few rows fulfill the conditions. Then these rows are collected and sorted. */
   isOfFew?: boolean | undefined;
 }
 
 /**
- * Reads a page. For `status in (…)` PostgreSQL would walk the whole list where these statuses are rare, or sort all rows
- * that have them where they are common. So each combination of values is read as a list of its own, which an index has in
- * order: the first numbers of each from the indexes alone, then the rows of the page.
+ * Reads a page. For `status in (…)` PostgreSQL would walk the whole list if these statuses are rare, or sort
+ * all their rows if they are common. So each combination of values is read as a list of its own, which an
+ * index has in order: the first numbers of each from the indexes alone, then the rows of the page.
  */
 export async function selectPage<Row>(
   sql: Sql,
@@ -67,13 +69,14 @@ export async function selectPage<Row>(
   }
   if (parts.length === 0) return [];
   const keys = raw.join(columnsOfOrder.map((column) => raw.ref(column)));
-  // With the values as constants PostgreSQL knows how rare each is; for values of a joined list it would take an average.
+  // The values are constants: PostgreSQL then knows how rare each is. For values of a joined list it would
+  // assume an average.
   const firstOfEach = parts.map(
     (conditions) =>
       raw`(select ${keys} ${rowsWith(...conditions)} order by ${ordering} limit ${sizeOfPage(limit + offset)})`,
   );
-  // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of the page,
-  // which is long where the page shows old rows.
+  // With a limit each row is looked up by its number. Without it PostgreSQL may walk the list in the order of
+  // the page, which takes long if the page shows old rows.
   const { rows } = await raw<Row>`
     select listed.* from (
       select ${keys} from (${raw.join(firstOfEach, raw` union all `)}) part
@@ -87,9 +90,9 @@ export async function selectPage<Row>(
 }
 
 /**
- * The size of a page, as the limit of a statement. PostgreSQL plans without knowing it. Of values that it takes for rarer than
- * they are, such as those of an expression, it would expect fewer rows than a page has: then to collect all rows and to sort
- * them seems as cheap to it as an index in the order of the page.
+ * The size of a page, as the limit of a statement. PostgreSQL plans without knowing it. If it underestimates
+ * how many rows match, as for expressions, it expects fewer rows than a page has: then collecting and sorting
+ * all rows seems as cheap to it as an index in the order of the page.
  */
 export function sizeOfPage(limit: number | RawBuilder<number>): RawBuilder<number> {
   return raw<number>`(select ${limit}::bigint)`;
@@ -126,8 +129,9 @@ function combinations(oneOf: NonNullable<ListPage['oneOf']>): RawBuilder<boolean
 }
 
 /**
- * The conditions of a page that lies behind `after` and before `before`, places of the list, and inside a period. Each side
- * has one condition, because with two PostgreSQL may begin to read at the farther one. Rows are numbered from 1.
+ * The conditions of a page behind `after` and before `before`, both places of the list, and inside a period.
+ * Each side has one condition: with two, PostgreSQL may begin to read at the farther one. Row numbers begin
+ * with 1.
  */
 export function boundsOfPage(
   { accountId, environment }: Tenant,
@@ -140,7 +144,7 @@ export function boundsOfPage(
     period,
   }: {
     table: string;
-    /** Conditions that the rows of the list fulfil, besides their tenant, by which an index finds a place. */
+    /** Conditions that the rows of the list fulfill, besides their tenant. An index finds a place by them. */
     where?: readonly RawBuilder<boolean>[];
     /** The column of the period. */
     instant: string;
@@ -160,9 +164,9 @@ export function boundsOfPage(
         raw` and `,
       )})`;
     if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
-    // The period begins with an instant, and ends before one.
+    // A period includes its beginning and excludes its end.
     const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
-    // A row without the instant fulfils neither `when`: the bound is null, so that nothing is found behind such a row.
+    // A row without the instant fulfills neither `when`: the bound is null, and no row is found behind it.
     const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::timestamptz end`;
     return [
       raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
@@ -172,8 +176,9 @@ export function boundsOfPage(
 }
 
 /**
- * Checks the cursors of a page without rows in a list that an instant orders. Behind a row without that instant nothing is
- * found, and the list would end there. Such a cursor is of the list with another filter, or its row has lost the instant.
+ * Checks the cursors of an empty page in a list that an instant orders. Behind a row without that instant
+ * nothing is found, and the list would seem to end there. Such a cursor comes from a list with another
+ * filter, or its row has lost the instant.
  *
  * @throws ValidationError naming the argument
  */
@@ -210,7 +215,7 @@ export async function assertCursorsPlaced(
   }
 }
 
-/** The conditions of rows behind `after` and before `before`, where a list is in the order of their numbers. */
+/** The conditions of rows behind `after` and before `before`, if a list is in the order of their numbers. */
 function between({ after, before }: Pick<ListRange, 'after' | 'before'>): RawBuilder<boolean>[] {
   return [
     ...(after === undefined ? [] : [raw<boolean>`number < ${after}`]),
@@ -227,7 +232,7 @@ export function inPeriod(instant: string, { from, before }: Period): RawBuilder<
   ];
 }
 
-/** Whether a period has an end: then a list is read in the order of its instants. */
+/** Whether a period has a bound: then a list is read in the order of its instants. */
 export function isOfPeriod({ from, before }: Period): boolean {
   return from !== undefined || before !== undefined;
 }
@@ -253,7 +258,7 @@ export type CountedList =
 
 export interface ListFilter {
   list: CountedList;
-  /** The parent of the rows, such as their subaccount, or any of several; null: any at all. */
+  /** The parent of the rows, such as their subaccount, or any of several; null means any parent. */
   parent?: string | readonly string[] | null | undefined;
   kind?: readonly string[] | undefined;
   status?: readonly string[] | undefined;
@@ -275,15 +280,15 @@ export async function countList(sql: Sql, tenant: Tenant, filter: ListFilter): P
 /** The sum of counts, as a whole number. */
 export const SUM = raw<number>`coalesce(sum(list_count.count), 0)::bigint`;
 
-/** A period of time, from `from` on and before `before`. */
+/** A period of time that includes `from` and excludes `before`. */
 export interface Period {
   from?: Date | undefined;
   before?: Date | undefined;
 }
 
 /**
- * Counts the rows of a period that match the filter, in one statement. `countRows` counts the rows of a part of the period
- * that is shorter than the periods of `list_count`.
+ * Counts the rows of a period that match the filter, in one statement. `countRows` counts the rows in the
+ * parts of the period that are shorter than the periods of `list_count`.
  */
 export async function countListInPeriod(
   sql: Sql,
@@ -308,7 +313,10 @@ export async function countListInPeriod(
 /** The lengths of the periods that are counted, in seconds: an hour, a day, 32 days. */
 const PERIODS_S = [3_600, 86_400, 2_764_800];
 
-/** Splits a period into the longest periods of these lengths, and the rest at its ends, with 0 for `seconds`. */
+/**
+ * Splits a period into the longest periods of these lengths, and the remainders at its ends, which have 0
+ * `seconds`.
+ */
 export function splitPeriod(
   { from, before }: Period,
   lengths: readonly number[] = PERIODS_S,

@@ -13,10 +13,10 @@ export class DataDirError extends Error {
 }
 
 /**
- * Locks `dataDir` for this process, or throws `DataDirLockedError`: two PGlites on one folder lose each other's rows. The
- * lock ends with the process, however that ends; the returned function releases it before. Creates the folder, for its owner
- * alone. Two containers that share a folder do not see each other's lock on Linux, since each has its own network: these need
- * a PostgreSQL.
+ * Locks `dataDir` for this process, or throws `DataDirLockedError`: two PGlites on one folder lose each
+ * other's rows. The lock ends with the process, even after a crash; the returned function releases it
+ * earlier. Creates the folder, readable by its owner alone. On Linux two containers that share a folder do
+ * not see each other's lock, since each has its own network: they need a PostgreSQL server.
  */
 export async function lockDataDir(dataDir: string): Promise<() => Promise<void>> {
   try {
@@ -51,7 +51,10 @@ function lockName(text: string): string {
   return `psa-${createHash('sha256').update(text).digest('hex').slice(0, 32)}`;
 }
 
-/** Locks a folder by its path and by its inode, which stays the same where it is renamed, or mounted at two paths. */
+/**
+ * Locks a folder by its path and by its inode, which stays the same if the folder is renamed or mounted at
+ * two paths.
+ */
 async function lockPathAndInode(folder: string): Promise<() => Promise<void>> {
   const { dev, ino } = statSync(folder, { bigint: true });
   const unlockPath = await lockSocket(`\0${lockName(folder)}`);
@@ -80,7 +83,10 @@ function lockSocket(path: string): Promise<() => Promise<void>> {
   });
 }
 
-/** Locks a file while opening it, as macOS and the BSDs can. The numbers are theirs; Node has no names for them. */
+/**
+ * Locks a file while opening it, as macOS and the BSDs can. The flags are their numbers, for which Node has
+ * no names.
+ */
 function lockFile(path: string): () => Promise<void> {
   const O_NONBLOCK = 0x0004;
   const O_EXLOCK = 0x0020;

@@ -1,4 +1,4 @@
-/** The log for what an operator should know of the database. pino's logger is one. */
+/** The log for messages to the operator about the database. pino's logger is one. */
 export interface Log {
   info(fields: object, message: string): void;
   warn(fields: object, message: string): void;

@@ -22,16 +22,16 @@ interface Migration {
   readonly name: string;
   readonly number: number;
   readonly isOnline: boolean;
-  /** The oldest migration that a server must know to work after this one; null: any. */
+  /** The oldest migration that a server must know to work after this one; null means any server. */
   readonly needs: number | null;
 }
 
 /**
- * Applies the missing ones of the `0001_name.sql` files of `folder`, in order, one at a time: after a failure those before
- * it stay. Instances that start at once wait for each other. Stops after `upTo`, if given. Returns the names of the applied
- * ones.
- * @throws MigrationError, which names the file; where a newer version has left tables that this one cannot work on; where
- * this one would remove what a running server of an older version works on
+ * Applies the missing migrations among the `0001_name.sql` files of `folder`, in order, one at a time: after
+ * a failure the earlier ones stay. Instances that start at once wait for each other. Stops after `upTo`, if
+ * given. Returns the names of the applied migrations.
+ * @throws MigrationError, which names the file; where a newer version has left tables that this one cannot
+ * work on; where this one would remove what a running server of an older version works on
  */
 export async function migrate(
   database: Database,
@@ -41,7 +41,7 @@ export async function migrate(
   const known = readMigrations(folder);
   const targets =
     upTo === undefined ? known : known.slice(0, known.findIndex(({ name }) => name === upTo) + 1);
-  // Most starts have nothing to apply: they take no lock, and wait for nobody.
+  // Most starts have nothing to apply: they take no lock and wait for no other instance.
   if (pendingOf(targets, await appliedMigrations(database.sql)).length === 0) return [];
   return database.maintenance(({ sql: pool }) =>
     pool.connection().execute(async (db) => {
@@ -54,7 +54,7 @@ export async function migrate(
         for (const migration of pending) await apply(db, migration, folder);
         return pending.map(({ name }) => name);
       } finally {
-        // The loss of a connection has released the lock.
+        // If the connection was lost, that has released the lock.
         await sql`select pg_advisory_unlock(${MIGRATION_LOCK})`.execute(db).catch(() => undefined);
       }
     }),
@@ -71,7 +71,7 @@ export function knownMigrations(folder: string = MIGRATIONS): string[] {
   return readMigrations(folder).map(({ name }) => name);
 }
 
-/** The first part of a migration, for a restore that has to have its table before the migration is made. */
+/** The first part of a migration, for a restore that needs its table before the migration is applied. */
 export function firstPartOf(name: string): string {
   return readFileSync(`${MIGRATIONS}/${name}.sql`, 'utf8').split(PARTS, 1)[0]!;
 }
@@ -127,9 +127,9 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * Applies a part of a migration in one transaction, which records the migration `recordAs`; null for all parts but the last.
- * While it waits for a table's lock, every later query of that table waits behind it. So it waits for less than a client notices, releases all its locks,
- * and tries again.
+ * Applies a part of a migration in one transaction, which records the migration `recordAs`; null for all
+ * parts but the last. While it waits for a table's lock, every later query of that table waits behind it. So
+ * it gives up before a client would notice, releases all its locks, and retries.
  */
 async function applyInTransaction(db: Sql, text: string, recordAs: string | null): Promise<void> {
   for (let attempt = 1; ; attempt++) {
@@ -150,10 +150,13 @@ async function applyInTransaction(db: Sql, text: string, recordAs: string | null
 
 const LOCK_TIMEOUT_MS = 300;
 const MAX_ATTEMPTS = 600;
-/** lock_not_available, deadlock_detected. */
+/** The codes of lock_not_available and deadlock_detected. */
 const RETRYABLE_CODES = new Set(['55P03', '40P01']);
 
-/** Throws where a running server needs what the migration removes: it holds SERVING_LOCK with the newest one that it knows. */
+/**
+ * Throws if a running server needs what the migration removes: such a server holds SERVING_LOCK with the
+ * newest migration that it knows.
+ */
 async function assertNoOlderServer(db: Sql, { name, needs }: Migration): Promise<void> {
   if (needs === null) return;
   const { rows } = await sql<{ knows: number }>`
@@ -174,8 +177,8 @@ async function recordMigration(db: Sql, name: string): Promise<void> {
 }
 
 /**
- * Polls for the lock instead of waiting for it: a statement that waits is a transaction, and an index that another instance
- * makes concurrently would wait for that.
+ * Polls for the lock instead of waiting for it: a statement that waits is a transaction, and another instance
+ * that creates an index concurrently would wait for that transaction.
  */
 async function takeLock(db: Sql): Promise<void> {
   for (;;) {
@@ -186,7 +189,7 @@ async function takeLock(db: Sql): Promise<void> {
   }
 }
 
-/** Waits by the database's own time: a start has nothing else to do, and a test's clock may stand still for ever. */
+/** Waits by the database's own time, because a test's clock may stand still. */
 async function pause(db: Sql): Promise<void> {
   await sql`select pg_sleep(0.1)`.execute(db);
 }
@@ -197,7 +200,7 @@ function readMigrations(folder: string): Migration[] {
   const files = readdirSync(folder).filter((file) => file.endsWith('.sql'));
   const misnamed = files.find((file) => !/^\d{4}_\w+\.sql$/.test(file));
   if (misnamed) throw new MigrationError(`${misnamed} should be named like 0001_tables.sql`);
-  // A build without copies of the migrations must not pass for a database that needs none.
+  // A build that lacks its migrations must not seem to need none.
   if (files.length === 0) throw new MigrationError(`There are no migrations in ${folder}`);
   return files.sort().map((file) => parseName(file.slice(0, -'.sql'.length)));
 }

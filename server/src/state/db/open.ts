@@ -6,9 +6,9 @@ import type { StartingPglite } from './pglite-backend.ts';
 import { openPostgres } from './postgres.ts';
 
 export interface DatabaseOptions {
-  /** A PostgreSQL server. Without it PGlite keeps everything in `dataDir`. */
+  /** The address of a PostgreSQL server. Without it PGlite stores everything in `dataDir`. */
   databaseUrl?: string | undefined;
-  /** PGlite's folder, or `memory` for none. */
+  /** The folder of PGlite, or `memory` for none. */
   dataDir: string;
   /** The most connections to a PostgreSQL server for requests and due work. */
   poolSize?: number | undefined;
@@ -16,12 +16,12 @@ export interface DatabaseOptions {
   log: Log;
   /** Called once, when the database cannot continue: the process has to end. */
   onFatal: (error: Error) => void;
-  /** A PGlite that is starting, in place of a new one. */
+  /** A PGlite that is already starting; without it a new one is started. */
   pglite?: StartingPglite | undefined;
   meter?: DatabaseMeter;
   /** The number of the newest migration that this server knows. */
   knownMigration?: number | undefined;
-  /** Replaces the deadline of a PostgreSQL in a test. */
+  /** The deadline of PostgreSQL's responses in a test. */
   waitMs?: number | undefined;
 }
 

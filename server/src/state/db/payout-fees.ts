@@ -1,6 +1,6 @@
 import { METHODS, type PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 
-// An account has a column for the fee of each payout method.
+// The table of accounts has a column for the fee of each payout method.
 
 const METHOD_NAMES = Object.keys(METHODS) as PayoutMethod[];
 

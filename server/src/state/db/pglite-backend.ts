@@ -6,38 +6,44 @@ import { DataDirError, lockDataDir } from './lock.ts';
 import type { FromWorker, ToWorker, WorkerInput } from './pglite-worker.ts';
 
 export interface BackendOptions {
-  /** A folder, or `memory` for none. */
+  /** The data folder, or `memory` for none. */
   dataDir: string;
   /** Called once, when the database cannot continue: the process has to end. */
   onFatal: (error: Error) => void;
-  /** A data tarball that a new folder starts from, in place of the built one. */
+  /** A data tarball for a new folder; by default the built one. */
   seed?: string | undefined;
-  /** A compiled worker: without it, a server that runs from its source compiles the worker at each start. */
+  /** A compiled worker. Without it, a server that runs from its source compiles the worker at each start. */
   worker?: string | undefined;
 }
 
-/** A PGlite that is starting: an object, because an async function would wait for a promise that it returns. */
+/**
+ * A PGlite that is starting. It is an object because an async function that returned a promise would wait for
+ * it.
+ */
 export interface StartingPglite {
   /** Rejects with a `DataDirLockedError` when another process uses the folder. */
   backend: Promise<Backend>;
 }
 
 /**
- * Locks the folder and begins to start PGlite on it. It loads next to nothing, so that a server can call it first: once it
- * has resolved, the worker starts while the caller's thread is busy. It never rejects: a server that has a second reason
- * not to run, such as a port in use, reports that one.
+ * Locks the folder and begins to start PGlite on it. It loads very little, so that a server can call it
+ * first: once it has resolved, the worker starts while the caller's thread is busy. It never rejects: a
+ * server that has another reason not to run, such as a port in use, reports that reason.
  */
 export async function startPglite(options: BackendOptions): Promise<StartingPglite> {
   const { dataDir } = options;
   const locked = dataDir === 'memory' ? undefined : lockDataDir(dataDir);
   await locked?.catch(() => undefined);
   const backend = startLocked(options, locked);
-  // A failure may come before anybody waits for the backend.
+  // A failure may come before any caller waits for the backend.
   backend.catch(() => undefined);
   return { backend };
 }
 
-/** Starts PGlite on a folder that is locked; closing it, or a failure, releases the lock. Closing it again does nothing. */
+/**
+ * Starts PGlite on a folder that is locked. Closing it, or a failure, releases the lock. A second close does
+ * nothing.
+ */
 async function startLocked(
   { dataDir, onFatal, seed, worker }: BackendOptions,
   locked: Promise<() => Promise<void>> | undefined,
@@ -64,7 +70,7 @@ async function startLocked(
   }
 }
 
-/** The seed that the build makes; without one the first start runs initdb. */
+/** The seed that the build makes. Without it the first start runs initdb. */
 function builtSeed(): string | null {
   const path = builtPath('pgdata.tar.gz');
   return existsSync(path) ? path : null;
@@ -72,7 +78,7 @@ function builtSeed(): string | null {
 
 /** A PGlite in its worker. */
 export interface Backend {
-  /** Opens a stream for `pg`. There is one at a time: its pool holds one connection. */
+  /** Opens a stream for `pg`. Only one is open at a time, because its pool holds one connection. */
   connect(): Duplex;
   flushes(): number;
   copyFiles(folder: string): Promise<void>;
@@ -126,7 +132,8 @@ export function startBackend(
     };
 
     worker.on('message', (message: FromWorker) => {
-      // What PGlite says of its files, which the operator can correct. A fault of the worker itself keeps its stack.
+      // PGlite's messages about its files, which the operator can correct. A fault of the worker itself keeps
+      // its stack.
       if (message.kind === 'fatal')
         return fail(
           state === 'starting'
@@ -176,10 +183,10 @@ function createProtocolStream(
   }
   const stream = new Duplex({
     read() {
-      // The worker pushes.
+      // The worker pushes its responses, so there is nothing to read.
     },
     write: (message: Uint8Array, _encoding, written) => buffer([message], written),
-    // Posts together what was written while the stream was corked.
+    // Posts the messages together that were written while the stream was corked.
     writev: (messages, written) =>
       buffer(
         messages.map(({ chunk }) => chunk),
@@ -198,14 +205,17 @@ function createProtocolStream(
       else setImmediate(() => stream.emit('connect'));
     },
     setNoDelay() {
-      // Nothing here waits to fill a packet.
+      // Nagle's algorithm has no meaning here.
     },
     ref: () => worker.ref(),
     unref: () => worker.unref(),
   });
 }
 
-/** Whether a message gets a response. A statement with parameters is several messages up to a Sync. */
+/**
+ * Whether a message gets a response. A statement with parameters consists of several messages, the last of
+ * them a Sync.
+ */
 function expectsResponse(message: Uint8Array): boolean {
   return message[0] === STARTUP || message[0] === QUERY || message[0] === SYNC;
 }

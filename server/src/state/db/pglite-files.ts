@@ -13,9 +13,9 @@ import { NodeFS } from '@electric-sql/pglite/nodefs';
 import { pathsIn } from './data-folder.ts';
 
 /**
- * PGlite's files in `folder`, made durable: PGlite itself has no fsync at all, and 4 of 4 simulated power cuts left a folder
- * that could not be opened. `onFlush` is called after every flush, and `onFailure` in its place when the disk refuses one:
- * what was written since the last flush may be lost, so the database must stop.
+ * PGlite's files in `folder`, made durable: PGlite itself never calls fsync, and 4 of 4 simulated power cuts
+ * left a folder that could not be opened. `onFlush` is called after every flush. If the disk refuses a flush,
+ * `onFailure` is called instead: writes since the last flush may be lost, so the database must stop.
  */
 export function createFlushedFiles(
   folder: string,
@@ -54,8 +54,9 @@ const S_IFDIR = 0o040000;
 const EIO = 29;
 
 /**
- * Prepares PostgreSQL's folder below the data folder. A start that was cut off while it filled a new folder has left a mark:
- * the folder is then emptied and filled again, since no client has seen a row of it. `markFilled` removes the mark.
+ * Prepares PostgreSQL's folder below the data folder. A start that was interrupted while it filled a new
+ * folder has left a mark: then the folder is emptied and filled again, since no client has seen a row of it.
+ * `markFilled` removes the mark.
  */
 export function prepareFolder(dataDir: string): { folder: string; isNew: boolean; markFilled: () => void } {
   const { pgdata: folder, mark } = pathsIn(dataDir);

@@ -12,7 +12,10 @@ export interface WorkerInput {
   seed: string | null;
 }
 
-/** Messages to the worker: PostgreSQL's protocol, up to a message that has a response; a copy of the files; the close. */
+/**
+ * Messages to the worker: PostgreSQL's protocol, up to a message that gets a response; a request to copy the
+ * files; the close.
+ */
 export type ToWorker = Uint8Array<ArrayBuffer> | { copyTo: string } | 'close';
 
 /** Messages from the worker. `flushes` counts the flushes to the disk since the start. */
@@ -23,18 +26,24 @@ export type FromWorker =
   | { kind: 'closed' }
   | { kind: 'fatal'; message: string };
 
-/** PGlite's own parameters without `-F`, and settings that the folder's configuration cannot weaken. */
+/** PGlite's own parameters without `-F`, and settings that override the folder's configuration. */
 const DURABLE = [
   ...PGlite.defaultStartParams.filter((parameter) => parameter !== '-F'),
   ...['fsync=on', 'synchronous_commit=on', 'full_page_writes=on'].flatMap((setting) => ['-c', setting]),
-  // Emscripten's fdatasync does nothing; its fsync asks the file system.
+  // Emscripten's fdatasync does nothing, but its fsync calls the file system.
   ...['-c', 'wal_sync_method=fsync'],
 ];
 
-/** PGlite's own 128 MB are filled with zeros at each start, which takes half a second. The system caches the files too. */
+/**
+ * PGlite's default of 128 MB is filled with zeros at each start, which takes half a second. The system caches
+ * the files too.
+ */
 const SMALL_CACHE = ['-c', 'shared_buffers=32MB'];
 
-/** Logs why PostgreSQL stops. Without a prefix a line starts with its severity; a caller's text is indented and cannot. */
+/**
+ * Makes PostgreSQL log why it stops. Without a prefix a line starts with its severity; a text from a caller
+ * is indented and cannot imitate one.
+ */
 const LOG_FATAL = ['-c', 'log_line_prefix=', '-c', 'log_min_messages=fatal'];
 
 const port = parentPort;
@@ -63,8 +72,8 @@ function serve(opened: { db: PGlite; created: boolean }): void {
 }
 
 /**
- * Ends the worker before it can send another response. PostgreSQL would have ended itself; PGlite swallows
- * its PANIC, after which a call may even return as if it had worked.
+ * Ends the worker before it can send another response. PostgreSQL would have ended itself, but PGlite
+ * swallows its PANIC, after which a call may even return as if it had worked.
  */
 function stop(error: unknown): never {
   send({ kind: 'fatal', message: error instanceof Error ? error.message : String(error) });
@@ -92,7 +101,7 @@ async function openFolder(dataDir: string) {
   const loadDataDir = isNew ? readSeed() : undefined;
   const db = await start({ fs, startParams: DURABLE, ...(loadDataDir && { loadDataDir }) });
 
-  // Proves that a commit reaches the disk. The message is a WAL record without a reader.
+  // Proves that a commit reaches the disk. The message is a WAL record that nothing reads.
   const before = flushes;
   await db.exec(`select pg_logical_emit_message(true, 'psa', 'start')`);
   if (flushes === before)
@@ -123,7 +132,7 @@ async function start(
   }
 }
 
-/** Describes an error of PGlite, whose files throw an object with nothing but Emscripten's number of the error. */
+/** Describes an error of PGlite: its files throw an object that has only the number of Emscripten's error. */
 function describe(error: unknown): string {
   const { errno } = error as { errno?: number };
   if (errno === ENOSPC) return 'no space is left on the disk (ENOSPC)';
@@ -140,7 +149,9 @@ function readSeed(): Blob | undefined {
   });
 }
 
-/** Stops the worker after a crash of PGlite's WebAssembly: PGlite itself goes on, often in an endless loop. */
+/**
+ * Stops the worker after a crash of PGlite's WebAssembly: PGlite itself continues, often in an endless loop.
+ */
 function stopOnCrash(): void {
   const { Module } = db;
   const once = Module._PostgresMainLoopOnce;
@@ -163,7 +174,7 @@ async function execute(message: Uint8Array): Promise<void> {
   const chunks: Uint8Array[] = [];
   await db.execProtocolRawStream(message, {
     syncToFs: false,
-    // The bytes are PGlite's memory, which the next ones overwrite.
+    // The bytes lie in PGlite's memory, which the next response overwrites.
     onRawData: (bytes) => chunks.push(bytes.slice()),
   });
   const bytes = joinBytes(chunks);
@@ -177,7 +188,7 @@ const STARTUP = 0;
 const QUERY = 0x51;
 const SYNC = 0x53;
 const READY = 0x5a;
-/** CommandComplete, ErrorResponse, EmptyQueryResponse. */
+/** The message types CommandComplete, ErrorResponse and EmptyQueryResponse. */
 const OUTCOMES = new Set([0x43, 0x45, 0x49]);
 
 /** Counts the statements of a message: each ends with its Sync, or is a whole Query. */
@@ -218,18 +229,21 @@ function joinBytes(chunks: Uint8Array[]): Uint8Array<ArrayBuffer> {
   return bytes;
 }
 
-/** Copies the files in one turn, in which PostgreSQL does nothing: recovery keeps what was committed, and undoes the rest. */
+/**
+ * Copies the files in one turn, during which PostgreSQL does nothing: recovery keeps what was committed, and
+ * undoes the rest.
+ */
 function copyFiles(target: string): void {
   let failure: string | null = null;
   try {
     if (dataDir === null) throw new Error('There are no files: everything is in memory');
-    // The caller may have ended meanwhile, and then nothing would remove the copy.
+    // The caller may have ended meanwhile; then nothing would remove the copy.
     if (!existsSync(dirname(target))) throw new Error('There is no folder for the copy any more');
     cpSync(prepareFolder(dataDir).folder, target, {
       recursive: true,
       errorOnExist: true,
       force: false,
-      // Where the file system can, the copy shares the blocks that neither changes.
+      // If the file system supports it, the copy shares the blocks that neither side changes.
       mode: constants.COPYFILE_FICLONE,
     });
   } catch (error) {

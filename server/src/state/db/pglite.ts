@@ -10,9 +10,9 @@ import { createRefusedWrites } from './refused-writes.ts';
 export interface PgliteOptions extends BackendOptions {
   clock: Clock;
   log: Log;
-  /** A backend that runs already, in place of a new one. It is closed with the database. */
+  /** A backend that runs already; without it a new one is started. It is closed with the database. */
   backend?: Backend;
-  /** A backend that is starting, in place of a new one. */
+  /** A backend that is starting; without it a new one is started. */
   pglite?: StartingPglite | undefined;
   meter?: DatabaseMeter | undefined;
 }
@@ -33,7 +33,7 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     {
       user: 'postgres',
       database: 'postgres',
-      // Otherwise PGSSLMODE would apply.
+      // Without this PGSSLMODE would apply.
       ssl: false,
       max: 1,
       idleTimeoutMillis: 0,
@@ -42,7 +42,8 @@ export async function openPglite(options: PgliteOptions): Promise<Pglite> {
     },
     { clock, log, meter, refusedWrites: createRefusedWrites(clock, meter) },
   );
-  // Open, as on a server, means that it has responded once. Only then does closing wait for earlier statements.
+  // An open database has responded once, as on a server. Only after that does closing wait for earlier
+  // statements.
   await sql`select 1`.execute(connections.sql);
   const stopHousekeeping =
     dataDir === 'memory'

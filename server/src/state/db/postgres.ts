@@ -27,7 +27,7 @@ export interface PostgresOptions {
   poolSize?: number | undefined;
   /** The number of the newest migration that this server knows. */
   knownMigration?: number | undefined;
-  /** Replaces `WAIT_MS` in a test: most are not about it, and share the machine with others. */
+  /** The deadline in a test instead of `WAIT_MS`: most tests share the machine with others. */
   waitMs?: number | undefined;
 }
 
@@ -48,7 +48,7 @@ export async function openPostgres({
     connectionString: servers.urls[0]!,
     application_name: 'psa',
     connectionTimeoutMillis: waitMs * CONNECT_SHARE,
-    // Notices a server that has vanished, even where no statement waits for a response.
+    // With keep-alive a vanished server is noticed even if no statement waits for a response.
     keepAlive: true,
     keepAliveInitialDelayMillis: 10_000,
   };
@@ -114,7 +114,7 @@ export async function openPostgres({
       }
     },
     connections: connections.connections,
-    // Reaches the other instances too.
+    // PostgreSQL's NOTIFY also reaches the other instances.
     async notify(channel, ...payloads) {
       const isSent = await listener.notify(channel, payloads)?.then(
         () => true,
@@ -132,16 +132,17 @@ export async function openPostgres({
 }
 
 /**
- * Settings of each session. Days and hours in SQL are the same on every server, and as on PGlite. The transaction of a machine
- * that has vanished releases its tenant: a live one waits for nothing but the database. JIT is off: PostgreSQL decides by an
- * estimate, and no statement here takes as long as its compilation, which made nested lists ten times slower.
+ * Settings of each session. Days and hours in SQL are the same on every server and on PGlite. The transaction
+ * of a machine that has vanished is ended, which releases its tenant: a live transaction waits for nothing
+ * but the database. JIT is off: PostgreSQL decides by an estimate, and no statement here takes as long as its
+ * compilation, which made nested lists ten times slower.
  */
 const SESSION =
   "set time zone 'UTC'; set idle_in_transaction_session_timeout to '30s'; set jit to off; set statement_timeout to 0;";
 
 /**
- * The deadlines that PostgreSQL enforces. With the client's deadlines alone it would hold a tenant's lock for a client that
- * is gone: it has to end that session too, and to notice that its data is no longer received.
+ * The deadlines that PostgreSQL enforces. With the client's deadlines alone it would hold a tenant's lock for
+ * a client that is gone: it has to end that session itself, and to notice that nothing receives its data.
  */
 function sessionDeadlines(waitMs: number): string {
   return `
@@ -150,15 +151,18 @@ function sessionDeadlines(waitMs: number): string {
     set tcp_user_timeout to ${waitMs}; set tcp_keepalives_idle to 10; set tcp_keepalives_interval to 5`;
 }
 
-/** The share of `waitMs` that a connection may take to open: callers that wait for one in vain fail the sooner. */
+/** The share of `waitMs` in which a connection has to open, so that callers that wait in vain fail sooner. */
 const CONNECT_SHARE = 0.6;
-/** The share of `waitMs` after which PostgreSQL cancels a statement: its error keeps the connection, its silence does not. */
+/**
+ * The share of `waitMs` after which PostgreSQL cancels a statement: the error keeps the connection, while a
+ * client's timeout closes it.
+ */
 const STATEMENT_SHARE = 0.8;
 /** The number of checks of the listening connection within `waitMs`. */
 const CHECKS = 5;
 /**
- * The deadline of the write that probes whether there can be any, on a connection of its own: the result is needed within a
- * second, and a probe that waits in vain must not keep the next one from a new connection.
+ * The deadline of the probe whether the database takes writes, on a connection of its own: the result is
+ * needed within a second, and a probe that waits in vain must not keep the next one from a new connection.
  */
 const PROBE_MS = 700;
 /** The deadline of maintenance: enough for an index over a table of any size. */
@@ -174,8 +178,9 @@ type OnNotification = (payload: string) => void;
 type Locks = readonly (readonly [kind: number, number: number])[];
 
 /**
- * Listens on one connection of its own, which can also send notifications, and replaces it when it is lost. It mostly waits,
- * so it is checked again and again: a connection without a server looks like one without notifications.
+ * Listens on a connection of its own, which can also send notifications, and replaces it when it is lost. The
+ * connection is mostly idle, so it is checked at intervals: a connection without a server looks like one
+ * without notifications.
  */
 function createListener({
   createClient,
@@ -216,9 +221,9 @@ function createListener({
     });
     try {
       await client.connect();
-      // It writes nothing that a crash could lose, so a notification need not wait for the disk.
+      // The connection writes nothing that a crash could lose, so a notification need not wait for the disk.
       await client.query('set synchronous_commit to off');
-      // Shared: the server may not know yet that the previous connection is lost.
+      // The locks are shared, because the server may not know yet that the previous connection is lost.
       for (const lock of locks) await client.query('select pg_advisory_lock_shared($1, $2)', [...lock]);
       for (const channel of channels.keys()) await client.query(`listen ${client.escapeIdentifier(channel)}`);
     } catch (error) {
@@ -237,7 +242,10 @@ function createListener({
     return client;
   }
 
-  /** Queries the connection at intervals of the machine's time: `pg` closes one that does not respond. Returns the stop. */
+  /**
+   * Queries the connection at intervals of the machine's time: `pg` closes a connection that does not
+   * respond. Returns the function that stops this.
+   */
   function check(client: pg.Client): () => void {
     let isAnswered = true;
     const checks = setInterval(() => {
@@ -284,7 +292,7 @@ function createListener({
 
   async function listen(channel: string, onNotification: OnNotification): Promise<() => Promise<void>> {
     if (closed) throw new Error('The database is closed');
-    // The same function may be registered twice.
+    // A wrapper of its own, because the same function may be registered twice.
     const own: OnNotification = (payload) => onNotification(payload);
     const listeners = channels.get(channel) ?? new Set();
     channels.set(channel, listeners.add(own));
@@ -319,7 +327,7 @@ function createListener({
 
   return {
     listen,
-    /** Removes all listeners: while the database closes, a notification must not cause queries any more. */
+    /** Removes all listeners: while the database closes, a notification must cause no more queries. */
     removeAll: () => channels.clear(),
     /** Sends notifications over the listening connection; undefined while there is none. */
     notify: (channel: string, payloads: readonly string[]) =>

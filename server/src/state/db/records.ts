@@ -11,15 +11,18 @@ import { type Database, ReadOnlyDatabase, type Sql } from './database.ts';
 import type { Log } from './log.ts';
 import { firstPartOf } from './migrate.ts';
 
-// A database that went back lacks what was requested in between, and nothing in it shows that. So it has a mark, until an
-// operator takes it away. A restore sets it. A standby that was promoted shows itself by its timeline; a disk's snapshot does
-// not, and is marked by hand.
+// A database that was set back lacks the requests since then, and nothing in its rows shows that. So it gets
+// a mark, which an operator removes later. A restore sets it. The timeline reveals a promoted standby; a
+// disk's snapshot reveals nothing, and is marked by hand.
 
 /** Whether the records reach to the present. */
 export interface Records extends RecordsAdministration {
-  /** Reads the mark; null where nothing is missing. Sets it where PostgreSQL has a new timeline. Logs where it changes. */
+  /**
+   * Reads the mark; null if nothing is missing. Sets it if PostgreSQL has a new timeline. Logs a change of
+   * it.
+   */
   behind(): Promise<Behind | null>;
-  /** The mark as this instance has last read it. */
+  /** The mark as this instance last read it. */
   lastKnown(): Behind | null;
 }
 
@@ -127,12 +130,12 @@ export function createRecords({
 }
 
 /**
- * Marks a database that was filled from a backup, in the transaction that fills it. The timeline that came with the backup is
- * another server's. The tables of an older version's backup have no mark yet.
+ * Marks a database that was filled from a backup, in the transaction that fills it. The timeline in the
+ * backup is another server's. The tables of an older version's backup have no mark yet.
  */
 export async function markRestored(sql: Sql, takenAt: Date): Promise<void> {
   await raw.raw(firstPartOf('0021_restored_records')).execute(sql);
-  // The time of the database, as the servers have it.
+  // The time of the database, which the servers use.
   const { rows } = await raw<{ now: Date }>`select greatest(clock_timestamp(), ${takenAt}) as now`.execute(
     sql,
   );
@@ -140,7 +143,10 @@ export async function markRestored(sql: Sql, takenAt: Date): Promise<void> {
   await sql.updateTable('restored_records').set({ timeline: null, marked_timeline: null }).execute();
 }
 
-/** Sets the mark. One that is there keeps the earlier instant: what was missing is missing still. */
+/**
+ * Sets the mark. An existing mark keeps its earlier instant, because the records since then are still
+ * missing.
+ */
 async function saveMark(sql: Sql, { since, until, cause }: Behind): Promise<void> {
   await sql
     .insertInto('restored_records')
@@ -179,8 +185,8 @@ async function selectMark(sql: Sql): Promise<Mark | null> {
 }
 
 /**
- * The instant of the last commit that a promoted standby has of the server before it, as PostgreSQL knows it until it restarts;
- * then the last request that was recorded. Null where there is none.
+ * The instant of the last commit that a promoted standby received from the server before it. PostgreSQL knows
+ * it until it restarts; after that it is the time of the last recorded request. Null if there is none.
  */
 async function selectLastCommit(sql: Sql): Promise<Date | null> {
   const { rows } = await raw<{ last: Date | null }>`
@@ -192,7 +198,10 @@ async function selectLastCommit(sql: Sql): Promise<Date | null> {
   return rows[0]!.last;
 }
 
-/** The outcome of a write, or `otherwise` where the database takes none at the moment: a server on it answers queries. */
+/**
+ * The outcome of a write, or `otherwise` if the database takes no writes at the moment: a server on it still
+ * answers queries.
+ */
 async function whereWritable<Result>(writing: Promise<Result>, otherwise: Result): Promise<Result> {
   return writing.catch((error: unknown) => {
     if (error instanceof ReadOnlyDatabase) return otherwise;

@@ -2,21 +2,24 @@ import type pg from 'pg';
 import type { Clock } from '../../kernel/clock.ts';
 import type { DatabaseMeter } from './database.ts';
 
-/** Codes with which a database refuses writes though it answers: a full disk, a lack of memory, a fault of its files. */
+/**
+ * Codes with which a database refuses writes while it still answers reads: a full disk, a lack of memory, a
+ * fault of its files.
+ */
 const REFUSES_WRITES = /^(?:53100|53200|53400|58\w{3})$/;
 
-/** The time after a refused write in which no other write is tried: what is tried is smaller, and might succeed. */
+/** The time after a refused write in which nothing is probed: a probe is smaller, and might succeed. */
 const HELD_MS = 5_000;
 
-/** The last write that the database refused for a reason of its own. Its connections share it. */
+/** The last write that the database refused for a reason of its own. All its connections share it. */
 export interface RefusedWrites {
-  /** Records the failure of a statement that writes, where its cause is the database's own. */
+  /** Records the failure of a statement that writes, if the database is the cause. */
   onFailure(error: pg.DatabaseError): void;
-  /** The last refusal, until a larger write has succeeded; null where there is none. */
+  /** The last refusal, until a larger write has succeeded; null if there is none. */
   last(): pg.DatabaseError | null;
-  /** Whether it is so recent that nothing is to be tried. */
+  /** Whether the last refusal is so recent that nothing is to be probed. */
   isRecent(): boolean;
-  /** Forgets this refusal, unless another one came since. */
+  /** Forgets this refusal, unless there was another one since. */
   forget(refusal: pg.DatabaseError): void;
 }
 
@@ -31,7 +34,7 @@ export function createRefusedWrites(clock: Clock, meter: DatabaseMeter | undefin
     last: () => last?.error ?? null,
     isRecent() {
       const now = clock.ms();
-      // A clock that was set back must not keep it recent.
+      // After the clock was set back, an old refusal must not stay recent.
       return last !== null && last.at <= now && now < last.at + HELD_MS;
     },
     forget(refusal) {

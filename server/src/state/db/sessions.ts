@@ -8,9 +8,10 @@ export class PoolerError extends Error {
 }
 
 /**
- * Asserts that a connection is one session of PostgreSQL as long as it lives: locks, plans and notifications depend on that. A
- * pooler in transaction or statement mode lends a session for one transaction. Two connections show it: with a quiet pooler
- * they share the session that was used last, and while a transaction of one is open, the other one gets another session.
+ * Asserts that a connection is one session of PostgreSQL as long as it lives: locks, plans and notifications
+ * depend on that. A pooler in transaction or statement mode lends a session for one transaction. Two
+ * connections reveal it: with an idle pooler they share the last session, and while a transaction of one is
+ * open, the other gets another session.
  * @throws PoolerError
  */
 export async function assertKeepsSessions(sql: Sql): Promise<void> {

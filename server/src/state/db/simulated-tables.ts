@@ -89,7 +89,7 @@ interface SimulatedPixReturnTable {
   end_to_end_id: string;
   amount_cents: number;
   return_end_to_end_id: string;
-  /** The outcome; it is shown from `settles_at` on. */
+  /** The outcome, which is shown from `settles_at` on. */
   status: 'completed' | 'failed';
   settles_at: Generated<Date | null>;
 }

@@ -5,24 +5,28 @@ import { NOT_STORABLE } from '../../kernel/text.ts';
 import type { Sql } from './database.ts';
 import type { TenantTable } from './tenant-table.ts';
 
-// A table says the column of each member once. The type of its rows, both mappings and the set of an update follow from that.
+// A table names the column of each member once. The type of its rows, both mappings and the `set` of an
+// update follow from that.
 
-/** The column of a member. A fixed one keeps the value of the insert. */
+/** The column of a member. A fixed column keeps the value of the insert. */
 export interface Column<Name extends string = string, Form extends 'plain' | 'json' = 'plain' | 'json'> {
   readonly name: Name;
   readonly isFixed: boolean;
   readonly form: Form;
-  /** Makes the member of what JSON has; left out where the two are alike. */
+  /** Converts the JSON value into the member; left out if both are the same. */
   readonly read?: ((stored: never) => unknown) | undefined;
 }
 
-/** The columns of a member that is an object: all null where it is null, and read as null where `presence` is. */
+/**
+ * The columns of a member that is an object. If it is null, all of them are null; it is read as null if
+ * `presence` is.
+ */
 export interface Group<Members = Readonly<Record<string, Column>>> {
   readonly presence: string;
   readonly members: Members;
 }
 
-/** A column for each member of a record. */
+/** A column, or a group, for each member of a record. */
 export type Columns<Stored> = { readonly [Member in keyof Stored]-?: Column | Group };
 
 /** The members that a record may lack. */
@@ -38,7 +42,7 @@ export function changing<const Name extends string>(name: Name): Column<Name, 'p
   return { name, isFixed: false, form: 'plain' };
 }
 
-/** A column of jsonb, in which null is the null of SQL. */
+/** A column of jsonb, whose null is SQL's null. */
 export function json<const Name extends string, Stored>(
   { name, isFixed }: Column<Name, 'plain'>,
   read?: (stored: Stored) => unknown,
@@ -58,7 +62,7 @@ export function group<const Members extends Readonly<Record<string, Column>>>(
 /** The rows of a tenant's records, as queries see them. */
 export type RowsOf<Stored, Of> = TenantTable & Row<Stored, Of> & GroupedRow<Stored, Of>;
 
-/** A table whose rows are numbered in the order in which they were made, for lists. */
+/** A table whose rows are numbered in the order of their creation, for lists. */
 export interface Listed {
   number: Generated<number>;
 }
@@ -88,7 +92,7 @@ type GroupedRow<Stored, Of> = Together<
   }[keyof Of & keyof Stored]
 >;
 
-/** All of the members of a union. */
+/** The members of all types of a union. */
 type Together<Union> = [Union] extends [never]
   ? unknown
   : (Union extends unknown ? (each: Union) => void : never) extends (all: infer All) => void
@@ -107,7 +111,9 @@ export interface Table<Stored> {
   readonly name: string;
   /** The column by whose values records are named. */
   readonly key: string;
-  /** A text that is no key is not queried: it is in no row, and Postgres rejects one with U+0000. */
+  /**
+   * Whether a text can be a key. Other texts are not queried: no row has one, and Postgres rejects U+0000.
+   */
   isKey(text: string): boolean;
   /** The column of each member; of a group that of its presence. */
   readonly columns: Readonly<Record<keyof Stored & string, string>>;
@@ -158,7 +164,7 @@ export function table<Stored extends object, Left extends OptionalOf<Stored> = n
     own ? Object.assign(toColumns(tenant, record), own(record)) : toColumns(tenant, record);
 
   async function insert(sql: Sql, rows: readonly object[]): Promise<void> {
-    // Each table is typed by its columns; Kysely does not type one that is a parameter.
+    // Tables are typed by their columns, but Kysely does not type a table that is a parameter.
     await sql
       .insertInto(name as 'account')
       .values(rows as never)
@@ -282,7 +288,10 @@ function notStorable(member: string): ValidationError {
   return new ValidationError([{ path: member, message: NOT_STORABLE }]);
 }
 
-/** Whether jsonb takes a text of JSON. U+0000 and halves of pairs are escapes in it. An escape in a text of the merchant's has one more backslash. */
+/**
+ * Whether jsonb accepts a text of JSON. U+0000 and half surrogate pairs are escapes in it. An escape that is
+ * part of the merchant's text has one more backslash.
+ */
 function isStorableJson(text: string): boolean {
   return !text.includes('\\u') || !/(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f])/.test(text);
 }

@@ -7,7 +7,9 @@ import type { SimulatedTables } from './simulated-tables.ts';
 import type { TenantTable } from './tenant-table.ts';
 import type { UpstreamTables } from './upstream-tables.ts';
 
-/** The tables of `migrations/` as the queries see them: one interface a table, one field a column. */
+/**
+ * The tables of `migrations/` as the queries see them: an interface for each table, a field for each column.
+ */
 export interface Tables extends PaymentTables, UpstreamTables, SimulatedTables {
   account: AccountTable;
   account_brand: AccountBrandTable;

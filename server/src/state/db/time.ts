@@ -3,15 +3,19 @@ import { type Clock, type OffsetClock, plusMs } from '../../kernel/clock.ts';
 import type { Sql } from './database.ts';
 import type { Log } from './log.ts';
 
-/** The interval of measurements: shorter than any lease, so that an instance whose clock is set claims nothing of another. */
+/**
+ * The interval of measurements: shorter than any lease, so that an instance whose clock was changed claims no
+ * leases of another.
+ */
 const MEASURE_MS = 1_000;
 /** The smallest change of the offset that is logged. */
 const NOTABLE_MS = 1_000;
 
 /**
- * Keeps `clock` at the database's time, which all instances share, whatever their machines show: by a clock that is a
- * minute ahead the leases of other instances would have ended, and tasks of the next minute would be due. The offset stays
- * as it is where a measurement allows that, so on one machine it stays 0. Returns the function that stops this.
+ * Keeps `clock` at the database's time, which all instances share, whatever their machines show: by a clock
+ * that is a minute ahead the leases of other instances would have ended, and tasks of the next minute would
+ * be due. The offset stays as it is if a measurement allows that, so on one machine it stays 0. Returns the
+ * function that stops this.
  * @throws what `readTime` throws the first time
  */
 export async function followDatabaseTime({
@@ -33,7 +37,7 @@ export async function followDatabaseTime({
   async function measure(): Promise<void> {
     const before = base.ms();
     const time = (await readTime()).getTime();
-    // The time was read at some moment between these two: so the offset is between these bounds.
+    // The database read its time between the two readings here, so the offset is between these bounds.
     const [least, most] = [time - base.ms(), time - before];
     const offsetMs = clock.offsetMs();
     if (offsetMs >= least && offsetMs <= most) return;
@@ -52,7 +56,7 @@ export async function followDatabaseTime({
   function measureLater(): () => void {
     return base.schedule(plusMs(base.now(), MEASURE_MS), () => {
       measuring = measure()
-        // A database that is away is reported by all callers that need it. The offset holds until it is back.
+        // All callers that need the database report that it is down. The offset holds until it is back.
         .catch(() => undefined)
         .finally(() => {
           if (!stopped) cancel = measureLater();

@@ -5,9 +5,10 @@ import type { Sql } from './database.ts';
 import { type ListConditions, valuesOf } from './filtered-lists.ts';
 import { type CountedList, inPeriod, isOfPeriod, type Period, splitPeriod } from './lists.ts';
 
-// The amounts of lists: kept by hours and days (see migrations/0042_lists.sql), and row by row for any other condition.
+// The amounts of lists. Sums by hours and days are stored (see migrations/0042_lists.sql); any other
+// condition adds up row by row.
 
-/** The instants by whose periods amounts are kept. */
+/** The instants by whose periods amounts are stored. */
 const KEPT: Partial<Record<CountedList, readonly string[]>> = {
   card_payment: ['created_at', 'paid_at'],
   payment: ['created_at', 'paid_at'],
@@ -26,7 +27,7 @@ interface Group {
   isCut: boolean;
 }
 
-/** The total of what the conditions select of a list, and that of each group. `method` is the kind of the list. */
+/** The total of the rows that the conditions select, and of each group. `method` is the kind of the list. */
 export async function selectTotals(
   sql: Sql,
   tenant: Tenant,
@@ -69,7 +70,7 @@ export async function groupedTotals(
       from (${raw.join(queries, raw` union all `)}) part
     ) grouped
     group by hour, kind, status order by hour, status, kind`.execute(sql);
-  // Of rows that were counted in an hour and are there no more, the amounts are kept as 0.
+  // Rows that were counted in an hour and have left it since have left amounts of 0.
   const groups = rows
     .filter(({ count }) => count > 0)
     .map(({ hour, kind, status, count, cents }) => ({
@@ -93,7 +94,8 @@ function keptQuery(
 ): RawBuilder<unknown> {
   const { status, ...kinds } = oneOf;
   const [kind] = Object.values(kinds);
-  // As constants, so that PostgreSQL knows how few days there are beside the hours: else it reads all of both.
+  // The bounds are constants: PostgreSQL then knows how few days there are beside the hours; otherwise it
+  // reads all of both.
   const conditions = [
     raw`account_id = ${accountId} and environment = ${environment} and list = ${raw.lit(list)}
       and instant = ${raw.lit(instant)} and seconds = ${raw.lit(seconds)}`,
@@ -104,7 +106,7 @@ function keptQuery(
     where ${raw.join(conditions, raw` and `)}`;
 }
 
-/** The rows of a part, as many as are added up one by one. */
+/** The rows of a part, up to the number that is added up one by one. */
 function rowsQuery(
   { accountId, environment }: Tenant,
   list: CountedList,
@@ -123,7 +125,7 @@ function rowsQuery(
     from ${raw.table(list)} where ${raw.join(conditions, raw` and `)}`);
 }
 
-/** Adds up the rows of a query for `at`, `kind`, `status` and `cents`, as far as they are not too many. */
+/** Adds up the rows of a query for `at`, `kind`, `status` and `cents`, up to a limit. */
 export function addedRows(rows: RawBuilder<unknown>): RawBuilder<unknown> {
   const counted = raw`filter (where nth <= ${raw.lit(MAX_ADDED_ROWS)})`;
   return raw`

@@ -3,7 +3,10 @@ import type { MirroredResource } from '../../kernel/upstream-family.ts';
 import type { Json } from './json-column.ts';
 import type { TenantTable } from './tenant-table.ts';
 
-/** The tables of remote mode: what this server has seen of the upstream service, and what it requests from it. */
+/**
+ * The tables of remote mode: the resources that this server has seen at the upstream service, and its
+ * requests to it.
+ */
 export interface UpstreamTables {
   observed: ObservedTable;
   observed_reference: ObservedReferenceTable;

@@ -3,11 +3,11 @@ import type { Database } from '../db/database.ts';
 import { announcement, STREAM_CHANNEL } from './log-tailer.ts';
 
 /**
- * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is
- * a transaction with a flush of its own.
+ * Sends one NOTIFY at a time: the next one covers all commits since, of every tenant. Each NOTIFY is a
+ * transaction with its own flush.
  */
 export function createAnnouncer(database: Database, onError: (error: unknown) => void) {
-  /** The announcement of the newest version of each tenant. */
+  /** The announcement of each tenant's newest version. */
   const waiting = new Map<string, string>();
   let inFlight: Promise<void> | null = null;
   async function announceAll() {

@@ -14,13 +14,13 @@ export interface Holder {
 
 /** A connection or subscription that depends on a credential. */
 export interface CredentialListener {
-  /** Called when the credential expires or is revoked, on any instance, with the error to report. */
+  /** Called with the error to report when the credential expires, or is revoked on any instance. */
   credentialEnded(error: PaymentError): void;
 }
 
 /**
- * Notifies the listener of the end of its credential, before it resolves if the credential has ended already. The
- * returned function removes the listener.
+ * Watches a credential for a listener. If the credential has ended already, the listener is notified before
+ * this resolves. The returned function removes the listener.
  */
 export type WatchCredential = (
   authorization: string,
@@ -28,7 +28,7 @@ export type WatchCredential = (
   listener: CredentialListener,
 ) => Promise<() => void>;
 
-/** The delay between attempts to authenticate a credential again, after its revocation may have been missed. */
+/** The delay between attempts to authenticate a credential again, after a revocation may have been missed. */
 const RETRY_MS = 5_000;
 
 /** The watch of one credential, shared by all its listeners: ten thousand sockets of one shop's page need only one. */
@@ -37,7 +37,7 @@ interface Watch {
   readonly listeners: Set<CredentialListener>;
   readonly stops: (() => void)[];
   hasEnded: boolean;
-  /** Resolves when revocations are listened for and the credential has been authenticated since. */
+  /** Resolves when the watch listens for revocations and has authenticated the credential since. */
   ready: Promise<void>;
 }
 
@@ -48,14 +48,14 @@ export function createCredentialWatch({
   onFault,
 }: {
   access: {
-    /** Rejects with a PaymentError where the credential has ended. */
+    /** Rejects with a PaymentError if the credential has ended. */
     authenticate(authorization: string): Promise<unknown>;
   };
   tailer: LogTailer;
   clock: Clock;
   onFault: (fault: unknown) => void;
 }): WatchCredential {
-  /** The watches that have not ended, by key. */
+  /** The watches that have not ended, by credential. */
   const watches = new Map<string, Watch>();
 
   function begin(key: string, authorization: string, caller: Holder): Watch {
@@ -84,7 +84,7 @@ export function createCredentialWatch({
     if (expiresAt)
       stops.push(clock.schedule(expiresAt, () => end(new UnauthenticatedError('This token has expired'))));
     const onRevoked = () => end(new UnauthenticatedError('This credential was revoked'));
-    // The log as it is now may hold a revocation that was never delivered.
+    // The log may now hold a revocation that was never delivered.
     const onSetBack = () => void reauthenticate(watch, authorization, end);
     for (const resourceId of endsWith) {
       const topic = { resource: 'credential', resourceId } as const;
@@ -92,7 +92,7 @@ export function createCredentialWatch({
       if (watch.hasEnded) return stop();
       stops.push(stop);
     }
-    // Listens first, then authenticates: a revocation in between is noticed by one of the two.
+    // The watch listens first, then authenticates: one of the two notices a revocation in between.
     await access.authenticate(authorization);
   }
 

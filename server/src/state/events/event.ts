@@ -1,6 +1,6 @@
 /**
- * The events of each resource. A slice adds its own in its `events.ts`, by declaration merging: `kind`, `previousStatus`,
- * `snapshot`, and a narrower type for `resourceId` where it has one.
+ * The events of each resource. A slice adds its own in its `events.ts`, by declaration merging: `kind`,
+ * `previousStatus`, `snapshot`, and a narrower type for `resourceId`.
  */
 // biome-ignore lint/suspicious/noEmptyInterface: the slices fill it
 export interface EventTypes {}
@@ -13,8 +13,9 @@ export type NewEvent = {
 }[Resource];
 
 /**
- * An event with its place in the log: `version` counts the tenant's events without a gap. A log that was set back reuses
- * versions for other events, which have another `mark`. An event that was written by a release without marks has 0.
+ * An event with its place in the log: `version` counts the tenant's events without a gap. A log that was set
+ * back reuses versions for other events, with another `mark`. An event that a release without marks has
+ * written has the mark 0.
  */
 export type StoredEvent = NewEvent & { version: number; mark: number; occurredAt: Date };
 
@@ -33,8 +34,8 @@ export interface EventRow {
 }
 
 /**
- * Converts a row of the log into an event. A newer server on the same database, during an upgrade, may have added a
- * resource: its events get an empty snapshot, since nothing here subscribes to them.
+ * Converts a row of the log into an event. During an upgrade a newer server on the same database may have
+ * added a resource: its events get an empty snapshot, since nothing here subscribes to them.
  */
 export function eventFromRow(row: EventRow, snapshots: Snapshots): StoredEvent {
   const resource = row.resource as Resource;

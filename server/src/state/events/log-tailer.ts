@@ -6,30 +6,31 @@ import type { Snapshots, StoredEvent } from './event.ts';
 import { type Appended, type Position, readAfter, readPosition, type Topic } from './log.ts';
 
 /**
- * Delivers the new events of each tenant that has listeners, with one reader a tenant for any number of them: the live end
- * of its log. A wake says only that there may be more; the log says what is delivered, in order, each version once. Where
- * the log was set back behind what was delivered (an asynchronous standby was promoted), the listeners are notified, and
- * delivery continues from the new head.
+ * Delivers the new events of each tenant that has listeners, with one reader for each tenant and any number
+ * of listeners: the live end of its log. A wake says only that there may be new events; the log says which,
+ * in order, each version once. If the log was set back behind the delivered events (an asynchronous standby
+ * was promoted), the listeners are notified, and delivery continues from the new head.
  */
 export interface LogTailer {
-  /** Parses snapshots from the log, here and for a subscriber that still catches up. */
+  /** Parses snapshots from the log, here and for a subscriber that is still catching up. */
   readonly snapshots: Snapshots;
   /**
-   * Reports a commit for this tenant. A commit of this instance passes what it has `appended`: where that continues what
-   * was delivered, nothing is read.
+   * Reports a commit of this tenant. A commit of this instance passes the `appended` events: if they continue
+   * the delivered ones, nothing is read.
    */
   wake(tenant: Tenant, appended?: Appended): void;
   /**
-   * Joins the live end if it is at `after` or before it, or creates one there; from then on `onEvent` gets each event of
-   * the topic beyond `after`. Null if the live end has passed `after`: the listener has to read on in the log first. The
-   * live end is removed with its last listener.
+   * Joins the live end if it is at `after` or before it, or creates one there; from then on `onEvent` gets
+   * each event of the topic beyond `after`. Null if the live end has passed `after`: the listener has to read
+   * the log up to it first. The live end is removed with its last listener.
    */
   join(tenant: Tenant, listener: Listener): (() => void) | null;
   /** The number of listeners at the live end of a tenant, on this instance. */
   listenerCount(tenant: Tenant): number;
   /**
-   * Passes each new event of the topic to `onEvent`. Calls `onSetBack` when the log was set back: events before its new
-   * head were not delivered, and delivered ones may be lost; from then on `onEvent` gets each event after that head.
+   * Passes each new event of the topic to `onEvent`. Calls `onSetBack` when the log was set back: events
+   * before its new head were not delivered, and delivered ones may be lost. From then on `onEvent` gets each
+   * event after that head.
    */
   listen(
     tenant: Tenant,
@@ -44,48 +45,57 @@ export interface LogTailer {
 
 export interface Listener {
   readonly topic: Topic;
-  /** The version of the last event that it has read or received: each delivery moves it on. */
+  /** The version of the last event that the listener has read or received; each delivery advances it. */
   after: number;
-  /** The mark of the event at which it joins. */
+  /** The mark of the event at which the listener joins. */
   mark: number;
   onEvent(event: StoredEvent): void;
-  /** Called when the log was set back behind what the live end has delivered. The listener stays, at the new head. */
+  /** Called when the log was set back behind the delivered events. The listener stays, at the new head. */
   onSetBack(): void;
   /**
-   * The listener was removed, and has to read on in the log first: it had joined ahead of the live end, which has not
-   * delivered the same event at that position.
+   * Called when the listener was removed, and has to read the log first: it had joined ahead of the live end,
+   * which has delivered another event at that position.
    */
   onDropped(): void;
 }
 
-/** The channel of the notifications that instances send after a commit: see `announcement`. */
+/** The channel of the notifications that an instance sends after a commit: see `announcement`. */
 export const STREAM_CHANNEL = 'psa_stream';
 
 /**
- * The notification of a commit: the tenant and its newest version. An instance that has delivered that version does not
- * read. Without a version, each instance reads.
+ * The notification of a commit: the tenant and its newest version. An instance that has delivered that
+ * version does not read. If the version is missing, each instance reads.
  */
 export function announcement(tenant: Tenant, version?: number): string {
   return version === undefined ? tenantKey(tenant) : `${tenantKey(tenant)} ${version}`;
 }
 
-/** The key of the tenant that a notification is about; null for any tenant, where notifications may have been lost. */
+/**
+ * The key of the tenant that a notification is about. Null means any tenant, because notifications may have
+ * been lost.
+ */
 export function announcedTenant(payload: string): string | null {
   return payload.split(' ')[0] || null;
 }
 
-/** The interval of the poll: an event comes this late where its notification was lost. */
+/** The interval of polls: an event is this late at most if its notification was lost. */
 const POLL_MS = 5_000;
 const PAGE = 200;
 
 interface Tail {
   tenant: Tenant;
-  /** The version of the last event that was delivered, or is being delivered, to all who had joined before. */
+  /**
+   * The version of the last event that was delivered, or is being delivered, to all listeners that had joined
+   * before.
+   */
   position: number;
   /** The mark of the event at `position`. */
   mark: number;
   listeners: Map<string, Set<Listener>>;
-  /** Listeners that joined ahead of `position`, each with its leave function, until the event that they have read comes. */
+  /**
+   * Listeners that joined ahead of `position`, each with its leave function, until the live end reaches the
+   * event that they have read.
+   */
   ahead: Map<Listener, () => void>;
   /** The number of listeners; a live end without any is no longer in the map. */
   listenerCount: number;
@@ -104,7 +114,7 @@ export function createLogTailer({
   snapshots: Snapshots;
   clock: Clock;
   onError: (error: unknown) => void;
-  /** Called with each event and the number of its listeners, at least one. Must not throw. */
+  /** Called with each delivered event and the number of its listeners, at least one. Must not throw. */
   onDelivered?: (event: StoredEvent, listeners: number) => void;
 }): LogTailer {
   const tails = new Map<string, Tail>();
@@ -137,7 +147,7 @@ export function createLogTailer({
           tail.position = through;
           tail.mark = mark;
           if (events.length === PAGE) tail.rerun = true;
-          // These had read events beyond the head that was read after that: the log was set back.
+          // These listeners had read events beyond the head that was read after that: the log was set back.
           else for (const listener of ahead) if (listener.after > through) drop(tail, listener);
         } while (tail.rerun && !closed && tail.listenerCount > 0);
       } catch (error) {
@@ -150,12 +160,12 @@ export function createLogTailer({
     return tail.reading;
   }
 
-  /** Continues from the present head of the log, and notifies all listeners that it was set back. */
+  /** Continues from the present head of the log, and notifies all listeners that the log was set back. */
   async function restart(tail: Tail): Promise<void> {
     const head = await readPosition(database.sql, tail.tenant);
     tail.position = head.version;
     tail.mark = head.mark;
-    // Their positions may be in the log as it is now: they check that when they read on.
+    // Their positions may be in the present log: the listeners check that when they read it.
     for (const listener of [...tail.ahead.keys()]) drop(tail, listener);
     const listeners = [...tail.listeners.values()].flatMap((each) => [...each]);
     await inSlices(listeners, (listener) => {
@@ -253,7 +263,7 @@ export function createLogTailer({
     const { after: version, mark } = listener;
     const tail = tails.get(tenantKey(tenant)) ?? createTail(tenant, { version, mark });
     if (tail.position <= version) return add(tail, listener);
-    // The log may have been set back to where the listener is, and the live end has not noticed yet.
+    // The log may have been set back to the listener's position before the live end has noticed it.
     void read(tail);
     return null;
   }
@@ -273,7 +283,7 @@ export function createLogTailer({
       if (tail.listenerCount === 0 && tails.get(name) === tail) tails.delete(name);
     };
     if (listener.after > tail.position || listener.mark !== tail.mark) tail.ahead.set(listener, leave);
-    // Something may have been committed since the position was read, before there was a listener to wake.
+    // Another commit may have come since the position was read, before there was a listener to wake.
     void read(tail);
     return leave;
   }
@@ -290,7 +300,7 @@ export function createLogTailer({
       const head = await readPosition(database.sql, tenant);
       tail = tails.get(name) ?? createTail(tenant, head);
     }
-    // A listener that joins exactly at the live end misses nothing from now on, and is not ahead of it.
+    // A listener that joins exactly at the live end misses nothing, and is not ahead of it.
     const { position: after, mark } = tail;
     return add(tail, { topic, after, mark, onEvent, onSetBack, onDropped: () => undefined });
   }
@@ -334,7 +344,7 @@ function* listenersTo({ listeners }: Tail, event: StoredEvent): Generator<Listen
     yield* listeners.get(topic) ?? [];
 }
 
-/** The key of the topic of every event. */
+/** The key of the topic that selects every event. */
 const ALL = '*';
 
 function topicKey({ resource, resourceId }: Topic): string {

@@ -15,13 +15,13 @@ import {
 export interface Topic {
   readonly resource?: Resource;
   readonly resourceId?: string;
-  /** The kinds that are looked at, where every event is selected. */
+  /** The kinds of resources that matter, if every event is selected. */
   readonly resources?: readonly Resource[];
 }
 
 /**
- * Takes the tenant's lock, held to the end of the transaction, and returns the version of the newest event. Null, and no
- * lock, for a tenant without a log: call `openStream`, then try again.
+ * Takes the tenant's lock, which is held to the end of the transaction, and returns the version of the newest
+ * event. Null, without a lock, for a tenant without a log: the caller then calls `openStream` and retries.
  */
 export async function lockStream(sql: Sql, { accountId, environment }: Tenant): Promise<number | null> {
   const { rows } = await raw<{ version: number }>`
@@ -41,15 +41,18 @@ export async function openStream(sql: Sql, tenant: Tenant): Promise<void> {
 }
 
 /**
- * A position in a tenant's log: a version, and the mark of its event, by which the same log is recognised. Both are 0
- * before the first event. The mark is also 0 where the event is no longer in the log.
+ * A position in a tenant's log: a version, and the mark of its event, which identifies the log. Both are 0
+ * before the first event. The mark is also 0 if the event is no longer in the log.
  */
 export interface Position {
   readonly version: number;
   readonly mark: number;
 }
 
-/** Assigns the versions right after `head` to events, and one new mark to all: a transaction appends all of them or none. */
+/**
+ * Assigns the versions right after `head` to events, and one new mark to all of them: a transaction appends
+ * all or none.
+ */
 export function assignVersions(
   events: readonly NewEvent[],
   { head, occurredAt }: { head: number; occurredAt: Date },
@@ -57,7 +60,7 @@ export function assignVersions(
   return numbered(events, { version: head, mark: randomInt(1, MARKS), occurredAt });
 }
 
-/** Assigns the versions right after an event of the same transaction, with its mark. */
+/** Assigns the versions right after an event of the same transaction, with the mark of that event. */
 export function continueVersions(events: readonly NewEvent[], last: StoredEvent): StoredEvent[] {
   return numbered(events, last);
 }
@@ -129,7 +132,7 @@ export async function readPosition(sql: Sql, { accountId, environment }: Tenant)
 
 const EMPTY_LOG: Position = { version: 0, mark: 0 };
 
-/** The mark of the event with this version; 0 if there is none. */
+/** The mark of the event with this version; 0 if there is no such event. */
 export async function readMark(sql: Sql, tenant: Tenant, version: number): Promise<number> {
   const row = await eventsOf(sql, tenant).select('mark').where('version', '=', version).executeTakeFirst();
   return row?.mark ?? 0;
@@ -155,8 +158,8 @@ export interface LogRead {
   readonly through: number;
   readonly mark: number;
   /**
-   * The log has not reached the version, or holds an event with another mark there: it was set back, and what it holds
-   * after the version does not continue what was read before.
+   * Whether the log was set back: it has not reached the version, or holds an event with another mark there.
+   * Its events after the version then do not continue those that were read before.
    */
   readonly isSetBack: boolean;
 }
@@ -164,7 +167,7 @@ export interface LogRead {
 interface LogReadOptions {
   snapshots: Snapshots;
   after: number;
-  /** The mark of the event at `after`; left out where nothing was read before. */
+  /** The mark of the event at `after`; left out if nothing was read before. */
   mark?: number;
   topic?: Topic | undefined;
 }
@@ -183,7 +186,7 @@ export function readNewestAfter(sql: Sql, tenant: Tenant, options: LogReadOption
   return readLog(sql, tenant, { ...options, limit: 1, isNewestFirst: true });
 }
 
-/** Reads the head and the events in one statement, so that no event up to that head can still be missing. */
+/** Reads the head and the events in one statement, so that no event up to that head is missing. */
 async function readLog(
   sql: Sql,
   tenant: Tenant,
@@ -197,13 +200,14 @@ async function readLog(
   }: LogReadOptions & { limit: number; isNewestFirst: boolean },
 ): Promise<LogRead> {
   const { accountId, environment } = tenant;
-  // The query of the live ends, which always has the same text, is planned once; a topic has its own index.
+  // The query of the live ends always has the same text, so it is planned once. A topic has its own index.
   const isOfAll = topic?.resource === undefined;
   const name = isOfAll ? raw`/* read_after */` : raw``;
   const whereResource = isOfAll ? raw`` : raw`and resource = ${topic.resource}`;
   const whereId = topic?.resourceId === undefined ? raw`` : raw`and resource_id = ${topic.resourceId}`;
   const order = isNewestFirst ? raw`desc` : raw``;
-  // Of all events the last one that is read is the head. Otherwise it is joined: a subquery would run for each row.
+  // Without a topic the last event is the head. With one the head is joined: a subquery would run for each
+  // row.
   const headMark = isOfAll ? raw`null::integer` : raw`head.mark`;
   const joinHead = isOfAll
     ? raw``
@@ -242,9 +246,9 @@ async function readLog(
 }
 
 /**
- * Completes a position with the mark of its event, if every event after it is still in the log (versions have no gaps).
- * Null where one is not, where the log has not reached the position, or where it holds another event there. A mark of 0 is
- * unknown, and not compared.
+ * Completes a position with the mark of its event, if every event after it is still in the log (versions have
+ * no gaps). Null if one is missing, if the log has not reached the position, or if it holds another event
+ * there. A mark of 0 is unknown, and not compared.
  */
 export async function findRetained(
   sql: Sql,

@@ -1,24 +1,27 @@
-/** The time that the updates of one page may take on the thread, which everything else waits for. */
+/** The time that the updates of one page may take on the thread, for which everything else waits. */
 const SLICE_MS = 4;
-/** The pause after a page, as a multiple of the time that it took: the rest of the thread's time is everybody else's. */
+/**
+ * The pause after a page, as a multiple of the time that it took: the rest of the thread's time is for
+ * everything else.
+ */
 const PAUSE = 2;
 const LARGEST_PAGE = 100;
 const SMALLEST_PAGE = 10;
 
 /**
- * Turns for subscriptions that read on in the log, thousands of updates behind its end: one page at a time in this process, of as
- * many updates as fit into a slice, and then a pause. A live follower and a write wait for a slice at most, however many
- * followers replay.
+ * Turns for subscriptions that are thousands of updates behind the end of the log: one page at a time in this
+ * process, with as many updates as fit into a slice, and then a pause. A live follower or a write waits for a
+ * slice at most, however many subscriptions replay.
  */
 export interface Replays {
-  /** Resolves with the turn of a page. */
+  /** Resolves when a page has its turn. */
   take(): Promise<Turn>;
 }
 
 interface Turn {
   /** The most events that the page may have. */
   readonly limit: number;
-  /** Hands the events of the page over, and ends the turn. */
+  /** Hands over the events of the page, and ends the turn. */
   end(events: number, handOver: () => void): void;
 }
 
@@ -26,11 +29,11 @@ export function createReplays({
   now = () => performance.now(),
   wait = (ms, then) => void setTimeout(then, ms),
 }: {
-  /** Replaces the machine's time in a test. */
+  /** The source of time in a test instead of the machine's. */
   now?: () => number;
   wait?: (ms: number, then: () => void) => void;
 } = {}): Replays {
-  /** The replays that wait, in the order of their coming. */
+  /** The replays that wait, in the order of their arrival. */
   const waiting: ((turn: Turn) => void)[] = [];
   let isTaken = false;
   let limit = LARGEST_PAGE;

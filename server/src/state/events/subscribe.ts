@@ -26,17 +26,20 @@ import {
 } from './subscription-group.ts';
 
 const PAGE = 100;
-/** The events of a page that a client which does not read keeps: the others are read again. */
+/**
+ * The most events of a page that stay queued for a client that does not read; the others are read again
+ * later.
+ */
 const PARKED = 4;
 const NO_CURSOR = 'is not a cursor of updates: give updatesCursor, or the cursor of an update';
 
 /**
- * Subscribes to a topic. The contract of every subscription: the initial state or what came after a cursor, then every
- * change, in order, none twice, and none missed except where it coalesces. It pulls from the log until it has reached the
- * live end, joins it without a gap, and is pushed to from there on. Ends after the event for which `isLast` holds, at an
- * abort, or by a throw:
- * @throws CursorExpiredError, also later, where the log was set back behind what was delivered; ValidationError (no cursor of
- * these updates), SlowConsumerError
+ * Subscribes to a topic. The contract of every subscription: it delivers the initial state or the changes
+ * after a cursor, then every change, in order, none twice, and none missing unless changes coalesce. It pulls
+ * from the log until it has reached the live end, joins it without a gap, and is pushed to from there on. It
+ * ends after the event for which `isLast` holds, at an abort, or by a throw:
+ * @throws CursorExpiredError, also later, where the log was set back behind the delivered events;
+ * ValidationError (no cursor of these updates), SlowConsumerError
  */
 export async function subscribe<Item>(
   subscription: SubscriptionOptions<Item>,
@@ -51,12 +54,12 @@ export async function subscribe<Item>(
 
 /** The starting point of a subscription. */
 interface Start<Item> {
-  /** Only later events are delivered: `first` shows the state up to here. */
+  /** The position up to which `first` shows the state; only later events are delivered. */
   position: Position;
   first: Item | null;
-  /** The last item that the client has seen, where items coalesce. */
+  /** The last item that the client has seen, if items coalesce. */
   lastSeen: Item | null;
-  /** The version of a state in which the stream has completed; null if it has not. */
+  /** The version of the state with which the stream completes; null if it does not. */
   finalVersion: number | null;
 }
 
@@ -90,7 +93,7 @@ async function findStart<Item>(subscription: SubscriptionOptions<Item>): Promise
   };
 }
 
-/** The later one of the positions that the client names; null where it names none. @throws ValidationError */
+/** The later of the positions that the client names; null if it names none. @throws ValidationError */
 function placeAfter(
   cursors: Cursors,
   { after, lastEventId }: Pick<SubscriptionOptions<never>, 'after' | 'lastEventId'>,
@@ -119,7 +122,7 @@ interface Subscription<Item> extends LiveUpdates<Item>, Listener {
   queue: StoredEvent[] | null;
   leave: (() => void) | null;
   isReading: boolean;
-  /** Whether the last page that it read was full: it reads on in turns with the others. */
+  /** Whether the last page was full: then the subscription reads its pages in turns with others. */
   isReplay: boolean;
   failure: unknown;
   /** The last pull, which the next one waits for. */
@@ -197,7 +200,8 @@ function abort<Item>(this: Subscription<Item>): void {
 function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
   const { group, queue, reader } = this;
   if (!group.matches(event)) return;
-  // The first subscription of the group makes the item in `take`, where an error ends it. Then the others send that item here.
+  // In `take` the first subscription of the group makes the item, and an error there ends it. The others then
+  // send that item here.
   if (queue === null && reader !== null && group.newest?.event === event && !group.isLast(event)) {
     const { item } = group.newest;
     if (isRepeated(this, item)) return;
@@ -207,7 +211,8 @@ function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
     }
   }
   if (queue === null || group.coalesce) this.queue = [event];
-  // The events of one commit come in one turn, in which no client can take any: they have one mark, and are not split.
+  // The events of one commit arrive in one turn, during which no client can take any. They have one mark, and
+  // stay together.
   else if (queue.length < group.queueLimit || queue.at(-1)?.mark === event.mark) queue.push(event);
   else {
     this.failure = new SlowConsumerError('The subscriber is too slow; come back with the last cursor');
@@ -217,7 +222,7 @@ function onEvent<Item>(this: Subscription<Item>, event: StoredEvent): void {
 }
 
 function onSetBack<Item>(this: Subscription<Item>): void {
-  // Versions are reused: otherwise no later event would become the newest.
+  // Versions are reused now, and no later event would become the newest.
   this.group.newest = null;
   this.failure = new CursorExpiredError(SET_BACK);
   finish(this);
@@ -261,7 +266,7 @@ function take<Item>(this: Subscription<Item>): Item | null {
 
 function park<Item>(this: Subscription<Item>): void {
   const { queue } = this;
-  // What comes at the live end is shared by all, and is not read again.
+  // Events at the live end are shared by all subscriptions, and are not read again.
   if (this.leave || this.isReading || !queue || queue.length <= PARKED) return;
   const last = queue[PARKED - 1]!;
   queue.length = PARKED;
@@ -277,7 +282,10 @@ function isRepeated<Item>({ group, lastSeen }: Subscription<Item>, item: Item): 
 /** The turns of this process, whose subscriptions share one thread. */
 const replays = createReplays();
 
-/** Reads the next events from the log, at the pace of the client; at the head of the log, joins the live end. */
+/**
+ * Reads the next events from the log, at the pace of the client. At the head of the log it joins the live
+ * end.
+ */
 async function catchUp<Item>(live: Subscription<Item>): Promise<void> {
   live.isReading = true;
   const turn = live.isReplay ? await replays.take() : null;
@@ -291,8 +299,8 @@ async function catchUp<Item>(live: Subscription<Item>): Promise<void> {
 }
 
 /**
- * Reads a page into the queue, and returns the number of its events; null where the subscription has ended meanwhile. Never
- * rejects: a failure ends the subscription.
+ * Reads a page into the queue, and returns the number of its events; null if the subscription has ended
+ * meanwhile. Never rejects: a failure ends the subscription.
  */
 async function readPage<Item>(live: Subscription<Item>, limit: number): Promise<number | null> {
   try {
@@ -371,7 +379,10 @@ export function createUpdates({
   };
 }
 
-/** `subscribe` for one caller: its tenant, and the signal that aborts with its credential or its connection. */
+/**
+ * Subscribes for one caller: `subscribe` with its tenant, and with the signal that aborts with its credential
+ * or its connection.
+ */
 export type SubscribeTo = <Item>(
   subscription: Omit<
     SubscriptionOptions<Item>,

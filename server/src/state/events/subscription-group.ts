@@ -7,8 +7,9 @@ import type { LogTailer } from './log-tailer.ts';
 import type { SubscriptionOptions } from './subscription.ts';
 
 /**
- * The most events that wait in the queue of one subscription; one of another commit ends it as too slow. To wait for it would
- * hold back all others, and a dropped event would be noticed by nobody; a client comes back with its cursor and misses nothing.
+ * The most events that wait in the queue of one subscription. An event of another commit ends it as too slow.
+ * Waiting would hold back all others, and a dropped event would go unnoticed; the client reconnects with its
+ * cursor and misses nothing.
  */
 const QUEUE_LIMIT = 256;
 
@@ -27,9 +28,12 @@ export interface SubscriptionGroup<Item> {
   /** The number of subscriptions in the group. */
   members: number;
   readonly queueLimit: number;
-  /** The item made of an event, while any queue holds the event. */
+  /** The item of each event, while any queue holds the event. */
   readonly items: WeakMap<StoredEvent, Item>;
-  /** The newest event and its item, which most subscriptions deliver next; dropped in the next turn of the event loop. */
+  /**
+   * The newest event and its item, which most subscriptions deliver next; dropped in the next turn of the
+   * event loop.
+   */
   newest: { event: StoredEvent; item: Item } | null;
 }
 export type SubscriptionGroups = Map<string, SubscriptionGroup<unknown>>;
@@ -40,7 +44,7 @@ export function findOrCreateGroup<Item>(
 ): SubscriptionGroup<Item> {
   const { database, tailer, cursorsFor, tenant, topic, matches = () => true, dedupeKey } = subscription;
   const { toItem, isLast, coalesce, queueLimit = QUEUE_LIMIT } = subscription;
-  // The same request may refer to another resource by now.
+  // The same request may refer to another resource later.
   const key = dedupeKey && `${dedupeKey} ${topic.resourceId}`;
   const existing = key && groups.get(key);
   if (existing) return existing as SubscriptionGroup<Item>;
@@ -65,7 +69,7 @@ export function findOrCreateGroup<Item>(
   return group;
 }
 
-/** Keeps the answer for one event: the subscriptions of a group are asked about it one after the other. */
+/** Caches the result for one event: the subscriptions of a group check it one after the other. */
 function rememberNewest(matches: (event: StoredEvent) => boolean): (event: StoredEvent) => boolean {
   let newest: StoredEvent | null = null;
   let isMatch = false;
@@ -88,7 +92,10 @@ export function findOrMakeItem<Item>(group: SubscriptionGroup<Item>, event: Stor
   return item;
 }
 
-/** The groups with a newest event. Each would hold the item and its result until its next event, which may be never. */
+/**
+ * The groups with a newest event. Without this list each would hold the item and its result until its next
+ * event, which may never happen.
+ */
 const recent: SubscriptionGroup<unknown>[] = [];
 
 function forgetNewest(): void {
@@ -97,10 +104,11 @@ function forgetNewest(): void {
 
 function makeItem<Item>(group: SubscriptionGroup<Item>, event: StoredEvent): Item {
   const item = group.toItem(event, encodeCursor(group.cursors, event));
-  // Nobody else asks for the item of a single subscription.
+  // The item of a single subscription is requested only once.
   if (group.members > 1) group.items.set(event, item);
   if (group.dedupeKey === undefined || typeof item !== 'object' || item === null) return item;
-  // A shared item is executed once for all: two groups that shared one would show each what only the other may see.
+  // A shared item is executed once for all. If two groups shared one, each would show what only the other may
+  // see.
   if (madeItems.has(item))
     throw new TypeError('Each kind of subscription has to make its own item of each event');
   madeItems.add(item);

@@ -2,17 +2,20 @@ import { InsufficientFundsError, ValidationError } from '../../kernel/errors.ts'
 import { type Cents, ltcText, reaisText } from '../../kernel/money.ts';
 import type { Balances } from './postings.ts';
 
-/** The most that a debit may really take, whether or not the wallet could show the subaccounts' sum. */
+/** The most that a debit may take: the merchant's own money without what disputes hold. */
 export function withdrawableOf(balances: Balances): Cents {
   return Math.max(0, balances.merchant_balance - balances.dispute_hold);
 }
 
-/** Refuses a debit of the merchant's own money beyond what it may take. @throws InsufficientFundsError */
+/** Refuses a debit of the merchant's own money that exceeds the limit. @throws InsufficientFundsError */
 export function assertWithdrawable(balances: Balances, amountCents: Cents): void {
   if (amountCents > withdrawableOf(balances)) throw notWithdrawable(balances, amountCents);
 }
 
-/** Refuses an amount above the account's ceiling of a payout by PIX; null for none. @throws ValidationError */
+/**
+ * Refuses an amount above the account's ceiling for a payout by PIX. A ceiling of null is none. @throws
+ * ValidationError
+ */
 export function assertUnderCeiling(amountCents: Cents, pixMaxCents: Cents | null): void {
   if (pixMaxCents === null || amountCents <= pixMaxCents) return;
   throw new ValidationError([
@@ -33,7 +36,7 @@ function notWithdrawable(balances: Balances, requestedCents: Cents): Insufficien
   );
 }
 
-/** Refuses a payout in LTC beyond the LTC balance. @throws InsufficientFundsError */
+/** Refuses a payout in LTC that exceeds the LTC balance. @throws InsufficientFundsError */
 export function assertLtcWithdrawable(
   balances: Balances,
   { amountCents, litoshi }: { amountCents: Cents; litoshi: number },

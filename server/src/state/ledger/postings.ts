@@ -1,43 +1,51 @@
 import type { Cents } from '../../kernel/money.ts';
 
-/** The unit of an account. A transaction sums to zero in each unit by itself, so that one never makes up for the other. */
+/**
+ * The unit of an account. A transaction sums to zero in each unit separately, so one unit never makes up for
+ * the other.
+ */
 type Unit = 'cents' | 'litoshi';
 
-/** The accounts of a tenant, each with its unit and the sign that its balance keeps. */
+/** The accounts of a tenant, each with its unit and the sign that its balance must have. */
 const ACCOUNTS = {
-  /** The merchant's own money; its subaccounts' is not in it. */
+  /** The merchant's own money, without that of its subaccounts. */
   merchant_balance: { unit: 'cents', sign: 1 },
   /**
-   * The sum of all subaccounts; each line names its subaccount. A debit of the main account reads `merchant_balance` alone: it
-   * needs no sum over thousands of subaccounts, and cannot take their money.
+   * The sum of all subaccounts; each line names its subaccount. A debit of the main account reads
+   * `merchant_balance` alone: it needs no sum over thousands of subaccounts, and cannot take their money.
    */
   merchant_subaccounts: { unit: 'cents', sign: 1 },
-  /** Card sales that await their release; in sandbox, test payments still pending. */
+  /** Card sales that await their release. In sandbox: test payments that are still pending. */
   merchant_pending: { unit: 'cents', sign: 1 },
-  /** The debt of the merchant, after a refund of money that it had withdrawn. */
+  /** The debt of the merchant after a refund of money that it had withdrawn. */
   merchant_receivable: { unit: 'cents', sign: -1 },
-  /** Money that was taken for a refund whose end is not known yet. */
+  /** Money that was debited for a refund whose outcome is not known yet. */
   refunds_in_transit: { unit: 'cents', sign: 1 },
-  /** Money that was debited for a payout whose end is not known yet. */
+  /** Money that was debited for a payout whose outcome is not known yet. */
   payouts_in_transit: { unit: 'cents', sign: 1 },
   /** Money that was paid out through the bank. */
   paid_out: { unit: 'cents', sign: 1 },
-  /** Fees that the service keeps of payouts. */
+  /** Fees that the service earns on payouts. */
   platform_fees: { unit: 'cents', sign: 1 },
   /** The contra account of card sales: minus what the acquirer holds. */
   acquirer: { unit: 'cents', sign: -1 },
-  /** The contra account of PIX payments: minus what payers have sent and refunds have not given back. */
+  /**
+   * The contra account of PIX payments: minus the money that payers have sent and refunds have not returned.
+   */
   pix_received: { unit: 'cents', sign: -1 },
-  /** The contra account of money that came in by any other way. */
+  /** The contra account of money that arrived in any other way. */
   received: { unit: 'cents', sign: -1 },
   /**
-   * The amount of the balance that disputes hold: a pair of memo accounts, for the money stays where it is. A dispute may be for more
-   * than the balance.
+   * The part of the balance that disputes hold: a pair of memo accounts, because the money stays where it is.
+   * A dispute may exceed the balance.
    */
   dispute_hold: { unit: 'cents', sign: 1 },
   dispute_claims: { unit: 'cents', sign: -1 },
   merchant_ltc: { unit: 'litoshi', sign: 1 },
-  /** LTC that were confirmed and pay nothing: less than the payment's amount, or for an order that is paid. */
+  /**
+   * LTC that were confirmed but pay nothing: they are less than the payment's amount, or their order is
+   * already paid.
+   */
   ltc_unmatched: { unit: 'litoshi', sign: 1 },
   ltc_in_transit: { unit: 'litoshi', sign: 1 },
   ltc_paid_out: { unit: 'litoshi', sign: 1 },
@@ -51,7 +59,7 @@ export type Balances = Record<LedgerAccountName, number>;
 
 export const NO_BALANCES = Object.fromEntries(Object.keys(ACCOUNTS).map((name) => [name, 0])) as Balances;
 
-/** An amount on its way from one account to another of the same unit. */
+/** An amount that moves from one account to another of the same unit. */
 export interface Move {
   from: LedgerAccountName;
   to: LedgerAccountName;
@@ -97,8 +105,8 @@ export function ledgerTransaction(
 }
 
 /**
- * Credits cents to the merchant's own balance, whatever for: what the merchant owes is paid first. Otherwise it could
- * spend them while it owes, since a debit looks at the balance alone.
+ * Credits cents to the merchant's own balance, from any source: its debt is paid first. Otherwise the
+ * merchant could spend them while it owes, since a debit reads the balance alone.
  */
 export function creditWithRecovery(from: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
   const owed = Math.min(amount, -balances.merchant_receivable);
@@ -108,7 +116,7 @@ export function creditWithRecovery(from: LedgerAccountName, amount: Cents, balan
   ];
 }
 
-/** Takes cents from the merchant's own balance; beyond it they become a debt of the merchant. */
+/** Takes cents from the merchant's own balance. Cents beyond the balance become a debt of the merchant. */
 export function takeOrOwe(to: LedgerAccountName, amount: Cents, balances: Balances): Move[] {
   const fromBalance = Math.min(amount, balances.merchant_balance);
   return [
@@ -118,8 +126,9 @@ export function takeOrOwe(to: LedgerAccountName, amount: Cents, balances: Balanc
 }
 
 /**
- * The balances after a transaction. Throws where an account would get the wrong sign (a rule upstream has failed)
- * or a sum that a number cannot hold: once stored, nothing of the tenant could be read or changed any more.
+ * The balances after a transaction. Throws if an account would have the wrong sign (an earlier rule has
+ * failed) or a sum beyond the safe integers: once stored, nothing of the tenant could be read or changed any
+ * more.
  */
 export function applyToBalances(balances: Balances, transaction: LedgerTransaction): Balances {
   const after = { ...balances };

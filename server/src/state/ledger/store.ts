@@ -16,7 +16,10 @@ export async function readBalances(sql: Sql, tenant: Tenant): Promise<Balances> 
   return balances;
 }
 
-/** Every balance of a tenant, and the version of its log that they hold for, read in one statement and so at one moment. */
+/**
+ * Every balance of a tenant, and the version of its log for which they hold. One statement reads both, so
+ * they are of one moment.
+ */
 export async function readBalancesAndVersion(
   sql: Sql,
   tenant: Tenant,
@@ -25,7 +28,10 @@ export async function readBalancesAndVersion(
   return fromRows(rows);
 }
 
-/** Every balance of a tenant, the version that they hold for, and the sum over its subaccounts, read at the same moment. */
+/**
+ * Every balance of a tenant, the version for which they hold, and the sum over its subaccounts, all of the
+ * same moment.
+ */
 export async function readBalancesAndSubaccounts(
   sql: Sql,
   tenant: Tenant,
@@ -53,7 +59,7 @@ function balancesAndVersion({ accountId, environment }: Tenant) {
 
 function fromRows(rows: readonly BalanceRow[]) {
   const balances = { ...NO_BALANCES };
-  // A tenant without a log has no row for the version.
+  // A tenant without a log has no row with the version.
   const others = { version: 0, subaccounts: 0 };
   for (const { name, balance } of rows)
     if (name === 'version' || name === 'subaccounts') others[name] = balance;
@@ -62,8 +68,8 @@ function fromRows(rows: readonly BalanceRow[]) {
 }
 
 /**
- * Appends the transactions, each whole, in one statement; the database moves the balances with them. A
- * transaction that was posted before, does not balance, or brings an account to the wrong sign fails.
+ * Appends the transactions, each whole, in one statement; the database changes the balances with them. A
+ * transaction that was posted before, does not balance, or gives an account the wrong sign fails.
  */
 export async function post(
   sql: Sql,

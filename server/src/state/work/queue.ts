@@ -15,10 +15,10 @@ import {
   type Task,
 } from './store.ts';
 
-/** Thrown by a handler that could not do its task yet: the task is retried later, and nothing has gone wrong. */
+/** Thrown by a handler that cannot do its task yet: the task is retried later, and nothing has failed. */
 export class RetryLater extends Error {
   override readonly name = 'NotYet';
-  /** Whether another service could not be asked: the attempt is counted among the task's `outages`. */
+  /** Whether another service could not be reached: the attempt is counted among the task's `outages`. */
   readonly isOutage: boolean;
   constructor(
     message?: string,
@@ -29,25 +29,25 @@ export class RetryLater extends Error {
   }
 }
 
-/** Does a due task. It is called again after a crash, so it looks at the state and does nothing twice. */
+/** Does a due task. It is called again after a crash, so it reads the state and does nothing twice. */
 export type TaskHandler = (task: Task) => Promise<void>;
 
 export interface WorkQueue {
-  /** Wakes the queue at the instant for which this process has scheduled a task of this kind. */
+  /** Wakes the queue at the instant of a task of this kind that this process has scheduled. */
   wake(task: { readonly kind: string; readonly at: Date }): void;
   start(): void;
-  /** Resolves when no due task is left that has a handler: for tests, after the clock was moved. */
+  /** Resolves when no due task with a handler is left. Tests call it after they move the clock. */
   settled(): Promise<void>;
-  /** Claims no more tasks, and resolves when those under way have ended. */
+  /** Claims no more tasks. Resolves when the tasks under way have ended. */
   close(): Promise<void>;
 }
 
-/** Tasks under way at once. One that takes long holds its own slot and no other. */
+/** The number of tasks under way at once. A task that takes long holds its own slot and no other. */
 const SLOTS = 50;
 
 /**
- * Kinds of task that share slots. A tenant is given no more tasks once it holds `slotsPerTenant` slots (one claim may bring it
- * to just under twice as many), so that one whose tasks take long does not delay the others.
+ * Kinds of task that share slots. A tenant gets no more tasks once it holds `slotsPerTenant` slots (one claim
+ * may give it almost twice as many), so a tenant whose tasks take long does not delay the others.
  */
 export interface Lane {
   readonly kinds: readonly string[];
@@ -60,13 +60,17 @@ const LEASE_MS = 30_000;
 const RENEW_MS = 2_000;
 /** A lease of an instance whose connection is gone ends this long after its last renewal. */
 const GONE_MS = 5_000;
-/** The interval of polls: another instance may end, or may schedule a task that is due before any that is known here. */
+/**
+ * The interval of polls: another instance may end, or may schedule a task that is due before any task known
+ * here.
+ */
 const POLL_MS = 1_000;
 const BACKOFF_MS = [1_000, 5_000, 30_000, 120_000, 600_000];
 
 /**
- * Creates a queue of tasks that wait for their instant in a table, so that any instance can take over those of another. A task is
- * scheduled by the transaction that makes it due, which a queue of a library would not share.
+ * Creates a queue of tasks that wait for their instant in a table, so that any instance can take over the
+ * tasks of another. The transaction that makes a task due also schedules it; a library's queue would not
+ * share that transaction.
  */
 export function createWorkQueue({
   database,
@@ -79,10 +83,13 @@ export function createWorkQueue({
   database: Database;
   clock: Clock;
   handlers: Readonly<Record<string, TaskHandler>>;
-  /** Kinds that wait for servers of the tenants' own choosing: with their own slots they do not delay tasks that move money. */
+  /**
+   * Kinds that wait for servers of the tenants' own choosing. With slots of their own they do not delay tasks
+   * that move money.
+   */
   pool?: Lane;
   onError: (error: unknown, task: Task | null) => void;
-  /** Called with the outcome of each task and its duration. */
+  /** Called with the outcome and the duration of each task. */
   onTask?: (kind: string, outcome: 'done' | 'not_yet' | 'failed', ms: number) => void;
 }): WorkQueue {
   // A kind without a handler is in no lane: an instance of a newer version does its tasks.
@@ -95,11 +102,11 @@ export function createWorkQueue({
   /** Tasks under way, by lease. */
   const underWay = new Map<string, { lane: Lane; tenant: string; ended: Promise<void> }>();
   let claiming: Promise<void> | null = null;
-  /** Lanes in which this process has scheduled a task for by now, or in which a slot has become free for one that waits. */
+  /** Lanes in which a task of this process is due by now, or a slot has become free for a waiting task. */
   const due = new Set<Lane>();
   /** Lanes in which a due task may wait for a slot. */
   const full = new Set<Lane>();
-  /** Whether the table is to be searched, in which other instances schedule tasks too. */
+  /** Whether the table is to be searched for tasks of other instances. */
   let isSearchDue = false;
   let closed = false;
   let cancelWake: (() => void) | undefined;
@@ -108,18 +115,18 @@ export function createWorkQueue({
   let isRenewing = false;
   let isRenewalDue = false;
   let reclaimAt = new Date(0);
-  /** Whether a clock that was ahead may have postponed tasks: before this start, or until it was set back. */
+  /** Whether a clock that was ahead may have postponed tasks, before this start or until it was set back. */
   let isRecallDue = true;
   let lastReclaimAt = new Date(0);
-  /** The instant until which this instance may hold leases that it does not know of or could not release. */
+  /** The instant until which this instance may hold leases that it does not know or could not release. */
   let strandedUntil = new Date(0);
   /**
-   * The time at which all due tasks of each lane had last been claimed, and the tenants
-   * left out then because their slots were full.
+   * The time at which all due tasks of each lane were last claimed, and the tenants that were skipped then
+   * because their slots were full.
    */
   const drained = new Map<Lane, { at: Date; skippedTenants: readonly string[] }>();
 
-  /** Finds the next instant, and claims what is due by now. */
+  /** Finds the next instant, and claims the tasks that are due by now. */
   function search(): Promise<void> {
     isSearchDue = true;
     return claimDue();
@@ -134,11 +141,11 @@ export function createWorkQueue({
         const isSearch = isSearchDue;
         isSearchDue = false;
         let next: Date | null = null;
-        // A clock that was set back must not put it off.
+        // After the clock was set back, it must not postpone the reclaim.
         if (now >= reclaimAt || reclaimAt > plusMs(now, POLL_MS)) await reclaimDead(now).catch(reportOutage);
         try {
           for (const lane of known) await claimLane(lane, now);
-          // Mostly nothing is due: a query for the next instant costs a third of a claim.
+          // Usually nothing is due, and a query for the next instant costs a third of a claim.
           if (isSearch) next = await nextDue(database.sql, kinds);
           if (next !== null && next <= now) {
             for (const lane of lanes) await claimLane(lane, now);
@@ -147,8 +154,8 @@ export function createWorkQueue({
         } catch (error) {
           reportOutage(error);
         }
-        // A due task that is not claimed waits for a slot, which wakes the queue, or is being claimed by another instance,
-        // or this process has just committed it, and wakes the queue too.
+        // A due task that is not claimed waits for a slot, is being claimed by another instance, or was just
+        // committed by this process. A free slot and a commit both wake the queue.
         const pollAt = clock.ms() + POLL_MS;
         scheduleWake(next && next > now ? Math.min(next.getTime(), pollAt) : pollAt);
       } while ((isSearchDue || due.size > 0) && !closed);
@@ -174,7 +181,8 @@ export function createWorkQueue({
       isRecallDue = false;
       await recallPostponedTasks(database.sql, { now, neverAfter: lastAttemptBy });
     }
-    // A statement whose response was lost may be executed a little later than this, so it is done more than once.
+    // A statement whose response was lost may be executed a little later than this, so the reclaim is
+    // repeated.
     if (now < strandedUntil)
       await reclaimTasksNotUnderWay(database.sql, {
         holder: database.instance,
@@ -209,7 +217,7 @@ export function createWorkQueue({
         limit,
         kinds: lane.kinds,
         skippedTenants,
-        // After a suspension, or a move of the clock, leases have ended before their renewal.
+        // After a suspension, or a change of the clock, leases have ended before their renewal.
         underWay: [...underWay.keys()],
       });
       for (const task of tasks)
@@ -223,20 +231,23 @@ export function createWorkQueue({
   }
 
   /**
-   * Limits a claim to tasks that fell due since the lane was last drained. Older ones belong to tenants whose slots
-   * are still full, and there may be very many (a scan of 100,000 webhooks of a dead server cost 50 ms), so all are scanned only
-   * once a second. Null: scan all.
+   * Limits a claim to tasks that fell due since the lane was last drained. Older tasks belong to tenants
+   * whose slots are still full, and there may be very many (a scan of 100,000 webhooks of a dead server took
+   * 50 ms), so all are scanned only once a second. Null means a scan of all.
    */
   function dueSince(lane: Lane, now: Date, skippedTenants: readonly string[]): Date | null {
     const last = drained.get(lane);
-    // A clock that was set back must not hide what is due by it.
+    // After the clock was set back, tasks that are due by it must be found.
     if (!last || now < last.at || now >= plusMs(last.at, POLL_MS)) return null;
     if (!last.skippedTenants.every((tenant) => skippedTenants.includes(tenant))) return null;
     // A task that was due then may have been committed a little later.
     return plusMs(last.at, -POLL_MS);
   }
 
-  /** Runs a task of a lane and records its end. Never rejects: a task that cannot even be postponed is released as soon as the database can be reached. */
+  /**
+   * Does a task of a lane and records its end. Never rejects: a task that cannot even be postponed is
+   * released as soon as the database can be reached.
+   */
   async function doTask(task: Task, lane: Lane): Promise<void> {
     const startedAt = clock.ms();
     const report = (outcome: 'done' | 'not_yet' | 'failed') =>
@@ -272,7 +283,10 @@ export function createWorkQueue({
     if (isSearchDue || due.size > 0) void claimDue();
   }
 
-  /** Searches for a task that was scheduled again while it was under way, maybe for an instant before the last drain. */
+  /**
+   * Searches for a task that was scheduled again while it was under way, perhaps for an instant before the
+   * last drain.
+   */
   function findScheduledAgain(): void {
     drained.clear();
     isSearchDue = true;

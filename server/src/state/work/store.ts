@@ -14,15 +14,15 @@ export interface NewTask extends TaskName {
 export interface Task extends Tenant, TaskName {
   /** The number of attempts, this one included. */
   readonly attempts: number;
-  /** The number of those that an outage of another service has failed. */
+  /** The number of those attempts that failed by an outage of another service. */
   readonly outages: number;
-  /** The revision with which it was claimed: each scheduling counts it up. */
+  /** The revision at the time of the claim; each scheduling increments it. */
   readonly revision: number;
   readonly lease: string;
 }
 
 /**
- * Adds tasks; one that exists gets the new instant. If it is being done right now, it stays with its holder and is done
+ * Adds tasks; an existing task gets the new instant. If it is under way, it stays with its holder and is done
  * again after that: never twice at once.
  */
 export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly NewTask[]): Promise<void> {
@@ -43,7 +43,7 @@ export async function scheduleTasks(sql: Sql, tenant: Tenant, tasks: readonly Ne
   `.execute(sql);
 }
 
-/** Deletes tasks, except those that are being done right now: their holders end them. */
+/** Deletes tasks, except those under way: their holders end them. */
 export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskName[]): Promise<void> {
   if (tasks.length === 0) return;
   await raw`
@@ -58,8 +58,8 @@ export async function dropTasks(sql: Sql, tenant: Tenant, tasks: readonly TaskNa
 }
 
 /**
- * Claims up to `limit` due tasks until `leasedUntil`. With SKIP LOCKED instances can claim different ones at once, and
- * the tasks of a dead instance fall due again when their leases end.
+ * Claims up to `limit` due tasks until `leasedUntil`. With SKIP LOCKED instances can claim different tasks at
+ * once, and the tasks of a dead instance become due again when their leases end.
  */
 export async function claimTasks(
   sql: Sql,
@@ -80,11 +80,14 @@ export async function claimTasks(
     /** The instance that claims them. */
     holder?: number | null;
     limit: number;
-    /** Only tasks of these kinds; left out: all. */
+    /** The kinds of the tasks; by default all. */
     kinds?: readonly string[];
     /** The keys of tenants whose tasks are not claimed. */
     skippedTenants?: readonly string[];
-    /** Leases whose tasks are not claimed although they may have ended: the holder does these tasks. */
+    /**
+     * Leases whose tasks are not claimed although they may have ended: this instance is still doing these
+     * tasks.
+     */
     underWay?: readonly string[];
   },
 ): Promise<Task[]> {
@@ -117,9 +120,10 @@ export async function claimTasks(
 }
 
 /**
- * Releases the tasks of other instances that are gone and whose leases end before `endingBy`. Both are needed: an instance
- * that lost only the connection which shows that it is there renews its leases over other connections. A lease that ends
- * after `neverAfter` was made before the clock was set back. What was begun was due: it is due now at the latest.
+ * Releases the tasks of other instances that are gone and whose leases end before `endingBy`. Both conditions
+ * are needed: an instance that lost only its listening connection still renews its leases over other
+ * connections. A lease that ends after `neverAfter` dates from before the clock was set back. A task that was
+ * under way was due, so it is due now at the latest.
  */
 export async function reclaimTasksOfDead(
   sql: Sql,
@@ -141,8 +145,8 @@ export async function reclaimTasksOfDead(
 }
 
 /**
- * Makes tasks due that were postponed by a clock that was set back since: no attempt is followed by a wait until `neverAfter`.
- * It looks through all tasks that are for later.
+ * Makes tasks due that were postponed by a clock that was set back since: no attempt waits until after
+ * `neverAfter`. It scans all tasks of the future.
  */
 export async function recallPostponedTasks(
   sql: Sql,
@@ -158,8 +162,8 @@ export async function recallPostponedTasks(
 }
 
 /**
- * Releases the tasks that this instance holds and does not do: the response to its claim was lost, or the statement that
- * should have completed or postponed them.
+ * Releases the tasks that this instance holds but is not doing: the response to its claim was lost, or to the
+ * statement that should have completed or postponed them.
  */
 export async function reclaimTasksNotUnderWay(
   sql: Sql,
@@ -177,8 +181,8 @@ export async function reclaimTasksNotUnderWay(
 }
 
 /**
- * Extends leases to `leasedUntil`. A task that a transaction is just changing keeps its lease as it is until the next
- * renewal: two that wait for each other's tasks would be a deadlock.
+ * Extends leases to `leasedUntil`. A task that another transaction is changing keeps its lease until the next
+ * renewal: two transactions that wait for each other's tasks would be a deadlock.
  */
 export async function renewLeases(sql: Sql, leases: readonly string[], leasedUntil: Date): Promise<void> {
   await raw`
@@ -191,7 +195,9 @@ export async function renewLeases(sql: Sql, leases: readonly string[], leasedUnt
   `.execute(sql);
 }
 
-/** Deletes a finished task. False where it was scheduled again meanwhile: then it is released for its next run. */
+/**
+ * Deletes a finished task. False if it was scheduled again meanwhile: then it is released for its next run.
+ */
 export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   const { numDeletedRows } = await ofTask(sql.deleteFrom('task'), task)
     .where('revision', '=', task.revision)
@@ -204,7 +210,7 @@ export async function completeTask(sql: Sql, task: Task): Promise<boolean> {
   return false;
 }
 
-/** Whether a task under way is still the newest that was requested: false where it was scheduled again meanwhile. */
+/** Whether a task under way is still current: false if it was scheduled again meanwhile. */
 export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
   const row = await sql
     .selectFrom('task')
@@ -219,7 +225,7 @@ export async function isCurrentTask(sql: Sql, task: Task): Promise<boolean> {
 }
 
 /**
- * Schedules a failed task again for `at`. False where it was not: it was scheduled meanwhile, and keeps that instant, or
+ * Schedules a failed task again for `at`. False if it was scheduled meanwhile, and keeps that instant, or if
  * another instance holds its lease by now.
  */
 export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<boolean> {
@@ -239,8 +245,8 @@ export async function postponeTask(sql: Sql, task: Task, at: Date): Promise<bool
 }
 
 /**
- * The instant at which the next task of these kinds can be claimed, or of all; null if there is none. With `after` only those
- * behind that instant count. Each half of the query has an index.
+ * The instant at which the next task of these kinds can be claimed, or of all kinds; null if there is none.
+ * With `after` only later instants count. Each half of the query has an index.
  */
 export async function nextDue(sql: Sql, kinds?: readonly string[], after?: Date): Promise<Date | null> {
   const andOfThem = kinds ? raw`and kind = any(${[...kinds]}::text[])` : raw``;
@@ -257,13 +263,13 @@ export async function nextDue(sql: Sql, kinds?: readonly string[], after?: Date)
 /** Tasks of one kind, of all tenants. */
 export interface Backlog {
   readonly kind: string;
-  /** Due, and not under way. */
+  /** The number of due tasks that are not under way. */
   readonly due: number;
   readonly underWay: number;
   readonly later: number;
-  /** The instant at which the oldest due task fell due; null where none is due. */
+  /** The instant at which the oldest due task became due; null if none is due. */
   readonly oldestDueAt: Date | null;
-  /** The instant at which the next task of those for later falls due; null where there is none. */
+  /** The instant at which the next future task becomes due; null if there is none. */
   readonly nextDueAt: Date | null;
 }
 

@@ -15,30 +15,33 @@ import { blockAccount, capSlots, dropSlot, endSlot, insertSlots, lockAccount, se
 
 /** A permission to send one request. */
 export interface Slot {
-  /** The time after which the request is not sent any more. */
+  /** The time after which the request may no longer be sent. */
   readonly sendBy: Date;
   /** Ends the request: answered, broken off, or never sent. Only the first call has an effect. */
   end(outcome: 'answered' | 'broken_off' | 'not_sent'): void;
 }
 
 /**
- * A budget: at most `limit` requests of one account reach the service in any window, over all instances that share the
- * database.
+ * A budget: at most `limit` requests of one account reach the service in any window, over all instances that
+ * share the database.
  *
- * The service counts a request when it arrives, which this side does not see. It arrives between the grant of its slot
- * and its end, and the slot is held from the grant until a whole window after the end. So the slots of all requests that
- * arrive within one window are held at one time, the window's end, and no more than `limit` are.
+ * The service counts a request when it arrives, which this side does not see. It arrives between the grant of
+ * its slot and its end, and the slot is held from the grant until a whole window after the end. So the slots
+ * of all requests that arrive within one window are held at one time, the window's end, and no more than
+ * `limit` are.
  *
- * - *End*: a request has ended when its answer has come. Where none came, its connection was destroyed; what was written
- *   by then may still be on its way, so it counts as ended `GRACE_MS` later.
- * - *Crash*: an instance that dies with a request under way ends nothing. But nothing is sent later than `longestMs`
- *   after the grant (`sendBy`, which the sender checks as it writes), and what is written arrives within the grace. So a
- *   slot that is granted until `granted + longestMs + GRACE_MS + windowMs` is held long enough already, and the end of a
- *   request only ever shortens that. An end that fails to be written costs capacity, never the limit.
- * - *Clocks* of instances may differ by `skewMs`, by which all is held longer. Grants and ends use the latest instant
- *   that any instance has seen: a slow clock frees nothing early.
- * - *Exactness*: a grant locks the account's row, then counts in a statement of its own, which sees all that was
- *   committed before it had the lock.
+ * - *End*: a request has ended when its answer has arrived. If no answer arrived, its connection was
+ * destroyed; bytes that were written by then may still be on their way, so it counts as ended `GRACE_MS`
+ * later.
+ * - *Crash*: an instance that dies with a request under way ends nothing. But it sends nothing later than
+ * `longestMs` after the grant (`sendBy`, which the sender checks as it writes), and bytes that it wrote
+ * arrive within the grace. So a slot that is granted until `granted + longestMs + GRACE_MS + windowMs` is
+ * held long enough, and the end of a request only ever shortens that. An end that fails to be written costs
+ * capacity, but never breaks the limit.
+ * - *Clocks* of instances may differ by `skewMs`, so every slot is held longer by that. Grants and ends use
+ * the latest instant that any instance has seen: a slow clock frees nothing early.
+ * - *Exactness*: a grant locks the account's row, then counts in a statement of its own, which sees
+ * everything that was committed before it had the lock.
  */
 export interface Budget {
   readonly windowMs: number;
@@ -49,10 +52,10 @@ export interface Budget {
   take(
     requestOptions: Required<Pick<RequestOptions, 'priority' | 'waitMs'>> & Pick<RequestOptions, 'subject'>,
   ): Promise<Slot>;
-  /** Stops all requests on every instance, for a window at the most. */
+  /** Stops all requests on every instance, for a window at most. */
   block(ms: number): Promise<void>;
   state(): BudgetState;
-  /** Resolves when no decision is under way and the ends of slots are written. */
+  /** Resolves when no decision is under way and all ends of slots are written. */
   idle(): Promise<void>;
   /** Refuses the waiting requests, then resolves as `idle` does. */
   close(): Promise<void>;
@@ -64,7 +67,10 @@ const WINDOW_MS = 60_000;
 const LONGEST_MS = 20_000;
 const GRACE_MS = 2_000;
 const SKEW_MS = 250;
-/** The age up to which the last view suffices to refuse a request or let it wait; a grant always reads the database. */
+/**
+ * The age up to which the last view suffices to refuse a request or let it wait. A grant always reads the
+ * database.
+ */
 const VIEW_TTL_MS = 1_000;
 
 interface Waiter {
@@ -76,7 +82,7 @@ interface Waiter {
   reject(error: unknown): void;
 }
 
-/** The state that was last read, and the time of the reading by this instance's clock. */
+/** The state that was last read, and the time of that read by this instance's clock. */
 interface LastView {
   readonly state: WindowState;
   readonly readAt: Date;
@@ -95,14 +101,17 @@ export function createBudget({
 }: {
   database: Pick<Database, 'sql' | 'transaction'>;
   clock: Clock;
-  /** The account whose budget it is: all instances with the same key share it. */
+  /** The key of the account whose budget this is: all instances with the same key share it. */
   accountKey: string;
   limit?: number;
   windowMs?: number;
   longestMs?: number;
   /** The largest difference between the clocks of two instances. */
   skewMs?: number;
-  /** Reports a fault that kept a slot's end from being written: the slot is held for its whole lease. */
+  /**
+   * Reports a fault that prevented the end of a slot from being written: the slot is held for its whole
+   * lease.
+   */
   onFault: (error: unknown) => void;
 }): Budget {
   const isLimited = limit > 0;
@@ -128,7 +137,10 @@ export function createBudget({
     return new UpstreamFault('unreachable', 'no', 'closed');
   }
 
-  /** The window as it was last read, without the slots that have become free since; null before the first reading. */
+  /**
+   * The window as it was last read, without the slots that have become free since; null before the first
+   * read.
+   */
   function knownState(now: Date): WindowState | null {
     if (!isLimited) return { at: now, blockedUntil: localBlockUntil, held: [] };
     if (!lastView) return null;
@@ -140,20 +152,23 @@ export function createBudget({
   function decideAll(state: WindowState, waiters: readonly Waiter[], now: Date): Decision[] {
     const requests = waiters.map((waiter) => ({
       ...waiter,
-      // One whose wait ended during the round before is not refused where a slot is free.
+      // A request whose wait ended during the previous round still gets a slot that is free.
       waitMs: Math.max(0, waiter.waitUntilMs - now.getTime()),
     }));
     return decide(state, requests, rules);
   }
 
-  /** Locks the account, decides, and writes the granted slots. Returns the ids by waiter, null where none was granted. */
+  /**
+   * Locks the account, decides, and writes the granted slots. Returns the slot ids by waiter, null for a
+   * waiter without a grant.
+   */
   async function grant(waiters: readonly Waiter[], now: Date) {
     return database.transaction(async (sql) => {
       const { at, blockedUntil } = await lockAccount(sql, { key: accountKey, now, leewayMs: windowMs });
       const held = await selectHeld(sql, accountKey, at);
       const latestEnd = plusMs(at, leaseMs);
       if (held.some(({ heldUntil }) => heldUntil > latestEnd)) await capSlots(sql, accountKey, latestEnd);
-      // A block that would last longer than a window was set before the clock was set back.
+      // A block that would last longer than a window dates from before the clock was set back.
       const blocked = blockedUntil && blockedUntil <= plusMs(at, windowMs) ? blockedUntil : null;
       const state = { at, blockedUntil: blocked, held };
       const decisions = decideAll(state, waiters, now);
@@ -167,7 +182,7 @@ export function createBudget({
     });
   }
 
-  /** Answers each decided request, and schedules a round for when the next slot may become free. */
+  /** Answers each decided request, and schedules a round for the time when the next slot may become free. */
   function resolveWaiters(
     waiters: readonly Waiter[],
     decisions: readonly Decision[],
@@ -214,7 +229,7 @@ export function createBudget({
     }
   }
 
-  /** Whether the last view may decide. One from before the clock was set back may not. */
+  /** Whether the last view is recent enough to decide. A view from before the clock was set back is not. */
   function isRecent(now: Date): boolean {
     if (!isViewFresh || !lastView) return false;
     const ageMs = now.getTime() - lastView.readAt.getTime();
@@ -235,7 +250,7 @@ export function createBudget({
     running ??= runRounds();
   }
 
-  /** Marks the last view as outdated after a slot's end, which may let a waiting request through. */
+  /** Marks the last view as outdated after the end of a slot, which may let a waiting request through. */
   function invalidateView(): void {
     isViewFresh = false;
     if (queue.length > 0) wake();
@@ -318,5 +333,5 @@ export function createBudget({
 
 type BudgetUsed = Record<UpstreamPriority, number>;
 
-/** The slot of a budget that is switched off: it never expires, and its end has no effect. */
+/** The slot of a budget that is switched off: it does not expire, and its end has no effect. */
 const UNCOUNTED: Slot = { sendBy: new Date(8.64e15), end: () => undefined };

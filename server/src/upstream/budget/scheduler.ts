@@ -2,9 +2,8 @@ import type { BudgetSubject } from '../../kernel/requester.ts';
 import { isOfPayers, UPSTREAM_PRIORITIES, type UpstreamPriority } from '../upstream.ts';
 
 /**
- * The part of the limit up to which each class fills the window, in percent, counting the slots of all classes. So the
- * last tenth is reserved for money, and so on: whatever the lower classes do, each class has room that only more
- * important ones can take.
+ * The percentage of the limit up to which a class may fill the window, counting the slots of all classes. The
+ * last tenth is reserved for money, and so on: each class has room that only more important classes can take.
  */
 const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   money: 100,
@@ -15,11 +14,17 @@ const PRIORITY_CAPS: Readonly<Record<UpstreamPriority, number>> = {
   payer_read: 50,
   poll: 40,
 };
-/** The reads of the merchant's money in a window that is busy: one in three seconds. */
+/** The reads of the merchant's money in a busy window: one in three seconds. */
 const MONEY_READS = 20;
-/** The times that payers of one token, behind one network, or in one IPv6 block may hold what is left of their class. */
+/**
+ * The largest share of payers of one token, behind one network, or in one IPv6 block, as a multiple of what
+ * they leave to their class.
+ */
 const WHOLE_SHARE = 3;
-/** The slots that a purchase takes. Payers that hold more fill the limit up to `LATER_PERCENT`: the rest is for the first. */
+/**
+ * The slots that a purchase takes. Payers that hold more may fill the limit only up to `LATER_PERCENT`: the
+ * rest is for first purchases.
+ */
 const FIRST_SLOTS = 4;
 const LATER_PERCENT = 60;
 
@@ -34,18 +39,21 @@ export interface HeldSlot {
 export interface WindowState {
   readonly at: Date;
   readonly blockedUntil: Date | null;
-  /** All slots that are held at that instant. */
+  /** All slots that are held at `at`. */
   readonly held: readonly HeldSlot[];
 }
 
 export interface SlotRequest {
   readonly class: UpstreamPriority;
   readonly subject: BudgetSubject | null;
-  /** The longest wait, from the state's `at`. */
+  /** The longest wait, from `at` on. */
   readonly waitMs: number;
 }
 
-/** The answer to a request for a slot: granted, free in `ms`, or refused because none becomes free in time. */
+/**
+ * The decision on a request for a slot: granted, free in `ms`, or refused because no slot becomes free in
+ * time.
+ */
 export type Decision =
   | { readonly kind: 'granted' }
   | { readonly kind: 'waits'; readonly ms: number }
@@ -57,7 +65,7 @@ export interface Rules {
   readonly holdMs: number;
 }
 
-/** The slots that a class may fill: at least one, or it would never be served. */
+/** The number of slots that a class may fill: at least one, or the class would never be served. */
 function capOf(upstreamClass: UpstreamPriority, limit: number): number {
   return Math.max(1, Math.floor((limit * PRIORITY_CAPS[upstreamClass]) / 100));
 }
@@ -70,15 +78,16 @@ export function byPriority<Each extends Pick<SlotRequest, 'class'>>(requests: re
 }
 
 /**
- * Grants the free slots in the order of `requests`. A waiting request is assigned the next slot that becomes free, so that
- * a later one is not promised the same. The end of a request under way is unknown; it is taken to be now, so that no
- * request is refused that might still be served in time.
+ * Grants the free slots in the order of `requests`. A waiting request is assigned the next slot that becomes
+ * free, so that a later request is not promised the same slot. The end of a request under way is unknown; it
+ * is assumed to be now, so that no request is refused that might still be served in time.
  *
- * - *Payers* of one token behind one network hold at most as much as they leave to all others: the first takes half of
- *   the room, the next half of the rest, and no number of them takes it all. All of one token, all behind one
- *   network, and all in one IPv6 block hold three times as much. The first slots of each are found beyond that, whatever the others hold.
- * - *Money that is read* takes slots above the share of polls one at a time, apart by a part of the window. A burst would
- *   use up its room, and the next would wait for a minute.
+ * - *Payers* of one token behind one network hold at most as much as they leave to all others: the first
+ * takes half of the room, the next half of the rest, and no number of them takes it all. All payers of one
+ * token, all behind one network, and all in one IPv6 block hold three times as much. The first slots of each
+ * payer are granted beyond that, whatever the others hold.
+ * - *Reads of money* take slots above the share of polls one at a time, with a part of the window between
+ * them. A burst would use up its room, and the next read would wait for a minute.
  */
 export function decide(
   { at, blockedUntil, held }: WindowState,
@@ -89,7 +98,7 @@ export function decide(
   const earliest = Math.max(now, blockedUntil?.getTime() ?? now);
   const timelines = new Map<string, SlotTimeline>();
 
-  /** The slots of those that `isOwn` selects, kept under a name from one request to the next. */
+  /** The slots that `isOwn` selects, cached under a name from one request to the next. */
   function timelineOf(name: string, isOwn: (slot: HeldSlot) => boolean): SlotTimeline {
     const known = timelines.get(name);
     if (known) return known;
@@ -122,7 +131,7 @@ export function decide(
 
   const all = timelineOf('all', () => true);
 
-  /** The instant from which a request can have a slot. */
+  /** The earliest instant at which a request can have a slot. */
   function freeFrom(request: SlotRequest, shares: readonly Share[]): number {
     const cap = capOf(request.class, limit);
     if (request.class === 'money_read') {
@@ -154,7 +163,7 @@ export function decide(
   });
 }
 
-/** A bound on the slots of a timeline: fewer than `times` what is left. */
+/** A bound on the slots of a timeline: fewer than `times` the slots that are left. */
 interface Share {
   readonly timeline: SlotTimeline;
   readonly times: number;
@@ -162,7 +171,7 @@ interface Share {
 
 /** The instants, in milliseconds, at which the slots of a window become free. */
 interface SlotTimeline {
-  /** The instant from which fewer than `cap` slots are held. */
+  /** The earliest instant from which fewer than `cap` slots are held. */
   freeFrom(cap: number): number;
   /** The number of slots that are held at an instant, or taken by then. */
   countAt(ms: number): number;
@@ -170,11 +179,11 @@ interface SlotTimeline {
   lastBegun(): number;
   /** The instants at which slots become free, the earliest first. */
   ends(): readonly number[];
-  /** Takes one more slot from an instant on: it is free again `holdMs` later at the earliest. */
+  /** Takes one more slot from an instant on; it becomes free `holdMs` later at the earliest. */
   take(from: number): void;
 }
 
-/** `ends` are in order. */
+/** Creates a timeline from `ends`, which must be in order. */
 function createSlotTimeline(ends: number[], holdMs: number): SlotTimeline {
   /** The number of slots that have become free by an instant. */
   function freeAt(ms: number): number {

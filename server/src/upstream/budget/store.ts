@@ -3,8 +3,8 @@ import type { Sql } from '../../state/db/database.ts';
 import type { HeldSlot } from './scheduler.ts';
 
 /**
- * The latest time that any instance has seen, in a change of the account `a`. One that is more than `leewayMs` ahead is from
- * before the clock was set back, and does not count.
+ * The latest time that any instance has seen in a change of the account `a`. A time that is more than
+ * `leewayMs` ahead dates from before the clock was set back, and does not count.
  */
 const latestAt = (leewayMs: number) => raw<Date>`case
   when a.last_at > excluded.last_at + ${leewayMs} * interval '1 millisecond' then excluded.last_at
@@ -12,9 +12,9 @@ const latestAt = (leewayMs: number) => raw<Date>`case
 end`;
 
 /**
- * Locks the account until the transaction ends, creates it where it is new, and returns the time for all instances: the
- * latest that any of them has seen. Where that is more than `leewayMs` ahead of `now`, it is from before the clock was
- * set back, and is set back too: see `capSlots`.
+ * Locks the account until the transaction ends, creates it if it is new, and returns the time for all
+ * instances: the latest that any of them has seen. If that is more than `leewayMs` ahead of `now`, it dates
+ * from before the clock was set back, and is set back too: see `capSlots`.
  */
 export async function lockAccount(
   sql: Sql,
@@ -30,7 +30,7 @@ export async function lockAccount(
 }
 
 /**
- * Deletes the slots that have ended by `at`, and selects those that are held then. Runs in the transaction that has
+ * Deletes the slots that have ended by `at`, and selects those held then. Runs in the transaction that has
  * locked the account.
  */
 export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldSlot[]> {
@@ -51,7 +51,10 @@ export async function selectHeld(sql: Sql, key: string, at: Date): Promise<HeldS
   }));
 }
 
-/** Ends every slot by `latestEnd`, the end of one granted now: later ends are from before the clock was set back. */
+/**
+ * Ends every slot by `latestEnd`, which is the end of a slot granted now: later ends date from before the
+ * clock was set back.
+ */
 export async function capSlots(sql: Sql, key: string, latestEnd: Date): Promise<void> {
   await sql
     .updateTable('upstream_slot')
@@ -81,7 +84,9 @@ export async function insertSlots(
     .execute();
 }
 
-/** Ends a request: its slot is held for `heldMs` from now, by the latest clock, and never longer than before. */
+/**
+ * Ends a request: its slot is held for `heldMs` from now, by the latest clock, but not longer than before.
+ */
 export async function endSlot(
   sql: Sql,
   { id, now, heldMs }: { id: string; now: Date; heldMs: number },
@@ -101,8 +106,9 @@ export async function dropSlot(sql: Sql, id: string): Promise<void> {
 }
 
 /**
- * Stops all requests for `ms` from now, on every instance, and returns the end. Never shortens an earlier block, but for one
- * that lasts longer than `leewayMs`, the longest of blocks: it is from before the clock was set back.
+ * Stops all requests for `ms` from now, on every instance, and returns the end. It never shortens an earlier
+ * block, except one that lasts longer than `leewayMs`, the longest of blocks: such a block dates from before
+ * the clock was set back.
  */
 export async function blockAccount(
   sql: Sql,

@@ -68,9 +68,9 @@ export function opening<Input>(
 }
 
 /**
- * The command that changes an intent while it is open, and records an observation with it. It changes nothing where the
- * intent has ended, or has been opened again since; its outcome is the intent as it was before. `hasRecords`: whether
- * the observation writes any.
+ * The command that changes an intent while it is open, and records an observation with it. It changes nothing
+ * if the intent has ended, or has been opened again since; its outcome is the intent as it was before.
+ * `hasRecords`: whether the observation writes any records.
  */
 export function changeWhileOpen(
   tenant: Tenant,
@@ -99,8 +99,9 @@ export function changeWhileOpen(
 }
 
 /**
- * The command that records the resource of a request and ends its intent as done, even one that was given up. Its outcome
- * is the resource's id; null where another request has made that resource, one of these kinds. Run again, it records only newer state.
+ * The command that records the resource of a request and ends its intent as done, even an intent that was
+ * given up. Its outcome is the resource's id; null if another request of these kinds has made that resource.
+ * A second run records only a newer state.
  */
 export function completion(
   tenant: Tenant,
@@ -123,7 +124,8 @@ export function completion(
       const claimed = keys.map((key) => state.get(claims, key));
       if (claimed.some((claim) => claim && claim.intentId !== current.id)) return { outcome: null };
       const { resourceId, writes, isOthers = false } = found.decide(state);
-      // Another lookup has ended the intent. Where it found another resource, this one looks alike and is of another request.
+      // Another lookup has ended the intent. If it found another resource, this one looks alike but belongs
+      // to another request.
       if (current.state === 'done')
         return { outcome: current.resourceId!, writes: resourceId === current.resourceId ? writes : {} };
       if (isOthers) return { outcome: null };
@@ -144,13 +146,16 @@ export function completion(
   };
 }
 
-/** The command that ends an intent as never done, as an operator has found; its outcome is false where it has ended. */
+/**
+ * The command that ends an intent as never done, as an operator has found; its outcome is false if the intent
+ * has ended already.
+ */
 export function abandonment(tenant: Tenant, intent: Intent, observation?: Observation): Command<boolean> {
   const { read, decide } = changeWhileOpen(
     tenant,
     intent,
     (current) => ({
-      // What the operator has found out is known: its key may be used again where its kind allows that.
+      // The operator knows the outcome: the key may be used again if its kind allows that.
       records: [put(intents, { ...current, state: 'absent', finding: SETTLED_BY_HAND, behindSince: null })],
       done: [{ kind: RESOLVE, key: keyOf(intent) }],
     }),
@@ -167,8 +172,8 @@ export function abandonment(tenant: Tenant, intent: Intent, observation?: Observ
 }
 
 /**
- * The command that records what a request without an intent was answered with; its outcome is false where another request has
- * been answered with that. The same key stands for one request, however often it was sent.
+ * The command that records the resource in the answer to a request without an intent. Its outcome is false if
+ * another request has the same resource. The same key stands for one request, however often it was sent.
  */
 export function claiming(
   tenant: Tenant,
@@ -195,7 +200,10 @@ export function claiming(
   };
 }
 
-/** The id of a request's intent. It follows from the key, so one that is repeated after a restore has the id that its caller knows. */
+/**
+ * The id of a request's intent. It is derived from the key, so a request that is repeated after a restore has
+ * the id that its caller knows.
+ */
 export function idOf(tenant: Tenant, { operation, key }: Pick<Intent, 'operation' | 'key'>): string {
   return `int_${hashInput({ ...tenant, name: operation, key }).slice(0, 24)}`;
 }

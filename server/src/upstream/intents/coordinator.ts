@@ -55,7 +55,10 @@ import {
   UNANSWERED_LOOKUP_PAUSE_MS,
 } from './transitions.ts';
 
-/** Creates the coordinator. `pace` scales every pause, for tests that cannot move the clock: 0.01 is a hundredth. */
+/**
+ * Creates the coordinator. `pace` scales every pause, for tests that cannot move the clock: 0.01 makes each a
+ * hundredth as long.
+ */
 export function createIntents({
   database,
   clock,
@@ -81,7 +84,7 @@ export function createIntents({
   const signal = createSettledSignal({ database, clock, pace, onFault });
 
   async function run<Input>(tenant: Tenant, requested: Operation<Input>): Promise<Done> {
-    // A generated key has the form that the document gives for idempotency keys.
+    // A generated key has the form that the document prescribes for idempotency keys.
     const operation = { ...requested, key: requested.key ?? `psa-${objectId()}` };
     const { name, key } = operation;
     const id = idOf(tenant, { operation: name, key });
@@ -108,7 +111,7 @@ export function createIntents({
         share(intent, fresh ? sendFresh(tenant, intent, operation) : replay(tenant, intent, operation)));
       if (outcome === 'changed') continue;
       if (outcome !== 'not_done') return shared ? { ...outcome, replayed: true } : outcome;
-      // Nothing was done under this key, so it is opened again.
+      // Nothing was done under this key, so the intent is opened again.
       denied = intent;
     }
   }
@@ -135,7 +138,7 @@ export function createIntents({
       observation = await operation.send(intent);
     } catch (error) {
       if (isRefusal(error)) {
-        // The caller gets its refusal, stored or not.
+        // The caller gets its refusal, whether or not it could be stored.
         await refuse(tenant, intent).catch((fault: unknown) => {
           unstoredRefusals.add(attemptOf(intent));
           onFault(fault);
@@ -167,7 +170,7 @@ export function createIntents({
     throw unknownOutcome(operation, inDoubt, false);
   }
 
-  /** Looks an unknown outcome up at once; sending the request again might do it twice. */
+  /** Looks up an unknown outcome at once; sending the request again might do it twice. */
   async function lookUpNow<Input>(
     tenant: Tenant,
     intent: Intent,
@@ -177,12 +180,13 @@ export function createIntents({
     const isAbsenceRecorded = recordsAbsence(intent);
     try {
       const result = await lookUp(tenant, intent);
-      // While the service is still answering the request, a lookup cannot say more than that answer: it is waited for.
+      // While the service is still answering the request, a lookup cannot say more than that answer, so the
+      // lookup waits for it.
       if (intent.state === 'sending' && (!isFound(result) || result.provisional))
         await signal.waitForSender(intent, () => reload(tenant, intent));
       const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
       if (resourceId !== null) return { resourceId, replayed: true };
-      // Where the service shows nothing of such requests, what the operator has found out counts.
+      // If the service cannot show such requests, the operator's finding counts.
       const isDenied = result === 'not_there' || (isSettledByHand(intent) && !isFound(result));
       if (intent.state === 'absent' && isDenied) return 'not_done';
       // The sender, here or on another instance, may have recorded the end by now.
@@ -193,7 +197,7 @@ export function createIntents({
       if (outcome !== null) return outcome;
     } catch (error) {
       if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) onFault(error);
-      // Nothing was sent: the caller may retry when the service can be asked.
+      // Nothing was sent: the caller may retry when the service can be reached.
       else if (intent.state === 'absent') {
         await end(tenant, intent, 'absent').catch(onFault);
         throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
@@ -202,7 +206,7 @@ export function createIntents({
     const current = await (intent.state === 'absent'
       ? recordUnknown(tenant, intent)
       : recordInDoubt(tenant, intent));
-    // The intent may have ended since it was read above. One that was given up is not sent again here.
+    // The intent may have ended since it was read above. An intent that was given up is not sent again here.
     const outcome = outcomeInMeantime(intent, current, isAbsenceRecorded);
     if (outcome !== null) return outcome;
     throw unknownOutcome(operation, intent, replayed);
@@ -213,7 +217,7 @@ export function createIntents({
     return absent ? replayNeverDone(tenant, intent, absent) : lookUpNow(tenant, intent, operation);
   }
 
-  /** Looks up a request that is recorded as never done. It stays so unless its resource is found. */
+  /** Looks up a request that is recorded as never done. The record stays unless its resource is found. */
   async function replayNeverDone(tenant: Tenant, intent: Intent, absent: Observation): Promise<Done> {
     let result: LookupResult;
     try {
@@ -224,7 +228,7 @@ export function createIntents({
     }
     const resourceId = isFound(result) ? await complete(tenant, intent, result) : null;
     if (resourceId !== null) return { resourceId, replayed: true };
-    // An earlier version of this server recorded nothing: `absent` does so now.
+    // An earlier version of this server recorded nothing; `absent` records it now.
     return committer.change<Done>({
       tenant,
       read: absent.read,
@@ -242,7 +246,7 @@ export function createIntents({
     let intent = await reload(tenant, name);
     const ownRun = intent && running.get(intent.id);
     if (ownRun) {
-      // This instance is still sending the intent or looking it up: that run records its end.
+      // This instance is still sending the intent or looking it up, and that run records its end.
       await ownRun.catch(() => undefined);
       intent = await reload(tenant, name);
     }
@@ -257,7 +261,7 @@ export function createIntents({
       return await lookUpLater(tenant, intent, error);
     }
     if (isFound(result) && (await complete(tenant, intent, result)) !== null) return;
-    // A resource that another request has made says nothing about this one.
+    // A resource that another request has made says nothing about this request.
     const notFound: NotFound = isFound(result) ? 'unclear' : result;
     const observation = showsAbsence(intent, notFound, at, pace)
       ? kindFor(intent)?.absent?.(intent, { ifShown: false })
@@ -273,7 +277,7 @@ export function createIntents({
     await committer.change(changeWhileOpen(tenant, intent, decide, observation));
   }
 
-  /** Schedules another lookup after one that failed. @throws the error where the service is not its cause */
+  /** Schedules another lookup after one that failed. @throws the error, unless the service has caused it */
   async function lookUpLater(tenant: Tenant, intent: Intent, error: unknown): Promise<void> {
     if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
     const pauseMs =
@@ -287,8 +291,8 @@ export function createIntents({
   }
 
   /**
-   * The observation of an unknown outcome, where its kind has one. Reports a request that moves money to the operator when it
-   * becomes overdue.
+   * The observation of an unknown outcome, if its kind has one. Reports a request that moves money to the
+   * operator when it becomes overdue.
    */
   function showInDoubt(intent: Intent, at: Date): Observation | undefined {
     const kind = kindFor(intent);
@@ -327,14 +331,19 @@ export function createIntents({
     return stored;
   }
 
-  /** Records a found resource and the intent's end together; null where another request has made that resource. */
+  /**
+   * Records a found resource and the intent's end together; null if another request has made that resource.
+   */
   function complete(tenant: Tenant, intent: Intent, found: Found): Promise<string | null> {
     return committer
       .change(completion(tenant, intent, found, kindFor(intent)?.makes))
       .finally(() => signal.notifySettled(intent));
   }
 
-  /** Frees the key of a request that was not done; one that was shown in doubt is recorded as never done instead. */
+  /**
+   * Frees the key of a request that was not done. A request that was shown in doubt is recorded as never done
+   * instead.
+   */
   async function refuse(tenant: Tenant, intent: Intent): Promise<void> {
     await end(tenant, intent, 'refused');
     unstoredRefusals.delete(attemptOf(intent));
@@ -351,7 +360,9 @@ export function createIntents({
       .finally(() => signal.notifySettled(intent));
   }
 
-  /** Records an intent in doubt, so that its caller can follow it while another instance is still sending it. */
+  /**
+   * Records an intent in doubt, so that its caller can follow it while another instance is still sending it.
+   */
   async function recordInDoubt(tenant: Tenant, intent: Intent): Promise<Intent | null> {
     const observation = kindFor(intent)?.inDoubt?.(intent, { again: false });
     if (!observation) return null;

@@ -25,8 +25,8 @@ import {
 } from './transitions.ts';
 
 /**
- * Creates the guard against requests that were made before, and that the records lack since they were restored: what moves money
- * is looked for before it is sent. It stands on the coordinator's own steps.
+ * Creates the guard against repeating requests that are missing from restored records: before a request that
+ * moves money is sent, its earlier result is looked for. The guard uses the coordinator's own steps.
  */
 export function createEarlierRequests({
   committer,
@@ -49,8 +49,9 @@ export function createEarlierRequests({
 }) {
   return {
     /**
-     * Reads what the records lack, for a request that moves money. `isNamed`: its caller has given a key.
-     * @throws UnavailableError where it has none: in doubt, nobody could name it again
+     * Reads the mark of missing records, for a request that moves money. `isNamed`: its caller has given a
+     * key.
+     * @throws UnavailableError where it has none: in doubt, nobody could name the request again
      */
     async behind(operation: string, { isNamed }: { isNamed: boolean }): Promise<Behind | null> {
       const behind = movesMoney(operation) ? await records.behind() : null;
@@ -63,8 +64,10 @@ export function createEarlierRequests({
     },
 
     /**
-     * Looks for what a request has made before it was recorded; null where it has made nothing, and is sent now.
-     * @throws UpstreamError where that is not known; what its caller may repeat, where the service cannot be asked
+     * Looks for the result of a request that was made before it was recorded; null if there is none, and the
+     * request is sent now.
+     * @throws UpstreamError where that is not known; an error that allows a retry, where the service cannot
+     * be reached
      */
     async lookFor<Input>(
       tenant: Tenant,
@@ -94,7 +97,10 @@ export function createEarlierRequests({
       throw unknownOutcome(operation, intent, false);
     },
 
-    /** @throws UnavailableError where the records may lack a request under this key; `intent` is all that they have of it */
+    /**
+     * @throws UnavailableError where the records may lack a request under this key; `intent` is all that they
+     * have of it
+     */
     async assertNotMissing(intent: Intent | null): Promise<void> {
       const behind = await records.behind();
       if (behind && mayBeMissing(intent, behind))

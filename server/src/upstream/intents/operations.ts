@@ -13,11 +13,11 @@ export const RESOLVE = 'upstream.resolve';
 /** The resource that a lookup has found. */
 export interface Found {
   found: Observation;
-  /** Whether the service will say more of the resource in its answer to the request itself. */
+  /** Whether the answer to the request itself will say more of the resource. */
   provisional?: boolean;
 }
 
-/** The result of asking the service for an intent whose outcome is unknown. */
+/** The result of looking up an intent whose outcome is unknown. */
 export type LookupResult = Found | NotFound;
 
 /** A request that must not be made twice. */
@@ -29,54 +29,65 @@ export interface Operation<Input> {
   key: string | null;
   /** Builds the intent's `summary`. */
   summary: (input: Input) => unknown;
-  /** The members that the hash of the input does not cover; a key stays with them, too. The summary has them. */
+  /**
+   * The members that the hash of the input does not cover. A repeated key must have the same ones; the
+   * summary contains them.
+   */
   kept?: Readonly<Record<string, string | null>>;
-  /** Runs in the transaction that opens the intent, before anything is sent: a throw refuses. */
+  /** Runs in the transaction that opens the intent, before anything is sent: a throw refuses the request. */
   open?: { read: (reader: Reader) => Promise<unknown>; decide: (state: State, intent: Intent) => Writes };
   /**
-   * Makes the one request, under the intent's key. An error after which the service may have done it is an UpstreamFault
-   * that may have reached it, or an UpstreamError with `moneyMayHaveMoved`.
-   * @throws PaymentError for a refusal of the service (certainly not done), RateLimitError, UpstreamFault, OutageError
-   *   (before it is sent)
+   * Sends the one request, under the intent's key. If the service may have done it despite an error, that is
+   * an UpstreamFault that may have reached it, or an UpstreamError with `moneyMayHaveMoved`.
+   * @throws PaymentError for a refusal of the service (certainly not done), RateLimitError, UpstreamFault,
+   * OutageError (before it is sent)
    */
   send: (intent: Intent) => Promise<Observation>;
   /**
-   * Whether a resource whose answer was lost is useless and harmless. Then a key whose outcome is unknown is sent once
-   * more where another lookup has not found the resource.
+   * Whether a resource whose answer was lost is useless and harmless. If so, a key whose outcome is unknown
+   * is sent once more after another lookup has not found the resource.
    */
   safeToRepeat?: boolean;
-  /** The reference by which a caller can look up an unknown outcome, in its error; null where there is none. */
+  /**
+   * The reference by which a caller can look up an unknown outcome; the error names it. Null if there is
+   * none.
+   */
   lookupReference: (intent: Intent) => string | null;
   /** The purpose of the request, as the log names it: `creating charges`. */
   inWords: string;
 }
 
-/** Asks the service for the outcome of an intent, without sending it again. @throws RateLimitError, UpstreamFault */
+/**
+ * Looks up the outcome of an intent at the service, without sending the request again. @throws
+ * RateLimitError, UpstreamFault
+ */
 export type OutcomeLookup = (tenant: Tenant, intent: Intent) => Promise<LookupResult>;
 
-/** A kind of operation, as every instance knows it: one instance settles what another has sent. */
+/**
+ * A kind of operation. Every instance knows all kinds, because one instance settles what another has sent.
+ */
 export interface RequestKind {
   lookUp: OutcomeLookup;
   /**
-   * The kinds whose requests make resources of the same ids as these, this one included: one request of them at most has made a
-   * resource. Left out, this one alone; empty where they make none.
+   * The kinds whose requests make resources with the same ids, this kind included: at most one of their
+   * requests has made a resource. By default this kind alone; empty if its requests make none.
    */
   makes?: readonly string[];
-  /** Whether the requests move money. One whose outcome stays unknown is then reported to the operator. */
+  /** Whether the requests move money. If the outcome of one stays unknown, the operator is notified. */
   movesMoney?: boolean;
-  /** The age at which `lookUp` gives a request up: a lookup is made then. */
+  /** The age at which `lookUp` gives up a request; a lookup is scheduled for it. */
   givenUpAfterMs?: number;
   /** The id under which the resource of an intent is shown. */
   idOf?: (intent: Intent) => string;
   /**
-   * Records the resource of a request whose outcome is unknown, so that lists and subscribers show it. `again`: it has
-   * been unknown for long, and subscribers are notified once more.
+   * Records the resource of a request whose outcome is unknown, so that lists and subscribers show it.
+   * `again`: the outcome has been unknown for long, and subscribers are notified once more.
    */
   inDoubt?: (intent: Intent, options: { again: boolean }) => Observation;
   /**
-   * Records that a request whose outcome was unknown was never done. It is never sent again, for its caller may have paid
-   * under another key: a replay of its key returns what is recorded here. `ifShown`: writes nothing where the request was
-   * not shown in doubt.
+   * Records that a request whose outcome was unknown was never done. It is never sent again, for its caller
+   * may have paid under another key: a replay of its key returns this record. `ifShown`: writes nothing if
+   * the request was not shown in doubt.
    */
   absent?: (intent: Intent, options: { ifShown: boolean }) => Observation;
 }
@@ -100,19 +111,21 @@ export class InDoubtError extends UpstreamError {
 /** The requests that must not be made twice, and the lookups of those whose outcome is unknown. */
 export interface Intents {
   /**
-   * Executes an operation once for its key: opens the intent, sends it, and records the answer and the intent's end in one
-   * transaction. A key that was done before sends nothing: `replayed`. Nor does one whose outcome is unknown: it is looked
-   * up at once, and then in the background until the service knows it. A request that another instance is sending, and
-   * that the service does not show whole, is waited for, 5 s at most. A refused key may be used again; so may, with the
-   * same input, one that did nothing, once another lookup confirms that, unless its kind records that.
-   * While the records lack something, a key that moves money and that they do not know is looked for before it is sent.
-   * @throws what `open` and `send` throw; IdempotencyError; UnavailableError (RECORDS_BEHIND: money without a key);
-   *   UpstreamError where the outcome is not known:
-   *   `moneyMayHaveMoved` (an InDoubtError), or `retryable` where it is safe to repeat
+   * Executes an operation once for its key: opens the intent, sends the request, and records the answer and
+   * the intent's end in one transaction. A key that was done before sends nothing: `replayed`. A key whose
+   * outcome is unknown sends nothing either: it is looked up at once, and then in the background until the
+   * service knows it. If another instance is sending the request, and the service does not show all of it,
+   * this waits for 5 s at most. A refused key may be used again. So may, with the same input, a key that did
+   * nothing, once another lookup confirms that, unless its kind records that.
+   * While the records are behind, an unknown key of a request that moves money is looked for before it is
+   * sent.
+   * @throws errors of `open` and `send`; IdempotencyError; UnavailableError (RECORDS_BEHIND: money without a
+   * key); UpstreamError where the outcome is not known: `moneyMayHaveMoved` (an InDoubtError), or `retryable`
+   * where it is safe to repeat
    */
   run<Input>(tenant: Tenant, operation: Operation<Input>): Promise<Done>;
   /**
-   * Finds the intent of a key; null where there is none, or it was refused.
+   * Finds the intent of a key; null if there is none, or it was refused.
    * @throws UnavailableError (RECORDS_BEHIND) where the records may lack it
    */
   find(tenant: Tenant, operation: string, key: string): Promise<Intent | null>;
@@ -120,16 +133,16 @@ export interface Intents {
   assertNotMissing(): Promise<void>;
   /** Lists the intents of one kind whose outcome is not known yet. */
   open(tenant: Tenant, kind: string): Promise<Intent[]>;
-  /** Selects those of the ids whose resource a request of this kind is known to have made. */
+  /** Selects the ids whose resource is known to have been made by a request of this kind. */
   claimed(tenant: Tenant, kind: string, resourceIds: readonly string[]): Promise<Set<string>>;
   /**
-   * Looks up each request with this input whose outcome is unknown, now rather than when the lookup is due: a webhook has
-   * shown a resource that it may have made.
+   * Looks up each request with this input whose outcome is unknown, without waiting for the scheduled lookup:
+   * a webhook has shown a resource that it may have made.
    */
   lookUpSoon(tenant: Tenant, inputHash: string): Promise<void>;
   /** Lists the intents of these kinds, or of any, whose outcome is not known yet, the oldest first. */
   unresolved(tenant: Tenant, limit: number, kinds?: readonly string[]): Promise<Intent[]>;
-  /** Lists the intents of one kind that were done, and whose resource the service has not named. */
+  /** Lists the intents of one kind that were done, but whose resource the service has not named. */
   unidentified(tenant: Tenant, kind: string): Promise<Intent[]>;
   readonly tasks: Record<typeof RESOLVE, TaskHandler>;
   /** Stops listening to other instances. */
@@ -143,12 +156,12 @@ export function isFound(result: LookupResult): result is Found {
 /** Whether a failed request was certainly not done. */
 export function isRefusal(error: unknown): boolean {
   if (error instanceof UpstreamFault) return error.reached === 'no';
-  // The budget is stored in the database too: such a request was not sent.
+  // The budget is stored in the database too: without it the request was not sent.
   if (error instanceof OutageError) return !error.mayBeDone;
   return error instanceof PaymentError && !(error instanceof UpstreamError && error.moneyMayHaveMoved);
 }
 
-/** The error of a caller whose request has an unknown outcome. */
+/** The error for the caller of a request with an unknown outcome. */
 export function unknownOutcome<Input>(
   operation: Operation<Input>,
   intent: Intent,

@@ -4,7 +4,10 @@ import type { Intent } from './transitions.ts';
 
 /** The channel on which an instance names an intent whose request has ended. */
 const CHANNEL = 'psa_intent';
-/** The longest wait for another instance, in which nearly every request ends; the cost of a lost notification. */
+/**
+ * The longest wait for another instance. Nearly every request ends within it. A lost notification costs as
+ * much.
+ */
 const WAIT_MS = 5_000;
 
 /** Notifies the other instances that a request has ended, so that a caller there need not wait longer. */
@@ -12,8 +15,8 @@ export interface SettledSignal {
   /** Notifies the other instances that an intent has ended. A lost notification costs a waiting caller 5 s. */
   notifySettled(intent: Intent): void;
   /**
-   * Resolves when `read` no longer returns the intent in the state `sending`, or after 5 s: the instance that sends it may
-   * have crashed.
+   * Resolves when `read` no longer returns the intent in the state `sending`, or after 5 s, because the
+   * instance that sends it may have crashed.
    */
   waitForSender(intent: Intent, read: () => Promise<Intent | undefined>): Promise<void>;
   close(): void;
@@ -89,7 +92,7 @@ export function createSettledSignal({
 
     close() {
       closed = true;
-      // A connection that is still being opened is not waited for: the database closes it.
+      // This does not wait for a connection that is still being opened: the database closes it.
       listening?.then((unlisten) => unlisten()).catch(() => undefined);
     },
   };

@@ -35,7 +35,7 @@ export interface Claim {
   intentId: string;
 }
 
-/** The claims. They are not saved: an intent that is done is the claim to its resource. */
+/** The claims. They are not saved: a done intent is the claim to its resource. */
 export const claims: Collection<Claim> = {
   name: 'what upstream_intent has made',
   load: selectClaims,
@@ -91,7 +91,7 @@ export async function selectUnresolved(
   const rows = await ofTenant(sql, 'upstream_intent', tenant)
     .selectAll()
     .where('state', 'in', ['sending', 'in_doubt'])
-    // An operation is the kind alone, or the kind and a detail.
+    // An operation is the kind alone, or the kind, a colon and a detail.
     .$if(kinds !== undefined, (query) => query.where(raw`split_part(operation, ':', 1)`, 'in', kinds))
     .orderBy('created_at')
     .orderBy('id')
@@ -137,7 +137,10 @@ export async function selectOpenWithInput(sql: Sql, tenant: Tenant, inputHash: s
   return rows.map(toIntent);
 }
 
-/** The newest 1,000 intents of one kind that were done without a name for their resource, which has their own id. */
+/**
+ * The newest 1,000 done intents of one kind whose resource has no name of the service, only the intent's own
+ * id.
+ */
 export async function selectUnidentified(sql: Sql, tenant: Tenant, kind: string): Promise<Intent[]> {
   const rows = await ofTenant(sql, 'upstream_intent', tenant)
     .selectAll()

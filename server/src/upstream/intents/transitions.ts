@@ -3,7 +3,7 @@ import { DOUBT_MS } from '../../kernel/doubts.ts';
 import { IdempotencyError } from '../../kernel/errors.ts';
 import type { Behind } from '../../kernel/records.ts';
 
-/** The state of a request to the service that must not be made twice. It is stored before it is sent. */
+/** A request to the service that must not be made twice, and its state. It is stored before it is sent. */
 export interface Intent {
   id: string;
   operation: string;
@@ -17,42 +17,57 @@ export interface Intent {
   state: 'sending' | 'in_doubt' | 'done' | 'refused' | 'absent';
   /** The id of the resource that the request has made; null until it is done. */
   resourceId: string | null;
-  /** The traits that identify the resource where the service has no key for it. JSON; no secret, no whole PIX key. */
+  /**
+   * The traits that identify the resource if the service has no key for it. JSON; no secret, no whole PIX
+   * key.
+   */
   summary: unknown;
   /** The number of lookups that the service has answered since the outcome became unknown. */
   lookups: number;
-  /** The time of the last lookup; null where there was none. */
+  /** The time of the last lookup; null if there was none. */
   lookedUpAt: Date | null;
   /** The result of the last lookup, in words for the operator who settles the intent by hand. */
   finding: string | null;
   /**
-   * The instant since which it may have been made before it was recorded, for the records lack what came after that; null where it
-   * was not.
+   * The instant since which the request may have been made without a record, because the records were set
+   * back to it; null if it was not.
    */
   behindSince: Date | null;
   createdAt: Date;
 }
 
-/** The result of a lookup that did not find the resource; with a reason for the operator where one may be it. */
+/**
+ * The result of a lookup that did not find the resource, with a reason for the operator if a candidate was
+ * found.
+ */
 export type NotFound = 'not_there' | 'unclear' | { unclear: string };
 
 /** The end of a run: the resource that was made, by this run or by an earlier one. */
 export type Done = { resourceId: string; replayed: boolean };
 /**
- * - `not_done`: certainly nothing was done under this key.
- * - `changed`: it was refused, or opened again, in the meantime.
+ * The outcome of a run. `not_done`: certainly nothing was done under this key. `changed`: the intent was
+ * refused, or opened again, meanwhile.
  */
 export type Outcome = Done | 'not_done' | 'changed';
 
-/** The time by which a sender has recorded the end or died: it waits 10 s for its slot and 15 s for its answer. */
+/**
+ * The time by which a sender has recorded the end or died: it waits up to 10 s for its slot and 15 s for its
+ * answer.
+ */
 const SENDING_MS = 60_000;
-/** The pauses between lookups of an unknown outcome: short at first, while a caller waits; then hourly without end. */
+/**
+ * The pauses between lookups of an unknown outcome: short at first, while a caller waits; later one hour,
+ * without end.
+ */
 const LOOKUP_PAUSES_MS = [
   1_000, 2_000, 4_000, 8_000, 15_000, 30_000, 60_000, 120_000, 300_000, 900_000, 3_600_000,
 ];
-/** The pause after a lookup that the service could not be asked for. */
+/** The pause after a lookup for which the service could not be reached. */
 export const UNANSWERED_LOOKUP_PAUSE_MS = 30_000;
-/** The age at which a request that the service does not have counts as never done: it would have begun by then. */
+/**
+ * The age at which a request that the service does not know counts as never done: by then it would have
+ * begun.
+ */
 export const ABSENT_AFTER_MS = DOUBT_MS;
 /** The age at which an unknown outcome needs an operator. */
 const OVERDUE_AFTER_MS = ABSENT_AFTER_MS;
@@ -84,32 +99,38 @@ export function isOpen({ state }: Intent): boolean {
 /** The finding of an intent that an operator has settled as never done. */
 export const SETTLED_BY_HAND = 'Settled by hand';
 
-/** Whether an operator has settled an intent as never done: it is sent again unless a lookup shows what it has made after all. */
+/**
+ * Whether an operator has settled an intent as never done: its key is sent again, unless a lookup finds its
+ * resource after all.
+ */
 export function isSettledByHand({ finding }: Pick<Intent, 'finding'>): boolean {
   return finding === SETTLED_BY_HAND;
 }
 
-/** Whether two states are of one attempt: a key that is used again keeps its intent, with another `createdAt`. */
+/**
+ * Whether two states belong to one attempt: a key that is used again keeps its intent, with another
+ * `createdAt`.
+ */
 export function isSameAttempt(left: Intent, right: Intent): boolean {
   return left.createdAt.getTime() === right.createdAt.getTime();
 }
 
-/** The id of one attempt, for a key that is used again keeps the id of its intent. */
+/** The id of one attempt: a key that is used again keeps the id of its intent. */
 export function attemptOf({ id, createdAt }: Intent): string {
   return `${id} ${createdAt.getTime()}`;
 }
 
 // ── Opening ─────────────────────────────────────────────────────────────────────────────────────
 
-/** A request as its caller makes it; `id` is used where its key is new. */
+/** A request as its caller makes it; `id` is used if its key is new. */
 export type NewRequest = Pick<Intent, 'id' | 'operation' | 'key' | 'inputHash' | 'summary'> & {
-  /** The members that the hash does not cover; undefined where the request can have none. */
+  /** The members that the hash does not cover; undefined if the request can have none. */
   kept?: Readonly<Record<string, string | null>> | undefined;
 };
 
 /**
- * The result of opening an intent. `fresh`: the caller sends it now. `save`: the state to be stored, which the background
- * task looks up at `lookUpAt`.
+ * The result of opening an intent. `fresh`: the caller sends it now. `save`: the state to store, which the
+ * background task looks up at `lookUpAt`.
  */
 export interface Opening {
   readonly intent: Intent;
@@ -118,9 +139,9 @@ export interface Opening {
 }
 
 /**
- * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt that a lookup has just denied once
- * more, or a lost one that is safe to repeat. An absent intent that is not `denied` counts as `sending` from here on; its
- * caller looks it up, and then opens it or ends it again.
+ * Decides whether a key is sent, sent once more or replayed. `denied`: the attempt that a lookup has just
+ * denied once more, or a lost one that is safe to repeat. An absent intent that is not `denied` counts as
+ * `sending` from here on; its caller looks it up, and then opens it or ends it again.
  * @throws IdempotencyError
  */
 export function openIntent(
@@ -137,7 +158,7 @@ export function openIntent(
     denied: Intent | null;
     safeToRepeat: boolean;
     recordsAbsence: boolean;
-    /** The mark of the records, where the request moves money. */
+    /** The mark of the records, if the request moves money. */
     behind: Behind | null;
     now: Date;
     pace: number;
@@ -145,12 +166,12 @@ export function openIntent(
 ): Opening {
   const lookUpAt = plusMs(now, SENDING_MS * pace);
   if (existing && existing.state !== 'refused') {
-    // The resource of an absent intent may be found yet, so its key stays with its input.
+    // The resource of an absent intent may still be found, so its key stays with its input.
     if (existing.inputHash !== request.inputHash || !hasKept(existing, kept))
       throw new IdempotencyError('This idempotency key was used before with another input');
     const isRepeatable =
       (existing.state === 'absent' && !recordsAbsence) ||
-      // Made `sending` below, before the lookup that denied it.
+      // The state became `sending` below, before the lookup that denied it.
       (existing.state === 'sending' && denied?.state === 'absent') ||
       (existing.state === 'in_doubt' && safeToRepeat);
     const isDenied = isRepeatable && denied !== null && isSameAttempt(existing, denied);
@@ -175,12 +196,15 @@ export function openIntent(
   return { intent, fresh: true, save: { intent, lookUpAt } };
 }
 
-/** Whether a key may have been used in what the records lack. An intent that is newer was looked for before it was sent. */
+/**
+ * Whether a key may have been used in a request that the records lack. A newer intent was looked for before
+ * it was sent.
+ */
 export function mayBeMissing(existing: Intent | null, { until }: Behind): boolean {
   return !existing || existing.createdAt < until || existing.behindSince !== null;
 }
 
-/** Whether an intent is of a request with these members. One of an earlier version has none in its summary. */
+/** Whether an intent has these members. An intent of an earlier version has none in its summary. */
 function hasKept({ summary }: Intent, kept: Readonly<Record<string, string | null>>): boolean {
   const known = summary as Readonly<Record<string, string | null | undefined>>;
   return Object.entries(kept).every(([name, value]) => (known[name] ?? null) === value);
@@ -202,8 +226,8 @@ export function markUnknown(
 }
 
 /**
- * The outcome that the stored intent has after a caller's lookup that did not find the resource: the sender may have
- * recorded the end meanwhile. Null where the outcome stays unknown.
+ * The outcome of the stored intent after a caller's lookup that did not find the resource: the sender may
+ * have recorded the end meanwhile. Null if the outcome stays unknown.
  */
 export function outcomeAfterLookup(
   stored: Intent | undefined,
@@ -223,7 +247,10 @@ export function outcomeAfterLookup(
   }
 }
 
-/** The outcome of an intent that was to be marked unknown, where it has ended before that; null where it has not. */
+/**
+ * The outcome of an intent that was about to be marked unknown, if it has ended meanwhile; null if it has
+ * not.
+ */
 export function outcomeInMeantime(
   intent: Intent,
   current: Intent | null,
@@ -235,14 +262,18 @@ export function outcomeInMeantime(
   return current.state === 'done' ? { resourceId: current.resourceId!, replayed: true } : null;
 }
 
-/** Whether a lookup at `at` shows that the request was never done: it is old enough, and the service denies it. */
+/**
+ * Whether a lookup at `at` shows that the request was never done: it is old enough, and the service denies
+ * it.
+ */
 export function showsAbsence(intent: Intent, result: NotFound, at: Date, pace: number): boolean {
   return result === 'not_there' && at >= absentAtOf(intent, pace);
 }
 
 /**
- * The intent after an answered lookup in the background. `lookUpAt`: the next one; null where the intent has ended.
- * `givenUpAfterMs`: the age from which a lookup of its kind gives the request up, so that one is made at that age.
+ * The intent after an answered lookup in the background. `lookUpAt`: the next lookup; null if the intent has
+ * ended. `givenUpAfterMs`: the age at which a lookup of its kind gives up the request; a lookup is made at
+ * that age.
  */
 export function afterLookup(
   current: Intent,
@@ -259,7 +290,7 @@ export function afterLookup(
     return { intent: { ...known, state: 'absent' }, lookUpAt: null };
   const pauseMs = LOOKUP_PAUSES_MS[Math.min(current.lookups, LOOKUP_PAUSES_MS.length - 1)]!;
   const next = plusMs(now, pauseMs * pace);
-  // In their order: a lookup at one of these can end the intent.
+  // The lookups that can end the intent, in their order.
   const decisive = [absentAtOf(current, pace)];
   if (givenUpAfterMs !== undefined) decisive.push(plusMs(current.createdAt, givenUpAfterMs));
   return {
@@ -268,7 +299,7 @@ export function afterLookup(
   };
 }
 
-/** The intent after a lookup that failed, which is not counted. */
+/** The intent after a lookup that failed, which does not count. */
 export function afterFailedLookup(current: Intent, at: Date): Intent {
   return {
     ...current,
@@ -278,7 +309,7 @@ export function afterFailedLookup(current: Intent, at: Date): Intent {
   };
 }
 
-/** Whether the lookup at `at` is the first at which the outcome has been unknown for too long. */
+/** Whether the lookup at `at` is the first one of an intent whose outcome has been unknown for too long. */
 export function becomesOverdue({ createdAt, lookedUpAt }: Intent, at: Date, pace: number): boolean {
   const overdueAt = plusMs(createdAt, OVERDUE_AFTER_MS * pace);
   return at >= overdueAt && (lookedUpAt === null || lookedUpAt < overdueAt);
