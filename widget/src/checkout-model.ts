@@ -61,7 +61,7 @@ export class CheckoutModel {
     this.emit('psa-error', { code, message, retryable });
   }
 
-  /** Dispatches an event; returns false where the page has prevented what it announces. */
+  /** Dispatches an event; returns false if the page has prevented what it announces. */
   emit(name: string, detail: Detail, cancelable = false): boolean {
     const { payment } = detail;
     if (payment) Object.assign(detail, { method: methodOf(idOf(payment)) });

@@ -29,7 +29,7 @@ interface Mistake {
 const explained = new Set<string>();
 const withSecret = new WeakSet<Element>();
 
-/** Explains the mistake behind a problem once for each page, or nothing where the page has made none. */
+/** Explains the mistake behind a problem once for each page, or nothing if the page has made none. */
 export async function explain(element: Embedded, problem: Problem): Promise<void> {
   const mistake = await findMistake(element, problem);
   if (!mistake) return;

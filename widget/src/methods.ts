@@ -3,7 +3,7 @@ export type CheckoutMethod = 'pix' | 'card';
 
 export const METHODS_DOCUMENT = '{viewer{checkoutMethods}}';
 
-/** The server's answer about a token: the methods that it takes, null where it does not report them, or why it is refused. */
+/** The server's answer about a token: the methods that it takes, null if it does not report them, or why it is refused. */
 interface MethodsAnswer {
   data?: { viewer?: { checkoutMethods?: string[] | null } } | null;
   errors?: { message?: string }[];

@@ -13,7 +13,7 @@ const methodsIn = (words: unknown) =>
 
 /** The methods that an element offers. */
 export class OfferedMethods {
-  /** The methods that the token takes, none where the server does not report them; undefined until it has accepted the token. */
+  /** The methods that the token takes, none if the server does not report them; undefined until it has accepted the token. */
   taken: CheckoutMethod[] | undefined;
 
   readonly #host: CheckoutHost;

@@ -33,13 +33,13 @@ export interface CardPayment {
   orderPaid: boolean;
   /** Whether that payment was refunded in full since. */
   orderRefunded: boolean;
-  /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
+  /** Whether its money came too late and is returned: the status is FAILED. Null if the server does not know. */
   returned: boolean | null;
   /** The time at which the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
   canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
-  /** Whether the service behind the server could give nothing newer. Undefined where the server itself knows the payment. */
+  /** Whether the service behind the server could give nothing newer. Undefined if the server itself knows the payment. */
   stale?: boolean | undefined;
   /** The time of this state by the device's clock, in milliseconds, where it is `stale`. */
   staleSince?: number | undefined;
@@ -71,13 +71,13 @@ export interface Payment {
   orderPaid: boolean;
   /** Whether that payment was refunded in full since. */
   orderRefunded: boolean;
-  /** Whether its money came too late and is returned: the status is FAILED. Null where the server does not know. */
+  /** Whether its money came too late and is returned: the status is FAILED. Null if the server does not know. */
   returned: boolean | null;
   /** The time at which the merchant canceled it: it is EXPIRED since then, and its token starts no other one. */
   canceledAt: string | null;
   /** Grows with each change: of two answers the one with the larger version is newer. */
   version: number;
-  /** Whether the service behind the server could give nothing newer. Undefined where the server itself knows the payment. */
+  /** Whether the service behind the server could give nothing newer. Undefined if the server itself knows the payment. */
   stale?: boolean | undefined;
   /** The time of this state by the device's clock, in milliseconds, where it is `stale`. */
   staleSince?: number | undefined;
@@ -87,7 +87,7 @@ export interface Payment {
 export interface PixCode {
   /** PIX Copia e Cola. */
   copyPaste: string;
-  /** The same as a QR code, as the path of an SVG with `size` modules on a side; null where it is too long to draw. */
+  /** The same as a QR code, as the path of an SVG with `size` modules on a side; null if it is too long to draw. */
   qr: { path: string; size: number } | null;
 }
 
@@ -171,7 +171,7 @@ export interface ExecutionResult<T> {
 }
 
 export interface UpstreamAge {
-  /** Null where nothing was read from the service. */
+  /** Null if nothing was read from the service. */
   ageSeconds: number | null;
   /** Whether something newer was wanted and could not be read. */
   stale: boolean;

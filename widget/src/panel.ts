@@ -14,7 +14,7 @@ export function panel(html: typeof Html, view: PanelView): TemplateResult {
   const { phase, error, payment, blocked } = state;
   const mayRenew = (phase === 'expired' || phase === 'failed') && !payment?.returned && !payment?.canceledAt;
   const money = (cents: number) =>
-    // The neighbours who pay in reais write `R$ 49,90`, as the payment page does; Spanish alone has `49,90 R$`.
+    // The neighbors who pay in reais write `R$ 49,90`, as the payment page does; Spanish alone has `49,90 R$`.
     new Intl.NumberFormat(view.locale === 'es' ? 'es-AR' : view.locale, {
       style: 'currency',
       currency: payment?.currency ?? 'BRL',

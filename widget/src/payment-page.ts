@@ -20,7 +20,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     return url && inLanguage(url, host.language);
   };
 
-  /** Opens an empty window, or none where the page itself navigates; must be called in a click. */
+  /** Opens an empty window, or none if the page itself navigates; must be called in a click. */
   const open = () => {
     const mode = resolveMode(host.mode);
     if (mode === 'redirect') return;

@@ -41,7 +41,7 @@ export type PaymentWindow = NonNullable<ReturnType<typeof openWindow>>;
 
 /**
  * Opens an empty window; must be called in the click itself, because after an await the browser blocks it as an unwanted
- * popup. Undefined where it was blocked.
+ * popup. Undefined if it was blocked.
  */
 export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
   const style = getComputedStyle(host);

@@ -3,7 +3,7 @@ const css = String.raw;
 
 // The public properties are read into private ones and never set here: a value set on :host would override one that the
 // element inherits from the page. light-dark() follows the color-scheme that the page gives the element. Borders without
-// a colour are drawn in forced-colors mode. Each text has the direction of its own words and is aligned to the start of
+// a color are drawn in forced-colors mode. Each text has the direction of its own words and is aligned to the start of
 // the page's direction. The element is as wide as its container, which selects its layout, and has a minimum width.
 export const styles = css`
   :host {

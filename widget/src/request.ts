@@ -96,7 +96,7 @@ export async function readAnswer({ method, orderCode, ...options }: PaymentOptio
 }
 
 /**
- * Reads the content that the payer was given and may see now; empty where there is none. It is a query of its own, because
+ * Reads the content that the payer was given and may see now; empty if there is none. It is a query of its own, because
  * an older server refuses the field. Throws a CheckoutError.
  */
 export async function readDelivered({

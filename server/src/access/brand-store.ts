@@ -25,7 +25,7 @@ export async function setBrand(sql: Sql, accountId: string, { color, logo }: Bra
     .execute();
 }
 
-/** The colour and the name of the logo that an account's pages show. */
+/** The color and the name of the logo that an account's pages show. */
 export async function selectBrand(
   sql: Sql,
   accountId: string,

@@ -36,7 +36,7 @@ export interface ApiKey {
 export interface Account extends AccountSettings {
   id: string;
   name: string;
-  /** The colour of its hosted pages, as #rrggbb, and the SHA-256 of their logo. */
+  /** The color of its hosted pages, as #rrggbb, and the SHA-256 of their logo. */
   color: string | null;
   logoHash: string | null;
   createdAt: Date;
@@ -81,7 +81,7 @@ const settings = {
   subaccountMarkupCents: fee.optional(),
 };
 
-/** A colour on which white text can be read. */
+/** A color on which white text can be read. */
 const color = z
   .string()
   .regex(/^#[0-9a-f]{6}$/i, 'must be a color as #rrggbb, such as #7a1f5c')
@@ -109,7 +109,7 @@ const logo = z
   });
 
 export const createKeyInput = z.strictObject({
-  /** The key's account; may be left out where there is one account. */
+  /** The key's account; may be left out if there is one account. */
   accountId: id.optional(),
   environment,
   permissions: z.array(permission).transform((all) => [...new Set(all)]),

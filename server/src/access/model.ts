@@ -69,7 +69,7 @@ export interface NewToken {
   kind: 'checkout' | 'payment' | 'dashboard';
   /** The rights of the token, as they are stored. */
   grant: unknown;
-  /** The API key whose revocation ends the token; null where no key has minted it. */
+  /** The API key whose revocation ends the token; null if no key has minted it. */
   mintedBy: string | null;
   allowedOrigins: string[];
   expiresAt: Date | null;

@@ -28,7 +28,7 @@ export interface RecentCallers {
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   /**
    * Counts a request against the limit of its network before anything of it is read. A request whose credential is valid
-   * is not counted in the end: a neighbour on the same network cannot lock out a known caller.
+   * is not counted in the end: a neighbor on the same network cannot lock out a known caller.
    * @throws RateLimitError, at once or later
    */
   admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;

@@ -207,7 +207,7 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
 
 /**
  * Creates what every instance needs, on the first start of any of them: the key that encrypts cursors, and the
- * first account. `firstKeys` is null where an account exists already.
+ * first account. `firstKeys` is null if an account exists already.
  * @throws ModeError where the database is a remote server's
  */
 export async function bootstrap({

@@ -130,7 +130,7 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
 }
 
 /**
- * Locks an account against other lockers, but not against rows that refer to it. Returns false where there is no such
+ * Locks an account against other lockers, but not against rows that refer to it. Returns false if there is no such
  * account.
  */
 export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
@@ -143,7 +143,7 @@ export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Sets the given columns in one statement. Returns false where there is no such account. */
+/** Sets the given columns in one statement. Returns false if there is no such account. */
 export async function updateAccount(
   sql: Sql,
   id: string,

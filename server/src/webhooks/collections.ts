@@ -44,7 +44,7 @@ export const attempts: Collection<StoredAttempt> = {
   save: (sql, _tenant, rows) => insertAttempts(sql, rows),
 };
 
-/** The neighbours of a delivery, derived from the deliveries; read only. */
+/** The neighbors of a delivery, derived from the deliveries; read only. */
 export const neighbours: Collection<Neighbours> = {
   name: 'webhook_neighbours',
   load: selectNeighbours,

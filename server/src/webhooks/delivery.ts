@@ -44,12 +44,12 @@ export function createWebhookDelivery({
   send: Send;
   /** A random number from 0 up to 1, which spreads retries in time. */
   random?: () => number;
-  /** The secrets of the service whose webhooks are relayed; null where this server relays none. */
+  /** The secrets of the service whose webhooks are relayed; null if this server relays none. */
   relaySecrets: Readonly<Record<Environment, readonly string[]>> | null;
   onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
   /**
-   * Postpones a delivery that must wait for an earlier one of the same resource; false where it need not. Decided under
+   * Postpones a delivery that must wait for an earlier one of the same resource; false if it need not. Decided under
    * the tenant's lock: the earlier one's success is recorded before, and seen here, or after, and then wakes this one.
    */
   function holdBack(tenant: Tenant, webhookId: string): Promise<boolean> {

@@ -15,7 +15,7 @@ declare module '../state/events/event.ts' {
   }
 }
 
-/** The event of a delivery whose status is another than before; none where it is the same. */
+/** The event of a delivery whose status is another than before; none if it is the same. */
 export function statusEvents(
   { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt }: WebhookDelivery,
   previousStatus: WebhookDeliveryStatus | null,

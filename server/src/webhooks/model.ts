@@ -20,7 +20,7 @@ export interface WebhookDelivery {
   attempts: number;
   /** The number of failed attempts in the current series. */
   failures: number;
-  /** The instant of the next attempt; null where none is due. */
+  /** The instant of the next attempt; null if none is due. */
   nextAttemptAt: Date | null;
   createdAt: Date;
 }
@@ -37,9 +37,9 @@ export function deliveryFromJson(json: unknown): WebhookDelivery {
 
 export interface WebhookAttempt {
   at: Date;
-  /** The HTTP status of the answer; null where none came. */
+  /** The HTTP status of the answer; null if none came. */
   responseStatus: number | null;
-  /** The reason of the failure, in plain words; null where the event was delivered. */
+  /** The reason of the failure, in plain words; null if the event was delivered. */
   error: string | null;
   durationMs: number;
 }
@@ -100,7 +100,7 @@ export function assertEndpointUrl(url: string, privateAddresses: boolean): void 
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
-/** Reads how long the secrets of before still sign; null where nothing is said of it. @throws ValidationError */
+/** Reads how long the secrets of before still sign; null if nothing is said of it. @throws ValidationError */
 export function parsePreviousSecretHours(hours: number | null | undefined): number | null {
   if (hours == null) return null;
   if (!Number.isInteger(hours) || hours < 0 || hours > MAX_PREVIOUS_HOURS)
@@ -119,7 +119,7 @@ export function parsePreviousSecretHours(hours: number | null | undefined): numb
 export interface ConfiguredWebhook {
   url: string;
   secret: string | null;
-  /** The instant until which a secret of before signs too; null where none does. */
+  /** The instant until which a secret of before signs too; null if none does. */
   previousSecretValidUntil: Date | null;
   optionalEvents: readonly string[];
 }
@@ -140,7 +140,7 @@ export interface WebhookService {
    * @throws NotFoundError
    */
   redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
-  /** Finds deliveries, in the order of the ids; null where one is not found, or is another tenant's. */
+  /** Finds deliveries, in the order of the ids; null if one is not found, or is another tenant's. */
   findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
   /** Finds a delivery with the version of the tenant's log at which its state holds. */
   findWithVersion(
@@ -205,7 +205,7 @@ export function decideAttempt(
 }
 
 /**
- * The instant until which a delivery waits for the `earlier` ones of its resource to its URL; null where it does not. It
+ * The instant until which a delivery waits for the `earlier` ones of its resource to its URL; null if it does not. It
  * waits for 30 seconds at most: a receiver that refuses one event must not keep the others from itself.
  */
 export function heldBackUntil(

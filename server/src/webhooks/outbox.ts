@@ -115,7 +115,7 @@ interface Announcement {
   orderedBy?: { type: string; id: string } | null;
 }
 
-/** Builds the announcement of an event from its slice's wire format; null where no webhook reports it. */
+/** Builds the announcement of an event from its slice's wire format; null if no webhook reports it. */
 function announcementOf(event: StoredEvent, { environment }: Tenant): Announcement | null {
   switch (event.resource) {
     case 'card_payment': {

@@ -83,7 +83,7 @@ export function createReceiver({
   redaction: Redaction;
   /** The URL of this server: a webhook is not relayed back to it. */
   publicUrl: string;
-  /** Returns null where the configuration has no key for the environment: its webhooks are ignored. */
+  /** Returns null if the configuration has no key for the environment: its webhooks are ignored. */
   tenantOf: (environment: Environment) => Tenant | null;
   /** The readers of the slices; the first that recognizes a payload returns its claim. */
   claimReaders: readonly ((payload: unknown) => WebhookClaim | null)[];
@@ -274,7 +274,7 @@ function readClaim(
 }
 
 /**
- * The payment to whose `callbackUrl` an event is relayed; null where the event is of no payment. Events of disputes or refunds
+ * The payment to whose `callbackUrl` an event is relayed; null if the event is of no payment. Events of disputes or refunds
  * may name a payment too, and a receiver could take such an event for that of a paid payment.
  */
 function namedPayment(
@@ -283,7 +283,7 @@ function namedPayment(
 ): { resource: 'card_payment' | 'payment'; reference: string } | null {
   const { resource, reference } = claim ?? {};
   if (resource === 'card_payment' || resource === 'payment') return { resource, reference: reference! };
-  // An event that has identifiers of other families, too, is recognised by its name.
+  // An event that has identifiers of other families, too, is recognized by its name.
   const { orderCode, paymentId } = payload;
   if (eventNameOf(payload, 'card_payment') && typeof orderCode === 'string')
     return { resource: 'card_payment', reference: orderCode };

@@ -8,9 +8,9 @@ import { ATTEMPT_TIMEOUT_MS, mayBeCalled } from './model.ts';
 import { createPublicLookup } from './resolver.ts';
 
 export interface SendResult {
-  /** The HTTP status of the answer; null where none came. */
+  /** The HTTP status of the answer; null if none came. */
   responseStatus: number | null;
-  /** The reason of the failure, in plain words; null where the message was delivered. */
+  /** The reason of the failure, in plain words; null if the message was delivered. */
   error: string | null;
 }
 

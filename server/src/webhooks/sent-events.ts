@@ -60,7 +60,7 @@ export function isSent(name: string, optedInto: readonly string[]): boolean {
   return !isOptional(event as EventName) || optedInto.includes(event);
 }
 
-/** Reads a choice of events, without duplicates; null where there is none. @throws ValidationError */
+/** Reads a choice of events, without duplicates; null if there is none. @throws ValidationError */
 export function parseOptionalEvents(
   events: readonly string[] | null | undefined,
 ): readonly OptionalWebhookEvent[] | null {

@@ -98,7 +98,7 @@ const HEX = /^[0-9a-f]{64}$/i;
 /** The base64 of 32 bytes without stray bits: a signature has one spelling. */
 const BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
-/** Decodes a signature; empty where it is malformed, which no secret matches. */
+/** Decodes a signature; empty if it is malformed, which no secret matches. */
 function signatureBytes(signature: string): Buffer {
   const text = signature.replace(/^sha256=/i, '');
   if (HEX.test(text)) return Buffer.from(text, 'hex');

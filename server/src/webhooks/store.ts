@@ -30,7 +30,7 @@ export interface NewDelivery extends WebhookDelivery {
   resource: string;
   resourceId: string;
   body: string;
-  /** The headers of a relayed webhook, its signature included; null where this server signs each attempt. */
+  /** The headers of a relayed webhook, its signature included; null if this server signs each attempt. */
   headers: Record<string, string> | null;
 }
 
@@ -135,7 +135,7 @@ export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDel
   `.execute(sql);
 }
 
-/** Selects everything that an attempt needs; null where there is no such delivery. */
+/** Selects everything that an attempt needs; null if there is no such delivery. */
 export async function selectForAttempt(
   sql: Sql,
   tenant: Tenant,
@@ -143,12 +143,12 @@ export async function selectForAttempt(
 ): Promise<{
   delivery: WebhookDelivery;
   body: string;
-  /** The headers of a relayed webhook; null where this server signs. */
+  /** The headers of a relayed webhook; null if this server signs. */
   headers: Record<string, string> | null;
   /** The version of the state; null for a relayed webhook, and for a delivery of an older release. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** Null where nothing was ever signed for this tenant. */
+  /** Null if nothing was ever signed for this tenant. */
   secrets: SigningSecrets | null;
   isBehindAnother: boolean;
 } | null> {

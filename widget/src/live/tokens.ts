@@ -10,7 +10,7 @@ export type PresentToken = Promise<string> | null;
 export interface Tokens {
   /** The value of `Authorization`. Asks for a token where there is none, or the last one is about to expire. */
   authorization(): Promise<string>;
-  /** The token that a new connection would use; null where there is none yet, or the next one is due. */
+  /** The token that a new connection would use; null if there is none yet, or the next one is due. */
   present(): PresentToken;
   /**
    * Forgets the token of a connection, which the server has refused: the next connection gets another. One that has come in

@@ -94,7 +94,7 @@ function startOfDay(day: string, laterDays: number): string {
 }
 
 /**
- * The cents of an amount, such as `1.234,56`, `1234.5` or `R$ 50`; undefined where it is none. A single mark before three digits
+ * The cents of an amount, such as `1.234,56`, `1234.5` or `R$ 50`; undefined if it is none. A single mark before three digits
  * divides thousands in the language's own form alone: `1.234` is no amount in English.
  */
 function centsOf(text: string, decimalMark: string | undefined): number | undefined {

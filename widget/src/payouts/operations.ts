@@ -16,7 +16,7 @@ export interface Payout {
   method: PayoutMethod;
   /** The debited amount in cents of BRL, fee included. */
   amountCents: number;
-  /** The fee in cents; null where it is unknown. */
+  /** The fee in cents; null if it is unknown. */
   feeCents: number | null;
   /** PIX key (masked), LTC address or USDT address. */
   destination: string;

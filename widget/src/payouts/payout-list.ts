@@ -32,11 +32,11 @@ export interface PayoutList {
   /** Starts a view after a gap in the stream: known payouts are forgotten, because they may be newer than the server's. */
   restart(view: PayoutView, page: PayoutPage): void;
   append(page: PayoutPage): void;
-  /** Sorts the loaded payouts by another view; false where that view needs a first page of its own. */
+  /** Sorts the loaded payouts by another view; false if that view needs a first page of its own. */
   sort(view: PayoutView): boolean;
   /**
    * Applies an update of one payout.
-   * @returns the kind of change; undefined where this version or a newer one is known already
+   * @returns the kind of change; undefined if this version or a newer one is known already
    */
   apply(payout: Payout, previousStatus: PayoutStatus | null | undefined): 'new' | 'changed' | undefined;
   /** Updates the rows on the screen. With `freeze` no shown row moves: new ones are appended at the end, or wait. */

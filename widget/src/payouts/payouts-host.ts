@@ -28,7 +28,7 @@ export function pageSizeOf({ pageSize }: PayoutsHost): number {
   return Math.min(MAX_PAGE_SIZE, Math.max(1, Math.floor(pageSize) || DEFAULT_PAGE_SIZE));
 }
 
-/** The whole address of the endpoint; undefined where there is none. */
+/** The whole address of the endpoint; undefined if there is none. */
 export function endpointOf({ endpoint }: PayoutsHost): string | undefined {
   return endpoint && URL.canParse(endpoint, document.baseURI)
     ? new URL(endpoint, document.baseURI).href

@@ -1,6 +1,6 @@
 const css = String.raw;
 
-// As in psa-checkout, public properties are read into private ones, and borders without a colour are for forced colors.
+// As in psa-checkout, public properties are read into private ones, and borders without a color are for forced colors.
 // All rows are of one height, so that the position of a row follows from its index.
 export const styles = css`
   :host {

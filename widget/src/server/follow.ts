@@ -95,7 +95,7 @@ async function run<Raw extends { cursor: string }, Update>(
   }: FollowProgram<Update>,
   read: (raw: Raw) => Update | null,
 ): Promise<void> {
-  /** Repeats work of the program until it is done; returns false where it is left. */
+  /** Repeats work of the program until it is done; returns false if it is left. */
   async function repeat(work: () => unknown): Promise<boolean> {
     for (let attempt = 0; ; attempt += 1) {
       try {

@@ -13,7 +13,7 @@ import type {
 export interface Sale {
   /** The `orderCode` or `paymentId` of the payment. */
   id: string;
-  /** The number of your order, as the checkout token had it; null where it had none. */
+  /** The number of your order, as the checkout token had it; null if it had none. */
   externalId: string | null;
   amountCents: number;
   paidAt: string;
@@ -21,7 +21,7 @@ export interface Sale {
   metadata: string | null;
 }
 
-/** The sale that a webhook reports; null where it reports something else. */
+/** The sale that a webhook reports; null if it reports something else. */
 export function saleOf(event: WebhookEvent): Sale | null {
   if (!isPaid(event)) return null;
   const { externalId = null, metadata, paidAt = '' } = event;
@@ -41,16 +41,16 @@ function isPaid(event: WebhookEvent): event is CardPaymentPaidEvent | PaymentPai
 export interface SaleRefund {
   /** The `orderCode` or `paymentId` of the payment, as in its sale. */
   id: string;
-  /** The number of your order; null where it had none. */
+  /** The number of your order; null if it had none. */
   externalId: string | null;
   amountCents: number;
-  /** Null where it is not known. */
+  /** Null if it is not known. */
   refundedAt: string | null;
   metadata: string | null;
 }
 
 /**
- * The whole refund of a sale that a webhook reports; null where it reports something else, also a refund of a part. Money that
+ * The whole refund of a sale that a webhook reports; null if it reports something else, also a refund of a part. Money that
  * did not pay, such as that of a second payment of an order, was no sale: what goes back of it is never one. The events are
  * optional: `CARD_PAYMENT_REFUNDED` and `PAYMENT_REFUNDED`.
  */

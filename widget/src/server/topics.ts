@@ -129,7 +129,7 @@ export interface AccountResources {
     withdrawableCents: number | null;
     pendingReleaseCents: number | null;
   };
-  /** `pause` is null where the token takes payments again. */
+  /** `pause` is null if the token takes payments again. */
   CHECKOUT_TOKEN: {
     tokenId: string;
     pause: { reason: string; pausedAt: string; pausedUntil: string | null } | null;

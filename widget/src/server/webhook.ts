@@ -29,12 +29,12 @@ export interface VerifyOptions {
 /** A webhook that the server has sent. */
 export interface Webhook {
   /**
-   * The same on each attempt: deduplicate by it. Empty where a sender of `scheme: 'document'` gives none: then deduplicate by
+   * The same on each attempt: deduplicate by it. Empty if a sender of `scheme: 'document'` gives none: then deduplicate by
    * the resource and its status.
    */
   id: string;
   event: WebhookEvent;
-  /** A number that grows with each change of the resource; null where the sender does not report it. */
+  /** A number that grows with each change of the resource; null if the sender does not report it. */
   resourceVersion: number | null;
   occurredAt: Date | null;
 }

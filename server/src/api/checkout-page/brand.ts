@@ -16,7 +16,7 @@ import { HttpError, type Route, send } from '../http/routes.ts';
 
 /** The look of a shop on its pages, beside its name. */
 export interface Brand {
-  /** The colour as #rrggbb. */
+  /** The color as #rrggbb. */
   color: string | null;
   /** The SHA-256 of its logo. */
   logoHash: string | null;
@@ -35,8 +35,8 @@ const DARK_SURFACES: readonly Color[] = [
 ];
 
 /**
- * The style of a shop's colour: the head has it, with white text; buttons and links have it, or as much of it as can be read in
- * light and in dark mode. Null where white text on it could not be read.
+ * The style of a shop's color: the head has it, with white text; buttons and links have it, or as much of it as can be read in
+ * light and in dark mode. Null if white text on it could not be read.
  */
 export function themeOf(color: string): string | null {
   const brand = parseColor(color);

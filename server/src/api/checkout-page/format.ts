@@ -16,7 +16,7 @@ export interface Formats {
 /** The style of a date: a date of digits alone can be read in two ways, except in Brazil. */
 const DATE_STYLES = { 'pt-BR': 'short', en: 'medium', es: 'medium' } as const;
 
-/** The neighbours who pay in reais write `R$ 49,90`; Spanish alone has `49,90 R$`. */
+/** The neighbors who pay in reais write `R$ 49,90`; Spanish alone has `49,90 R$`. */
 const MONEY_LOCALES = { 'pt-BR': 'pt-BR', en: 'en', es: 'es-AR' } as const;
 
 function createFormats(language: Language): Formats {

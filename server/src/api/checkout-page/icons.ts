@@ -1,6 +1,6 @@
 import { type Html, html } from './html.ts';
 
-/** Line icons of 24 × 24, drawn in the colour of the text and silent to a screen reader. */
+/** Line icons of 24 × 24, drawn in the color of the text and silent to a screen reader. */
 const icon = (shape: Html): Html =>
   html`<svg class="icon" viewBox="0 0 24 24" width="24" height="24" fill="none" stroke="currentColor" stroke-width="1.75" stroke-linecap="round" stroke-linejoin="round" aria-hidden="true" focusable="false">${shape}</svg>`;
 

@@ -16,7 +16,7 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
 export const TEXTS: Readonly<Record<Language, Texts>> = { 'pt-BR': pt, en, es };
 
 /**
- * The language that a page's address names, in any of its variants; null where it names none of ours. The address precedes the
+ * The language that a page's address names, in any of its variants; null if it names none of ours. The address precedes the
  * browser's language: a payer who has chosen one in the shop goes on in it.
  */
 export function namedLanguage(parameters: URLSearchParams): Language | null {

@@ -17,7 +17,7 @@ export interface Site {
   formats: Formats;
   /** Whether the address names the language, so that the pages after this one name it too. */
   isNamed: boolean;
-  /** The address of the style of the shop's colour, and of its logo. */
+  /** The address of the style of the shop's color, and of its logo. */
   themeUrl: string | null;
   logoUrl: string | null;
 }
@@ -31,7 +31,7 @@ export interface PagePayment {
   path: string;
 }
 
-/** The colour of a notice. */
+/** The color of a notice. */
 export type Tone = 'success' | 'danger' | 'neutral' | 'busy';
 
 export function page(
@@ -180,7 +180,7 @@ interface Delivered {
   content: string | null;
 }
 
-/** The content that the payer has bought, with a button that copies each code and text; null where there is none to show. */
+/** The content that the payer has bought, with a button that copies each code and text; null if there is none to show. */
 export function deliveredContent({ texts }: Site, delivered: readonly Delivered[]): Html | null {
   const shown = delivered.filter(({ status }) => status !== 'revoked');
   if (shown.length === 0) return null;
@@ -209,7 +209,7 @@ function deliveredItem(
     </div>`;
 }
 
-/** A link to the shop for a payer who has neither paid nor cancelled. */
+/** A link to the shop for a payer who has neither paid nor canceled. */
 export function backLink({ texts }: Site, url: string | null): Html | null {
   return url === null
     ? null

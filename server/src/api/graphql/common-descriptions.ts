@@ -131,7 +131,7 @@ const ARGUMENTS: readonly Rule[] = [
 /** Every rule, for a test that each describes something. */
 export const RULES: readonly Rule[] = [...TYPES, ...MEMBERS, ...ARGUMENTS];
 
-/** The description that all slices share; undefined where there is none. */
+/** The description that all slices share; undefined if there is none. */
 export function commonDescription({ type, member, argument }: Described): string | undefined {
   if (argument !== undefined) return firstOf(ARGUMENTS, `${type}.${member}(${argument})`);
   const place = member === undefined ? type : `${type}.${member}`;

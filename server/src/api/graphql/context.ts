@@ -35,7 +35,7 @@ export interface Sharing {
   opened: OpenSubscription | null;
 }
 
-/** Called when a root field has its result, or its stream; `error` is null where it succeeded. */
+/** Called when a root field has its result, or its stream; `error` is null if it succeeded. */
 export type OnRootField = (
   kind: 'query' | 'mutation' | 'subscription',
   field: string,
@@ -45,7 +45,7 @@ export type OnRootField = (
 
 /** The context of one operation. */
 export interface Context {
-  /** Null where no credential was presented. */
+  /** Null if no credential was presented. */
   readonly caller: Caller | null;
   /** The client's network address. */
   readonly address: string;
@@ -76,14 +76,14 @@ export interface Context {
   /** The state of an operation that its root fields share: whether one may have changed something, and whether one has met an outage. */
   readonly mutationState: { mayHaveChanged: boolean; hasOutage: boolean };
   /**
-   * Creates the context of one root field, so that the response says how old its data is; left out where all data is the
+   * Creates the context of one root field, so that the response says how old its data is; left out if all data is the
    * server's own. `operation` is this context, which transports copy.
    */
   fieldContext?(operation: Context, responseKey: string): Context;
   rateLimit(): RateLimitState;
   /**
    * The address of a payer's page: this server's own, which knows the payment's language, or that of another service, which
-   * does not: except to a payer's token it names the language. Null where that service has not shown it.
+   * does not: except to a payer's token it names the language. Null if that service has not shown it.
    */
   checkoutUrl(
     id: string,

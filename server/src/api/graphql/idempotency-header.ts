@@ -69,7 +69,7 @@ function keyOf(context: object): string | null {
   return req ? keyInHeader(req) : null;
 }
 
-/** Returns the reason why an operation cannot have a key; null where it can. */
+/** Returns the reason why an operation cannot have a key; null if it can. */
 function problemOf(
   schema: GraphQLSchema,
   document: DocumentNode,

@@ -91,7 +91,7 @@ export function defineUpdates<R extends Resource, Item = EventTypes[R]['snapshot
   return {
     type: updateType(definition),
 
-    /** Follows one resource, or the only one: its state first, then each change. `find` returns null where there is none. */
+    /** Follows one resource, or the only one: its state first, then each change. `find` returns null if there is none. */
     follow(
       context: Context,
       resourceId: string | null,

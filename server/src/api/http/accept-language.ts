@@ -13,7 +13,7 @@ export function preferredOf<Code extends string>(
   return preferred;
 }
 
-/** The language that a tag such as `es-MX` is a variant of; null where it is of none. */
+/** The language that a tag such as `es-MX` is a variant of; null if it is of none. */
 export function matchLanguage<Code extends string>(languages: readonly Code[], tag: string): Code | null {
   const primary = tag.split('-', 1)[0]!.toLowerCase();
   return languages.find((code) => code.split('-', 1)[0] === primary) ?? null;

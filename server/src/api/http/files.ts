@@ -35,7 +35,7 @@ export function filesRoute({
 }): Route {
   const files = new Map<string, CachedFile>();
 
-  /** Reads a file, or returns the cached one if it has not changed; null where there is no such file. */
+  /** Reads a file, or returns the cached one if it has not changed; null if there is no such file. */
   async function read(path: string): Promise<CachedFile | null> {
     const found = await stat(path).catch(() => null);
     if (!found?.isFile()) return null;

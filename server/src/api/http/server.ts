@@ -74,7 +74,7 @@ const MALFORMED: Record<string, string> = {
  */
 const PARSES_BODIES_OF_UPGRADES = Number.parseInt(process.versions.node, 10) > 24;
 
-/** Called with the template of the route's path, such as `/checkout/{orderCode}`; null where no route matched. */
+/** Called with the template of the route's path, such as `/checkout/{orderCode}`; null if no route matched. */
 export type OnEnd = (route: string | null) => void;
 
 /** Creates one `node:http` server for all routes. Every error that a route throws is answered here. */
@@ -304,7 +304,7 @@ interface InFlight {
   response: ServerResponse;
   /** The template of the route that answers, once it is known. */
   template: string | null;
-  /** Runs a function in the trace of the request; null where the request is not traced. */
+  /** Runs a function in the trace of the request; null if the request is not traced. */
   inTrace: ReturnType<typeof bindContext> | null;
 }
 

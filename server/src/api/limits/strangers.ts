@@ -11,7 +11,7 @@ const FORMS_A_MINUTE = 120;
 
 /**
  * Limits on requests without a known credential, by network and over all instances. A request with a known one is not counted: a
- * neighbour behind a carrier's address would keep out a merchant's server.
+ * neighbor behind a carrier's address would keep out a merchant's server.
  */
 export interface StrangerLimits {
   /** Counts one request. Returns a promise only where the database is queried. @throws RateLimitError, at once or later */

@@ -25,13 +25,13 @@ export interface PresentedCredential {
   origin: string | null;
   /** The client's network address. */
   address: string;
-  /** The same object for all requests of one connection; left out where a connection presents its credential once. */
+  /** The same object for all requests of one connection; left out if a connection presents its credential once. */
   connection?: object | undefined;
 }
 
 export interface ContextFactory {
   /**
-   * Finds the caller of a credential; null where none was presented. A promise only where the caller is not cached.
+   * Finds the caller of a credential; null if none was presented. A promise only where the caller is not cached.
    * @throws UnauthenticatedError, PermissionError (the page may not use the token), at once or later
    */
   identify(presented: PresentedCredential): Caller | null | Promise<Caller>;

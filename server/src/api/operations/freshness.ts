@@ -8,7 +8,7 @@ import { type Loaders, observeLoaders } from '../graphql/loaders.ts';
 
 /** The age of the data of a response, or of one of its root fields. */
 export interface Age {
-  /** The age of the oldest part; null where nothing was read from the service. */
+  /** The age of the oldest part; null if nothing was read from the service. */
   ageSeconds: number | null;
   /** Whether a newer part was wanted and could not be read. */
   stale: boolean;

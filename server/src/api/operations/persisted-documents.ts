@@ -41,7 +41,7 @@ export interface PersistedDocuments {
    * the document is valid: what can never run takes no room.
    */
   register(params: DocumentParams, caller: Caller | null): void;
-  /** Finds the document of a request that has an identifier in its place; null where that is unknown. Never throws. */
+  /** Finds the document of a request that has an identifier in its place; null if that is unknown. Never throws. */
   find(params: DocumentParams): string | null;
   /** Whether `read` does more than to return the query of a request with this `Authorization`. */
   concerns(params: DocumentParams, authorization: string | undefined): boolean;

@@ -30,7 +30,7 @@ export interface SharedSubscription {
 interface CachedResult {
   /** The operation and the rights that the result is for. */
   readonly dedupeKey: string;
-  /** Null where it was dropped, to be executed once more for a client that is behind. */
+  /** Null if it was dropped, to be executed once more for a client that is behind. */
   result: SharedResult | Promise<SharedResult> | null;
 }
 
@@ -48,7 +48,7 @@ const recent = new LRUCache<CachedResult, CachedResult>({
   },
 });
 
-/** The result of an item that another subscription has executed; null where none is ready. */
+/** The result of an item that another subscription has executed; null if none is ready. */
 export function cachedResult(item: object): SerializedResult | null {
   const result = results.get(item)?.result;
   return result instanceof SharedResult && !result.isTooLong ? result : null;

@@ -10,7 +10,7 @@ export interface SerializedResult {
   /** The whole event of an event stream. */
   readonly chunk: EventChunk;
   /**
-   * Counts a client that has not read the result; to be followed by one `sent`. Returns false where too much is unread: its
+   * Counts a client that has not read the result; to be followed by one `sent`. Returns false if too much is unread: its
    * subscription is to be ended.
    */
   hold(): boolean;

@@ -124,7 +124,7 @@ export function textOf(document: DocumentNode): string {
   return document.loc?.source.body ?? print(document);
 }
 
-/** The variable that is the root field's `after` and is used nowhere else; null where there is none: it only sets where the subscription starts. */
+/** The variable that is the root field's `after` and is used nowhere else; null if there is none: it only sets where the subscription starts. */
 function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | null {
   const [root] = operation.selectionSet.selections;
   const after =

@@ -30,7 +30,7 @@ export interface GraphQLServer {
   /** Counts a request without a known credential. @throws GraphQLError, at once or later */
   admit(request: IncomingMessage): void | Promise<void>;
   yoga: Yoga;
-  /** Null where the configuration switches it off. */
+  /** Null if the configuration switches it off. */
   fastPath: FastPath | null;
   openSubscription: OpenSubscription;
   onFault: (fault: unknown) => void;

@@ -150,7 +150,7 @@ async function readProduct(reader: Reader, productId: string): Promise<void> {
   );
 }
 
-/** Loads what adds content to a product. `hashes`: of the codes that are added; null where none are. */
+/** Loads what adds content to a product. `hashes`: of the codes that are added; null if none are. */
 export async function readForCreation(
   reader: Reader,
   productId: string,

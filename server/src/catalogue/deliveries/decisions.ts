@@ -48,14 +48,14 @@ export interface Announcement {
   snapshot: DeliverySnapshot;
 }
 
-/** A delivery with the next code of its stock; null where there is none. */
+/** A delivery with the next code of its stock; null if there is none. */
 export interface Offer {
   delivery: StoredDelivery;
   next: StoredCode | null;
 }
 
 /**
- * Gives a payment that becomes paid the content of its product; null where the product has none, or the payment was given it
+ * Gives a payment that becomes paid the content of its product; null if the product has none, or the payment was given it
  * already.
  */
 export function decideDeliver(
@@ -78,7 +78,7 @@ export function decideDeliver(
   return { deliveries, codes, given: [given], announced: items.map((item) => announcementOf(given, item)) };
 }
 
-/** Hides what a payment was given, and what it waits for; null where there is nothing to hide. A code is not sold again. */
+/** Hides what a payment was given, and what it waits for; null if there is nothing to hide. A code is not sold again. */
 export function decideRevoke(given: PaidContent | null): DeliveryChange | null {
   if (!given || given.items.every(({ status }) => status === 'revoked')) return null;
   const items = given.items.map((item) => ({ ...item, status: 'revoked' }) as const);

@@ -12,13 +12,13 @@ import type { ContentKind, DeliveredContent } from '../../money-in/receiving/mod
 export interface Delivery {
   /** 24 hex digits. */
   deliveryId: string;
-  /** Null where the service does not report it. */
+  /** Null if the service does not report it. */
   productId: string | null;
   /** `unknown` stands for a word of the service that this server does not know. */
   kind: ContentKind | 'unknown';
   /** The text or the link; null for codes, for each is given to one payer alone. */
   content: string | null;
-  /** The number of payments that were given it; null where the service does not report it. */
+  /** The number of payments that were given it; null if the service does not report it. */
   deliveredCount: number | null;
   /** The codes in stock; null for the other kinds. */
   remainingCount: number | null;
@@ -155,7 +155,7 @@ export interface DeliveryService<D extends Delivery = Delivery> {
   /** Ends a delivery. What was delivered stays readable. @throws NotFoundError, UnavailableError (NOT_OFFERED) */
   delete(tenant: Tenant, deliveryId: string): Promise<void>;
   /**
-   * Finds deliveries, in the order of the ids; null where not found, and an UpstreamError in the place of one that another
+   * Finds deliveries, in the order of the ids; null if not found, and an UpstreamError in the place of one that another
    * service may have all the same.
    * @throws UnavailableError (NOT_OFFERED)
    */
@@ -171,7 +171,7 @@ export interface DeliveryService<D extends Delivery = Delivery> {
     page: DeliveryFilter & { limit: number; offset: number },
   ): Promise<{ items: D[]; total: number }>;
   count(tenant: Tenant, filter: DeliveryFilter): Promise<number>;
-  /** Reads what payments were given, in the order of the ids; null where nothing was, or where the service does not report it. */
+  /** Reads what payments were given, in the order of the ids; null if nothing was, or where the service does not report it. */
   deliveredTo(
     tenant: Tenant,
     type: PaidType,

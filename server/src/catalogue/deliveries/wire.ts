@@ -72,7 +72,7 @@ export function deliveryWebhook(
 
 // ── Read from another service: the document names no fields of a delivery ────────────────────────
 
-/** Reads a delivery; null where it has no id. */
+/** Reads a delivery; null if it has no id. */
 export function deliveryFromWire(json: unknown): Delivery | null {
   const record = readRecord(json);
   const idIn = (value: unknown) =>

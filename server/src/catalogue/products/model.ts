@@ -54,9 +54,9 @@ export interface ProductService<P extends Product = Product> {
   create(tenant: Tenant, input: CreateProductInput): Promise<P>;
   /** Deletes a product permanently (section 4.4). @throws NotFoundError */
   delete(tenant: Tenant, id: string): Promise<void>;
-  /** Finds a product; null where it does not exist or is another tenant's. */
+  /** Finds a product; null if it does not exist or is another tenant's. */
   find(tenant: Tenant, id: string): Promise<P | null>;
-  /** Finds products, in the order of the ids; null where not found. */
+  /** Finds products, in the order of the ids; null if not found. */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   /** Lists products, newest first, each with its place in the list. */
   list(tenant: Tenant, range: ListRange): Promise<ListedRange<{ place: number; product: P }>>;

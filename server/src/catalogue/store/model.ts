@@ -92,7 +92,7 @@ export interface StoreAdministration {
 /** The products of the store: read here, and written by an import alone. */
 export interface StoreService {
   /**
-   * Finds products, in the order of the ids; null where not found, and an UpstreamError in the place of one that another
+   * Finds products, in the order of the ids; null if not found, and an UpstreamError in the place of one that another
    * service may have all the same.
    * @throws UnavailableError (NOT_OFFERED)
    */

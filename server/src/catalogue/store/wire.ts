@@ -29,7 +29,7 @@ export function storeProductToWire({
 
 // ── Read from another service: the document names no field but the price (2.1.2) ─────────────────
 
-/** Reads a product; null where it has no id. */
+/** Reads a product; null if it has no id. */
 function storeProductFromWire(json: unknown): StoreProduct | null {
   const record = readRecord(json);
   const id = record && idOf(record);

@@ -123,7 +123,7 @@ export type ChargeOutcome =
   | { status: 'void' };
 
 /**
- * Applies the outcome of the open charge; null where nothing changes. A repeated or late answer about a charge that
+ * Applies the outcome of the open charge; null if nothing changes. A repeated or late answer about a charge that
  * is no longer open changes nothing.
  */
 export function decideOutcome(
@@ -224,7 +224,7 @@ export function decideExpire(
 }
 
 /**
- * Cancels a pending payment, which is `expired` from then on; null where it is canceled already.
+ * Cancels a pending payment, which is `expired` from then on; null if it is canceled already.
  * @throws UnavailableError
  */
 export function decideCancel(

@@ -15,7 +15,7 @@ export interface HostedCheckout {
     orderStatus: OrderStatus | null;
     delivered: readonly DeliveredContent[];
   } | null>;
-  /** Names why the acquirer does not accept the card; null where it does. */
+  /** Names why the acquirer does not accept the card; null if it does. */
   cardRefusal(cardNumber: string): CardRefusal | null;
   /**
    * Charges a card: records the charge, calls the acquirer, records its answer. A crash or a lost answer in between

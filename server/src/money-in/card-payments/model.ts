@@ -60,12 +60,12 @@ export interface CardPayment extends Doubt {
   version: number;
   /** `unknown` stands for a word of the service that the document does not have. */
   status: CardPaymentStatus | 'unknown';
-  /** The last known status while the status is `unknown`; null where there was none. */
+  /** The last known status while the status is `unknown`; null if there was none. */
   lastStatus?: CardPaymentStatus | null;
   amountCents: Cents;
-  /** Another amount with which the service has reported it paid; left out where there is none. */
+  /** Another amount with which the service has reported it paid; left out if there is none. */
   otherPaidCents?: Cents;
-  /** The address of the page; omitted where this server hosts it. */
+  /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
   description: string | null;
   callbackUrl: string | null;
@@ -89,11 +89,11 @@ export interface CardPayment extends Doubt {
   releasedAt?: Date | null;
   /** The time at which the merchant canceled it. Omitted in a snapshot of an older version, and in remote mode. */
   canceledAt?: Date | null;
-  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null where the service does not report it. */
+  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null if the service does not report it. */
   refundedCents: Cents | null;
-  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null where the service does not report it. */
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null if the service does not report it. */
   refundingCents: Cents | null;
-  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
+  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted if the service does not report it. */
   disputedCents?: Cents;
   /** The acquirer's reason; of a payment whose money is returned `paid_elsewhere` or `canceled`. */
   failureReason: string | null;
@@ -112,7 +112,7 @@ export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
   externalId: string | null;
   language: Language | null;
-  /** The product that its checkout token sold; null where that sold none. */
+  /** The product that its checkout token sold; null if that sold none. */
   productId: string | null;
   returned: boolean;
   keptPayment: string | null;
@@ -214,9 +214,9 @@ export interface CardPaymentService<P extends CardPayment = CardPayment>
 /** An attempt to charge a card. */
 export interface ChargeAttempt {
   tenant: Tenant;
-  /** The checkout token that started the payment; null where an API key did. */
+  /** The checkout token that started the payment; null if an API key did. */
   tokenId: string | null;
-  /** The payer's network address; null where it is unknown, and then nobody is held back. */
+  /** The payer's network address; null if it is unknown, and then nobody is held back. */
   address: string | null;
 }
 
@@ -228,7 +228,7 @@ export type AttemptOutcome = 'approved' | 'declined' | 'unused';
  * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
  */
 export interface CardTestingGuard {
-  /** Returns when this payer may try a card again; null where it may now. Counts nothing. */
+  /** Returns when this payer may try a card again; null if it may now. Counts nothing. */
   peek(attempt: ChargeAttempt): Promise<Date | null>;
   /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
   admit(attempt: ChargeAttempt): Promise<Date | null>;

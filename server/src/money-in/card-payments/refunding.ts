@@ -54,7 +54,7 @@ export function decideRefundFailed(
 }
 
 /**
- * Takes the amount of a dispute from what can be refunded; null where nothing of it can. There is no change where all of the
+ * Takes the amount of a dispute from what can be refunded; null if nothing of it can. There is no change where all of the
  * claim is held by refunds under way.
  */
 export function decideDisputeBegin(

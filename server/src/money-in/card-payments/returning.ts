@@ -15,14 +15,14 @@ export type ReturnOutcome =
   | { status: 'pending'; settlesAt: Date | null }
   | { status: 'failed' };
 
-/** A step of a return. `lookAt`: the instant of the acquirer's next call; null where it has ended. */
+/** A step of a return. `lookAt`: the instant of the acquirer's next call; null if it has ended. */
 export interface ReturnChange {
   stored: StoredReturn;
   transaction: LedgerTransaction | null;
   lookAt: Date | null;
 }
 
-/** The return that begins with a step of its payment; null where none does. */
+/** The return that begins with a step of its payment; null if none does. */
 export function returnOf({ previous, payment }: CardPaymentChange, now: Date): StoredReturn | null {
   if (!payment.returned || previous?.returned) return null;
   const { orderCode, externalId, amountCents, keptPayment, paidChargeId, failureReason } = payment;
@@ -48,7 +48,7 @@ export function railReturnIdOf({ returnId, railId, failedReturns }: StoredReturn
 }
 
 /**
- * Records the outcome of a return; null where it has ended already. The payer must get the money: what the acquirer refuses is
+ * Records the outcome of a return; null if it has ended already. The payer must get the money: what the acquirer refuses is
  * tried again each day.
  */
 export function decideReturn(

@@ -17,7 +17,7 @@ export interface UpstreamCardPayment extends UpstreamDetails {
 }
 
 /**
- * Merges what the service shows into what is known, by `mergeDetails`; null where nothing changes, or where the payment is
+ * Merges what the service shows into what is known, by `mergeDetails`; null if nothing changes, or where the payment is
  * unknown and too little of it is shown.
  */
 export function mergeUpstreamCardPayment(

@@ -118,7 +118,7 @@ export interface StoredCharge extends Charge, StoredPixResource {
   refundParts: readonly { refundId: string; parts: readonly RefundPart[] }[];
 }
 
-/** The account's own part: the net amount without the splits. Null where the service does not report its fee. */
+/** The account's own part: the net amount without the splits. Null if the service does not report its fee. */
 export function ownerAmountOf({ amountCents, feeCents, splits }: Charge): Cents | null {
   if (feeCents === null) return null;
   return splits.reduce((rest, split) => rest - split.amountCents, amountCents - feeCents);

@@ -274,7 +274,7 @@ export function assertOrderOpen(status: OrderStatus | null): void {
     throw new UnavailableError('ORDER_REFUNDED', 'This order was paid and refunded in full');
 }
 
-/** The id of the payment that closes the order of these; null where none does. */
+/** The id of the payment that closes the order of these; null if none does. */
 export function keptPaymentOf(payments: readonly PaymentState[]): string | null {
   const closing = payments.filter(closesOrder);
   return (closing.find(({ status }) => status !== 'refunded') ?? closing[0])?.id ?? null;

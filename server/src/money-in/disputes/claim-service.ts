@@ -44,11 +44,11 @@ export function createClaimReceiving({
   const possible = (txid: string): DisputedResource[] =>
     types.flatMap((type) => sources[type].idsOfTxid(txid).map((id) => ({ type, id })));
 
-  /** The resource that a claim is for; undefined where nothing was paid by its code. */
+  /** The resource that a claim is for; undefined if nothing was paid by its code. */
   const claimedOf = (state: State, txid: string) =>
     possible(txid).find(({ type, id }) => sources[type].has(state, id));
 
-  /** The writes of a claim that is new; null where it is known, or nothing of it is left to claim. */
+  /** The writes of a claim that is new; null if it is known, or nothing of it is left to claim. */
   function writesOfNew(state: State, disputeId: string, key: string, claim: BankClaim) {
     const resource = claimedOf(state, txidOf(key));
     if (!resource || state.get(disputes, disputeId) || isWaiting(state, resource, disputeId)) return null;
@@ -62,7 +62,7 @@ export function createClaimReceiving({
     });
   }
 
-  /** The writes of the banks' decision. There is none where it is known, or no dispute was made. */
+  /** The writes of the banks' decision. There is none if it is known, or no dispute was made. */
   function writesOfDecision(
     state: State,
     disputeId: string,

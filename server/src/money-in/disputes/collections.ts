@@ -44,7 +44,7 @@ export interface DisputeSource {
   read(reader: Reader, id: string): Promise<unknown>;
   has(state: State, id: string): boolean;
   /**
-   * Takes what is claimed, and at most what can be refunded. What refunds under way hold of it is missing. Null where both are
+   * Takes what is claimed, and at most what can be refunded. What refunds under way hold of it is missing. Null if both are
    * nothing, or the time for claims is over.
    * @throws NotFoundError
    */
@@ -88,7 +88,7 @@ export interface NewClaim {
   reason: DisputeReason | 'unknown';
   days: number | null;
   endToEndId?: string | undefined;
-  /** The key of the task that asks the bank about it; null where it is not the bank's. */
+  /** The key of the task that asks the bank about it; null if it is not the bank's. */
   claimKey: string | null;
 }
 
@@ -104,7 +104,7 @@ export function isWaiting(state: State, resource: DisputedResource, disputeId: s
 }
 
 /**
- * The writes of a new claim: its dispute, and what it lacks as long as refunds are under way. Null where nothing is left to
+ * The writes of a new claim: its dispute, and what it lacks as long as refunds are under way. Null if nothing is left to
  * claim, now or later. @throws NotFoundError, ValidationError, UnavailableError
  */
 export function writesOfClaim(

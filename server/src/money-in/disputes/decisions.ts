@@ -18,7 +18,7 @@ import {
 
 /** A change of a dispute. */
 export interface DisputeChange {
-  /** Null where it is new. */
+  /** Null if it is new. */
   previous: StoredDispute | null;
   dispute: StoredDispute;
   transaction: LedgerTransaction | null;
@@ -92,14 +92,14 @@ export function decideEvidence(
   return changed(dispute, { status: 'under_review', evidence: [...dispute.evidence, submitted] });
 }
 
-/** Ends the time for evidence of an open dispute; null where there is nothing to end. */
+/** Ends the time for evidence of an open dispute; null if there is nothing to end. */
 export function decideEvidenceDue(dispute: StoredDispute, now: Date): DisputeChange | null {
   if (dispute.status !== 'open' || now < dispute.evidenceDueAt) return null;
   return changed(dispute, { status: 'under_review' });
 }
 
 /**
- * Decides a dispute; null where it has this outcome already. The amount of a lost one stays held.
+ * Decides a dispute; null if it has this outcome already. The amount of a lost one stays held.
  * @throws ValidationError
  */
 export function decideClose(
@@ -126,7 +126,7 @@ export function decideClose(
 }
 
 /**
- * Loses a dispute by the merchant's word, while the banks have not decided; null where the merchant has accepted it before.
+ * Loses a dispute by the merchant's word, while the banks have not decided; null if the merchant has accepted it before.
  * @throws UnavailableError (DISPUTE_STATE)
  */
 export function decideAccept(dispute: StoredDispute, now: Date): DisputeChange | null {

@@ -68,7 +68,7 @@ export interface EvidenceDocument {
 export interface Evidence {
   text: string | null;
   documents: readonly EvidenceDocument[];
-  /** Null where another service does not report it. */
+  /** Null if another service does not report it. */
   submittedAt: Date | null;
 }
 
@@ -80,11 +80,11 @@ export interface Dispute {
   version: number;
   /** `unknown` stands for a word of another service that the document does not have. */
   status: DisputeStatus | 'unknown';
-  /** The last known status while the status is `unknown`; null where there was none. */
+  /** The last known status while the status is `unknown`; null if there was none. */
   lastStatus?: DisputeStatus | null;
   /** `unknown` stands for the bank's words that this server does not know. */
   reason: DisputeReason | 'unknown';
-  /** Null where the service does not report what is disputed. */
+  /** Null if the service does not report what is disputed. */
   resource: DisputedResource | null;
   amountCents: Cents;
   /** Oldest first. */
@@ -94,7 +94,7 @@ export interface Dispute {
   /** The instant at which the dispute was decided; null before. A lost one that is forgiven later keeps it. */
   closedAt: Date | null;
   /**
-   * The instant at which the merchant accepted the claim, by which the dispute is lost; null where it did not. Left out in a
+   * The instant at which the merchant accepted the claim, by which the dispute is lost; null if it did not. Left out in a
    * snapshot of an older version, and by another service.
    */
   acceptedAt?: Date | null;
@@ -114,7 +114,7 @@ export interface Shortfall {
   disputeId: string;
   missingCents: Cents;
   reason: DisputeReason | 'unknown';
-  /** The key of the task that asks the bank about the claim; null where the claim is not the bank's. */
+  /** The key of the task that asks the bank about the claim; null if the claim is not the bank's. */
   claimKey: string | null;
 }
 
@@ -300,7 +300,7 @@ export interface DisputeService<D extends Dispute = Dispute>
    * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED)
    */
   accept(tenant: Tenant, disputeId: string): Promise<D>;
-  /** Lists the disputes of resources, oldest first, in the order of the ids; null where the service does not report them. */
+  /** Lists the disputes of resources, oldest first, in the order of the ids; null if the service does not report them. */
   ofResources(tenant: Tenant, type: DisputedType, ids: readonly string[]): Promise<(D[] | null)[]>;
   /** Reads a page by offset, newest first, and the total count (the document's 2.1.6). */
   listPage(
@@ -329,7 +329,7 @@ export interface DisputeControls {
   openDispute(tenant: Tenant, claim: Claim): Promise<string>;
   /**
    * Opens a dispute of a payment. Its amount is what is claimed, and at most what can be refunded; what refunds under way hold
-   * of the claim is added where they fail. Null where there is nothing to dispute now, or the time for claims is over.
+   * of the claim is added where they fail. Null if there is nothing to dispute now, or the time for claims is over.
    * @throws NotFoundError (the payment), ValidationError, UnavailableError, IdempotencyError
    */
   disputePayment(tenant: Tenant, resource: DisputedResource, claim: Claim): Promise<StoredDispute | null>;

@@ -16,7 +16,7 @@ export interface UpstreamDispute {
 }
 
 /**
- * Merges what the service shows into what is known; null where nothing changes, or where the dispute is unknown and too little
+ * Merges what the service shows into what is known; null if nothing changes, or where the dispute is unknown and too little
  * of it is shown. Evidence never gets less, and a status goes back by a newer answer of the service itself alone.
  */
 export function mergeUpstreamDispute(

@@ -162,13 +162,13 @@ const EVENTS = {
 
 // ── Read from another service: documented members by name, leniently ─────────────────────────────
 
-/** Reads the response to a lookup; null where it is none. */
+/** Reads the response to a lookup; null if it is none. */
 export function disputeFromWire(body: unknown): UpstreamDispute | null {
   const record = readRecords(body).find((each) => disputeIdOf(each) !== null);
   return record ? readDispute(record) : null;
 }
 
-/** Reads a page of the list: of each item what can be read, null of the others. Null where it is none. */
+/** Reads a page of the list: of each item what can be read, null of the others. Null if it is none. */
 export function disputesFromWire(
   body: unknown,
 ): { items: (UpstreamDispute | null)[]; total: number | null } | null {

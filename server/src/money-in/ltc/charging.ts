@@ -55,7 +55,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
 }): LtcReceiver<R> & {
   /** Gets the address of a payment, and returns the payment as it is afterwards. */
   register(tenant: Tenant, resource: R): Promise<R>;
-  /** Cancels a payment, after what has come for it was recorded. Null where there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  /** Cancels a payment, after what has come for it was recorded. Null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
   cancel(tenant: Tenant, id: string): Promise<R | null>;
   /** Records what has come for an open payment of any account, as far as the network answers. */
   refreshHosted(id: string): Promise<void>;
@@ -69,7 +69,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
     return found?.ltc ? found : null;
   }
 
-  /** Applies a decision to a locked payment. Returns the payment as it is afterwards; null where there is none. */
+  /** Applies a decision to a locked payment. Returns the payment as it is afterwards; null if there is none. */
   async function advance(
     tenant: Tenant,
     id: string,
@@ -109,7 +109,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
     return Promise.all(methods.map((method) => method.read(reader, family.orderOf(resource))));
   }
 
-  /** The payment of the same order that was kept, by any method; null where none was. */
+  /** The payment of the same order that was kept, by any method; null if none was. */
   function keptOf(state: State, resource: R): string | null {
     return keptPaymentOf(methods.flatMap((method) => method.paymentsOf(state, family.orderOf(resource))));
   }

@@ -22,7 +22,7 @@ export interface LtcFamily<R extends StoredLtcResource> {
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; resource: R } | null>;
   /**
    * Finds the payments of any account that have ended without the confirmed LTC that came for them, those that have waited
-   * longest first, behind the payment `after`. Null where no LTC has come for `after`.
+   * longest first, behind the payment `after`. Null if no LTC has come for `after`.
    */
   selectUnmatched(
     sql: Sql,

@@ -25,10 +25,10 @@ export interface Report {
 export interface RecordedOutput extends ReportedOutput {
   /**
    * The account of the ledger that has its litoshi: `ltc_unmatched`, or `merchant_ltc` for `credited`. None of the two has those
-   * of an output that lacks confirmations, or is gone after a reorganisation.
+   * of an output that lacks confirmations, or is gone after a reorganization.
    */
   state: 'seen' | 'gone' | 'unmatched' | 'credited';
-  /** The number of times that it was confirmed: a reorganisation may take it back. */
+  /** The number of times that it was confirmed: a reorganization may take it back. */
   postings: number;
 }
 
@@ -101,7 +101,7 @@ export function decideNew<R extends StoredLtcResource>(resource: R, balances: Ba
   };
 }
 
-/** Records the address that the network has given; null where it has come too late, or came before. */
+/** Records the address that the network has given; null if it has come too late, or came before. */
 export function decideAddress<R extends StoredLtcResource>(
   resource: R,
   address: string,
@@ -111,14 +111,14 @@ export function decideAddress<R extends StoredLtcResource>(
   return change(resource, { ltc: { ...ltc, address } }, { done: ['ltc.address'] });
 }
 
-/** The next request for an address that has not come; null where none is needed. */
+/** The next request for an address that has not come; null if none is needed. */
 export function decideAddressAgain<R extends StoredLtcResource>(resource: R, now: Date): LtcChange<R> | null {
   if (resource.status !== 'pending' || resource.ltc?.address !== null) return null;
   return unannounced(resource, { due: [{ kind: 'ltc.address', at: plusMs(now, ADDRESS_AFTER_MS) }] });
 }
 
 /**
- * Records a report. Null where a newer one was recorded before. An output counts once, wherever and however often it is
+ * Records a report. Null if a newer one was recorded before. An output counts once, wherever and however often it is
  * reported. One that is gone, or has lost its confirmations, counts no more, unless it has paid: what is paid stays paid.
  */
 export function decideReport<R extends StoredLtcResource>(
@@ -131,7 +131,7 @@ export function decideReport<R extends StoredLtcResource>(
   }: {
     /** The outputs of the payment that are recorded. */
     recorded: readonly RecordedOutput[];
-    /** The payment of the same order that was paid, by any method; null where none was. */
+    /** The payment of the same order that was paid, by any method; null if none was. */
     keptPayment: string | null;
     now: Date;
   },
@@ -190,7 +190,7 @@ export function decideReport<R extends StoredLtcResource>(
 
 /**
  * Schedules the next reading of a pending payment's report, while outputs that were seen wait for their confirmations: the
- * notification of a confirmation may be lost. Null where nothing has come, or where a report newer than `revision` was recorded.
+ * notification of a confirmation may be lost. Null if nothing has come, or where a report newer than `revision` was recorded.
  * `key`: the task that was run and is scheduled again. A later revision has a task of its own.
  */
 export function decideLookAgain<R extends StoredLtcResource>(
@@ -229,7 +229,7 @@ export function decideExpire<R extends StoredLtcResource>(
 }
 
 /**
- * Cancels a pending payment, which is expired from then on: LTC that is confirmed later waits for the operator. Null where it is
+ * Cancels a pending payment, which is expired from then on: LTC that is confirmed later waits for the operator. Null if it is
  * canceled already. @throws UnavailableError (NOT_CANCELABLE)
  */
 export function decideCancel<R extends StoredLtcResource>(
@@ -242,7 +242,7 @@ export function decideCancel<R extends StoredLtcResource>(
 
 /**
  * Credits the confirmed outputs of a payment that has ended without them, as the operator has commanded: they move from
- * `ltc_unmatched` to `merchant_ltc`. Null where there are none, or while the payment is pending.
+ * `ltc_unmatched` to `merchant_ltc`. Null if there are none, or while the payment is pending.
  */
 export function decideCreditUnmatched<R extends StoredLtcResource>(
   resource: R,
@@ -315,7 +315,7 @@ export function nameOf({ txid, vout }: Pick<ReportedOutput, 'txid' | 'vout'>): s
   return `${txid}:${vout}`;
 }
 
-/** An output as a report has it, null where it is not there: posted once it is confirmed, taken back where it is no more. */
+/** An output as a report has it, null if it is not there: posted once it is confirmed, taken back where it is no more. */
 function after(
   output: RecordedOutput,
   reported: ReportedOutput | null,

@@ -12,11 +12,11 @@ export interface LtcRequest {
   address: string | null;
   /** The amount in litoshi, as it was quoted at the creation. */
   litoshi: number;
-  /** The amount that was seen on the chain so far, confirmed or not. Null where the service does not report it. */
+  /** The amount that was seen on the chain so far, confirmed or not. Null if the service does not report it. */
   receivedLitoshi: number | null;
   /** The confirmations of the amount, at most those required: 0 until all of it has been seen. */
   confirmations: number;
-  /** Null where the service does not report it. */
+  /** Null if the service does not report it. */
   requiredConfirmations: number | null;
 }
 
@@ -80,7 +80,7 @@ export type LtcTask = 'ltc.address' | 'ltc.expire' | 'ltc.receive';
 export interface LtcReceiver<R> {
   /**
    * Records what the network reports for a payment: its outputs, and their confirmations. Called at least once for each change;
-   * a repeated call changes nothing. Null where there is no such payment.
+   * a repeated call changes nothing. Null if there is no such payment.
    */
   receive(tenant: Tenant, id: string): Promise<R | null>;
 }

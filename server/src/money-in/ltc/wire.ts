@@ -44,7 +44,7 @@ export function ltcToWire(ltc: StoredLtcRequest | null) {
 
 // ── Read from another service ───────────────────────────────────────────────────────────────────
 
-/** Reads the members of a request; null where none of them is there. */
+/** Reads the members of a request; null if none of them is there. */
 export function readLtcMembers(record: JsonRecord): UpstreamLtcRequest | null {
   const ltc = {
     address: readAddress(record.ltcAddress),

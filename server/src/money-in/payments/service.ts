@@ -42,7 +42,7 @@ interface MethodCreation {
   /** Gets what the decision needs from outside, before the decision: that cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]): NewResource<StoredPayment>;
-  /** Cancels a payment; null where there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  /** Cancels a payment; null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
   cancel(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
 }
 
@@ -71,7 +71,7 @@ export function createPaymentService({
   changeReceived: ChangeReceived<StoredPayment>;
   /** Gets the address of a payment by LTC. */
   registerLtc: RegisterCode<StoredPayment>;
-  /** Cancels a payment by LTC; null where there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  /** Cancels a payment by LTC; null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
   cancelLtc(tenant: Tenant, paymentId: string): Promise<StoredPayment | null>;
   quotes: Pick<Bank, 'quoteLitoshi'>;
   /** Local development: webhooks may go to this machine. */
@@ -96,7 +96,7 @@ export function createPaymentService({
     hasCode: (payment) => creations[payment.method].isRegistered(payment),
   });
 
-  /** Quotes the amount before the decision, which cannot wait for a quote. Null where there is none: a replayed key needs none. */
+  /** Quotes the amount before the decision, which cannot wait for a quote. Null if there is none: a replayed key needs none. */
   async function quote(tenant: Tenant, { valueCents, productId }: CreatePaymentInput): Promise<Quote | null> {
     if (tenant.environment === 'sandbox') return null;
     const [sold] = productId == null ? [] : await products.load(database.sql, tenant, [productId]);

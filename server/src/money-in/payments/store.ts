@@ -88,7 +88,7 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
 
 /**
  * Pages by the instant at which the first output of a payment came, which no later one and no credit changes. No index has it: each
- * page scans the outputs; only the operator's command does this. Null where no LTC has come for `after`.
+ * page scans the outputs; only the operator's command does this. Null if no LTC has come for `after`.
  */
 export async function selectUnmatchedLtc(
   sql: Sql,
@@ -122,7 +122,7 @@ export async function selectUnmatchedLtc(
   });
 }
 
-/** The instant by which the list orders a payment; null where no LTC has come for it. */
+/** The instant by which the list orders a payment; null if no LTC has come for it. */
 async function selectFirstSeen(sql: Sql, paymentId: string): Promise<Date | null> {
   const { rows } = await raw<{ seenAt: Date | null }>`
     select min(o.seen_at) as "seenAt"

@@ -39,7 +39,7 @@ export function mergeUpstreamPayment(
   });
 }
 
-/** The status of the order, which never goes back. Left out where there is none, as in what an earlier version has stored. */
+/** The status of the order, which never goes back. Left out if there is none, as in what an earlier version has stored. */
 function orderOf(known: Payment | null, claim: UpstreamPayment): Pick<Payment, 'orderStatus'> {
   const statuses = [known?.orderStatus, claim.orderStatus];
   const orderStatus =

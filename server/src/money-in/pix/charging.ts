@@ -103,7 +103,7 @@ export function createPixCharging({
       return (await records.load(database.sql, tenant, [id]))[0] ?? null;
     }
 
-    /** Applies a decision to a locked resource. Returns the resource as it is afterwards; null where there is none. */
+    /** Applies a decision to a locked resource. Returns the resource as it is afterwards; null if there is none. */
     function advance(
       tenant: Tenant,
       id: string,
@@ -132,7 +132,7 @@ export function createPixCharging({
       return Promise.all(methods.map((method) => method.read(reader, family.orderOf(resource))));
     }
 
-    /** The payment of the resource's order that was kept, by any method; null where none was. */
+    /** The payment of the resource's order that was kept, by any method; null if none was. */
     function keptOf(state: State, resource: R): string | null {
       return keptPaymentOf(methods.flatMap((method) => method.paymentsOf(state, family.orderOf(resource))));
     }

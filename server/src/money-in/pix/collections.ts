@@ -45,7 +45,7 @@ const paidOrders: Collection<PaidOrder> = {
 /** The subaccounts that shares are paid to; the slice that owns them provides them. */
 export interface Beneficiaries {
   read(reader: Reader, subaccountId: string): Promise<unknown>;
-  /** The balance of a subaccount; null where there is none. */
+  /** The balance of a subaccount; null if there is none. */
   balanceOf(state: State, subaccountId: string): number | null;
   /** Writes a line of a statement, and posts it. */
   writesOf(state: State, move: ShareMove): Writes;
@@ -61,10 +61,10 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
   /** Finds a resource of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; merchantName: string; resource: R } | null>;
   orderOf(resource: R): Order;
-  /** The sale that the resource is, where it pays for a product; null otherwise. Left out where none ever does. */
+  /** The sale that the resource is, where it pays for a product; null otherwise. Left out if none ever does. */
   saleOf?(resource: R): ProductSale | null;
   payerOf(resource: R): Payer;
-  /** The recurrence that the code authorises; left out where it authorises none. */
+  /** The recurrence that the code authorizes; left out if it authorizes none. */
   recurrenceOf?(resource: R): Recurrence;
   hostedOf(resource: R): HostedPix;
   /** The members of a resource that the return of money which came for it shows. */
@@ -74,7 +74,7 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
   };
   /** The writes of a step that only this family has. */
   moreWritesOf?(change: PixChange<R>): Writes;
-  /** The event of a step; left out where `moreWritesOf` has the events. */
+  /** The event of a step; left out if `moreWritesOf` has the events. */
   eventOf?(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
 }
 
@@ -206,9 +206,9 @@ export function refundableOf<R extends StoredPixResource>(
     /** The resource at the beginning of a sentence. */
     title: string;
     beneficiaries: Beneficiaries;
-    /** The port of the products' content; omitted where the family sells no products. */
+    /** The port of the products' content; omitted if the family sells no products. */
     content?: ProductContent;
-    /** The payments of orders by each method; omitted where the family's resources are of no order. */
+    /** The payments of orders by each method; omitted if the family's resources are of no order. */
     methods?: readonly OrderPayments[];
     /** The details of a resource that the webhooks of its refunds need. */
     detailsOf(resource: R): { metadata: string | null; callbackUrl: string | null };

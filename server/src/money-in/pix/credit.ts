@@ -26,7 +26,7 @@ export interface RecordedCredit {
   amountCents: Cents;
   /** The time at which the payer's bank sent it. */
   receivedAt: Date;
-  /** The reason for which it is sent back; null where it was accepted. */
+  /** The reason for which it is sent back; null if it was accepted. */
   cause: ReturnCause | null;
   returnedAt: Date | null;
   /** The number of times that the bank has refused to send this PIX back. */

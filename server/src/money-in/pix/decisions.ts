@@ -38,7 +38,7 @@ export interface PixRules<R extends CodedResource> {
   readonly name: string;
   idOf(resource: R): string;
   /**
-   * The resource with the payment of its order that was kept, and with the fate of its own money. Left out where a resource
+   * The resource with the payment of its order that was kept, and with the fate of its own money. Left out if a resource
    * belongs to no order.
    */
   readonly beside?: (resource: R, kept: Returned) => R;
@@ -72,7 +72,7 @@ const REPEAT_AFTER_MS = DAY_MS;
 /** The state that the decision about a credit needs beside its resource. */
 export interface CreditState {
   isKnown: boolean;
-  /** The payment of the same checkout attempt or order that was paid, by any method; null where none was. */
+  /** The payment of the same checkout attempt or order that was paid, by any method; null if none was. */
   keptPayment: string | null;
   environment: Environment;
   balances: Balances;
@@ -173,7 +173,7 @@ function unannounced<R extends CodedResource>(resource: R, effects: Effects<R>):
   return { ...change(resource, {}, effects), resource, announced: false };
 }
 
-/** The next registration of a resource whose code has not come; null where it needs none. */
+/** The next registration of a resource whose code has not come; null if it needs none. */
 export function decideRegisterAgain<R extends CodedResource>(resource: R, now: Date): PixChange<R> | null {
   if (resource.status !== 'pending' || resource.brCode !== null) return null;
   return unannounced(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
@@ -203,7 +203,7 @@ export function beginReturn<R extends CodedResource>(
 }
 
 /**
- * Records the outcome of a return; null where it has ended already. The payer must get the money: what the bank refuses
+ * Records the outcome of a return; null if it has ended already. The payer must get the money: what the bank refuses
  * is tried again each day.
  */
 export function decideReturn<R extends CodedResource>(
@@ -363,13 +363,13 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       return created;
     },
 
-    /** Records the code that the bank has given; null where it has come too late, or came before. */
+    /** Records the code that the bank has given; null if it has come too late, or came before. */
     decideRegistered(resource: R, brCode: string): PixChange<R> | null {
       if (resource.status !== 'pending' || resource.brCode !== null) return null;
       return change(resource, { brCode }, { done: ['pix.register'] });
     },
 
-    /** Records that the bank refuses the code for good; null where that changes nothing. */
+    /** Records that the bank refuses the code for good; null if that changes nothing. */
     decideRefused(resource: R, reason: string, environment: Environment): PixChange<R> | null {
       if (resource.status !== 'pending' || resource.brCode !== null) return null;
       return step(resource, { failureReason: reason }, 'failed', {
@@ -390,7 +390,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     },
 
     /**
-     * Cancels a pending resource, which is expired from then on: money that comes later is sent back. Null where it is canceled
+     * Cancels a pending resource, which is expired from then on: money that comes later is sent back. Null if it is canceled
      * already. @throws UnavailableError (NOT_CANCELABLE)
      */
     decideCancel(
@@ -406,7 +406,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     },
 
     /**
-     * Accepts a credit, which pays the resource, or begins to send it back. Null where the credit is known: the bank reports
+     * Accepts a credit, which pays the resource, or begins to send it back. Null if the credit is known: the bank reports
      * each at least once.
      */
     decideCredit(

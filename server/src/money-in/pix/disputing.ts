@@ -8,12 +8,12 @@ export interface PixClaim {
   claimedCents: Cents;
   /** The days after the payment in which it can be claimed back; null: at any time. */
   days: number | null;
-  /** The PIX that is claimed back; left out where the bank names the resource itself. */
+  /** The PIX that is claimed back; left out if the bank names the resource itself. */
   endToEndId?: string | undefined;
 }
 
 /**
- * Takes the amount of a dispute from what can be refunded; null where nothing of it can. It moves no share: a dispute holds
+ * Takes the amount of a dispute from what can be refunded; null if nothing of it can. It moves no share: a dispute holds
  * of the owner alone. There is no change where all of the claim is held by refunds under way.
  */
 export function decideDisputeBegin<R extends StoredPixResource>(

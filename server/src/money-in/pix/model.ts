@@ -45,23 +45,23 @@ export interface PixResource extends Doubt {
   version: number;
   /** `unknown` stands for a word of the service that the document does not have. */
   status: PaymentStatus | 'unknown';
-  /** The last known status while the status is `unknown`; null where there was none. */
+  /** The last known status while the status is `unknown`; null if there was none. */
   lastStatus?: PaymentStatus | null;
   amountCents: Cents;
-  /** Another amount with which the service has reported it paid; left out where there is none. */
+  /** Another amount with which the service has reported it paid; left out if there is none. */
   otherPaidCents?: Cents;
-  /** The part that the service keeps. Null where it does not report it. */
+  /** The part that the service keeps. Null if it does not report it. */
   feeCents: Cents | null;
   description: string | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** The address of the page; omitted where this server hosts it. */
+  /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
   /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
   language?: Language | null;
   /** PIX Copia e Cola. Null until the bank has given it. */
   brCode: string | null;
-  /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the resource. */
+  /** The bank's identifier of the code, as the service shows it; left out if it is `txidOf` the resource. */
   txid?: string | null;
   createdAt: Date | null;
   expiresAt: Date;
@@ -75,14 +75,14 @@ export interface PixResource extends Doubt {
   /** The bank's identifier of the PIX that paid it. */
   endToEndId: string | null;
   refundedAt: Date | null;
-  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null where the service does not report it. */
+  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null if the service does not report it. */
   refundedCents: Cents | null;
-  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null where the service does not report it. */
+  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null if the service does not report it. */
   refundingCents: Cents | null;
-  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted where the service does not report it. */
+  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted if the service does not report it. */
   disputedCents?: Cents;
   failureReason: string | null;
-  /** The ids of its refunds, oldest first, as another service shows them; omitted where it does not report them. */
+  /** The ids of its refunds, oldest first, as another service shows them; omitted if it does not report them. */
   refundIds?: readonly string[];
   /** The last credits that were sent back, oldest first: at most `SHOWN_RETURNS`. */
   returnedCredits: readonly ReturnedCredit[];
@@ -108,21 +108,21 @@ export type ShownElsewhere =
   | ('lastStatus' | 'otherPaidCents' | 'checkoutUrl' | 'txid' | 'expiryDerived' | 'refundIds')
   | ('unresolved' | 'claimedAt');
 
-/** Whatever has a code, as far as the calls of the bank need it: what the code pays, or what it authorises. */
+/** Whatever has a code, as far as the calls of the bank need it: what the code pays, or what it authorizes. */
 export interface CodedResource {
   version: number;
   status: string;
   amountCents: Cents;
   brCode: string | null;
   expiresAt: Date;
-  /** The time at which it closed its order; omitted where it has none. */
+  /** The time at which it closed its order; omitted if it has none. */
   paidAt?: Date | null;
-  /** The bank's identifier of the credit that paid it; left out where no single one does. */
+  /** The bank's identifier of the credit that paid it; left out if no single one does. */
   endToEndId?: string | null;
   returnedCredits: StoredPixResource['returnedCredits'];
 }
 
-/** The debits that a code authorises beside its own money. */
+/** The debits that a code authorizes beside its own money. */
 export interface Recurrence {
   interval: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'yearly';
   /** Null: until it is canceled. */
@@ -240,13 +240,13 @@ export interface HostedPix {
   refundedAt: Date | null;
   refundedCents: Cents;
   returnedCredits: readonly ReturnedCredit[];
-  /** Whether it has failed because its money came after another payment of the order; left out where it has none. */
+  /** Whether it has failed because its money came after another payment of the order; left out if it has none. */
   returned?: boolean;
   /** The shop's addresses, to which the payer returns. */
   successUrl: string | null;
   cancelUrl: string | null;
   language: Language | null;
-  /** The debits that the code authorises; left out where it authorises none. */
+  /** The debits that the code authorizes; left out if it authorizes none. */
   recurrence?: Recurrence & {
     nextDueAt: Date | null;
     /** Whether nothing more is debited. */
@@ -277,7 +277,7 @@ export interface HostedPixCheckout {
 export interface PixReceiver<R extends CodedResource = StoredPixResource> {
   /**
    * Records every credit that the bank holds for a resource and that is not recorded yet: accepted, or sent back. Called at
-   * least once for each credit; a repeated call changes nothing. Null where there is no such resource.
+   * least once for each credit; a repeated call changes nothing. Null if there is no such resource.
    */
   receive(tenant: Tenant, id: string): Promise<R | null>;
 }
@@ -286,7 +286,7 @@ export interface PixReceiver<R extends CodedResource = StoredPixResource> {
 export interface PixCodeReceiver {
   /**
    * Records every credit that the bank holds for a code and that is not recorded yet. Returns the resource that the code pays;
-   * null where the tenant has no such code.
+   * null if the tenant has no such code.
    */
   receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null>;
 }
@@ -295,7 +295,7 @@ export interface PixCodeReceiver {
 export interface PixSimulation<R extends CodedResource = StoredPixResource> {
   /**
    * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
-   * ended stays as it is. Null where there is none.
+   * ended stays as it is. Null if there is none.
    */
   expireNow(tenant: Tenant, id: string): Promise<R | null>;
 }

@@ -25,13 +25,13 @@ export interface UpstreamPixResource extends UpstreamDetails {
   returnedCredits?: readonly ReturnedCredit[] | null;
 }
 
-/** The members that a family has beside those of all others. `Left`: those that are left out where there is nothing to say. */
+/** The members that a family has beside those of all others. `Left`: those that are left out if there is nothing to say. */
 type OwnMembers<R, Left extends keyof R> = {
   [Member in Exclude<keyof R, keyof PixResource | keyof PaymentDetails | Left>]-?: R[Member];
 } & Pick<R, Left>;
 
 /**
- * Merges what the service shows into what is known, by `mergeDetails`; null where nothing changes, or where the resource is
+ * Merges what the service shows into what is known, by `mergeDetails`; null if nothing changes, or where the resource is
  * unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get each change of the status,
  * the code, the refunds and the returned credits, and of what `announcedOf` returns.
  */
@@ -94,7 +94,7 @@ function refundIdsIn(
 const HAS_ENDED: ReadonlySet<string | null> = new Set(['paid', 'refunded', 'expired', 'failed']);
 
 /**
- * The reason for which the answer to a creation must not reach a payer: another amount, or no code that takes it. Null where
+ * The reason for which the answer to a creation must not reach a payer: another amount, or no code that takes it. Null if
  * it may, and where what was created has ended since, and has no code any more.
  */
 export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents): string | null {

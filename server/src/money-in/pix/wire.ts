@@ -188,7 +188,7 @@ export function readPixMembers(record: JsonRecord) {
   };
 }
 
-/** The ids of all refunds; null where one has none. */
+/** The ids of all refunds; null if one has none. */
 function refundIdsIn(refunds: unknown): string[] | null {
   if (!Array.isArray(refunds)) return null;
   const ids = refunds.flatMap((each) => readId(readRecord(each)?.refundId) ?? []);

@@ -23,7 +23,7 @@ export type PaymentStatus = (typeof PAYMENT_STATUSES)[number];
 export interface Payable {
   status: PaymentStatus;
   amountCents: Cents;
-  /** The instant at which the merchant canceled it; null where it was not canceled. */
+  /** The instant at which the merchant canceled it; null if it was not canceled. */
   canceledAt: Date | null;
 }
 
@@ -43,7 +43,7 @@ export type ReturnCause = (typeof RETURN_CAUSES)[number];
 export interface Returned {
   /** Whether its money came and is returned to its payer: it has failed, and was never paid. */
   returned: boolean;
-  /** The payment of the same order that was kept, where this one has ended after it; null where none was. */
+  /** The payment of the same order that was kept, where this one has ended after it; null if none was. */
   keptPayment: string | null;
 }
 
@@ -74,7 +74,7 @@ export function fitsBalance(amountCents: Cents, held: number): boolean {
 // ── Cancellation ────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Asserts that a payment can be canceled; false where it is canceled already. `name`: the resource in the words of the error, as
+ * Asserts that a payment can be canceled; false if it is canceled already. `name`: the resource in the words of the error, as
  * `charge`. @throws UnavailableError (NOT_CANCELABLE)
  */
 export function isCancelable(name: string, { status, canceledAt }: Omit<Payable, 'amountCents'>): boolean {
@@ -136,7 +136,7 @@ export interface RefundRequest {
 /** The changes that a step of a refund makes to its payment, with the posting of the owner's part. */
 export interface RefundStep {
   amounts: Pick<Refundable, 'refundedCents' | 'refundingCents' | 'refundCount'>;
-  /** Null where others give all of it. */
+  /** Null if others give all of it. */
   transaction: LedgerTransaction | null;
 }
 
@@ -150,7 +150,7 @@ export interface BegunRefund {
 
 /**
  * The amount that a refund may still take, without refunds under way or done, and without disputes that were not won; 0 of a
- * payment that is not paid. Null where the service does not report it.
+ * payment that is not paid. Null if the service does not report it.
  */
 export function refundableCents({
   status,
@@ -301,7 +301,7 @@ export interface ClaimedAmounts {
 
 /**
  * Takes the amount of a dispute from what can be refunded. A bank may claim more: what was refunded is not given back twice.
- * Null where nothing is left to claim, now or later, or the time for it is over.
+ * Null if nothing is left to claim, now or later, or the time for it is over.
  */
 export function beginDispute(
   payment: Disputable,
@@ -356,7 +356,7 @@ export interface ShownRefund {
 
 /**
  * The part of the port of refunds that routes of payments and charges need: they do not import that slice. Reads the refunds in
- * the order of the ids; null where the service does not report them.
+ * the order of the ids; null if the service does not report them.
  */
 export interface RefundsOfPayments {
   ofResources(
@@ -366,7 +366,7 @@ export interface RefundsOfPayments {
   ): Promise<(readonly ShownRefund[] | null)[]>;
 }
 
-/** The same of deliveries. Reads what payments were given, in the order of the ids; null where nothing was. */
+/** The same of deliveries. Reads what payments were given, in the order of the ids; null if nothing was. */
 export interface ContentOfPayments {
   deliveredTo(
     tenant: Tenant,
@@ -377,7 +377,7 @@ export interface ContentOfPayments {
 
 /** The part of a payment's status that webhooks alone have said. */
 export interface Doubt {
-  /** The instant since which only a webhook says that it has ended, or was paid. Omitted where the service itself has said it. */
+  /** The instant since which only a webhook says that it has ended, or was paid. Omitted if the service itself has said it. */
   claimedAt?: Date;
   /** Set where a webhook says that it was paid, and the service does not, or says no amount. */
   unresolved?: true;

@@ -11,7 +11,7 @@ export const POLLED_STATUSES: readonly PaymentDetails['status'][] = ['pending', 
 
 /**
  * The time until the next poll of a followed payment, in milliseconds: a tenth of the time it has waited, so that a
- * new one is seen within seconds. Null where polling has nothing left to find.
+ * new one is seen within seconds. Null if polling has nothing left to find.
  */
 export function pollInterval(
   { status, createdAt, expiresAt }: Pick<PaymentDetails, 'status' | 'createdAt' | 'expiresAt'>,

@@ -114,7 +114,7 @@ export function mergeDetails(
     externalId: known?.externalId ?? claim.externalId ?? null,
     successUrl: known?.successUrl ?? claim.successUrl ?? null,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
-    // Left out where there is none: what an earlier version has stored is not changed by it.
+    // Left out if there is none: what an earlier version has stored is not changed by it.
     ...(language && { language }),
     createdAt,
     ...(expiresAt
@@ -191,7 +191,7 @@ export function isCorrection<Status extends string>(
   return before !== null && status !== 'unknown' && status !== before && !canFollow(before, status);
 }
 
-/** The fate of a payment that was not kept, left out where the service does not show it. */
+/** The fate of a payment that was not kept, left out if the service does not show it. */
 function returnAfter(
   known: PaymentDetails | null,
   claim: UpstreamDetails,

@@ -93,7 +93,7 @@ export function kindOfEvent(text: string, family: string): string | null {
 const FAMILIES = ['disputeId', 'refundId', 'returnId', 'deliveryId', 'subscriptionId', 'chargeId'];
 
 /**
- * Finds the record of a payment in an event: the event itself, or a member of it. Null where the event, or that record, is
+ * Finds the record of a payment in an event: the event itself, or a member of it. Null if the event, or that record, is
  * about a resource of another family. `identifier`: that of the payment's family, where it is one of those that decide.
  */
 export function findEventRecord<Found extends JsonRecord>(

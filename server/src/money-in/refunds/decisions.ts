@@ -47,7 +47,7 @@ export function nextLookAt(outcome: RefundOutcome, now: Date): Date | null {
   return settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
 }
 
-/** Ends a refund; null where it has ended, and a repeated answer changes nothing. */
+/** Ends a refund; null if it has ended, and a repeated answer changes nothing. */
 export function decideEnd(
   refund: StoredRefund,
   outcome: Exclude<RefundOutcome, { status: 'pending' }>,

@@ -37,7 +37,7 @@ export interface Refund {
   status: RefundStatus;
   resource: RefundedResource;
   amountCents: Cents;
-  /** The merchant's reason; null where none was given. */
+  /** The merchant's reason; null if none was given. */
   reason: string | null;
   /** The bank's identifier of the return; null for a card. */
   endToEndId: string | null;
@@ -174,12 +174,12 @@ export interface RefundService
     input: RefundInput,
   ): Promise<{ refund: Refund; replayed: boolean }>;
   /**
-   * Finds a refund by its id, or by `ref_idem_` and the idempotency key of its request; null where it does not exist or
+   * Finds a refund by its id, or by `ref_idem_` and the idempotency key of its request; null if it does not exist or
    * is another tenant's.
    * @throws UnavailableError (NOT_OFFERED)
    */
   find(tenant: Tenant, reference: string): Promise<Refund | null>;
-  /** Lists the refunds of resources, oldest first, in the order of the ids; null where the service does not report them. */
+  /** Lists the refunds of resources, oldest first, in the order of the ids; null if the service does not report them. */
   ofResources(tenant: Tenant, type: RefundedType, ids: readonly string[]): Promise<(Refund[] | null)[]>;
   /** Refuses a subscription where no refund would ever be announced. @throws UnavailableError (NOT_OFFERED) */
   assertAnnounced(): void;
@@ -188,7 +188,7 @@ export interface RefundService
 /** The refunds that no client can request: the service and its simulator make them. */
 export interface RefundControls {
   /**
-   * Refunds all that is refundable of a card payment, even beyond the balance, which becomes a debt. False where nothing
+   * Refunds all that is refundable of a card payment, even beyond the balance, which becomes a debt. False if nothing
    * is refundable.
    * @throws NotFoundError
    */

@@ -160,7 +160,7 @@ builder.node(RefundRef, {
   }),
 });
 
-/** The refunds that another service shows; null where it does not show one of them itself: a part would be no list. */
+/** The refunds that another service shows; null if it does not show one of them itself: a part would be no list. */
 async function refundsOfIds(
   refundIds: readonly string[],
   { refund }: Context['loaders'],

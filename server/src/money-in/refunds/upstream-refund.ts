@@ -36,7 +36,7 @@ export function toWanted(resource: RefundedResource, { amountCents, reason }: Re
   return { resource, amountCents: amountCents ?? null, reason: reason ?? null };
 }
 
-/** The reason for which an answer is not of the request; null where it is. */
+/** The reason for which an answer is not of the request; null if it is. */
 export function contradictionOf(
   claim: UpstreamRefund,
   { resource, amountCents }: WantedRefund,
@@ -48,7 +48,7 @@ export function contradictionOf(
 }
 
 /**
- * Merges what the service shows into what is known; null where nothing changes, or where the refund is unknown and too little of it
+ * Merges what the service shows into what is known; null if nothing changes, or where the refund is unknown and too little of it
  * is shown. One that has ended stays so, unless a newer answer of the service itself says otherwise.
  */
 export function mergeUpstreamRefund(

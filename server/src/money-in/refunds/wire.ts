@@ -144,7 +144,7 @@ export function refundWebhook(
 
 // ── Read from another service: members by name. Their names are this service's own, for the document shows none ──
 
-/** Reads an answer; null where it is no refund. */
+/** Reads an answer; null if it is no refund. */
 export function refundFromWire(body: unknown): UpstreamRefund | null {
   const record = readRecords(body).find(hasRefundId);
   return record ? readRefund(record) : null;

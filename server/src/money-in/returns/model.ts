@@ -17,7 +17,7 @@ export interface PaymentReturn {
   externalId: string | null;
   amountCents: Cents;
   cause: ReturnCause;
-  /** The payment of the same order that was kept; null where none was. */
+  /** The payment of the same order that was kept; null if none was. */
   keptPayment: string | null;
   /** The bank's identifier of the PIX that came; null of a card. */
   endToEndId: string | null;

@@ -155,12 +155,12 @@ export interface SandboxService<
   simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Played>;
 }
 
-/** The bank of a simulated payer. Null where it has no such code. */
+/** The bank of a simulated payer. Null if it has no such code. */
 export interface SimulatedPayer {
   pay(order: { txid: string; amountCents: Cents; key: string }): Promise<unknown | null>;
-  /** Decides the newest attempt of a recurrence that is not over. False where there is none. */
+  /** Decides the newest attempt of a recurrence that is not over. False if there is none. */
   decideDebit(txid: string, outcome: 'paid' | 'failed'): Promise<boolean>;
-  /** Rejects or cancels a recurrence as its payer does. False where it has ended. */
+  /** Rejects or cancels a recurrence as its payer does. False if it has ended. */
   endByPayer(txid: string): Promise<boolean>;
 }
 
@@ -206,7 +206,7 @@ export function decideTestPayment(
   };
 }
 
-/** Marks a payment as paid; null where it is paid already. */
+/** Marks a payment as paid; null if it is paid already. */
 export function decideSettle(
   payment: StoredTestPayment,
   now: Date,

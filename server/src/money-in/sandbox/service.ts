@@ -50,7 +50,7 @@ export function createSandboxService({
   payer: SimulatedPayer;
 }): SandboxService<StoredTestPayment, StoredPayment | StoredCharge | StoredSubscription> &
   TestPaymentControls {
-  /** Plays the next step of a subscription: its authorisation, then the attempt of its open cycle. */
+  /** Plays the next step of a subscription: its authorization, then the attempt of its open cycle. */
   async function simulateSubscription(
     tenant: Tenant,
     { id, outcome, amountCents }: SimulatePaymentInput,

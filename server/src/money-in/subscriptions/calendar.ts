@@ -63,7 +63,7 @@ export function instructionDayOf(dueDay: CivilDay): CivilDay {
 }
 
 /**
- * The day of a cycle's next attempt, at `earliest` or later and before the next cycle is due; null where there is none. After an
+ * The day of a cycle's next attempt, at `earliest` or later and before the next cycle is due; null if there is none. After an
  * outage the first attempt may be on any day up to the last of `ATTEMPT_DAYS`. A further one is on one of these days alone.
  */
 export function attemptDayOf(

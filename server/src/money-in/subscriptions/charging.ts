@@ -44,7 +44,7 @@ export function createSubscriptionCharging({
     return (await selectSubscriptions(database.sql, tenant, [id]))[0] ?? null;
   }
 
-  /** Applies a decision to a locked subscription. Returns it as it is afterwards; null where there is none. */
+  /** Applies a decision to a locked subscription. Returns it as it is afterwards; null if there is none. */
   function advance(
     tenant: Tenant,
     id: string,
@@ -118,7 +118,7 @@ export function createSubscriptionCharging({
   }
 
   async function receive(tenant: Tenant, id: string): Promise<StoredSubscription | null> {
-    // Its authorisation comes before anything else of it.
+    // Its authorization comes before anything else of it.
     if (!(await codes.receive(tenant, id))) return null;
     const { debits, endedByPayerAt } = await rail.recurrenceOf(txidOf(id));
     for (const report of await unrecorded(tenant, id, debits)) await record(tenant, id, report);

@@ -37,7 +37,7 @@ export const cycles: Collection<StoredCycle> = {
   save: saveCycles,
 };
 
-/** Subscriptions, as codes authorise them. */
+/** Subscriptions, as codes authorize them. */
 export const pixSubscriptions: PixFamily<StoredSubscription> = {
   ...subscriptionRules,
   decisions: codeDecisions,
@@ -57,13 +57,13 @@ export const pixSubscriptions: PixFamily<StoredSubscription> = {
   moreWritesOf: (change) => subscriptionWrites(change as SubscriptionChange),
 };
 
-/** The subscription as the page of its payer shows it: what can be authorised, or why it no longer can. */
+/** The subscription as the page of its payer shows it: what can be authorized, or why it no longer can. */
 function hostedOf(subscription: StoredSubscription): HostedPix {
   const { subscriptionId, status, authorisedAt, interval, endsAfterCycles, nextDueAt } = subscription;
   return {
     id: subscriptionId,
     version: subscription.version,
-    // The page knows the words of a payment: what was authorised is paid, what never can be has failed.
+    // The page knows the words of a payment: what was authorized is paid, what never can be has failed.
     status: status === 'pending' || status === 'expired' ? status : authorisedAt ? 'paid' : 'failed',
     amountCents: subscription.amountCents,
     description: subscription.description,

@@ -205,7 +205,7 @@ export type AttemptReport = { number: number; attempt: number } & (
 );
 
 /**
- * Records the outcome of an attempt; null where it changes nothing. Money pays its cycle as long as that is open, whichever
+ * Records the outcome of an attempt; null if it changes nothing. Money pays its cycle as long as that is open, whichever
  * attempt has brought it. Else it is sent back.
  */
 export function decideReport(
@@ -213,7 +213,7 @@ export function decideReport(
   report: AttemptReport,
   state: MoneyState & {
     isKnown: boolean;
-    /** The cycle of the report; null where there is none. */
+    /** The cycle of the report; null if there is none. */
     cycle: StoredCycle | null;
   },
 ): SubscriptionChange | null {

@@ -21,7 +21,7 @@ import {
 } from './model.ts';
 import { change, NO_EFFECTS, ofCode, type SubscriptionChange, scheduled } from './steps.ts';
 
-// ── The authorisation ───────────────────────────────────────────────────────────────────────────
+// ── The authorization ───────────────────────────────────────────────────────────────────────────
 
 /** A new subscription, before the bank is asked for its code. @throws UnavailableError (LIMIT_REACHED) */
 export function decideCreate(
@@ -75,7 +75,7 @@ export function decideCreate(
   };
 }
 
-/** Ends a pending subscription. The payer's bank may have begun the authorisation, so the recurrence ends there, too. */
+/** Ends a pending subscription. The payer's bank may have begun the authorization, so the recurrence ends there, too. */
 function endPending(
   subscription: StoredSubscription,
   changed: Partial<StoredSubscription> & { status: 'canceled' | 'expired' },
@@ -88,7 +88,7 @@ function endPending(
   });
 }
 
-/** The reason for which an authorisation's money is sent back; null where it is accepted. */
+/** The reason for which an authorization's money is sent back; null if it is accepted. */
 function causeAgainst(
   { status, amountCents, expiresAt, authorisedAt }: StoredSubscription,
   credit: ArrivedCredit,
@@ -126,7 +126,7 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
     if (cause !== null) {
       const refused = creditOf(subscription.subscriptionId, credit, cause);
       const back = ofCode(beginReturn(subscription, refused, state.now))!;
-      // To the bank this payer has authorised the debits. The recurrence ends there, so that none is made.
+      // To the bank this payer has authorized the debits. The recurrence ends there, so that none is made.
       const mustEnd = cause === 'not_payable' && subscription.authorisedAt === null;
       return mustEnd ? { ...back, tasks: [{ kind: 'subscription.end', at: state.now }] } : back;
     }
@@ -141,7 +141,7 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
 // ── Cancellation ────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Cancels a subscription; null where it has ended. An open cycle ends with it, except where the bank can no longer recall its
+ * Cancels a subscription; null if it has ended. An open cycle ends with it, except where the bank can no longer recall its
  * attempt: if that is paid, it is paid. `endedAt` is the time at which the bank learnt it, which may lie before `now`.
  */
 export function decideCancel(

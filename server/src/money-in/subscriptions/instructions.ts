@@ -7,7 +7,7 @@ import { change, nextAttemptDay, type SubscriptionChange, unannounced } from './
 // What the payer's bank is instructed of.
 
 /**
- * The attempt that the bank is to be instructed of; null where none is, or where its day has passed and `decidePlan` finds
+ * The attempt that the bank is to be instructed of; null if none is, or where its day has passed and `decidePlan` finds
  * another. `isEarly`: also before the day on which its instruction is sent.
  */
 export function attemptToSend(subscription: StoredSubscription, now: Date, { isEarly = false } = {}) {
@@ -32,7 +32,7 @@ function isTooEarly({ attempts, dueAt }: StoredCycle, time: Date): boolean {
 
 /**
  * Moves an attempt whose day has passed, because the service or the bank was away, to the next possible day, or ends the cycle
- * where there is none. Null where the attempt is in time. Its due day stays.
+ * where there is none. Null if the attempt is in time. Its due day stays.
  */
 export function decidePlan(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
   const { status, cycle } = subscription;
@@ -53,7 +53,7 @@ export function decidePlan(subscription: StoredSubscription, now: Date): Subscri
   return change(subscription, { cycle: moved }, { shown: moved, cycles: [moved] });
 }
 
-/** Records that the bank has an instruction. Null where the attempt has ended meanwhile, or was recorded. */
+/** Records that the bank has an instruction. Null if the attempt has ended meanwhile, or was recorded. */
 export function decideSent(
   subscription: StoredSubscription,
   { number, attempt }: { number: number; attempt: number },
@@ -71,7 +71,7 @@ export function decideSent(
 }
 
 /**
- * The next look-up of an attempt that the bank has not reported; null where none is awaited. That of a canceled cycle may be at
+ * The next look-up of an attempt that the bank has not reported; null if none is awaited. That of a canceled cycle may be at
  * the bank, too, where the answer to its instruction was lost.
  */
 export function decideLookUpAgain(subscription: StoredSubscription, now: Date): SubscriptionChange | null {

@@ -18,7 +18,7 @@ import {
 } from '../pix/model.ts';
 import { INTERVALS, type Interval } from './calendar.ts';
 
-// Recurring PIX (Pix Automático, journey 3): one code authorises a subscription and pays its first cycle.
+// Recurring PIX (Pix Automático, journey 3): one code authorizes a subscription and pays its first cycle.
 
 export const SUBSCRIPTION_STATUSES = [
   'pending',
@@ -45,7 +45,7 @@ export type CycleStatus = (typeof CYCLE_STATUSES)[number];
 export const CANCEL_REASONS = ['merchant', 'payer', 'unpaid'] as const;
 export type CancelReason = (typeof CANCEL_REASONS)[number];
 
-/** The time in which the payer can authorise a subscription. */
+/** The time in which the payer can authorize a subscription. */
 export const AUTHORISATION_MS = DAY_MS;
 
 /** Names a subscription: by the given 32 hex digits, else by random ones. */
@@ -95,7 +95,7 @@ export interface SubscriptionCycle {
   amountCents: Cents;
   /** The number of attempts that were made: at most 4. */
   attempts: number;
-  /** 00:00 of the day of the next attempt; null where none is to come. */
+  /** 00:00 of the day of the next attempt; null if none is to come. */
   nextAttemptAt: Date | null;
   /** The payment that the cycle has made; null until it is paid. */
   paymentId: string | null;
@@ -121,7 +121,7 @@ export interface Subscription {
   version: number;
   /** `unknown` stands for a word of the service that this server does not know. */
   status: SubscriptionStatus | 'unknown';
-  /** The last known status while the status is `unknown`; null where there was none. */
+  /** The last known status while the status is `unknown`; null if there was none. */
   lastStatus?: SubscriptionStatus | null;
   /** The amount of each cycle. */
   amountCents: Cents;
@@ -134,27 +134,27 @@ export interface Subscription {
   metadata: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  /** The address of the page; omitted where this server hosts it. */
+  /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
   /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
   language?: Language | null;
-  /** PIX Copia e Cola, which authorises it. Null until the bank has given it. */
+  /** PIX Copia e Cola, which authorizes it. Null until the bank has given it. */
   brCode: string | null;
-  /** The bank's identifier of the code, as the service shows it; left out where it is `txidOf` the subscription. */
+  /** The bank's identifier of the code, as the service shows it; left out if it is `txidOf` the subscription. */
   txid?: string | null;
   /**
    * 00:00 of the day on which the open cycle is due; once an attempt of it has failed, of the day on which the cycle after it is
-   * due. Null where there is no such cycle.
+   * due. Null if there is no such cycle.
    */
   nextDueAt: Date | null;
   cancelReason: CancelReason | 'unknown' | null;
   canceledAt: Date | null;
   createdAt: Date | null;
-  /** The end of the time for the authorisation; null where the service does not show it. */
+  /** The end of the time for the authorization; null if the service does not show it. */
   expiresAt: Date | null;
   /** The last credits that were sent back, oldest first. */
   returnedCredits: readonly ReturnedCredit[];
-  /** The cycles that another service has shown, newest first; left out where this server has them. */
+  /** The cycles that another service has shown, newest first; left out if this server has them. */
   cycles?: readonly SubscriptionCycle[];
 }
 
@@ -168,11 +168,11 @@ export interface StoredSubscription extends Subscription, CodedResource {
   cancelReason: CancelReason | null;
   createdAt: Date;
   expiresAt: Date;
-  /** The time at which the payer authorised it, by the bank's clock. Its day is the first due day. */
+  /** The time at which the payer authorized it, by the bank's clock. Its day is the first due day. */
   authorisedAt: Date | null;
   /** The number of cycles that have failed since the last paid one. */
   failedInRow: number;
-  /** The newest cycle; no two are open at a time. Null before the authorisation. */
+  /** The newest cycle; no two are open at a time. Null before the authorization. */
   cycle: StoredCycle | null;
   returnedCredits: CodedResource['returnedCredits'];
 }
@@ -208,7 +208,7 @@ export function isLive(status: SubscriptionStatus | 'unknown'): boolean {
   return status === 'active' || status === 'past_due';
 }
 
-/** Whether a payer can authorise it by its code at this moment. */
+/** Whether a payer can authorize it by its code at this moment. */
 export function isAuthorisable({ status, brCode }: Pick<Subscription, 'status' | 'brCode'>): boolean {
   return status === 'pending' && brCode !== null;
 }
@@ -299,9 +299,9 @@ export interface SubscriptionService<
 
 /** The operations by which the simulator and the sandbox play the payer's bank, without waiting for a notification or a day. */
 export interface SubscriptionReceiver {
-  /** Records what the bank reports of a subscription. A repeated call changes nothing. Null where there is none. */
+  /** Records what the bank reports of a subscription. A repeated call changes nothing. Null if there is none. */
   receive(tenant: Tenant, subscriptionId: string): Promise<StoredSubscription | null>;
-  /** Sends the instruction of the open cycle now, so that its attempt can be played. Null where there is none. */
+  /** Sends the instruction of the open cycle now, so that its attempt can be played. Null if there is none. */
   instruct(tenant: Tenant, subscriptionId: string): Promise<StoredSubscription | null>;
 }
 

@@ -89,7 +89,7 @@ export function ofCode(step: PixChange<StoredSubscription> | null): Subscription
   return step && { ...NO_EFFECTS, ...step };
 }
 
-/** The due day of the open cycle; once an attempt of it has failed, that of the cycle after it. Null where there is no such cycle. */
+/** The due day of the open cycle; once an attempt of it has failed, that of the cycle after it. Null if there is no such cycle. */
 function nextDueAtOf(subscription: StoredSubscription): Date | null {
   const { status, cycle, endsAfterCycles } = subscription;
   if (!isLive(status) || !cycle) return null;
@@ -101,7 +101,7 @@ function dueDay({ authorisedAt, interval }: StoredSubscription, number: number):
   return dueDayOf(dayOf(authorisedAt!), interval, number);
 }
 
-/** The day of a cycle's next attempt; null where there is none before the next cycle is due. */
+/** The day of a cycle's next attempt; null if there is none before the next cycle is due. */
 export function nextAttemptDay(
   subscription: StoredSubscription,
   number: number,

@@ -34,7 +34,7 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
   txid: string | null;
   /** Whether a webhook shows it, which may arrive late. A response shows the present state. */
   isWebhook: boolean;
-  /** Some cycles of the subscription, in any order; empty where none is shown. */
+  /** Some cycles of the subscription, in any order; empty if none is shown. */
   cycles: readonly UpstreamCycle[];
 };
 
@@ -42,7 +42,7 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
 const KEPT_CYCLES = 100;
 
 /**
- * Merges what the service shows into what is known; null where nothing changes, or where the subscription is unknown and its
+ * Merges what the service shows into what is known; null if nothing changes, or where the subscription is unknown and its
  * amount is not shown. Known values stay, and a status goes back by a newer answer of the service itself alone. `changed` has the
  * status before, where subscribers get an update.
  */
@@ -74,7 +74,7 @@ export function mergeUpstreamSubscription(
     successUrl: known?.successUrl ?? claim.successUrl,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl,
     checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl,
-    // Left out where there is none: what an earlier version has stored is not changed by it.
+    // Left out if there is none: what an earlier version has stored is not changed by it.
     ...(language && { language }),
     brCode: known?.brCode ?? codeOf(claim.brCode, amountCents),
     txid: known?.txid ?? claim.txid,

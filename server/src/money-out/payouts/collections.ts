@@ -4,7 +4,7 @@ import type { RecentPayouts } from './limits.ts';
 import type { OwnPayout, PayoutTask } from './model.ts';
 import { savePayouts, selectPayouts, selectRecent } from './store.ts';
 
-/** The records of this slice as a decision reads and writes them. */
+/** The payouts, as a decision reads and writes them. */
 export const payouts: Collection<OwnPayout> = {
   name: 'payout',
   load: selectPayouts,
@@ -12,7 +12,7 @@ export const payouts: Collection<OwnPayout> = {
   save: savePayouts,
 };
 
-/** The one record of a tenant's payouts that the hourly limits count, under the key `recent`. */
+/** The one record of the recent payouts that the hourly limits count, under the key `recent`. */
 export interface RecentRecord extends RecentPayouts {
   key: typeof RECENT;
 }
@@ -50,7 +50,7 @@ export function writesOf({
   };
 }
 
-/** The task that sends a payout at `at`, or asks the bank about it. */
+/** The task that sends a payout at `at`, or asks the bank for its state. */
 export function sendTask(withdrawalId: string, at: Date) {
   return { kind: SEND, key: withdrawalId, at };
 }

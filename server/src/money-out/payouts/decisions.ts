@@ -25,7 +25,10 @@ import {
 
 // Rules without I/O: from a payout's state and an event to its next state.
 
-/** The steps of one payout, each with an event, the ledger transactions, and when to ask the bank; null: never. */
+/**
+ * The steps of one payout, each with an event; the ledger transactions; and when to ask the bank next (null:
+ * never).
+ */
 export interface PayoutChange {
   readonly payout: OwnPayout;
   readonly steps: readonly { previous: PayoutStatus | null; payout: OwnPayout }[];
@@ -35,8 +38,8 @@ export interface PayoutChange {
 
 /**
  * Decides a request for a payout.
- * @throws ValidationError (the amount does not exceed the fee, or exceeds a ceiling; less is left than the network
- *   carries), RateLimitError, InsufficientFundsError
+ * @throws ValidationError (the amount does not exceed the fee, or exceeds a ceiling; or less is left than the
+ * network carries), RateLimitError, InsufficientFundsError
  */
 export function decideRequest(
   input: Omit<RequestPayoutInput, 'idempotencyKey'>,
@@ -51,7 +54,7 @@ export function decideRequest(
   }: {
     withdrawalId: string;
     code: string;
-    /** The quote for the amount; null where reais are debited. */
+    /** The quote for the amount; null if reais are debited. */
     litoshi: number | null;
     account: AccountSettings;
     recent: RecentPayouts;
@@ -114,16 +117,19 @@ function assertCarried(payout: Pick<OwnPayout, 'method' | 'amountCents' | 'feeCe
   ]);
 }
 
-/** The state of a transfer at the bank; in the first two the money has not left. `until`: when that may change. */
+/**
+ * The state of a transfer at the bank; in the first two the money has not left. `until`: the time at which it
+ * may change.
+ */
 export type TransferOutcome =
   | { status: 'in_verification' | 'queued' | 'sent'; until: Date | null }
   | { status: 'completed' | 'returned'; receipt: { endToEndId: string | null } }
   | { status: 'denied' | 'refused'; reason: string };
 
-/** The time after which the bank is asked again where it names no instant. */
+/** The pause before the bank is asked again, if it names no instant. */
 export const SEND_RETRY_MS = 5_000;
 
-/** Decides the change that follows from the bank's answer; null where the payout's end is known already. */
+/** Decides the change that follows from the bank's answer; null if the payout's outcome is known already. */
 export function decideOutcome(
   payout: OwnPayout,
   {
@@ -167,7 +173,10 @@ export function decideOutcome(
   }
 }
 
-/** The step to `processing`, of money that left unconfirmed; taken too where the bank's first answer is the arrival. */
+/**
+ * The step to `processing` of a payout whose money left unconfirmed; it is taken even if the first answer of
+ * the bank is the arrival.
+ */
 function asSent({ method, status }: OwnPayout): Step[] {
   return leavesUnconfirmed(method) && status === 'pending' ? [{ status: 'processing' }] : [];
 }
@@ -195,7 +204,7 @@ function changeOf(
   return { payout: current, steps: taken, transactions, sendAt };
 }
 
-/** The instant at which the bank is asked again: the one that it names, unless that has passed. */
+/** The instant at which the bank is asked again: the one that it names, unless it has passed. */
 function nextSendAt(until: Date | null, now: Date): Date {
   return until && until > now ? until : new Date(now.getTime() + SEND_RETRY_MS);
 }
@@ -207,7 +216,10 @@ function debitOf({ amountCents, litoshi }: OwnPayout): Move {
     : { from: 'merchant_ltc', to: 'ltc_in_transit', amount: litoshi };
 }
 
-/** The return of a denied payout's whole amount. A debt of the merchant from the meantime is recovered from it. */
+/**
+ * The moves that return the whole amount of a denied payout. They first pay a debt that the merchant has run
+ * up since.
+ */
 function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move[] {
   return litoshi === null
     ? creditWithRecovery('payouts_in_transit', amountCents, balances)
@@ -215,8 +227,8 @@ function returnOf({ amountCents, litoshi }: OwnPayout, balances: Balances): Move
 }
 
 /**
- * The money of a completed payout that has come back: the whole amount, as of one that was denied. A debt of the merchant from
- * the meantime is recovered from it.
+ * The moves for a completed payout whose money has come back: the whole amount, as for a denied one. They
+ * first pay a debt that the merchant has run up since.
  */
 function comebackOf(payout: OwnPayout, balances: Balances): Move[] {
   const { amountCents, feeCents } = payout;
@@ -231,7 +243,10 @@ function arrivalsOf(payout: OwnPayout): LedgerTransaction[] {
   return [ledgerTransaction(`payout.completed:${payout.withdrawalId}`, arrivalOf(payout))];
 }
 
-/** The arrival of a payout. A fee in LTC leaves with the rest, for the ledger has no account for it. */
+/**
+ * The moves of a payout that arrives. A fee in LTC leaves with the rest, because the ledger has no account
+ * for it.
+ */
 function arrivalOf(payout: OwnPayout): Move[] {
   const { feeCents, litoshi } = payout;
   if (litoshi !== null) return [{ from: 'ltc_in_transit', to: 'ltc_paid_out', amount: litoshi }];

@@ -7,7 +7,7 @@ import { isMasked, maskDestination, NO_DESTINATION, type Payout, type RequestPay
 
 type Destined = Pick<Payout, 'method' | 'destination'>;
 
-/** The `inputHash` of a request for this payout; null where the method is unknown or the destination is not whole. */
+/** The `inputHash` of a request for this payout; null if the method is unknown or the destination is not whole. */
 export function fingerprintOf(
   method: Payout['method'],
   amountCents: Cents,
@@ -16,7 +16,8 @@ export function fingerprintOf(
   if (method === 'unknown' || shown === null || isMasked(shown)) return null;
   const destination = methodOf(method).destination.parse(shown);
   if (destination === null) return null;
-  // Exactly the members that the service gets: with one more, the hash would match no payout.
+  // The request has exactly the members that the service gets: with another one the hash would match no
+  // payout.
   const request: Required<Omit<RequestPayoutInput, 'idempotencyKey' | 'externalId' | 'pixKeyType'>> = {
     method,
     amountCents,
@@ -25,7 +26,9 @@ export function fingerprintOf(
   return hashInput(request);
 }
 
-/** The destination after one more description of it: a PIX key masked, an address in the longer form. */
+/**
+ * The destination after another description of it: a PIX key stays masked, an address keeps its longer form.
+ */
 export function mergeDestination(
   known: Payout | null,
   method: Payout['method'],
@@ -48,9 +51,9 @@ export function canBeSame(left: Destined, right: Destined): boolean {
 }
 
 /**
- * Whether two destinations are certainly not the same. The document does not show how a service masks, so two that do not
- * match need not differ: they do where both are masked in one way, where one is whole, or where their e-mail addresses
- * begin with different letters.
+ * Whether two destinations are certainly different. The document does not show how a service masks, so two
+ * texts that do not match may still be the same. They are different if both are masked in one way, if one is
+ * whole, or if their e-mail addresses begin with different letters.
  */
 export function areDifferent(left: Destined, right: Destined): boolean {
   if (canBeSame(left, right)) return false;
@@ -66,7 +69,10 @@ export function areDifferent(left: Destined, right: Destined): boolean {
   return shapeOf(one) === shapeOf(other) || (areAddresses && one[0] !== other[0]);
 }
 
-/** The shown ends of a masked destination. A dot beside the hidden part is of the mask; one in a domain is shown. */
+/**
+ * The shown ends of a masked destination. A dot beside the hidden part belongs to the mask; a dot in a domain
+ * is shown.
+ */
 function shownEnds(masked: string): { prefix: string; suffix: string } {
   const shown = masked.split(/\.*(?:[*•…]|\.{3})+\.*/);
   return { prefix: shown[0]!, suffix: shown.at(-1)! };

@@ -43,7 +43,7 @@ export const DestinationKindEnum = builder.enumType('DestinationKind', {
   } as const,
 });
 
-/** The field `destinationKind`, of each payout. */
+/** The description of the field `destinationKind` of a payout. */
 export const DESTINATION_KIND =
   'The kind of the destination, as it was taken. Null if the upstream service does not show it, and shows the key masked in a way that does not either.';
 

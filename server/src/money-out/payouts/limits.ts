@@ -36,8 +36,9 @@ export function withOneMore(
 }
 
 /**
- * Asserts the limits of any 60 minutes. A clock that was set back leaves instants in the future: one that is more than a minute
- * ahead blocks nobody, or the wait would be longer than an hour. @throws RateLimitError with the seconds until the next payout is possible
+ * Asserts the limits of any 60 minutes. A clock that was set back leaves instants in the future: an instant
+ * more than a minute ahead does not count, because the wait would be longer than an hour.
+ * @throws RateLimitError with the seconds until the next payout is possible
  */
 export function assertWithinHourlyLimits(
   method: PayoutMethod,

@@ -29,7 +29,7 @@ export type { PayoutMethod } from '../../kernel/payout-methods/registry.ts';
 
 // ── Methods ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The kinds of destinations, each once, though several methods share one. */
+/** The kinds of destinations, without duplicates: several methods share one. */
 export const DESTINATION_KINDS: readonly DestinationKind[] = [
   ...new Set(PAYOUT_METHODS.map((method) => methodOf(method).destination)),
 ];
@@ -71,27 +71,32 @@ export interface OwnPayout {
   version: number;
   method: PayoutMethod;
   status: PayoutStatus;
-  /** The amount that the merchant is debited, the fee included. */
+  /** The amount that is debited to the merchant, the fee included. */
   amountCents: Cents;
   feeCents: Cents;
-  /** The amount that the LTC balance is debited, the fee included, as quoted; null where reais are debited. */
+  /**
+   * The amount that is debited to the LTC balance, the fee included, as quoted; null if reais are debited.
+   */
   litoshi: number | null;
   /** The destination in its normal form, whole; callers see it masked. */
   destination: string;
   requestedAt: Date;
   processedAt: Date | null;
-  /** The instant at which a completed payout had come back. */
+  /** The instant at which a completed payout had been returned. */
   returnedAt: Date | null;
   deniedReason: string | null;
   /** The bank's identifier of a PIX that has arrived. */
   endToEndId: string | null;
-  /** The merchant's own number for it; several payouts may have one number. */
+  /** The merchant's own number for the payout; several payouts may have the same number. */
   externalId: string | null;
-  /** The variant of the destination, as it was taken; null where the service does not show it. */
+  /** The variant of the destination in the request; null if the service does not show it. */
   destinationKind: DestinationVariant | null;
 }
 
-/** A payout as far as the service behind a facade describes it, which may name methods and statuses unknown here. */
+/**
+ * A payout as the service behind a facade describes it. Members may be missing, and methods and statuses may
+ * be unknown here.
+ */
 export interface Payout
   extends Omit<OwnPayout, 'withdrawalId' | 'code' | 'method' | 'status' | 'feeCents' | 'requestedAt'> {
   /** The withdrawal id; null until the service has named the payout. */
@@ -99,20 +104,22 @@ export interface Payout
   code: string | null;
   method: PayoutMethod | 'unknown';
   status: PayoutStatus | 'unknown';
-  /** The fee; null where the service does not name it. */
+  /** The fee; null if the service does not name it. */
   feeCents: Cents | null;
   requestedAt: Date | null;
-  /** The id of our request, where its outcome was unknown for a time: the payout's id from then on. */
+  /** The id of our request, if its outcome was unknown for a time: it stays the payout's id. */
   requestId?: string | undefined;
-  /** Whether the outcome of that request is unknown: the service may not have made the payout. */
+  /** Whether the outcome of that request is still unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
-  /** The instant since which a webhook alone says this status; absent where the service itself has said it. */
+  /** The instant since which only a webhook says this status; absent if the service itself has said it. */
   claimedAt?: Date | undefined;
-  /** The `hashInput` of method, amount and whole destination, as of a request; absent where one of them is unknown. */
+  /**
+   * The `hashInput` of method, amount and whole destination in the request; absent if one of them is unknown.
+   */
   inputHash?: string | undefined;
 }
 
-/** The payout's id, which stays the same where the service names the payout later. */
+/** The payout's id, which stays the same if the service names the payout later. */
 export function payoutIdOf({ requestId, withdrawalId }: Payout): string {
   return requestId ?? withdrawalId!;
 }
@@ -143,22 +150,25 @@ export function assertOwnNames({ withdrawalId, code }: PayoutNames): void {
     throw new ValidationError([{ path: 'code', message: 'must be SAQ- and 12 letters and digits' }]);
 }
 
-/** Whether no later status follows: COMPLETED, unless the money comes back, DENIED or RETURNED. */
+/**
+ * Whether no later status can follow. COMPLETED is final unless the money comes back; DENIED and RETURNED are
+ * final.
+ */
 export function isFinal(status: PayoutStatus | 'unknown'): boolean {
   return status === 'completed' || status === 'denied' || status === 'returned';
 }
 
-/** Whether no later status follows, and the service itself has said so. */
+/** Whether no later status can follow, and the service itself has said so. */
 export function isSettled({ status, claimedAt }: Payout): boolean {
   return isFinal(status) && claimedAt === undefined;
 }
 
-/** Whether money of this method leaves before the bank confirms it; of an unknown method it may. */
+/** Whether money of this method leaves before the bank confirms it. For an unknown method it may. */
 export function leavesUnconfirmed(method: Payout['method']): boolean {
   return method === 'unknown' || methodOf(method).leavesUnconfirmed;
 }
 
-/** The statuses that may follow, never an earlier one. Only money that left unconfirmed is processing. */
+/** The statuses that may follow, none of them earlier. Only money that left unconfirmed is processing. */
 export function nextStatuses({
   method,
   status,
@@ -181,7 +191,10 @@ export function netCents({ amountCents, feeCents }: Pick<OwnPayout, 'amountCents
   return amountCents - feeCents;
 }
 
-/** The net amount's part of the litoshi, rounded down: the fraction stays with the fee. Null where reais are debited. */
+/**
+ * The net amount's share of the litoshi, rounded down: the fraction stays with the fee. Null if reais are
+ * debited.
+ */
 export function netLitoshi(payout: Pick<OwnPayout, 'amountCents' | 'feeCents' | 'litoshi'>): number | null {
   if (payout.litoshi === null) return null;
   return Number((BigInt(payout.litoshi) * BigInt(netCents(payout))) / BigInt(payout.amountCents));
@@ -205,8 +218,8 @@ export function payoutFromJson(json: unknown): Payout {
 // ── Destinations ────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Parses a destination into its normal form; null, and the reason `why`, where the method cannot pay to it. `wrong`: whether
- * the destination is wrong, or the type that the request names for its PIX key.
+ * Parses a destination into its normal form; null, with the reason `why`, if the method cannot pay to it.
+ * `wrong`: which is wrong, the destination or the type that the request names for its PIX key.
  */
 export function parseDestination(
   method: PayoutMethod,
@@ -256,8 +269,8 @@ export function maskDestination(
 }
 
 /**
- * The kind of a destination. Of an unknown method, also one that only a newer version knows, it is a kind that the text
- * parses as; one that is to be hidden comes first.
+ * The kind of a destination. For an unknown method, such as one of a newer version, it is a kind that can
+ * parse the text; kinds that must be hidden are tried first.
  */
 function kindOf(method: Payout['method'], destination: string): DestinationKind | undefined {
   if (Object.hasOwn(METHODS, method)) return methodOf(method as PayoutMethod).destination;
@@ -265,7 +278,7 @@ function kindOf(method: Payout['method'], destination: string): DestinationKind 
   return possible.find(({ isPublic }) => !isPublic) ?? possible[0];
 }
 
-/** The variant of a destination, whole or masked; null where the text does not show it. */
+/** The variant of a destination, whole or masked; null if the text does not show it. */
 export function variantOf(method: Payout['method'], destination: string): DestinationVariant | null {
   return kindOf(method, destination)?.variantOf(destination) ?? null;
 }
@@ -291,9 +304,9 @@ export interface RequestPayoutInput {
   amountCents: Cents;
   /** The destination in its normal form. */
   destination: string;
-  /** The kind of a PIX key, as its writer names it: the key must be of it. */
+  /** The kind of the PIX key that the writer names; the key must be of this kind. */
   pixKeyType?: PixKeyKind | null | undefined;
-  /** The merchant's own number for it. */
+  /** The merchant's own number for the payout. */
   externalId?: string | null | undefined;
   idempotencyKey?: string | null | undefined;
 }
@@ -317,17 +330,17 @@ export const requestPayoutInput = z
 export interface PayoutFilter extends Pick<DetailFilter, 'externalId' | 'reference' | 'amountCents'> {
   status?: readonly PayoutStatus[] | undefined;
   method?: readonly PayoutMethod[] | undefined;
-  /** Requested at this instant or later. */
+  /** Selects payouts that were requested at this instant or later. */
   requestedAfter?: Date | undefined;
-  /** Requested before this instant. */
+  /** Selects payouts that were requested before this instant. */
   requestedBefore?: Date | undefined;
-  /** Completed or denied at this instant or later. */
+  /** Selects payouts that were completed or denied at this instant or later. */
   processedAfter?: Date | undefined;
-  /** Completed or denied before this instant. */
+  /** Selects payouts that were completed or denied before this instant. */
   processedBefore?: Date | undefined;
 }
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const payoutConditions = {
   status: among('status'),
   externalId: equal('externalId'),
@@ -340,7 +353,7 @@ export const payoutConditions = {
   processedBefore: before('processedAt'),
 } satisfies Conditions<PayoutFilter, Payout>;
 
-/** Whether a payout is one that a filter selects. */
+/** Whether a filter selects a payout. */
 export function matchesFilter(payout: Payout, filter: PayoutFilter): boolean {
   return matches(payoutConditions, payout, filter);
 }
@@ -355,30 +368,33 @@ export type PayoutRange = PayoutFilter & ListRange;
 
 /** The settings of an account that payouts depend on. */
 export interface AccountSettings {
-  /** The fee that the service takes from each payout, by method. */
+  /** The fee that the service takes from a payout of each method. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
-  /** The most that a payout by PIX may be; null for no ceiling. */
+  /** The largest payout by PIX; null for no ceiling. */
   pixMaxCents: Cents | null;
 }
 
 /** The port of payouts of the main account. */
 export interface PayoutService<P extends Payout = Payout> {
   /**
-   * Debits the payout and sends it. With an idempotency key, the same key and input give the same payout, `replayed`,
-   * however the balance and the limits have changed since.
-   * @throws ValidationError (the amount does not exceed the fee), IdempotencyError, RateLimitError (10 an hour, 5 of
-   *   them turbo), InsufficientFundsError, UpstreamError (no quote for LTC)
+   * Debits the payout and sends it. The same idempotency key and input give the same payout again,
+   * `replayed`, even if the balance and the limits have changed since.
+   * @throws ValidationError (the amount does not exceed the fee), IdempotencyError, RateLimitError (10 an
+   * hour, 5 of them turbo), InsufficientFundsError, UpstreamError (no quote for LTC)
    */
   request(tenant: Tenant, input: RequestPayoutInput): Promise<{ payout: P; replayed: boolean }>;
   /** Asserts that names have a valid form; a facade leaves that to the service. @throws ValidationError */
   assertNames(names: PayoutNames): void;
-  /** Finds a payout by withdrawal id or code. Null where it does not exist or is another tenant's. */
+  /** Finds a payout by withdrawal id or code. Null if it does not exist or is another tenant's. */
   find(tenant: Tenant, reference: string): Promise<P | null>;
-  /** Finds payouts in the order of the references, null where there is none. */
+  /** Finds payouts in the order of the references, null if there is none. */
   findMany(tenant: Tenant, references: readonly string[]): Promise<(P | null)[]>;
-  /** Finds the payout that was requested with an idempotency key; null where none was made, so far. */
+  /** Finds the payout that was requested with an idempotency key; null if none has been made yet. */
   findByKey(tenant: Tenant, idempotencyKey: string): Promise<P | null>;
-  /** Finds a payout by its id or withdrawal id, with the version of the tenant's log that the state holds for. */
+  /**
+   * Finds a payout by its id or withdrawal id, with the version of the tenant's log for which its state
+   * holds.
+   */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: P } | null>;
   /** Lists payouts, each with its place in the list. `more`: there are others in the direction of reading. */
   list(tenant: Tenant, range: PayoutRange): Promise<{ items: { place: number; payout: P }[]; more: boolean }>;
@@ -386,13 +402,14 @@ export interface PayoutService<P extends Payout = Payout> {
   listPage(tenant: Tenant, page: { limit: number; offset: number }): Promise<{ items: P[]; total: number }>;
   count(tenant: Tenant, filter: PayoutFilter): Promise<number>;
   /**
-   * Adds up what a filter selects, whole and by groups. In front of another service: of what was seen here, and never exact.
+   * Adds up the payouts that a filter selects, in all and by groups. In front of another service it adds up
+   * what this server has seen, and is never exact.
    * @throws UnavailableError (NOT_OFFERED)
    */
   totals(tenant: Tenant, filter: PayoutFilter, groupBy: readonly TotalsGrouping[]): Promise<Totals>;
   /**
-   * Asks the bank now rather than when that is due; of a completed payout, whether it has come back. False where the end is known,
-   * or there is no such payout.
+   * Asks the bank now, before the scheduled time; for a completed payout, whether it has been returned. False
+   * if the outcome is known, or there is no such payout.
    */
   recheck(tenant: Tenant, withdrawalId: string): Promise<boolean>;
 }

@@ -343,7 +343,7 @@ builder.mutationFields((t) => ({
       ],
     },
     resolve: authorized(assertUnrestrictedKey, ({ tenant }, { input }, { services }) =>
-      // The validation above has brought it into this shape.
+      // The validation above has converted the input into this type.
       services.payouts.request(tenant, input as RequestPayoutInput),
     ),
   }),

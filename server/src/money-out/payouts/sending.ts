@@ -9,10 +9,10 @@ import { netCents, netLitoshi, nextStatuses, type OwnPayout, type PayoutTask } f
 import { selectPayouts } from './store.ts';
 
 /**
- * Sends payouts. The bank is called between two commits, never inside one: the first has debited the payout and made
- * this task due, the second records the answer and, until the end is known, makes the task due again. The bank knows a
- * transfer by the withdrawal's id, so a retry after a crash sends nothing twice. Where the bank throws, the
- * outcome is unknown: the queue retries, and the payout is not denied.
+ * Sends payouts. The bank is called between two commits, never inside one: the first has debited the payout
+ * and made this task due, the second records the answer and, until the outcome is known, makes the task due
+ * again. The bank knows a transfer by the withdrawal's id, so a retry after a crash sends nothing twice. If
+ * the bank throws, the outcome is unknown: the queue retries, and the payout is not denied.
  */
 export function createPayoutSending({
   database,

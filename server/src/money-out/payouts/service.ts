@@ -60,7 +60,10 @@ export function createPayoutService({
     return references.map((reference) => found.get(reference) ?? null);
   }
 
-  /** Quotes an amount before the decision, which cannot wait; null without a quote, when a key can still be replayed. */
+  /**
+   * Quotes an amount before the decision, which cannot wait. Null if the bank gives no quote: a key can still
+   * be replayed.
+   */
   async function quote({ method, amountCents }: RequestPayoutInput): Promise<number | null> {
     if (methodOf(method).debits !== 'ltc') return null;
     return bank.quoteLitoshi(amountCents).catch((fault: unknown) => {

@@ -49,7 +49,8 @@ declare module '../../state/db/tables.ts' {
 
 const payouts = table<Kept>('payout', columns, { key: 'withdrawalId', isKey: isWithdrawalId });
 
-// Texts that are no references are not queried: they are in no row, and Postgres fails at one with U+0000.
+// Texts that cannot be references are not queried: no row contains them, and Postgres fails for a text with
+// U+0000.
 
 /** Selects payouts by withdrawal ids and codes, in one statement. */
 export async function selectPayouts(
@@ -92,7 +93,7 @@ export async function selectWithHead(
  * payout is committed after it.
  */
 export async function selectRecent(sql: Sql, tenant: Tenant): Promise<RecentPayouts> {
-  // The method is a constant in the text: a plan for any method may scan all payouts where this one is rare.
+  // The method is a constant in the text: a plan for any method may scan all payouts if this one is rare.
   const newest = (method: PayoutMethod | null, most: number) => raw`
     (select ${raw.lit(method)}::text as limited, number, requested_at from payout
       where account_id = ${tenant.accountId} and environment = ${tenant.environment}

@@ -5,9 +5,12 @@ import { CLAIM_HOLDS_MS, type UpstreamSource } from '../../kernel/upstream-sourc
 import { fingerprintOf, mergeDestination } from './destinations.ts';
 import { isFinal, leavesUnconfirmed, type Payout, variantOf } from './model.ts';
 
-// Rules for a server in front of another service: how its descriptions of a payout change what is known of it.
+// Rules for a server in front of another service: how its descriptions of a payout change the known state.
 
-/** A payout as the service behind a facade, or its webhook, describes it; null where that does not say. */
+/**
+ * A payout as the service behind a facade, or its webhook, describes it; members are null if it does not show
+ * them.
+ */
 export interface UpstreamPayout {
   withdrawalId: string;
   code: string | null;
@@ -22,17 +25,17 @@ export interface UpstreamPayout {
   returnedAt: Date | null;
   deniedReason: string | null;
   endToEndId: string | null;
-  /** The merchant's own number, as our own request had it: the service has no place for it. */
+  /** The merchant's own number, from our own request: the service has no member for it. */
   externalId?: string | null | undefined;
   /** The variant of the destination, as the service or our own request names it. */
   destinationKind?: DestinationVariant | null | undefined;
 }
 
 /**
- * Merges one more description of a payout into what is known of it; null where that changes nothing, or where the payout
- * is new and the description names no amount. A status follows the document's transitions, also over states that were not
- * seen. Only the service itself corrects an end, in an answer that is newer than what is known. All other members, once
- * known, are kept.
+ * Merges another description of a payout into the known state; null if that changes nothing, or if the payout
+ * is new and the description names no amount. A status follows the document's transitions, also across states
+ * that were not seen. Only the service itself corrects an end, in an answer that is newer than the known
+ * state. All other members, once known, are kept.
  */
 export function mergeUpstreamPayout(
   known: Payout | null,
@@ -46,7 +49,7 @@ export function mergeUpstreamPayout(
   const status = mergeStatus(known, method, upstream.status, source);
   const claimedAt = mergeClaimedAt(known, status, statusFor(method, upstream.status), source);
   const isCorrected = known !== null && isFinal(known.status) && known.status !== status;
-  // A payout that came back is the one that was completed.
+  // A payout that was returned had been completed.
   const isReturned = status === 'returned' && known?.status === 'completed';
   const kept = isCorrected && !isReturned ? null : known;
   const inputHash = known?.inputHash ?? fingerprintOf(method, amountCents, upstream.destination);
@@ -54,7 +57,7 @@ export function mergeUpstreamPayout(
   const merged: Payout = {
     withdrawalId,
     code: known?.code ?? upstream.code,
-    // A member that becomes known later is no change of the payout: each version is announced, and announced once.
+    // A member that becomes known later does not change the version: each version is announced once.
     version: (known?.version ?? 0) + (isNew ? 1 : 0),
     method,
     status,
@@ -94,7 +97,10 @@ function mergeStatus(
   return next === 'pending' ? status : next;
 }
 
-/** Whether a source corrects a known end. One that the service itself has said never opens again: such an answer is older. */
+/**
+ * Whether a source corrects a known end. An end that the service itself has said never opens again: such an
+ * answer is older.
+ */
 function isCorrection({ claimedAt }: Payout, next: Payout['status'], source: UpstreamSource): boolean {
   if (source.by === 'event') return false;
   if (!isFinal(next))
@@ -116,7 +122,10 @@ function mergeClaimedAt(
   return upstreamStatus === status ? undefined : known?.claimedAt;
 }
 
-/** The status of a method. Only money that left unconfirmed is `processing`; of another method that is `unknown`. */
+/**
+ * The status for a method. Only money that left unconfirmed is `processing`; for another method that is
+ * `unknown`.
+ */
 function statusFor<Status extends UpstreamPayout['status']>(
   method: Payout['method'],
   status: Status,

@@ -43,7 +43,7 @@ const STATUS_ON_THE_WIRE = {
   processing: 'processing',
   completed: 'concluido',
   denied: 'negado',
-  // The document has no word of its own: a payout that came back was completed, and has `returnedAt`.
+  // The document has no word for a return: such a payout was completed, and has `returnedAt`.
   returned: 'concluido',
 } as const satisfies Record<PayoutStatus, string>;
 
@@ -205,9 +205,10 @@ function payoutEvent<Optional extends string | null>(
 }
 
 /**
- * The webhook of a payout in its present state. `withdrawal.processing` is an optional event, with the members of
- * `withdrawal.requested`. The document shows the whole body, so no member is added to it but the merchant's own number,
- * where one was given. The destination is whole here, and here alone, as the document has it.
+ * The webhook of a payout in its present state. `withdrawal.processing` is an optional event, with the
+ * members of `withdrawal.requested`. The document shows the whole body, so the only member added to it is the
+ * merchant's own number, if one was given. This is the only place where the destination is whole, as in the
+ * document.
  */
 export function payoutWebhook(payout: Payout, environment: Environment) {
   if (payout.status === 'unknown') return null;
@@ -230,13 +231,13 @@ export function payoutWebhook(payout: Payout, environment: Environment) {
 
 // ── The answers of another service ──────────────────────────────────────────────────────────────
 
-/** A page of withdrawals, null in the place of one that cannot be read, and the length of the whole list. */
+/** A page of withdrawals, with null for one that cannot be read, and the length of the whole list. */
 export interface PayoutListPage {
   items: (UpstreamPayout | null)[];
   total: number;
 }
 
-/** Reads the answer to `GET /v1/payouts`, by any name of its array; null where it is no list of withdrawals. */
+/** Reads the answer to `GET /v1/payouts`, by any name of its array; null if it is no list of withdrawals. */
 export function readPayoutList(json: unknown): PayoutListPage | null {
   const page = readPage(json, 'payouts');
   if (!page || page.total === null) return null;
@@ -249,9 +250,10 @@ export function readPayoutList(json: unknown): PayoutListPage | null {
 }
 
 /**
- * Reads one withdrawal, as itself or as the one object in an envelope. The document shows the record's amount, method and
- * status words, and that its key is masked; the other names are those of the events where they are the same, else a member
- * is recognised by the shape of its value. Null where it names no withdrawal.
+ * Reads one withdrawal, as itself or as the one object in an envelope. The document shows the record's
+ * amount, method and status words, and that its key is masked. Other members have the names in the events if
+ * those are the same; otherwise a member is recognized by the shape of its value. Null if the record names no
+ * withdrawal.
  */
 export function readPayout(json: unknown): UpstreamPayout | null {
   const record = readRecord(json);
@@ -262,7 +264,7 @@ export function readPayout(json: unknown): UpstreamPayout | null {
   return others.length === 0 ? payoutIn(readRecord(enclosed) ?? {}) : null;
 }
 
-// The merchant's own number may look like any other member.
+// The merchant's own number may look like any other member, so it is left out.
 function payoutIn({ externalId: _, destinationKind, ...record }: JsonRecord): UpstreamPayout | null {
   const withdrawalId = idIn(record);
   if (withdrawalId === null) return null;
@@ -304,7 +306,7 @@ function readStatus(value: unknown): PayoutStatus | null {
     : null;
 }
 
-/** The status of a payout that the service shows as completed, with the instant at which it came back. */
+/** The status of a payout that the service shows as completed, with the instant of its return. */
 function withReturn(status: PayoutStatus | 'unknown', returnedAt: unknown): PayoutStatus | 'unknown' {
   return status === 'completed' && readInstant(returnedAt) !== null ? 'returned' : status;
 }
@@ -332,8 +334,8 @@ const STATUS_OF_EVENT: Readonly<Record<string, PayoutStatus>> = {
 };
 
 /**
- * Reads a webhook of a withdrawal (the document's 6.1), by the names that the document shows; null where it is about
- * something else. The status is null where the event's name and its status disagree.
+ * Reads a webhook of a withdrawal (the document's 6.1), by the names that the document shows; null if it is about
+ * something else. The status is null if the event's name and its status disagree.
  */
 export function readPayoutEvent(json: unknown): UpstreamPayout | null {
   const record = readRecord(json);

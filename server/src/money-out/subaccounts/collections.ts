@@ -14,7 +14,7 @@ import { insertEntries, selectEntries } from './statement-store.ts';
 import { insertSubaccounts, selectByExternalIds, selectSubaccounts } from './store.ts';
 import { type SubaccountMove, withEntry } from './transfers.ts';
 
-// The records of this slice as a decision reads and writes them.
+// The records of subaccounts and their payouts, as a decision reads and writes them.
 
 /** The subaccounts as a group of commands sees them. They are not saved: a posting updates the balance. */
 export const subaccounts: Collection<StoredSubaccount> = {
@@ -55,7 +55,10 @@ export const payouts: Collection<PayoutRecord> = {
   save: savePayouts,
 };
 
-/** The key of a statement entry: `kind refId subaccountId`. Several subaccounts have an entry of one split charge. */
+/**
+ * The key of a statement entry: `kind refId subaccountId`. A split charge has an entry in each of several
+ * subaccounts.
+ */
 export function entryKey({
   kind,
   refId,
@@ -69,7 +72,7 @@ function fromEntryKey(key: string): Pick<StoredStatementEntry, 'kind' | 'refId' 
   return { kind, refId, subaccountId };
 }
 
-/** Subaccounts, as split charges pay them. */
+/** The subaccounts to which split charges pay. */
 export const beneficiaries = {
   read: (reader: Reader, subaccountId: string) => reader.load(subaccounts, subaccountId),
   balanceOf: (state: State, subaccountId: string) =>
@@ -132,7 +135,7 @@ export function writesOf({
         : []),
     ],
     tasks: due.map(({ kind, at }) => ({ kind, key: payout.id, at })),
-    // The task that would ask the bank again has nothing left to do.
+    // The task that asks the bank has nothing left to do.
     done:
       previous?.status === 'processing' &&
       payout.status !== 'processing' &&

@@ -28,7 +28,7 @@ export const subaccountSnapshots = {
   subaccount_payout: subaccountPayoutFromJson,
 };
 
-/** The event of a subaccount that was opened, or moved by an entry. */
+/** The event of a subaccount that was opened, or whose balance an entry has moved. */
 export function subaccountEvent(subaccount: StoredSubaccount, entry: StoredStatementEntry | null) {
   return {
     kind: entry ? ('subaccount.moved' as const) : ('subaccount.opened' as const),

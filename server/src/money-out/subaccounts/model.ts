@@ -26,14 +26,14 @@ import { anySubaccountId, type NamesOfPayout, normalizeReference } from './names
 // ── Subaccounts and their statements ────────────────────────────────────────────────────────────
 
 /**
- * A balance that an integrator keeps for one of its customers. Fields are null where they are unknown, for the document
- * shows nothing but the id.
+ * A balance that an integrator keeps for one of its customers. Fields are null if they are unknown: the
+ * document shows only the id.
  */
 export interface Subaccount {
   /** An id: `sacc_` and 32 hex. */
   id: string;
   name: string | null;
-  /** The integrator's own name for it, which no other subaccount has. */
+  /** The integrator's own name for the subaccount, which no other subaccount has. */
   externalId: string | null;
   balanceCents: Cents | null;
   createdAt: Date | null;
@@ -59,8 +59,8 @@ export interface StatementEntry {
   subaccountId: string;
   kind: StatementEntryKind | 'unknown';
   /**
-   * A reference: `rep_…` of a transfer, `saq_…` of a payout, which its reversal repeats unless the payout got a `SUB-…`;
-   * `psplit_…` of a split charge, `ref_…` of a refund of it.
+   * A reference: `rep_…` for a transfer; `saq_…` for a payout, which its reversal repeats unless the payout
+   * got a `SUB-…`; `psplit_…` for a split charge, `ref_…` for a refund of it.
    */
   refId: string;
   /** The signed change of the balance. */
@@ -69,9 +69,12 @@ export interface StatementEntry {
   createdAt: Date;
 }
 
-/** The name of an entry among all of an account. Several subaccounts have an entry of one split charge. */
+/**
+ * The id of an entry among all entries of an account. A split charge has an entry in each of several
+ * subaccounts.
+ */
 export function entryIdOf({ kind, refId, subaccountId, amountCents, createdAt }: StatementEntry): string {
-  // Behind a kind that is not known may be several: an entry and its fee have one reference and one instant.
+  // An unknown kind may stand for several: an entry and its fee have one reference and one instant.
   const form = kind === 'unknown' ? `${kind}@${createdAt.getTime()}:${amountCents}` : kind;
   return `${form} ${refId} ${subaccountId.toLowerCase()}`;
 }
@@ -81,14 +84,14 @@ export interface StoredStatementEntry extends StatementEntry {
   balanceAfterCents: Cents;
 }
 
-/** A filter of a statement. Dates are half-open: from one, before the other. */
+/** A filter of a statement. A period includes its `from` and excludes its `before`. */
 export interface StatementFilter extends Pick<DetailFilter, 'reference' | 'amountCents'> {
   kind?: readonly StatementEntryKind[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
 }
 
-/** The comparison that each member of the filter is. The amount is without its sign. */
+/** The condition of each member of the filter. Amounts are compared without their sign. */
 const STATEMENT_CONDITIONS = {
   kind: among('kind'),
   reference: named(['refId']),
@@ -97,7 +100,7 @@ const STATEMENT_CONDITIONS = {
   createdBefore: before('createdAt'),
 } satisfies Conditions<StatementFilter, StatementEntry>;
 
-/** Whether an entry is one that a filter selects. */
+/** Whether a filter selects an entry. */
 export function matchesFilter(entry: StatementEntry, filter: StatementFilter): boolean {
   return matches(STATEMENT_CONDITIONS, entry, filter);
 }
@@ -114,7 +117,7 @@ export type SubaccountPayoutStatus = (typeof SUBACCOUNT_PAYOUT_STATUSES)[number]
 
 /** A payout as its callers see it. */
 export interface SubaccountPayout {
-  /** The program's own id, the same whichever reference led here; the bank knows the transfer by it. */
+  /** The program's own id, whichever reference finds the payout; the bank knows the transfer by it. */
   id: string;
   /** A version that grows by one with each change: of two answers the larger is the newer. */
   version: number;
@@ -123,20 +126,20 @@ export interface SubaccountPayout {
   /** An id of 24 hex; null until the payout was assembled for sending. */
   withdrawalId: string | null;
   /**
-   * A code: `TURBO-…` from when the payout was assembled, `SUB-…` once it was refused before any bank; null before
-   * either.
+   * A code: `TURBO-…` from when the payout was assembled, `SUB-…` once it was refused before any bank saw it;
+   * null before either.
    */
   code: string | null;
-  /** The code that `code` has replaced, which still leads to the payout; absent where there is none. */
+  /** The code that `code` has replaced, which still finds the payout; absent if there is none. */
   formerCode?: string | undefined;
   subaccountId: string;
-  /** The status; unknown is one that the document does not name. */
+  /** The status; unknown means one that the document does not name. */
   status: SubaccountPayoutStatus | 'unknown';
   /** Whether the amount went back to the subaccount. */
   reversed: boolean;
-  /** The gross amount, which the subaccount was debited. */
+  /** The gross amount, which was debited to the subaccount. */
   amountCents: Cents;
-  /** The integrator's part of the amount; null where it is unknown. */
+  /** The integrator's part of the amount; null if it is unknown. */
   feeCents: Cents | null;
   /** The service's part of the amount; null until the payout was assembled, like the net amount. */
   platformFeeCents: Cents | null;
@@ -151,17 +154,20 @@ export interface SubaccountPayout {
   createdAt: Date;
   completedAt: Date | null;
   reversedAt: Date | null;
-  /** The merchant's own number for it; several payouts may have one number. */
+  /** The merchant's own number for the payout; several payouts may have the same number. */
   externalId: string | null;
-  /** The kind of the PIX key, as it was taken; null where the service does not show it. */
+  /** The kind of the PIX key in the request; null if the service does not show it. */
   destinationKind: PixKeyKind | null;
-  /** The id that it had from an event, before it was known which request has made it. It leads here as well. */
+  /** The id of a payout that an event showed before its request was known. It still finds the payout. */
   formerId?: string | undefined;
   /** Whether the outcome of the payout's request is unknown: the service may not have made the payout. */
   inDoubt?: boolean | undefined;
-  /** Whether this server concludes that the service never made the payout; any state that the service shows prevails. */
+  /**
+   * Whether this server concludes that the service never made the payout. Any state that the service shows
+   * prevails over that.
+   */
   neverMade?: boolean | undefined;
-  /** The instant since which only a webhook says this end; absent where the service itself has said it. */
+  /** The instant since which only a webhook says this end; absent if the service itself has said it. */
   claimedAt?: Date | undefined;
 }
 
@@ -172,7 +178,7 @@ export interface StoredSubaccountPayout extends SubaccountPayout {
   pixKey: string;
 }
 
-/** A payout with the fields that callers do not see. */
+/** A payout with the members that callers do not see. */
 export interface PayoutRecord {
   payout: StoredSubaccountPayout;
   /** The whole PIX key in its normal form. */
@@ -181,17 +187,17 @@ export interface PayoutRecord {
   agreedFeeCents: Cents;
   /** Whether the bank holds the payout for verification: the document's `202`. */
   underVerification: boolean;
-  /** The `TURBO-…` code, which still leads to the payout where a `SUB-…` has replaced it. */
+  /** The `TURBO-…` code, which still finds the payout after a `SUB-…` has replaced it. */
   turboCode: string | null;
 }
 
-/** The conditions by which the payouts of all subaccounts are added up: by whole hours. */
+/** The periods, of whole hours, by which the payouts of all subaccounts are added up. */
 export type SubaccountPayoutPeriods = Pick<
   SubaccountPayoutFilter,
   'status' | `${'created' | 'completed'}${'After' | 'Before'}`
 >;
 
-/** A filter of a subaccount's payouts. Dates are half-open: from one, before the other. */
+/** A filter of a subaccount's payouts. A period includes its `from` and excludes its `before`. */
 export interface SubaccountPayoutFilter
   extends Pick<DetailFilter, 'externalId' | 'reference' | 'amountCents'> {
   status?: readonly SubaccountPayoutStatus[] | undefined;
@@ -203,7 +209,7 @@ export interface SubaccountPayoutFilter
   reversedBefore?: Date | undefined;
 }
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const subaccountPayoutConditions = {
   status: among('status'),
   externalId: equal('externalId'),
@@ -217,17 +223,17 @@ export const subaccountPayoutConditions = {
   reversedBefore: before('reversedAt'),
 } satisfies Conditions<SubaccountPayoutFilter, SubaccountPayout>;
 
-/** Whether a payout is one that a filter selects. */
+/** Whether a filter selects a payout. */
 export function matchesPayoutFilter(payout: SubaccountPayout, filter: SubaccountPayoutFilter): boolean {
   return matches(subaccountPayoutConditions, payout, filter);
 }
 
-/** Whether a filter has a condition besides the status, by which each list is divided. */
+/** Whether a filter has a condition besides the status, by which the lists are divided. */
 export function hasMoreThanStatus({ status: _, ...details }: SubaccountPayoutFilter): boolean {
   return Object.values(details).some((condition) => condition !== undefined);
 }
 
-/** Whether no later state follows: COMPLETED, unless the money comes back, or reversed. */
+/** Whether no later state can follow: reversed, or COMPLETED unless the money comes back. */
 export function isFinal({ status, reversed }: Pick<SubaccountPayout, 'status' | 'reversed'>): boolean {
   return status === 'completed' || reversed;
 }
@@ -240,7 +246,10 @@ export function isSettled(payout: SubaccountPayout): boolean {
 /** The caller's next step: the document's prose on the states (3.1), as data. */
 export type PayoutGuidance = 'NONE' | 'WAIT' | 'RETRY_WITH_NEW_KEY' | 'CONTACT_SUPPORT';
 
-/** The guidance for a payout. A caller that acts on an end which a webhook alone says could pay twice: it may be wrong. */
+/**
+ * The guidance for a payout. If only a webhook says its end, that may be wrong, and a caller that acts on it
+ * could pay twice.
+ */
 export function guidanceOf({ status, reversed, claimedAt }: SubaccountPayout): PayoutGuidance {
   if (claimedAt !== undefined || status === 'processing' || status === 'unknown') return 'WAIT';
   if (status === 'completed' && !reversed) return 'NONE';
@@ -274,7 +283,7 @@ const requestPayoutMembers = z.object({
     .describe('Your own number for it; several payouts may have one number'),
   idempotencyKey: idempotencyKeyText.nullish(),
 });
-/** Brings the PIX key of a request into its normal form, as a key of the type that the request names. */
+/** Converts the PIX key of a request into its normal form, as a key of the type that the request names. */
 function withNormalKey<Input extends { pixKey: string; pixKeyType?: PixKeyKind | null | undefined }>(
   input: Input,
   context: z.RefinementCtx,
@@ -316,8 +325,8 @@ export interface SubaccountService<
   E extends StatementEntry = StatementEntry,
 > {
   /**
-   * Opens a subaccount. The same externalId and name again give the same one, `replayed`.
-   * @throws ValidationError where the externalId is another subaccount's, by its name
+   * Opens a subaccount. The same externalId and name return the same one again, `replayed`.
+   * @throws ValidationError where the externalId belongs to a subaccount with another name
    */
   create(tenant: Tenant, input: CreateSubaccountInput): Promise<{ subaccount: S; replayed: boolean }>;
   /**
@@ -331,15 +340,21 @@ export interface SubaccountService<
    * @throws ValidationError
    */
   assertNames(names: NamesOfPayout, path?: string): void;
-  /** Finds a subaccount; null where it does not exist or is another tenant's. */
+  /** Finds a subaccount; null if it does not exist or is another tenant's. */
   find(tenant: Tenant, subaccountId: string): Promise<S | null>;
-  /** Finds a subaccount with the version of the tenant's log at which its state holds. @throws UnavailableError (NOT_OFFERED) */
+  /**
+   * Finds a subaccount with the version of the tenant's log for which its state holds. @throws
+   * UnavailableError (NOT_OFFERED)
+   */
   findWithVersion(tenant: Tenant, subaccountId: string): Promise<{ version: number; subaccount: S } | null>;
-  /** Refuses a subscription where no change of a balance would ever be announced. @throws UnavailableError (NOT_OFFERED) */
+  /**
+   * Refuses a subscription if no change of a balance would ever be announced. @throws UnavailableError
+   * (NOT_OFFERED)
+   */
   assertAnnounced(): void;
-  /** Finds subaccounts in the order of the ids, null where not found. */
+  /** Finds subaccounts in the order of the ids, null if not found. */
   findMany(tenant: Tenant, subaccountIds: readonly string[]): Promise<(S | null)[]>;
-  /** @throws UnavailableError NOT_OFFERED, as the next two */
+  /** Lists a range of subaccounts. @throws UnavailableError (NOT_OFFERED), as the next two */
   list(tenant: Tenant, range: ListRange): Promise<PlacedRange<S>>;
   listPage(tenant: Tenant, page: OffsetPageQuery): Promise<OffsetPage<S>>;
   count(tenant: Tenant): Promise<number>;
@@ -352,17 +367,20 @@ export interface SubaccountService<
   statementPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<E>>;
   countStatement(tenant: Tenant, subaccountId: string, filter?: StatementFilter): Promise<number>;
   /**
-   * Finds a payout of a subaccount by any of the five forms of 2.2; null where there is none, or the form is another. A
-   * payout whose outcome is unknown is processing.
+   * Finds a payout of a subaccount by any of the five forms of 2.2; null for a reference of another form, or
+   * if there is none. A payout whose outcome is unknown is processing.
    */
   findPayout(tenant: Tenant, subaccountId: string, reference: string): Promise<P | null>;
-  /** Finds a payout with the version of the tenant's log that the state holds for, and the `resourceId` of its events. */
+  /**
+   * Finds a payout with the version of the tenant's log for which its state holds, and the `resourceId` of
+   * its events.
+   */
   findPayoutWithVersion(
     tenant: Tenant,
     subaccountId: string,
     reference: string,
   ): Promise<{ version: number; id: string; payout: P } | null>;
-  /** Finds payouts by our own ids, in the order of the ids, null where not found. */
+  /** Finds payouts by our own ids, in the order of the ids, null if not found. */
   findPayouts(tenant: Tenant, ids: readonly string[]): Promise<(P | null)[]>;
   payouts(
     tenant: Tenant,
@@ -372,8 +390,8 @@ export interface SubaccountService<
   payoutsPage(tenant: Tenant, subaccountId: string, page: OffsetPageQuery): Promise<OffsetPage<P>>;
   countPayouts(tenant: Tenant, subaccountId: string, filter: SubaccountPayoutFilter): Promise<number>;
   /**
-   * Adds up the payouts of all subaccounts that a filter selects, whole and by groups. In front of another service: of those that
-   * were seen here, and never exact.
+   * Adds up the payouts of all subaccounts that a filter selects, in all and by groups. In front of another
+   * service it adds up what this server has seen, and is never exact.
    */
   payoutTotals(
     tenant: Tenant,
@@ -391,15 +409,16 @@ export interface RequestedPayout<P extends SubaccountPayout = SubaccountPayout> 
 
 export interface SubaccountPayoutService<P extends SubaccountPayout = SubaccountPayout> {
   /**
-   * Debits a subaccount for a payout and has it sent. With an idempotency key, the same key and input give the same
-   * payout, `replayed`. An answer of the bank that is late is not waited for: the payout is then `processing`.
-   * @throws ValidationError (an amount that the fees eat up), NotFoundError, UnavailableError (sandbox),
+   * Debits a subaccount for a payout and sends it. The same idempotency key and input give the same payout
+   * again, `replayed`. If the bank's answer is late, this does not wait for it: the payout is then
+   * `processing`.
+   * @throws ValidationError (the fees exceed the amount), NotFoundError, UnavailableError (sandbox),
    * InsufficientFundsError (the subaccount's figures), IdempotencyError
    */
   requestPayout(tenant: Tenant, input: RequestPayoutInput): Promise<RequestedPayout<P>>;
   /**
-   * Asks the bank now for the state of a payout, by our own id or any reference. In front of another service a payoutId
-   * leads to none, for several subaccounts may have it.
+   * Asks the bank now for the state of a payout, by our own id or any reference. In front of another service
+   * a payoutId finds no payout, because several subaccounts may have it.
    * @throws NotFoundError
    */
   recheck(tenant: Tenant, reference: string): Promise<void>;
@@ -415,7 +434,7 @@ export type OwnSubaccounts = SubaccountService<
 
 // ── Snapshots of events ─────────────────────────────────────────────────────────────────────────
 
-/** A subaccount as it was after a change, and the entry that has moved its balance; null where it was opened. */
+/** A subaccount after a change, and the entry that has moved its balance; null if it was opened. */
 export interface SubaccountSnapshot {
   subaccount: Subaccount;
   entry: StatementEntry | null;

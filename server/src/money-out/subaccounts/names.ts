@@ -14,7 +14,7 @@ export function newTransferReference(): string {
   return `rep_${randomBytes(16).toString('hex')}`;
 }
 
-/** The kind of a reference: the five forms of 2.2, where the two that begin with `saq_` are one column. */
+/** The kind of a reference: the five forms of 2.2. The two that begin with `saq_` share a column. */
 export type ReferenceKind = 'withdrawalId' | 'turboCode' | 'payoutId' | 'subCode';
 
 const REFERENCES: readonly [RegExp, ReferenceKind][] = [
@@ -24,7 +24,7 @@ const REFERENCES: readonly [RegExp, ReferenceKind][] = [
   [/^saq_(?:[0-9a-f]{32}|idem_[!-~](?:[ -~]{0,126}[!-~])?)$/, 'payoutId'],
 ];
 
-/** The kind of a reference; null where it has none of the forms. */
+/** The kind of a reference; null if it has none of the forms. */
 export function referenceKind(reference: string): ReferenceKind | null {
   return REFERENCES.find(([form]) => form.test(reference))?.[1] ?? null;
 }
@@ -35,14 +35,14 @@ export function normalizeReference(reference: string): string {
 }
 
 /**
- * The `payoutId` of a new payout. One with a key is derived from it, for a tenant has one payout for a key; one without
- * is random.
+ * The `payoutId` of a new payout. With a key it is derived from it, because a tenant has one payout for each
+ * key; without one it is random.
  */
 export function payoutReference(idempotencyKey: string | null | undefined): string {
   return idempotencyKey == null ? `saq_${randomBytes(16).toString('hex')}` : `saq_idem_${idempotencyKey}`;
 }
 
-/** New names for a payout, which takes those that it needs. */
+/** New names for a payout; some may stay unused. */
 export interface PayoutNames {
   withdrawalId: string;
   turboCode: string;
@@ -84,7 +84,10 @@ export const anyPayoutReference = z
     'must be 1 to 200 printable ASCII characters, without a space at an end',
   );
 
-/** Asserts that names have a form that this service issues. @throws ValidationError, with `path` before the field */
+/**
+ * Asserts that names have a form that this service issues. @throws ValidationError, with `path` before the
+ * field
+ */
 export function assertOwnNames({ subaccountId, reference }: NamesOfPayout, path = ''): void {
   if (subaccountId != null && !SUBACCOUNT_ID.test(subaccountId))
     throw new ValidationError([

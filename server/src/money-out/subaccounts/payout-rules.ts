@@ -31,11 +31,11 @@ export interface SubaccountPayoutChange {
   /** A movement of money that does not change the subaccount. */
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: SubaccountPayoutTask; at: Date }[];
-  /** The event for subscribers; null where nothing has changed for them. */
+  /** The event for subscribers; null if nothing has changed for them. */
   readonly event: SubaccountPayoutStatus | 'reversed' | null;
 }
 
-/** The pause before the bank is asked again about a payout whose outcome is not known. */
+/** The pause before the bank is asked again about a payout with an unknown outcome. */
 export const SEND_RETRY_MS = 10_000;
 /** The time from a payout's failure to its reversal. */
 export const REVERSES_AFTER_MS = 2_000;
@@ -44,7 +44,7 @@ export const REVERSES_AFTER_MS = 2_000;
 export interface PayoutTerms {
   subaccountMarkupCents: Cents;
   payoutFeesCents: { pix: Cents };
-  /** The most that a payout by PIX may be; null for no ceiling. */
+  /** The largest payout by PIX; null for no ceiling. */
   pixMaxCents: Cents | null;
 }
 
@@ -57,7 +57,7 @@ export function assertPayoutsAvailable(environment: Environment): void {
 /**
  * Decides a request for a payout.
  * @throws ValidationError where nothing would be left after the fees, or above the account's ceiling;
- *   InsufficientFundsError
+ * InsufficientFundsError
  */
 export function decideRequest(
   {
@@ -147,14 +147,14 @@ export type TransferOutcome =
   | { status: 'refused'; reason: string }
   | { status: 'denied'; reason: string }
   | { status: 'completed'; receipt: Receipt }
-  /** Completed, and sent back since. */
+  /** The transfer was completed, and has been returned since. */
   | { status: 'returned'; receipt: Receipt };
 
 type Receipt = Pick<StoredSubaccountPayout, 'endToEndId' | 'recipientName' | 'recipientBankName'>;
 
 /**
- * Decides the step of a payout that follows from the bank's answer; null where the payout has ended already. The first
- * answer other than a refusal assembles the payout: it gets its withdrawal id, code and net amount.
+ * Decides the step of a payout that follows from the bank's answer; null if the payout has ended already. The
+ * first answer that is no refusal assembles the payout: it gets its withdrawal id, code and net amount.
  */
 export function decideOutcome(
   record: PayoutRecord,
@@ -177,12 +177,12 @@ export function decideOutcome(
     return complete(record, assembled, { ...outcome.receipt, balances, now });
   if (outcome.status === 'returned') {
     const completed = complete(record, assembled, { ...outcome.receipt, balances, now });
-    // It came back before it was known to have arrived: the next look reverses it.
+    // The payout was returned before it was known to have arrived: the next lookup reverses it.
     return { ...completed, due: [{ kind: 'subaccount_payout.send', at: now }] };
   }
 
   const { until } = outcome;
-  // An instant that has passed without a decision counts as none.
+  // An instant that has passed without a decision is ignored.
   const at = until && until > now ? until : new Date(now.getTime() + SEND_RETRY_MS);
   return {
     previous,
@@ -194,7 +194,10 @@ export function decideOutcome(
   };
 }
 
-/** Decides the reversal of a failed payout, which returns the debited amount; null where there is none to be made. */
+/**
+ * Decides the reversal of a failed payout, which returns the debited amount; null if there is nothing to
+ * reverse.
+ */
 export function decideReverse(
   record: PayoutRecord,
   subaccount: StoredSubaccount,
@@ -222,8 +225,9 @@ export function decideReverse(
 }
 
 /**
- * Decides the reversal of a completed payout that has come back; null where there is none to be made. The subaccount gets the
- * whole amount, the platform its fee no more, and the integrator gives its markup back, which it may have to owe.
+ * Decides the reversal of a completed payout that was returned; null if there is nothing to reverse. The
+ * subaccount gets the whole amount, the platform loses its fee, and the integrator returns its markup, for
+ * which it may incur a debt.
  */
 export function decideReturn(
   record: PayoutRecord,

@@ -155,7 +155,9 @@ export async function countFilteredPayouts(
   ]);
 }
 
-/** Adds up the payouts of all subaccounts. No list has an index of them all, and none is needed for whole hours. */
+/**
+ * Adds up the payouts of all subaccounts. No list has an index of them all; totals by whole hours need none.
+ */
 export function totalsOfPayouts(
   sql: Sql,
   tenant: Tenant,
@@ -170,7 +172,7 @@ const COLUMNS = {
   ...{ status: 'status', createdAt: 'created_at', completedAt: 'completed_at', reversedAt: 'reversed_at' },
   ...{ externalId: 'external_id', amountCents: 'amount_cents' },
   ...{ payoutId: 'payout_id', withdrawalId: 'withdrawal_id', endToEndId: 'end_to_end_id' },
-  // What a code is called depends on when it was given; both are names.
+  // A code has one of two columns, which depends on when it was given; both are names.
   ...{ code: 'turbo_code', formerCode: 'sub_code' },
 };
 

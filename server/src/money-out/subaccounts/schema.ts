@@ -53,7 +53,7 @@ declare module '../../api/graphql/loaders.ts' {
   interface Loaders extends LoadersOf<typeof loads> {}
 }
 
-/** The forms of a reference, in a description. */
+/** The forms of a reference, for a description. */
 export const REFERENCE_FORMS =
   'its withdrawalId, its TURBO- code, saq_idem_<idempotencyKey>, the saq_ refId of the statement, or its SUB- code';
 

@@ -29,17 +29,22 @@ import {
 } from './payout-rules.ts';
 import { selectByReference, selectPayouts } from './payout-store.ts';
 
-/** The fees of accounts, which payouts of subaccounts read; the slice of accounts provides the collection. */
+/**
+ * The settings of accounts that payouts of subaccounts read; the slice of accounts provides the collection.
+ */
 export type AccountCollection = Collection<PayoutTerms & { id: string }>;
 
 const REQUEST = 'requestSubaccountPayout';
-/** The time for which a request waits for the bank's first answer; after that the task `send` records it. */
+/**
+ * The time for which a request waits for the bank's first answer; after it the task `send` records the
+ * answer.
+ */
 const ANSWER_WITHIN_MS = 3_000;
 
 /**
- * Sends payouts of subaccounts. The bank is called between two commits, never inside one: the first debits the
- * subaccount and schedules a task, so that no crash loses the payout; the second records the bank's answer. The bank
- * makes one transfer of a payout that is sent twice.
+ * Sends payouts of subaccounts. The bank is called between two commits, never inside one: the first debits
+ * the subaccount and schedules a task, so that no crash loses the payout; the second records the bank's
+ * answer. The bank makes only one transfer if a payout is sent twice.
  */
 export function createSubaccountSending({
   database,
@@ -60,7 +65,7 @@ export function createSubaccountSending({
   /** The calls of the bank under way, by payout id: requests for one payout share a call. */
   const calls = new Map<string, Promise<PayoutRecord>>();
 
-  /** Locks a payout, and takes the step that follows from its state, if there is one. */
+  /** Locks a payout, and takes the next step of its state, if there is one. */
   function advance(
     tenant: Tenant,
     id: string,
@@ -81,7 +86,10 @@ export function createSubaccountSending({
     });
   }
 
-  /** Records an answer of the bank. One that says at first that the payout has come back is two steps: it had arrived before. */
+  /**
+   * Records an answer of the bank. If the first answer says that the payout was returned, two steps are
+   * recorded: it had arrived before.
+   */
   async function recordOutcome(tenant: Tenant, id: string, outcome: TransferStatus): Promise<PayoutRecord> {
     const before = await step(tenant, id, outcome);
     const comesBack =
@@ -118,7 +126,10 @@ export function createSubaccountSending({
     });
   }
 
-  /** Sends a payout and records the bank's first answer; the payout stays as it was where none comes in time. */
+  /**
+   * Sends a payout and records the bank's first answer; the payout stays as it was if no answer comes in
+   * time.
+   */
   function sendNow(tenant: Tenant, record: PayoutRecord): Promise<PayoutRecord> {
     const { id } = record.payout;
     const underWay = calls.get(id);
@@ -126,7 +137,7 @@ export function createSubaccountSending({
     const call = (async () => {
       const outcome = await withinTimeout(send(tenant, record));
       if (!outcome) return record;
-      // The debit stands without the record of the outcome, and the task finishes the payout.
+      // The debit stands even if the outcome is not recorded, and the task finishes the payout.
       return recordOutcome(tenant, id, outcome).catch((fault: unknown) => {
         onFault(fault);
         return record;
@@ -137,7 +148,7 @@ export function createSubaccountSending({
   }
 
   /**
-   * Waits for the bank's answer; null where it fails or is late. The transfer may have been made all the same, so the
+   * Waits for the bank's answer; null if it fails or is late. The transfer may still have been made, so the
    * payout has not failed.
    */
   async function withinTimeout<Value>(answer: Promise<Value>): Promise<Value | null> {

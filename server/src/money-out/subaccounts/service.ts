@@ -56,7 +56,7 @@ import { decideCreate, decideTransfer } from './transfers.ts';
 
 const TRANSFER = 'transferToSubaccount';
 
-/** Subaccounts on Postgres, and every lookup: each change is a command to the committer, each read one statement. */
+/** Subaccounts on Postgres: each change is a command to the committer, each read one statement. */
 export function createSubaccountService({
   database,
   committer,
@@ -228,7 +228,7 @@ interface Filter {
   status?: readonly SubaccountPayoutStatus[] | undefined;
 }
 
-/** Batches reads: those with one filter that are requested in one turn of the event loop are one statement. */
+/** Batches reads: those with the same filter in one turn of the event loop become one statement. */
 function batchReads<List, Value>(read: (lists: List[], filter: Filter) => Promise<Value[]>) {
   const byFilter = new DataLoader<{ list: List; filter: Filter }, Value>(
     async (requests) => {
@@ -252,7 +252,7 @@ function batchReads<List, Value>(read: (lists: List[], filter: Filter) => Promis
   return (list: List, filter: Filter = {}) => byFilter.load({ list, filter });
 }
 
-/** Reads a range of a list. One more item than requested is read, which shows whether there are others. */
+/** Reads a range of a list, plus one more item, which shows whether there are others. */
 async function toRange<Item>(
   range: ListRange,
   list: (page: ListRange) => Promise<PlacedItem<Item>[]>,

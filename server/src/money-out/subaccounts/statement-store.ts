@@ -108,7 +108,10 @@ export function countEntriesOfEach(sql: Sql, pages: readonly SubaccountList[]): 
   return countEachList(sql, pages, { list: 'statement_entry' });
 }
 
-/** The start of all statements: a list with a filter is in the order of its instants, by which each kind has an index. */
+/**
+ * The start of all statements: a list with a filter is in the order of its instants, and each kind has an
+ * index by them.
+ */
 const START = new Date(0);
 
 function conditionsOf({ kind, createdAfter, createdBefore, reference, amountCents }: StatementFilter) {

@@ -8,7 +8,10 @@ import type { Tables } from '../../state/db/tables.ts';
 import type { StoredSubaccount } from './model.ts';
 import { subaccountIdText } from './names.ts';
 
-/** Whether a text can be a subaccount's id. Others are not queried: no row has them, and Postgres fails at U+0000. */
+/**
+ * Whether a text can be a subaccount's id. Other texts are not queried: no row has them, and Postgres fails
+ * for U+0000.
+ */
 export const isId = (text: string) => subaccountIdText.safeParse(text).success;
 
 /** A part of a list, newest first: `limit` rows after the first `offset`. */
@@ -106,7 +109,10 @@ export interface SubaccountList {
   subaccountId: string;
 }
 
-/** A part of a subaccount's list, which `end` of all lists that are read together ends or begins. */
+/**
+ * A part of a subaccount's list. `end`: where the part lies, at the beginning or the end; it is the same for
+ * all lists that are read together.
+ */
 export interface SubaccountListPage extends SubaccountList, Omit<ListRange, 'end'> {}
 
 interface RequestedList {
@@ -119,7 +125,10 @@ interface RequestedList {
   size: number;
 }
 
-/** A table `wanted` of the requested lists, numbered by `nth`. A list whose subaccount id has not the form of one is left out. */
+/**
+ * A table `wanted` of the requested lists, numbered by `nth`. A list whose subaccount id has no valid form is
+ * left out.
+ */
 export function requestedLists(pages: readonly (SubaccountList & Partial<SubaccountListPage>)[]) {
   const rows = pages.map(
     (

@@ -100,7 +100,7 @@ export const StatementFilterInput = builder.inputType('StatementFilter', {
   }),
 });
 
-/** Reads the filter as the port has it; undefined where it has no members. @throws ValidationError naming the argument */
+/** Reads the filter as the port has it; undefined if it has no members. @throws ValidationError naming the argument */
 export function statementFilterOf(
   given: typeof StatementFilterInput.$inferInput | null | undefined,
 ): StatementFilter | undefined {

@@ -18,7 +18,7 @@ export interface SubaccountMove {
 
 /**
  * Decides the creation of a subaccount.
- * @throws ValidationError where the externalId leads to a subaccount of another name
+ * @throws ValidationError where the externalId belongs to a subaccount with another name
  */
 export function decideCreate(
   input: CreateSubaccountInput,
@@ -49,7 +49,7 @@ export function decideTransfer(
   };
 }
 
-/** A subaccount after one more entry, and the entry. */
+/** A subaccount after another entry, and the entry. */
 export function withEntry(
   subaccount: StoredSubaccount,
   {

@@ -14,9 +14,9 @@ function progressOf({ status, reversed, inDoubt, neverMade }: UpstreamPayout): n
 }
 
 /**
- * Merges a payout as the service showed it into what is known; null where nothing is new. Answers and events come in
- * any order, twice and late: the status goes forward, and what was once known stays known. An end can be corrected by
- * the service alone, in an answer that is newer than what is known.
+ * Merges a payout as the service showed it into the known state; null if nothing is new. Answers and events
+ * arrive in any order, twice and late: the status goes forward, and known members stay known. Only the
+ * service itself corrects an end, in an answer that is newer than the known state.
  */
 export function mergeUpstreamPayout(
   known: SubaccountPayout | null,
@@ -29,10 +29,10 @@ export function mergeUpstreamPayout(
   if (!known) return { id: newId, version: 1, ...upstream, ...(claimedAt && { claimedAt }) };
   const isConfirmation = hasSameState(known, upstream);
   const isReplacement = !isConfirmation && prevails(known, upstream, source);
-  // A state that is no older, and does not prevail, contradicts a known end. An older one may still add members below.
+  // A newer state that does not prevail contradicts a known end. An older one may still add members below.
   if (!isConfirmation && !isReplacement && progressOf(upstream) >= progressOf(known)) return null;
-  // A payout that was made after all loses what this server had concluded. Where another system has used its key, the
-  // amount is the service's too.
+  // A payout that was made after all loses this server's own conclusion. If another system has used its key,
+  // the amount is the service's too.
   const cleared = known.neverMade ? { failureReason: null, reversedAt: null } : {};
   const isRequest = known.inDoubt || known.neverMade;
   const isOfOtherRequest = isRequest && isReplacement && known.amountCents !== upstream.amountCents;
@@ -103,10 +103,10 @@ function prevails(
   return !knownAt || at > knownAt;
 }
 
-/** Removes the fields that have no place beside the status (2.2), whatever the source says. */
+/** Removes the members that the status excludes (2.2), whatever the source says. */
 function normalize<Payout extends UpstreamPayout>(payout: Payout): Payout {
   const failed = payout.status === 'failed';
-  // A completed payout is reversed where it has come back.
+  // A completed payout is reversed if it was returned.
   const reversed = (failed || payout.status === 'completed') && payout.reversed;
   return {
     ...payout,

@@ -57,7 +57,7 @@ export const transferWire = z
   .object({ subaccountId: z.string(), ...statementEntryWire.shape })
   .meta({ id: 'SubaccountTransfer' });
 
-/** A payout as the document's 2.2 shows it, in its order, and the merchant's own number where one was given. */
+/** A payout as the document's 2.2 shows it, in its order, with the merchant's own number if one was given. */
 export const subaccountPayoutWire = z
   .object({
     payoutId: z.string().nullable().meta({ description: 'The refId of its payout entry in the statement' }),
@@ -166,7 +166,7 @@ export function subaccountPayoutWebhook({
 }
 
 // ── The answers of another service ──────────────────────────────────────────────────────────────
-// A field that the document shows is read by its name. Any other may have another name, or be missing.
+// A member that the document shows is read by its name. Any other may have another name, or be missing.
 
 const STATUSES: ReadonlySet<unknown> = new Set(SUBACCOUNT_PAYOUT_STATUSES);
 
@@ -175,7 +175,7 @@ function statusOf(value: unknown): UpstreamPayout['status'] {
   return STATUSES.has(word) ? (word as SubaccountPayoutStatus) : 'unknown';
 }
 
-/** Reads a payout as the document's 2.2 shows it; a nullable field may be missing too. Null where it is no payout. */
+/** Reads a payout as the document's 2.2 shows it; a nullable field may be missing too. Null if it is no payout. */
 export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
   const json = readRecord(body);
   const subaccountId = anySubaccountId.safeParse(json?.subaccountId).data;
@@ -210,8 +210,8 @@ export function readSubaccountPayout(body: unknown): UpstreamPayout | null {
 }
 
 /**
- * Reads the names in the answer to a payout request, by which the payout can be looked up; each may be missing yet. Null
- * where it is no such answer.
+ * Reads the names in the answer to a payout request, by which the payout can be looked up; some may still be
+ * missing. Null if it is no such answer.
  */
 export function readRequestedPayout(
   body: unknown,
@@ -224,7 +224,10 @@ export function readRequestedPayout(
   return { withdrawalId: readId(withdrawal?.id), code, amountCents };
 }
 
-/** Reads a payout's event: the whole payout where the event has it, else its code, and its subaccount if it is named. */
+/**
+ * Reads a payout's event: the whole payout if the event contains it, else its code, and its subaccount if it
+ * is named.
+ */
 export function readSubaccountPayoutEvent(
   payload: unknown,
 ): { payout: UpstreamPayout } | { code: string; subaccountId: string | null } | null {
@@ -236,7 +239,7 @@ export function readSubaccountPayoutEvent(
   return code === null ? null : { code, subaccountId: findMember(json, isSubaccountId) };
 }
 
-/** Reads a subaccount, as itself or in an envelope; null where no `sacc_…` id is found. */
+/** Reads a subaccount, as itself or in an envelope; null if no `sacc_…` id is found. */
 export function readSubaccount(body: unknown): Subaccount | null {
   for (const json of readRecords(body)) {
     const id = findMember(json, isSubaccountId);
@@ -255,29 +258,32 @@ export function readSubaccount(body: unknown): Subaccount | null {
 const KINDS: readonly [RegExp, StatementEntry['kind']][] = [
   [/fee|taxa|tarifa/i, 'unknown'],
   [/split.*(revers|estorn)|(revers|estorn).*split/i, 'split_reversal'],
-  // Money that left the subaccount, though its amount may have no sign.
+  // Words for money that left the subaccount, even if its amount has no sign.
   [/split.*(out\b|sa[ií]da|enviad|sent|devol|return)/i, 'unknown'],
   [/split/i, 'split_in'],
   [/revers|estorn|(payout|saque).*(devol|return)|(devol|return).*(payout|saque)/i, 'payout_reversal'],
   [/payout|saque/i, 'payout'],
-  // The same for a transfer.
+  // Words for a transfer out of the subaccount.
   [/out\b|_out|sa[ií]da|enviad|devol/i, 'unknown'],
   [/transfer|repasse/i, 'transfer_in'],
 ];
 
-/** The kind that the word of an entry says, `unknown` for a fee or what went elsewhere; null where it says nothing. */
+/**
+ * The kind that an entry's word expresses; `unknown` for a fee or for money that went elsewhere. Null if the
+ * word expresses none.
+ */
 function kindSaidBy(json: JsonRecord): StatementEntry['kind'] | null {
   const word = readText(json.kind) ?? readText(json.type) ?? '';
   return KINDS.find(([form]) => form.test(word))?.[1] ?? null;
 }
 
-/** Whether an entry may be one of a transfer to the subaccount, as far as its word says. */
+/** Whether an entry may belong to a transfer to the subaccount, as far as its word shows. */
 export function mayBeTransfer(body: unknown): boolean {
   const kind = kindSaidBy(readRecord(body) ?? {});
   return kind === null || kind === 'transfer_in';
 }
 
-/** Reads an entry of a statement, where the document shows `refId` alone; null where it cannot be read. */
+/** Reads an entry of a statement; the document shows only its `refId`; null if it cannot be read. */
 export function readStatementEntry(subaccountId: string, body: unknown): StatementEntry | null {
   const json = readRecord(body);
   if (!json) return null;
@@ -304,7 +310,7 @@ function isDebit(kind: StatementEntryKind): boolean {
   return kind === 'payout' || kind === 'split_reversal';
 }
 
-/** Reads the `refId` of a transfer's entry, by its name or by our own form; null where there is none. */
+/** Reads the `refId` of a transfer's entry, by its name or by our own form; null if there is none. */
 export function readTransferReference(body: unknown): string | null {
   for (const json of readRecords(body)) {
     const refId = readId(json.refId) ?? readId(findMember(json, (text) => text.startsWith('rep_')));

@@ -4,8 +4,8 @@ import { isWallet, type Wallet } from './model.ts';
 declare module '../../state/events/event.ts' {
   interface EventTypes {
     /**
-     * The balances after postings, in one event for all that were posted at once. In front of another service, the wallet as
-     * that service shows it now.
+     * The balances after postings, in one event for all postings of a commit. In front of another service:
+     * the wallet as that service shows it.
      */
     wallet: {
       kind: 'wallet.changed';

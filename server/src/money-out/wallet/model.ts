@@ -15,19 +15,19 @@ export interface OwnWallet {
   /** The gross balance, with the subaccounts' share. */
   balanceCents: Cents;
   disputeBlockedCents: Cents;
-  /** The most that a payout may take: balance − disputeBlocked − subaccounts, never below 0. */
+  /** The most that a payout may take: balance − disputeBlocked − subaccounts, but not below 0. */
   withdrawableCents: Cents;
   pendingReleaseCents: Cents;
-  /** The debt of the merchant: refunds of money that it had withdrawn. What comes in covers it first. */
+  /** The debt of the merchant: refunds of money that it had withdrawn. Incoming money pays it first. */
   receivableCents: Cents;
-  /** The subaccounts' sum; null where it could not be computed, and then withdrawable does not subtract it. */
+  /** The subaccounts' sum. Null if it could not be computed; then withdrawable does not subtract it. */
   subaccountsBalanceCents: Cents | null;
-  /** The most that a transfer to a subaccount may take: withdrawable, or null where `subaccountsBalanceCents` is. */
+  /** The most that a transfer to a subaccount may take: withdrawable, or null if `subaccountsBalanceCents` is. */
   assignableCents: Cents | null;
   cryptoBalanceLitoshi: number;
 }
 
-/** A wallet as a service shows it: null for a figure that its response does not contain, or that cannot be read. */
+/** A wallet as a service shows it: a figure is null if the response lacks it, or it cannot be read. */
 export type Wallet = Pick<OwnWallet, 'environment'> & {
   [Figure in Exclude<keyof OwnWallet, 'environment'>]: OwnWallet[Figure] | null;
 };
@@ -39,23 +39,23 @@ export function isWallet(snapshot: Wallet | Partial<Balances>): snapshot is Wall
 
 export interface WalletService<W extends Wallet = Wallet> {
   read(tenant: Tenant): Promise<W>;
-  /** Reads the wallet with the version of the tenant's log at which it holds. */
+  /** Reads the wallet with the version of the tenant's log for which it holds. */
   readWithVersion(tenant: Tenant): Promise<{ version: number; wallet: W }>;
 }
 
 /**
- * Changes to a wallet that no client can make: the simulator makes them. They are for live tenants alone, since the balance of
- * the sandbox is made of its test payments. Each is made once under its `name` (1 to 128 of the characters of an idempotency
- * key).
+ * Changes to a wallet that the simulator makes, not clients. They apply to live tenants alone, because the
+ * balance of the sandbox consists of its test payments. Each is made once under its `name` (1 to 128 of the
+ * characters of an idempotency key).
  */
 export interface WalletControls {
   /**
-   * Credits money that came in: it covers the merchant's debt first, the rest is its balance. Returns the credit's
-   * id.
+   * Credits incoming money: it pays the merchant's debt first, the rest is added to the balance. Returns the
+   * credit's id.
    * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
    */
   credit(tenant: Tenant, amountCents: Cents, options?: { name?: string }): Promise<string>;
-  /** Credits LTC that came in, in litoshi. @throws as `credit` */
+  /** Credits incoming LTC, in litoshi. @throws as `credit` */
   creditLtc(tenant: Tenant, amountLitoshi: number, options?: { name?: string }): Promise<string>;
 }
 
@@ -76,7 +76,7 @@ export function walletOf(
     disputeBlockedCents,
     withdrawableCents,
     pendingReleaseCents: balances.merchant_pending,
-    // Not −0.
+    // `0 -` avoids −0.
     receivableCents: 0 - balances.merchant_receivable,
     subaccountsBalanceCents,
     assignableCents: subaccountsBalanceCents === null ? null : withdrawableCents,
@@ -101,8 +101,8 @@ export const LARGEST_CENTS = 10_000_000_000;
 const LARGEST_LITOSHI = 1_000_000 * LITOSHI_PER_LTC;
 
 /**
- * Refuses an amount that the account cannot count: half of what a balance can hold is reserved for money that arrives
- * in other ways.
+ * Refuses an amount that the account cannot count: half of the largest possible balance is reserved for money
+ * that arrives in other ways.
  * @throws ValidationError, UnavailableError
  */
 export function assertCountable(
@@ -116,7 +116,7 @@ export function assertCountable(
     throw new UnavailableError('LIMIT_REACHED', 'The account holds as much as it can count');
 }
 
-/** Credits an amount, which covers the merchant's debt first. */
+/** Credits an amount, which pays the merchant's debt first. */
 export function decideCredit(
   amountCents: Cents,
   { id, balances }: { id: string; balances: Balances },

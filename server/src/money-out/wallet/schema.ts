@@ -105,7 +105,8 @@ const updates = defineUpdates<'wallet', Wallet>({
   isDatedByReading: true,
   fields: (t) => ({ wallet: t.field({ type: WalletRef, resolve: ({ item }) => item }) }),
   authorize: (context) => assertMay(callerOf(context), 'wallet.read'),
-  // As another service showed it, or computed from the ledger's balances. One of them is the sum of the subaccounts.
+  // The snapshot is another service's wallet, or the ledger's balances, one of them the sum of the
+  // subaccounts.
   itemOf: ({ snapshot }, context) =>
     isWallet(snapshot)
       ? snapshot

@@ -20,7 +20,9 @@ export function createWalletService({
   onFault,
 }: {
   database: Database;
-  /** Receives the error of a subaccounts' sum that could not be computed; the wallet was shown without it. */
+  /**
+   * Called with the error if the subaccounts' sum could not be computed; the wallet is then shown without it.
+   */
   onFault: (fault: unknown) => void;
 }): WalletService<OwnWallet> {
   const shared = createCoalescedReads<{ version: number; wallet: OwnWallet }>();

@@ -57,7 +57,7 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
 /**
  * Reads a service's wallet by the names of the document, or by the names here where it has none. A figure that is missing or
  * unreadable is null; only the document's own formula derives one. It has no floor: a merchant in debt has figures below 0.
- * Returns null where the JSON is no wallet.
+ * Returns null if the JSON is no wallet.
  */
 export function readWallet(json: unknown, environment: Environment): Wallet | null {
   const record = readRecord(json);

@@ -55,7 +55,7 @@ export interface Config {
   demo: boolean;
   /** Whether webhooks may go to private addresses, and without TLS. */
   webhookPrivateAddresses: boolean;
-  /** Null where no traces are written. */
+  /** Null if no traces are written. */
   traces: TracesConfig | null;
   /** The time to serve on after a SIGTERM while reporting that the server is not ready; 0 to stop at once. */
   drainMs: number;

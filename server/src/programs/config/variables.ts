@@ -162,7 +162,7 @@ const otlpProtocol = z
 interface Documentation {
   group: 'Address and data' | 'Clients' | 'Remote mode' | 'Logs and traces';
   meaning: string;
-  /** The behaviour where the variable is not set, if the schema has no default for it. */
+  /** The behavior where the variable is not set, if the schema has no default for it. */
   unset?: string;
 }
 
@@ -330,7 +330,7 @@ interface DocumentedVariable {
   group: string;
   meaning: string;
   format: string;
-  /** Empty where the variable has no default. */
+  /** Empty if the variable has no default. */
   unset: string;
 }
 

@@ -69,7 +69,7 @@ export function createDashboardRoutes({
 }: {
   tenant: Tenant;
   access: AccessService;
-  /** Null where money would be real: then the dashboard only reads. */
+  /** Null if money would be real: then the dashboard only reads. */
   operations: DashboardOperations | null;
   clock: Clock;
   publicUrl: string;

@@ -49,7 +49,7 @@ export function createDemoRoutes({
   checkoutTokens: CheckoutTokenService;
   /** The methods that the shop sells with, as far as its account takes them. */
   methods: readonly CheckoutMethod[];
-  /** Null where money would be real: then the dashboard only reads. */
+  /** Null if money would be real: then the dashboard only reads. */
   operations: DashboardOperations | null;
   clock: Clock;
   publicUrl: string;

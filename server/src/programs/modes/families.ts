@@ -28,7 +28,7 @@ export const DISPUTE_SOURCES: DisputeSources = {
   card_payment: disputableCardPayments,
   payment: {
     ...disputablePayments,
-    // The PIX that authorises a subscription has its txid, and pays the first cycle's payment.
+    // The PIX that authorizes a subscription has its txid, and pays the first cycle's payment.
     idsOfTxid: (txid) => [...disputablePayments.idsOfTxid(txid), cyclePaymentId(`psa_sub_${txid}`, 1)],
   },
   charge: disputableCharges,

@@ -23,7 +23,7 @@ import { FEATURES, READ_ENDPOINTS, type ReadEndpoint, WRITE_ENDPOINTS } from './
 /** The wait for a slot: a payout may take the last ones of the minute. */
 const WAIT_MS = 2_000;
 
-/** Creates the check of the service behind a facade; `upstreamConfig` is null where there is none. */
+/** Creates the check of the service behind a facade; `upstreamConfig` is null if there is none. */
 export function createUpstreamCheck({
   database,
   clock,

@@ -8,9 +8,9 @@ export interface Backlog {
   readonly due: number;
   readonly underWay: number;
   readonly later: number;
-  /** The instant at which the oldest due task fell due; null where none is due. */
+  /** The instant at which the oldest due task fell due; null if none is due. */
   readonly oldestDueAt: Date | null;
-  /** The instant at which the next task of those for later falls due; null where there is none. */
+  /** The instant at which the next task of those for later falls due; null if there is none. */
   readonly nextDueAt: Date | null;
 }
 

@@ -25,7 +25,7 @@ export interface CommittedGroup {
  */
 export interface Metrics {
   readonly registry: Registry;
-  /** Counts an answer. `route` is null where no route matched, `status` where the client left before its end. */
+  /** Counts an answer. `route` is null if no route matched, `status` where the client left before its end. */
   onAnswer(route: string | null, status: number | null, ms: number | null): void;
   /** Counts a root field when it has its result; `error` is its refusal, or null. */
   onRootField(kind: OperationKind, field: string, error: unknown, ms: number): void;
@@ -55,7 +55,7 @@ export interface Metrics {
   onDispute(change: string): void;
   /** Counts the answer of the network to a request for an LTC address. */
   onLtcAddress(outcome: 'ready' | 'pending'): void;
-  /** Counts an output of LTC that was confirmed: credited, or unmatched; and one that a reorganisation has taken back. */
+  /** Counts an output of LTC that was confirmed: credited, or unmatched; and one that a reorganization has taken back. */
   onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
   /** Counts content of a product: `delivered`, or `out_of_stock` where a payment waits for a code. */
   onContent(outcome: 'delivered' | 'out_of_stock'): void;

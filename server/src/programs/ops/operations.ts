@@ -85,7 +85,7 @@ function operation<Schema extends z.ZodType>(
   };
 }
 
-/** Finds an operation by its name; null where there is none. */
+/** Finds an operation by its name; null if there is none. */
 export function findOperation(name: unknown): Operation | null {
   return typeof name === 'string' && Object.hasOwn(OPERATIONS, name)
     ? OPERATIONS[name as OperationName]

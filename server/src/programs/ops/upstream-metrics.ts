@@ -8,7 +8,7 @@ const CORRECTED = MIRRORED_RESOURCES.filter((resource) => resource !== 'wallet')
 /** Callbacks of the upstream client and its reads. */
 export interface UpstreamMetrics {
   readonly registry: Registry;
-  /** Counts a request by its outcome; `seconds` is null where nothing was sent. */
+  /** Counts a request by its outcome; `seconds` is null if nothing was sent. */
   onOutcome(priority: UpstreamPriority, outcome: string, seconds: number | null, endpoint: string): void;
   /** Records the seconds that a request waited for a slot of the budget. */
   onTurn(priority: UpstreamPriority, seconds: number): void;

@@ -362,7 +362,7 @@ function toSubscriptionLine(subscription: StoredSubscription): SubscriptionLine 
   };
 }
 
-/** Describes an unfinished transfer; null where it has ended. */
+/** Describes an unfinished transfer; null if it has ended. */
 function toTransferInFlight({ state, ...transfer }: BookedTransfer): TransferInFlight | null {
   if (state.status !== 'in_verification' && state.status !== 'queued' && state.status !== 'sent') return null;
   return { ...toLine(transfer), status: state.status, until: state.until };

@@ -31,7 +31,7 @@ export interface TransferInFlight {
   amountCents: Cents;
   status: 'in_verification' | 'queued' | 'sent';
   receivedAt: Date;
-  /** The instant at which it ends, or is released, by itself; null where it is unknown. */
+  /** The instant at which it ends, or is released, by itself; null if it is unknown. */
   until: Date | null;
 }
 
@@ -49,7 +49,7 @@ export interface DisputeLine {
   id: string;
   amountCents: Cents;
   status: DisputeStatus;
-  /** The id of the disputed payment; null where no service reports it. */
+  /** The id of the disputed payment; null if no service reports it. */
   resourceId: string | null;
   /** The number of submissions of evidence. */
   evidence: number;
@@ -71,7 +71,7 @@ export interface PixPaymentLine {
   description: string | null;
   /** The name of the payer, or its e-mail. */
   payer: string | null;
-  /** PIX Copia e Cola. Null where there is no code: not yet, or never. */
+  /** PIX Copia e Cola. Null if there is no code: not yet, or never. */
   copyPaste: string | null;
   createdAt: Date;
   expiresAt: Date;
@@ -89,7 +89,7 @@ export interface LtcPaymentLine {
   status: PaymentStatus;
   amountCents: Cents;
   description: string | null;
-  /** Null where the network has not given it. */
+  /** Null if the network has not given it. */
   address: string | null;
   litoshi: number;
   receivedLitoshi: number;
@@ -120,16 +120,16 @@ export interface SubscriptionLine {
   description: string | null;
   /** The name of the payer, or its e-mail. */
   payer: string | null;
-  /** Whether the bank has a code that the payer can authorise. */
+  /** Whether the bank has a code that the payer can authorize. */
   isAuthorisable: boolean;
   createdAt: Date;
   expiresAt: Date;
   nextDueAt: Date | null;
-  /** The newest cycle; null before the authorisation. */
+  /** The newest cycle; null before the authorization. */
   cycle: { number: number; status: CycleStatus; attempts: number; nextAttemptAt: Date | null } | null;
 }
 
-/** The steps of a payer: of the authorisation, of the subscription, and of the attempt that is next. */
+/** The steps of a payer: of the authorization, of the subscription, and of the attempt that is next. */
 export const SUBSCRIPTION_STEPS = ['authorise', 'reject', 'cancel', 'debit', 'fail'] as const;
 export type SubscriptionStep = (typeof SUBSCRIPTION_STEPS)[number];
 
@@ -140,7 +140,7 @@ export interface PaidPix {
   endToEndId: string;
   amountCents: Cents;
   at: Date;
-  /** The cause for which the service sends the money back; null where it has accepted it. */
+  /** The cause for which the service sends the money back; null if it has accepted it. */
   cause: ReturnCause | 'unknown' | null;
 }
 
@@ -176,28 +176,28 @@ export interface Controls {
   /** Lists the newest transfers that can be sent back. */
   returnableTransfers(tenant: Tenant): Promise<ReturnableTransfer[]>;
   /**
-   * Sends a completed transfer by PIX back, as its receiver or the receiver's bank does. False where it has not arrived, or is back
+   * Sends a completed transfer by PIX back, as its receiver or the receiver's bank does. False if it has not arrived, or is back
    * already. @throws NotFoundError
    */
   returnTransfer(tenant: Tenant, id: string): Promise<boolean>;
-  /** Completes a transfer now. False where it has ended already. @throws NotFoundError */
+  /** Completes a transfer now. False if it has ended already. @throws NotFoundError */
   settleTransfer(tenant: Tenant, id: string): Promise<boolean>;
-  /** Denies a transfer now; the amount returns. False where it has ended already. @throws NotFoundError */
+  /** Denies a transfer now; the amount returns. False if it has ended already. @throws NotFoundError */
   denyTransfer(tenant: Tenant, id: string, reason: string): Promise<boolean>;
   /**
-   * Postpones the end of a transfer, as it would have ended, to `until`. False where it has ended, or ends then or later, already.
+   * Postpones the end of a transfer, as it would have ended, to `until`. False if it has ended, or ends then or later, already.
    * @throws NotFoundError
    */
   delayTransfer(tenant: Tenant, id: string, until: Date): Promise<boolean>;
   /** Lists paid card payments, newest first. */
   refundable(tenant: Tenant): Promise<RefundablePayment[]>;
-  /** Refunds a card payment. False where it is not paid, or refunded already. @throws NotFoundError */
+  /** Refunds a card payment. False if it is not paid, or refunded already. @throws NotFoundError */
   refund(tenant: Tenant, orderCode: string): Promise<boolean>;
   /** Lists disputes that are not decided, or lost and not forgiven, newest first. */
   disputes(tenant: Tenant): Promise<DisputeLine[]>;
   /**
    * Opens a dispute as the payer's bank does: of a payment by its id, or of none. `waits`: the claim waits for the end of a
-   * refund. Null where nothing of the payment can be claimed. @throws NotFoundError (the payment)
+   * refund. Null if nothing of the payment can be claimed. @throws NotFoundError (the payment)
    */
   openDispute(tenant: Tenant, claim: DisputeInput): Promise<DisputeLine | 'waits' | null>;
   /** @throws NotFoundError */
@@ -206,13 +206,13 @@ export interface Controls {
   credit(tenant: Tenant, credit: Credit): Promise<void>;
   /** Lists unpaid test payments of the sandbox, newest first. */
   testPayments(tenant: Tenant): Promise<PendingTestPayment[]>;
-  /** Marks a test payment as paid. False where it is paid already. @throws NotFoundError */
+  /** Marks a test payment as paid. False if it is paid already. @throws NotFoundError */
   settleTestPayment(tenant: Tenant, id: string): Promise<boolean>;
   /** Lists the newest PIX payments and charges. */
   pixPayments(tenant: Tenant): Promise<PixPaymentLine[]>;
   /**
    * Pays as the payer's bank does, also twice, another amount, or after the expiry: a payment or a charge of the tenant by its id, or
-   * any account's by its code. A PIX that is sent again under its end-to-end id has one effect. Null where the payment
+   * any account's by its code. A PIX that is sent again under its end-to-end id has one effect. Null if the payment
    * has no code.
    * @throws ValidationError (no code, another bank's, or an end-to-end id of another payment), NotFoundError
    */
@@ -220,7 +220,7 @@ export interface Controls {
   /** Lists the newest payments by LTC. */
   ltcPayments(tenant: Tenant): Promise<LtcPaymentLine[]>;
   /**
-   * Sends LTC to an address of any account, mines blocks over its outputs, or takes an output out of the chain. Null where
+   * Sends LTC to an address of any account, mines blocks over its outputs, or takes an output out of the chain. Null if
    * there is nothing to mine or to take. @throws NotFoundError, ValidationError (an output of another address)
    */
   changeLtc(address: string, change: LtcChangeInput): Promise<LtcAtAddress | null>;
@@ -232,7 +232,7 @@ export interface Controls {
   storeProducts(tenant: Tenant): Promise<number>;
   /** Lists the newest subscriptions. */
   subscriptions(tenant: Tenant): Promise<SubscriptionLine[]>;
-  /** Does a step of a subscription's payer. False where the step does not fit its status. @throws NotFoundError */
+  /** Does a step of a subscription's payer. False if the step does not fit its status. @throws NotFoundError */
   stepSubscription(tenant: Tenant, id: string, step: SubscriptionStep): Promise<boolean>;
 }
 

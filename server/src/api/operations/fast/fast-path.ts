@@ -40,7 +40,7 @@ const HEADERS_BYTES = 1_000;
  * Yoga loads `plugin`, through which the fast path observes Yoga's responses.
  */
 export interface FastPath {
-  /** Sends the response to a known request. Returns false where nothing was sent, and Yoga answers. @throws OutageError */
+  /** Sends the response to a known request. Returns false if nothing was sent, and Yoga answers. @throws OutageError */
   tryAnswer(request: IncomingMessage, response: ServerResponse, body: string): Promise<boolean>;
   /** The number of requests that the fast path has answered. */
   answers(): number;
@@ -88,7 +88,7 @@ export function createFastPath({
   /** Results with errors, which Yoga sends. */
   const resultsForYoga = new WeakMap<IncomingMessage, { result: ExecutionResult; context: Context }>();
 
-  /** Looks a request up before its caller is identified. Returns null where Yoga answers. */
+  /** Looks a request up before its caller is identified. Returns null if Yoga answers. */
   function matchRequest(body: string): PreparedOperation | KnownRequest | null {
     const prepared = bodies.get(body);
     if (prepared) return prepared;

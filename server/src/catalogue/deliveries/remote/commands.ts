@@ -128,7 +128,7 @@ function conclusive(answer: UpstreamAnswer): UpstreamAnswer {
   return answer;
 }
 
-/** The reason for which the answer is not of the request; null where it is. */
+/** The reason for which the answer is not of the request; null if it is. */
 function contradictionOfDelivery(delivery: Delivery, { productId, kind }: Wanted): string | null {
   if (delivery.productId !== productId) return 'another product, or none';
   return delivery.kind === kind ? null : 'another kind of content';

@@ -2,7 +2,7 @@ import type { PagePayment, Site } from '../../../api/checkout-page/layout.ts';
 import type { DeliveredContent } from '../../receiving/model.ts';
 import type { StoredCardPayment } from '../model.ts';
 
-/** The behaviour of each test card at the simulated acquirer, by its number, in the form of that acquirer's own list. */
+/** The behavior of each test card at the simulated acquirer, by its number, in the form of that acquirer's own list. */
 export type TestCards = Readonly<
   Record<
     string,

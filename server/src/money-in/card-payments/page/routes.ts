@@ -26,7 +26,7 @@ type Opened = Order & { brand: Brand | null };
  * The hosted checkout page. It works without a script; the script adds comfort alone.
  *
  * @param options.publicUrl the address of this server in the payer's browser; a path in it precedes every link
- * @param options.testCards the cards listed on the page; null where the acquirer takes real cards
+ * @param options.testCards the cards listed on the page; null if the acquirer takes real cards
  * @param options.limits the limits of one network, on requests for payments that do not exist, and on forms
  */
 export function createCheckoutRoutes({
@@ -148,7 +148,7 @@ export function createCheckoutRoutes({
     }
   }
 
-  /** The shop's address for a payer who has paid; null where there is none, or content to read before. */
+  /** The shop's address for a payer who has paid; null if there is none, or content to read before. */
   async function shopUrlOf({ orderCode, productId, successUrl }: StoredCardPayment): Promise<string | null> {
     const opened =
       productId === null

@@ -152,12 +152,12 @@ const STATUS: Record<Exclude<PageState, 'form'>, (site: Site, order: Order) => S
   },
 };
 
-/** The text on a charge that was given back by itself; null where there was none. */
+/** The text on a charge that was given back by itself; null if there was none. */
 function returnedText({ texts }: Site, { returned }: StoredCardPayment): Html | null {
   return returned ? html`<p>${texts.card.refundedText}</p>` : null;
 }
 
-/** The shop's address for a payer who has neither paid nor cancelled. */
+/** The shop's address for a payer who has neither paid nor canceled. */
 function cancelUrlOf({ cancelUrl, orderCode }: StoredCardPayment): string | null {
   return returnUrl(cancelUrl, { psa_order_code: orderCode });
 }

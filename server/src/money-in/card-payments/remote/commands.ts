@@ -90,7 +90,7 @@ export function createCardPaymentRequests({
   endpoints: Endpoints;
   mirror: MirroredCardPayments;
   /**
-   * The address for the service's webhooks; null where this server has none that the service can reach, which must be
+   * The address for the service's webhooks; null if this server has none that the service can reach, which must be
    * public https.
    */
   callbackUrl: string | null;
@@ -99,7 +99,7 @@ export function createCardPaymentRequests({
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
   refreshUnpaid: RefreshUnpaid;
-  /** Looks up a payment by PIX that a token has started; left out where none is known. */
+  /** Looks up a payment by PIX that a token has started; left out if none is known. */
   refreshOther?: RefreshUnpaid;
 }): CardPaymentRequests {
   const startPayment = createTokenStarts<Wanted>(
@@ -217,7 +217,7 @@ export function createCardPaymentRequests({
     };
   }
 
-  /** Reads the list back to the request; null where the service has none. */
+  /** Reads the list back to the request; null if the service has none. */
   function readList({ environment }: Tenant, intent: Intent) {
     return readPagesUntil({
       async fetchPage(query) {

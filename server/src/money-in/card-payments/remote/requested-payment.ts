@@ -81,7 +81,7 @@ function datesOf({ createdAt, expiresAt }: UpstreamCardPayment, at: Date) {
 }
 
 /**
- * The reason for which an answer is not of the request; null where it is. It names the amount (the document's 2.3), and a payment whose
+ * The reason for which an answer is not of the request; null if it is. It names the amount (the document's 2.3), and a payment whose
  * page nobody has seen is not paid.
  */
 export function contradictionOf(

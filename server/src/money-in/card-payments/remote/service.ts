@@ -24,7 +24,7 @@ import { cardPaymentFamily } from './mirror.ts';
 export function createRemoteCardPayments(
   facade: UpstreamDependencies & {
     /**
-     * The address for the service's webhooks; null where this server has none that the service can reach, which must
+     * The address for the service's webhooks; null if this server has none that the service can reach, which must
      * be public https.
      */
     callbackUrl: string | null;
@@ -32,7 +32,7 @@ export function createRemoteCardPayments(
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     /** Local development: webhooks may go to this machine. */
     privateAddresses: boolean;
-    /** Looks up a payment by PIX that a token has started; left out where none is known. */
+    /** Looks up a payment by PIX that a token has started; left out if none is known. */
     refreshOther?: RefreshUnpaid;
   },
 ): RemoteSlice<CardPaymentService> & { refreshUnpaid: RefreshUnpaid } {

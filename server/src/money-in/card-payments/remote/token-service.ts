@@ -15,7 +15,7 @@ export function createRemoteCheckoutTokens(
     listPaused,
   }: Pick<UpstreamDependencies, 'families'> & {
     records: { behind(): Promise<Behind | null> };
-    /** Reads when a token was minted; null where there is none. */
+    /** Reads when a token was minted; null if there is none. */
     mintedAt: (tokenId: string) => Promise<Date | null>;
     /** Lists the pauses in force, with those of records that went back. */
     listPaused: (tenant: Tenant, behind: Behind) => Promise<PausedToken[]>;

@@ -38,7 +38,7 @@ export interface PausedToken extends TokenPause {
   tokenId: string;
 }
 
-/** The event of a checkout token that was paused or resumed; `pause` is null where it was resumed. */
+/** The event of a checkout token that was paused or resumed; `pause` is null if it was resumed. */
 export interface TokenSnapshot {
   tokenId: string;
   pause: TokenPause | null;
@@ -162,7 +162,7 @@ export interface CheckoutTokenService {
   pause(tenant: Tenant, token: string, seconds: number | null): Promise<PausedToken>;
   /** Ends the pause of a token and returns the token's id. Without a pause nothing changes. @throws NotFoundError */
   resume(tenant: Tenant, token: string): Promise<string>;
-  /** Finds the last pause of a token, which may have ended; null where it was resumed, or never paused. */
+  /** Finds the last pause of a token, which may have ended; null if it was resumed, or never paused. */
   pauseOf(tokenId: string): Promise<TokenPause | null>;
   /** Lists the pauses in force, newest first; at most 100. */
   listPaused(tenant: Tenant): Promise<PausedToken[]>;
@@ -286,7 +286,7 @@ const MAX_DECLINES_PAUSE_MS = 60 * MINUTE_MS;
 const REPEATED_WITHIN_MS = 60 * MINUTE_MS;
 
 /**
- * The pause of a token whose cards are declined; null where it is paused already. It ends by itself, and lasts twice as
+ * The pause of a token whose cards are declined; null if it is paused already. It ends by itself, and lasts twice as
  * long as the last one, up to an hour.
  */
 export function decidePauseForDeclines(last: TokenPause | null, now: Date): TokenPause | null {

@@ -140,7 +140,7 @@ function toPause(row: Pick<Selectable<Tables['token']>, (typeof COLUMNS)[number]
     : null;
 }
 
-/** Reads when a token was minted; null where there is no such token. */
+/** Reads when a token was minted; null if there is no such token. */
 export async function selectMintedAt(sql: Sql, tokenId: string): Promise<Date | null> {
   const row = await sql.selectFrom('token').select('created_at').where('id', '=', tokenId).executeTakeFirst();
   return row?.created_at ?? null;

@@ -15,7 +15,7 @@ export function bodyOf({ splits, language: _, ...request }: ChargeRequest): obje
 }
 
 /**
- * The reason for which the answer is not of the request, or must not reach a payer; null where it may. A split charge without
+ * The reason for which the answer is not of the request, or must not reach a payer; null if it may. A split charge without
  * its parts would give the account the money of others.
  */
 export function contradictionOfCharge(claim: UpstreamCharge, request: ChargeRequest): string | null {

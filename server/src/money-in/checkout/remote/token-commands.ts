@@ -126,14 +126,14 @@ export function createTokenStarts<Wanted>(
   }: {
     method: CheckoutMethod;
     refreshUnpaid: RefreshUnpaid;
-    /** Looks up a payment by another method; left out where there is none. */
+    /** Looks up a payment by another method; left out if there is none. */
     refreshOther?: RefreshUnpaid | undefined;
     /** Finds the product that a checkout token sells; null once it was deleted. */
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     toWanted: (sale: StartedSale, input: Input) => Wanted;
     /** Requests the payment once for its key. */
     run: (tenant: Tenant, start: RequestedStart<Wanted>) => Promise<MirroredRow>;
-    /** Reads the input of a start whose answer was lost, to repeat it. Omitted where the service has no key for a start. */
+    /** Reads the input of a start whose answer was lost, to repeat it. Omitted if the service has no key for a start. */
     repeat?: (wanted: Wanted) => Input;
   },
 ) {
@@ -176,7 +176,7 @@ export function createTokenStarts<Wanted>(
 
   /**
    * Finds the open payment of a token for a further start, as from a second device, and remembers that the attempt id
-   * has this payment. Null where the start has to make one, or is refused when it does.
+   * has this payment. Null if the start has to make one, or is refused when it does.
    * @throws ValidationError, IdempotencyError, UnavailableError (the order is paid), what `refreshUnpaid` throws
    */
   async function join(

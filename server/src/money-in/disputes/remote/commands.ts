@@ -63,7 +63,7 @@ export function createDisputeRequests({
   };
 }
 
-/** The reason for which the answer is not of the request; null where it is. */
+/** The reason for which the answer is not of the request; null if it is. */
 function contradictionOfEvidence(claim: UpstreamDispute, { disputeId }: Wanted): string | null {
   if (claim.disputeId !== disputeId) return 'another dispute';
   if (claim.amountCents === null) return 'no amount';

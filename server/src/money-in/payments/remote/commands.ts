@@ -43,13 +43,13 @@ const FIELDS = Object.keys(createPaymentInput.shape);
 
 /** The dependencies of requests for payments, beside the service. */
 export interface PaymentRequestDependencies {
-  /** The address for the service's webhooks; null where this server has none that the service can reach. */
+  /** The address for the service's webhooks; null if this server has none that the service can reach. */
   callbackUrl: string | null;
   /** Finds the product that is paid for; null once it was deleted. */
   findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
-  /** Looks up a card payment that a token has started; left out where none is known. */
+  /** Looks up a card payment that a token has started; left out if none is known. */
   refreshOther?: RefreshUnpaid;
 }
 

@@ -46,7 +46,7 @@ export function bodyOf(
   return { ...wanted, callbackUrl, ...(wanted.productId === null && { valueCents }) };
 }
 
-/** The reason for which the answer is not of the request, or must not reach a payer; null where it may. */
+/** The reason for which the answer is not of the request, or must not reach a payer; null if it may. */
 export function contradictionOfPayment(claim: UpstreamPayment, wanted: WantedPayment): string | null {
   const { method, valueCents } = wanted;
   if ((claim.method ?? 'pix') !== method) return 'another method';

@@ -12,9 +12,9 @@ import { cancelUrlOf, type Order, successUrlOf } from './order.ts';
 import type { PageState } from './state.ts';
 import type { Status } from './status.ts';
 
-// The page of a code that authorises debits: what the payer agrees to, and how it stands.
+// The page of a code that authorizes debits: what the payer agrees to, and how it stands.
 
-/** The terms that the payer authorises, above the code. */
+/** The terms that the payer authorizes, above the code. */
 export function recurrenceNote({ texts, formats }: Site, { payment, merchantName }: Order): Html {
   const { interval, endsAfterCycles } = payment.recurrence!;
   const { terms, every, until, once } = texts.recurrence;

@@ -12,7 +12,7 @@ import { paymentPage } from './view.ts';
 
 /** The page of payments that another method pays, under ids of the same form. */
 export interface OtherPage {
-  /** Returns the state and the page of a payment; null where it is not of this method. */
+  /** Returns the state and the page of a payment; null if it is not of this method. */
   show(site: Site, order: Order, now: Date): { state: string; page: string } | null;
 }
 

@@ -6,6 +6,6 @@ import type { Order } from './order.ts';
 export type Status = (
   site: Site,
   order: Order,
-  /** The note on money that was sent back; null where there is none. */
+  /** The note on money that was sent back; null if there is none. */
   returned: Html | null,
 ) => { icon: Html; tone: Tone; title: string; body: Html };

@@ -51,7 +51,7 @@ export function paymentPage(site: Site, order: Order, state: PageState): string 
   });
 }
 
-/** The states that can change while the payer looks: a late PIX is recognised after the expiry too. */
+/** The states that can change while the payer looks: a late PIX is recognized after the expiry too. */
 const FOLLOWED: ReadonlySet<PageState> = new Set(['waiting', 'pending', 'expired']);
 
 const STATUS: Record<Exclude<PageState, 'pending'>, Status> = {

@@ -69,7 +69,7 @@ interface Refundable {
 export interface RefundRequests {
   request: RefundService['request'];
   /**
-   * Finds the refund that a key has requested; null where the service has none.
+   * Finds the refund that a key has requested; null if the service has none.
    * @throws InDoubtError where it may have one yet; RateLimitError, UpstreamFault, PaymentError
    */
   findByKey(tenant: Tenant, key: string, requester: Requester): Promise<Refund | null>;
@@ -107,7 +107,7 @@ export function createRefundRequests({
   });
 
   /**
-   * Asks the service for the refund of a key; the claim is null where it says that it has none.
+   * Asks the service for the refund of a key; the claim is null if it says that it has none.
    * @throws RateLimitError, UpstreamFault, PaymentError
    */
   async function ask({ environment }: Tenant, key: string, requestOptions: RequestOptions) {
@@ -168,7 +168,7 @@ export function createRefundRequests({
   }
 
   /**
-   * The amount that is left to be refunded, as far as the mirror shows it; null where it does not. Where it is not certain that
+   * The amount that is left to be refunded, as far as the mirror shows it; null if it does not. Where it is not certain that
    * the money does not suffice, a payment that is not paid, or whose refunds are not known, may be the reason.
    */
   async function refundableOf(
@@ -183,7 +183,7 @@ export function createRefundRequests({
     return amountCents == null ? null : amountCents - (refundedCents ?? 0) - (refundingCents ?? 0);
   }
 
-  /** The refusal of more than can be withdrawn; null where neither the service nor the wallet says that. */
+  /** The refusal of more than can be withdrawn; null if neither the service nor the wallet says that. */
   async function toShortfall(
     tenant: Tenant,
     requestedCents: number | null,

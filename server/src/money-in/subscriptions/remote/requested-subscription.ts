@@ -22,8 +22,8 @@ export function bodyOf({ language: _, ...wanted }: WantedSubscription): object {
 }
 
 /**
- * The reason for which the answer is not of the request, or must not reach a payer; null where it may: a code with another
- * interval would authorise other debits.
+ * The reason for which the answer is not of the request, or must not reach a payer; null if it may: a code with another
+ * interval would authorize other debits.
  */
 export function contradictionOf(claim: UpstreamSubscription, wanted: WantedSubscription): string | null {
   if (claim.amountCents !== wanted.valueCents) return 'another amount, or none';

@@ -10,14 +10,14 @@ import { type Payout, type PayoutFilter, payoutConditions } from '../model.ts';
 import { payoutIn } from './mirror.ts';
 import { placeOfRow, rowOfPlace } from './places.ts';
 
-// Payouts by externalId, which the service does not know. The mirror has every payout that has one. Reading the service's
-// list would take all its pages down to the payout.
+// Payouts by externalId, which the service does not know, but the mirror does for every payout that has one.
+// A search of the service's list would read all its pages down to the payout.
 
-/** The payouts with an externalId, as the mirror has them. Those in doubt are not among them. */
+/** The payouts with an externalId, as the mirror has them, without those in doubt. */
 export interface PayoutsByExternalId {
   /**
-   * Lists a range, in descending order of when they were first seen. A service that does not answer, or refuses its
-   * list, throws nothing: the payouts are listed as last seen. @throws PaymentError
+   * Lists a range, newest first by when the payouts were first seen. If the service does not answer, or
+   * refuses its list, nothing is thrown: the payouts are listed as last seen. @throws PaymentError
    */
   list(
     tenant: Tenant,
@@ -25,7 +25,7 @@ export interface PayoutsByExternalId {
     filter: PayoutFilter,
     requester: Requester,
   ): Promise<ListedRange<{ place: number; payout: Payout }>>;
-  /** Counts them. @throws as `list` */
+  /** Counts the payouts of a filter. @throws as `list` */
   count(tenant: Tenant, filter: PayoutFilter, requester: Requester): Promise<number>;
 }
 
@@ -38,10 +38,13 @@ export function createPayoutsByExternalId({
   clock: Clock;
   /** The age up to which an open payout counts as current. */
   maxAgeMs: number;
-  /** Reads the newest page of the service's list, or has it from the cache, and merges it. */
+  /** Reads the newest page of the service's list, or takes it from the cache, and merges it. */
   readNewest: (tenant: Tenant, requester: Requester) => Promise<unknown>;
 }): PayoutsByExternalId {
-  /** Reads the newest page where a payout with the externalId is not final: one request at most, whatever is listed. */
+  /**
+   * Reads the newest page if a payout with the externalId is not final: one request at most, however many are
+   * listed.
+   */
   async function refresh(tenant: Tenant, { externalId }: PayoutFilter, requester: Requester): Promise<void> {
     const open = await listMirroredRange(sql, tenant, 'payout', {
       ...{ end: 'first', limit: 1, allOf: null, period: {} },

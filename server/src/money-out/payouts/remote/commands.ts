@@ -60,7 +60,7 @@ import {
 
 /** The requests for payouts to the service, and the lookups of those whose outcome is unknown. */
 export interface PayoutRequests {
-  /** Requests a payout; one whose outcome is unknown is `inDoubt`. @throws as `Intents.run` */
+  /** Requests a payout, which is `inDoubt` if the outcome is unknown. @throws as `Intents.run` */
   request: PayoutService['request'];
   findByKey: PayoutService['findByKey'];
   kinds: Readonly<Record<string, RequestKind>>;
@@ -96,7 +96,7 @@ export function createPayoutRequests({
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   mirror: MirroredPayouts;
-  /** Reads the wallet, for the figures of a refusal. */
+  /** Reads the wallet, whose figures a refusal contains. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): PayoutRequests {
   async function request(
@@ -135,7 +135,7 @@ export function createPayoutRequests({
       const known = await mirror.findWithVersion(tenant, intent.id).catch((fault: unknown) => {
         throw behindChange(fault);
       });
-      // Nothing is recorded under the intent's id: a lookup by it would say that there is no such payout.
+      // Nothing is recorded under the intent's id: a lookup by it would find no payout.
       if (!known) throw error;
       return { payout: known.payout, replayed };
     } finally {
@@ -192,8 +192,8 @@ export function createPayoutRequests({
   }
 
   /**
-   * Finds whether an answer names a payout that is known, and that the request cannot have made: another one, or one of before the
-   * request, unless the service knows the caller's key. Null where it does not.
+   * Finds whether an answer names a known payout that the request cannot have made: the payout of another
+   * request, or one from before the request, unless the service knows the caller's key. Null if it does not.
    */
   async function isOfAnother(
     tenant: Tenant,
@@ -208,8 +208,8 @@ export function createPayoutRequests({
   }
 
   /**
-   * The refusal behind a 400 or 422. Without a code the status says too little and the message may change, so the wallet
-   * decides.
+   * The refusal behind a 400 or 422. Without a code the status says too little and the message may change, so
+   * the wallet decides.
    */
   async function toRefusal(
     tenant: Tenant,
@@ -221,7 +221,7 @@ export function createPayoutRequests({
     const code = errorCodeOf(answer);
     if (code !== undefined && code !== 'INSUFFICIENT_FUNDS') return refusal;
     const wallet = await readWallet(tenant).catch(() => null);
-    // Nobody but the service knows the quote of an LTC payout; its address and its amount were checked before.
+    // Only the service knows the quote of an LTC payout; its address and its amount were checked before.
     const isQuoted = methodOf(method).debits === 'ltc';
     const withdrawableCents = wallet?.withdrawableCents ?? null;
     const isTooMuch =
@@ -238,9 +238,10 @@ export function createPayoutRequests({
   }
 
   /**
-   * Looks up the outcome of a request. Its payout has exactly the request's method, amount and whole destination, came
-   * after it, and was made by no other request. The service's list shows PIX keys masked, so most often a webhook has to
-   * show the whole key. A payout that may be the request's never settles it: then the outcome stays unknown.
+   * Looks up the outcome of a request. Its payout has exactly the request's method, amount and whole
+   * destination, came after it, and was made by no other request. The service's list shows PIX keys masked,
+   * so usually a webhook has to show the whole key. A payout that only may be the request's does not settle
+   * it: the outcome stays unknown.
    */
   const lookUp: OutcomeLookup = async (tenant, intent) => {
     if (intent.behindSince !== null) return lookUpEarlier(tenant, intent, intent.behindSince);
@@ -297,9 +298,10 @@ export function createPayoutRequests({
   };
 
   /**
-   * Looks for a payout that a request may have made before it was recorded here, for the records lack what came after `since`:
-   * one that fits, came since then and is of no known request. The service does not show the key, so such a payout never
-   * settles the request; nor does the mirror, which may have met it already.
+   * Looks for a payout that a request may have made before it was recorded, because the records lack what
+   * came after `since`: a payout that fits, came since then and belongs to no known request. The service does
+   * not show the key, so such a payout never settles the request; nor does the mirror, which may have seen it
+   * already.
    */
   async function lookUpEarlier(tenant: Tenant, intent: Intent, since: Date): Promise<LookupResult> {
     const { environment } = tenant;
@@ -347,14 +349,14 @@ export function createPayoutRequests({
       : { unclear: 'The list of the payments service does not reach back to the backup' };
   }
 
-  /** Finds the request's payout among those that are mirrored with its whole input; null where there is none. */
+  /** Finds the request's payout among those that are mirrored with the whole input; null if there is none. */
   async function findByInput(tenant: Tenant, intent: Intent): Promise<LookupResult | null> {
     const { inputHash, summary } = intent;
     const { knownUpTo } = summary as Summary;
     const begunAt = serviceClock.of(intent.createdAt);
     const made = await selectMadeOf(database.sql, tenant, 'payout', { inputHash, after: knownUpTo });
     const ids = made.map(({ observed }) => observed.id);
-    // Open requests are read before claims: a request that ends in between is then counted as a rival.
+    // Open requests are read before claims, so a request that ends in between still counts as a rival.
     const open = await intents.open(tenant, REQUEST);
     const claimed = await intents.claimed(tenant, REQUEST, ids);
     const places = new Map(made.map(({ place, observed }) => [observed.id, place]));
@@ -388,7 +390,7 @@ export function createPayoutRequests({
       const intent = await intents.find(tenant, REQUEST, idempotencyKey);
       if (!intent) return null;
       const known = await mirror.findWithVersion(tenant, intent.resourceId ?? intent.id);
-      // One that is being sent is not shown yet, and may have been made.
+      // A payout that is being sent is not shown yet, but may have been made.
       return known?.payout ?? (isOpen(intent) ? asPayout(intent) : null);
     },
     kinds: {
@@ -404,8 +406,8 @@ export function createPayoutRequests({
 }
 
 /**
- * The date of a payout that the mirror met after a request, with its whole destination. Where that is not public, only a signed webhook
- * has shown it, and outweighs a date in another zone.
+ * The date of a payout that the mirror saw after a request, with its whole destination. If the destination is
+ * not public, only a signed webhook can have shown it, and outweighs a date in another zone.
  */
 function dateByWebhook({ method, requestedAt }: Payout, begunAt: Date): Date | null {
   const isListedWhole = method === 'unknown' || methodOf(method).destination.isPublic;

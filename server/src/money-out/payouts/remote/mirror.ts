@@ -25,17 +25,23 @@ import {
 
 /** The mirrored payouts of the main account. */
 export interface MirroredPayouts {
-  /** Merges a page in one transaction, or in none where nothing is new. Returns the merged payouts. */
+  /** Merges a page in one transaction, or in none if nothing is new. Returns the merged payouts. */
   merge(tenant: Tenant, page: readonly (UpstreamPayout | null)[], at: Date): Promise<(Payout | null)[]>;
   /** Replaces each payout by its present state in the mirror, if it has one. */
   asKnown(tenant: Tenant, payouts: readonly (Payout | null)[]): Promise<(Payout | null)[]>;
-  /** Finds payouts by withdrawal id, code, or the id of the request that has or may have made it. Keyed by that name. */
+  /**
+   * Finds payouts by withdrawal id, code, or the id of the request that has or may have made them. The result
+   * is keyed by that name.
+   */
   findNamed(tenant: Tenant, names: readonly string[]): Promise<Map<string, MirroredRow>>;
   /** Finds a payout by its id or withdrawal id, with the version of the tenant's log that the state holds for. */
   findWithVersion(tenant: Tenant, id: string): Promise<{ version: number; payout: Payout } | null>;
   /** Lists the payouts that the service may not have made, with their rows of the mirror, newest first. */
   inDoubt(tenant: Tenant): Promise<{ row: number; payout: Payout }[]>;
-  /** Adds to ids of payouts the withdrawal ids of the requests among them whose payout has been identified. */
+  /**
+   * Completes ids of payouts by the withdrawal ids of the requests among them whose payout has been
+   * identified.
+   */
   withdrawalsOf(tenant: Tenant, ids: readonly string[]): Promise<string[]>;
 }
 
@@ -124,14 +130,17 @@ export function mirrorPayouts({
   };
 }
 
-/** Whether an id is a request's, which the payout that it has made keeps. */
+/** Whether an id is that of a request. The payout that the request has made keeps it. */
 function isRequestId(id: string): boolean {
   return id.startsWith('int_');
 }
 
 // ── Observations ────────────────────────────────────────────────────────────────────────────────
 
-/** The observation of a payout. `at`: the instant of the service's answer; null for a webhook, which may be late. */
+/**
+ * The observation of a payout. `at`: the instant of the service's answer; null for a webhook, which may be
+ * late.
+ */
 export function observationOf(
   upstream: UpstreamPayout,
   at: Date | null,
@@ -207,7 +216,10 @@ export function inDoubtOf(request: Payout & { requestId: string }, at: Date, aga
   );
 }
 
-/** The observation that the service never made a payout. `ifShown`: only where the payout was shown in doubt. */
+/**
+ * The observation that the service never made a payout. `ifShown`: it is recorded only if the payout was
+ * shown in doubt.
+ */
 export function neverMadeOf(
   request: Payout & { requestId: string },
   at: Date,
@@ -219,7 +231,7 @@ export function neverMadeOf(
   });
 }
 
-/** The observation of a state that this server concludes itself; `decide` returns null where nothing is new. */
+/** The observation of a state that this server concludes itself; `decide` returns null if nothing is new. */
 function conclusion(
   { requestId }: { requestId: string },
   at: Date,
@@ -248,7 +260,10 @@ function conclusion(
   };
 }
 
-/** The payout of an intent whose outcome is unknown, from the intent's `summary`, where a PIX key is masked. */
+/**
+ * The payout of an intent whose outcome is unknown, from the intent's `summary`, in which a PIX key is
+ * masked.
+ */
 export function asPayout({ id, summary, createdAt }: Intent): Payout & { requestId: string } {
   const {
     method,
@@ -262,7 +277,9 @@ export function asPayout({ id, summary, createdAt }: Intent): Payout & { request
   return { ...payoutInDoubt({ ...shown, requestId: id, requestedAt: createdAt }), requestId: id };
 }
 
-/** Whether a description confirms the known status; an older one does not, nor one without a status. */
+/**
+ * Whether a description confirms the known status. An older description does not, nor one without a status.
+ */
 function isConfirmation({ status: upstreamStatus }: UpstreamPayout, { status }: Payout): boolean {
   return upstreamStatus !== null && (upstreamStatus === status || status === 'unknown');
 }
@@ -270,10 +287,10 @@ function isConfirmation({ status: upstreamStatus }: UpstreamPayout, { status }: 
 type Events = NonNullable<Writes['events']>;
 
 interface MergeSource extends UpstreamSource {
-  /** The instant for which the description holds: for a webhook, not later than its own dates. */
+  /** The instant for which the description holds. For a webhook it is not later than its own dates. */
   holdsAt: Date;
   now: Date;
-  /** The record of the request in doubt that has made the payout, where that becomes known only now. */
+  /** The record of the request in doubt that has made the payout, if that becomes known only now. */
   doubted?: MirroredRow | null;
 }
 
@@ -283,7 +300,7 @@ interface Merged {
   correction: { id: string; from: string; to: string } | null;
 }
 
-/** Merges one more description of a payout into its record; null where nothing is new. */
+/** Merges another description of a payout into its record; null if nothing is new. */
 function merge(
   known: MirroredRow | null,
   upstream: UpstreamPayout,
@@ -317,7 +334,7 @@ function merge(
   };
 }
 
-/** Merges the records of a payout and its request: a subscription to either id goes on. */
+/** Merges the records of a payout and its request: a subscription to either id continues. */
 function writesOfIdentified(known: MirroredRow, payout: Payout, doubted: MirroredRow): Writes {
   const before = payoutIn(doubted);
   const made = identified(payout, before);
@@ -356,7 +373,7 @@ function eventOf(resourceId: string, payout: Payout, before: Payout | null): Eve
   };
 }
 
-/** Merges a page item by item, for it may have a payout twice. */
+/** Merges a page item by item, because it may contain a payout twice. */
 function mergeAll(
   page: readonly (UpstreamPayout | null)[],
   findKnown: (id: string) => MirroredRow | null,

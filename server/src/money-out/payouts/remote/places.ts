@@ -1,9 +1,13 @@
 import { ValidationError } from '../../../kernel/errors.ts';
 import type { ListRange } from '../../../kernel/list-range.ts';
 
-// Places of payouts in a list whose first payouts are in doubt. The rest is the service's list, or a part of the mirror.
+// Places of payouts in a list that begins with payouts in doubt. The rest is the service's list, or a part of
+// the mirror.
 
-/** The place of a payout in doubt by its row of the mirror: below 0, the newest lowest. The places in the service's list are ranks, from 1. */
+/**
+ * The place of a payout in doubt, by its row of the mirror: below 0, the newest lowest. Places in the
+ * service's list are ranks from 1.
+ */
 export function placeOfDoubt(row: number): number {
   return -row;
 }
@@ -28,7 +32,10 @@ export function rowOfPlace(place: number): number {
   return place - MIRROR_BASE;
 }
 
-/** @throws ValidationError if a cursor is of the list with externalId and this one has none, or the reverse */
+/**
+ * @throws ValidationError if a cursor belongs to a list with externalId and this list has none, or the
+ * reverse
+ */
 export function assertCursorsOfList(
   places: Pick<ListRange, 'after' | 'before'>,
   { inMirror }: { inMirror: boolean },

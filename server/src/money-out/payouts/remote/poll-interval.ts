@@ -9,7 +9,7 @@ export const EACH_FRESH_MS = 5_000;
 const LONGEST_MS = 60_000;
 /** The interval of a payout of unknown age. */
 const AGELESS_MS = 15_000;
-/** The interval where all payouts are followed and none is open: one may be requested elsewhere. */
+/** The interval if all payouts are followed and none is open: a payout may be requested elsewhere. */
 const IDLE_MS = 30_000;
 
 /** The milliseconds until the next poll: the interval of the most urgent open payout. */
@@ -18,8 +18,8 @@ export function pollInterval(open: readonly Payout[], now: Date): number {
 }
 
 /**
- * The interval of one payout. A service need not report by webhook that money left unconfirmed, so such a payout is polled
- * more often. With age the interval grows, in ten minutes to 10 s and in an hour to 60 s.
+ * The interval of one payout. A service need not report by webhook that money left unconfirmed, so such a
+ * payout is polled more often. The interval grows with age: in ten minutes to 10 s and in an hour to 60 s.
  */
 function intervalOf({ method, requestedAt }: Payout, now: Date): number {
   if (!requestedAt) return AGELESS_MS;

@@ -10,11 +10,14 @@ import type { UpstreamPayout } from '../upstream-payout.ts';
 export interface Summary {
   method: PayoutMethod;
   amountCents: number;
-  /** A public address whole, any other destination masked. */
+  /** The destination: a public address whole, any other masked. */
   destination: string;
-  /** The merchant's own number, which stays here; left out by an older version. */
+  /** The merchant's own number, which is not sent to the service; an older version has stored none. */
   externalId?: string | null;
-  /** The kind of its PIX key that the request names, and the one that was taken: they stay here, too. */
+  /**
+   * The kind of the PIX key that the request names, and the one that was assumed. Neither is sent to the
+   * service.
+   */
   pixKeyType?: PixKeyKind | null;
   destinationKind?: DestinationVariant | null;
   /** The place in the mirror of the newest payout at the time of the request; 0 for none. */
@@ -49,7 +52,7 @@ export function withSummary(
   };
 }
 
-/** The reason for which an answer is not of the request, as far as it shows its payout; null where it may be. */
+/** The reason why an answer does not belong to the request, as far as it shows its payout; null if it may. */
 export function contradictionOf(
   made: UpstreamPayout,
   { method, amountCents, destination }: Pick<RequestPayoutInput, 'method' | 'amountCents' | 'destination'>,
@@ -74,7 +77,7 @@ const CURRENCIES: Partial<Record<PayoutMethod, readonly string[]>> = {
   usd: ['BRL', 'USD', 'USDT'],
 };
 
-/** Whether a request can have made a payout: nothing of it contradicts the summary. */
+/** Whether a request can have made a payout: no member of it contradicts the summary. */
 export function canBeMadeBy(payout: Payout, { method, amountCents, destination }: Summary): boolean {
   return (
     payout.amountCents === amountCents &&

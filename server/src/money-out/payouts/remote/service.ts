@@ -67,7 +67,7 @@ interface Page extends OffsetPage<Payout> {
 /** Creates the payouts of the main account over HTTP. Every answer and webhook about them is merged into the mirror. */
 export function createRemotePayouts(
   dependencies: UpstreamDependencies & {
-    /** Reads the wallet, for the figures of a refusal. */
+    /** Reads the wallet, whose figures a refusal contains. */
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<PayoutService> {
@@ -75,7 +75,7 @@ export function createRemotePayouts(
   const endpoints = createEndpoints(clock);
   const mirror = mirrorPayouts(dependencies);
   const requests = createPayoutRequests({ ...dependencies, endpoints, mirror });
-  /** The merges by the body of the answer, which several reads share: it is merged once. */
+  /** The merges by the body of the answer. Several reads share a body, which is merged once. */
   const merges = new WeakMap<object, Promise<(Payout | null)[]>>();
 
   /** Coalesced refreshes: one read serves any number of webhooks, and a second one those that arrived during it. */
@@ -111,13 +111,16 @@ export function createRemotePayouts(
     const merge = earlier ?? mirror.merge(tenant, list.items, at);
     merges.set(body, merge);
     merge.catch(() => merges.delete(body));
-    // A webhook may have said more since a cached page was read.
+    // A webhook may have changed a payout since the cached page was read.
     const items = earlier ? await mirror.asKnown(tenant, await earlier) : await merge;
     requester?.onRead(at, stale);
     return { items, total: list.total, at, stale };
   }
 
-  /** Searches payouts by any of their names. `complete`: one that was not found does not exist. @throws as `readPage` */
+  /**
+   * Searches payouts by any of their names. `complete`: a payout that was not found does not exist. @throws
+   * as `readPage`
+   */
   async function searchFor(
     requestedScope: Scope,
     names: readonly string[],
@@ -194,7 +197,7 @@ export function createRemotePayouts(
         if (!isInconclusive(error) || open.some((name) => !known.has(name))) throw error;
       }
     const isMissing = (name: string) => name.startsWith('int_') && !found.has(name) && !known.has(name);
-    // These ids are given here: the service does not know them.
+    // The searched ids are this server's own: the service does not know them.
     if (names.some(isMissing)) await intents.assertNotMissing();
     return references.map((reference) => {
       const before = known.get(reference);
@@ -205,14 +208,17 @@ export function createRemotePayouts(
     });
   }
 
-  /** Whether what is known of a payout is an end that was last shown before a restore. */
+  /** Whether the known state of a payout is an end that was last shown before a restore. */
   async function isEndOfBefore(tenant: Tenant, id: string): Promise<boolean> {
     const behind = records.lastKnown();
     const row = behind && (await mirror.findNamed(tenant, [id])).get(id);
     return !!row && row.final && isFromBefore(row, behind) && !hasNoWithdrawal(row);
   }
 
-  /** Lists the payouts in doubt, newest first. They precede the rest, for the service's list does not have them. */
+  /**
+   * Lists the payouts in doubt, newest first. They precede the rest, because the service's list does not
+   * contain them.
+   */
   async function listDoubts(
     tenant: Tenant,
     { after, before, ...filter }: PayoutFilter & { after: number | undefined; before: number | undefined },
@@ -240,7 +246,10 @@ export function createRemotePayouts(
     return { items: items.map(({ place }, index) => ({ place, payout: asKnown[index]! })), more };
   }
 
-  /** The followed ends of before a restore, which the service has to confirm. Where all are followed, the newest page shows them. */
+  /**
+   * The followed payouts that ended before a restore, which the service has to confirm. If all payouts are
+   * followed, the newest page shows them.
+   */
   async function endsOfBefore(tenant: Tenant, followed: readonly string[] | 'all'): Promise<MirroredRow[]> {
     if (followed === 'all') return [];
     const rows = await selectOfBefore(database.sql, tenant, 'payout', followed, records.lastKnown());
@@ -273,7 +282,7 @@ export function createRemotePayouts(
         const known = await requests.findByKey(tenant, idempotencyKey);
         if (!known?.withdrawalId) return known;
         const [found] = await withUpstreamErrors(findMany(tenant, [known.withdrawalId], requester));
-        // Its id may be of a form that is not searched for.
+        // The id of the known payout may have a form that is not searched for.
         return found ?? known;
       },
       // Only the service knows the form of the names that it issues.
@@ -286,7 +295,7 @@ export function createRemotePayouts(
         if (!known) await withUpstreamErrors(findMany(tenant, [id], requester));
         else if (!(await isEndOfBefore(tenant, id))) return known;
         else {
-          // A stream would complete at it.
+          // A stream would complete with this end.
           const scope = freshScope(tenant, requestOptionsFor(requester));
           await withUpstreamErrors(searchFor(scope, [known.payout.withdrawalId!]));
         }
@@ -296,7 +305,7 @@ export function createRemotePayouts(
         assertCursorsOfList({ after, before }, { inMirror: hasExternalId(filter) });
         const doubts = await listDoubts(tenant, { after, before, ...filter });
         const isDoubt = (place: number | undefined) => place !== undefined && place < 0;
-        // All of the rest comes after a place of a payout in doubt, and none of it before one.
+        // All other payouts come after those in doubt.
         const readRest = async (restLimit: number) => {
           if (isDoubt(before)) return { items: [], more: false };
           const range = { end, limit: restLimit, after: isDoubt(after) ? undefined : after, before };
@@ -394,7 +403,7 @@ function hasNoWithdrawal(known: MirroredRow | undefined): boolean {
   return known !== undefined && payoutIn(known).withdrawalId === null;
 }
 
-/** Whether the service itself has described the payout's end, about which a webhook says less. */
+/** Whether the service itself has described the payout's end. A webhook then says nothing more. */
 function isConfirmed(known: MirroredRow | undefined): boolean {
   if (!known?.final) return false;
   const { processedAt } = payoutIn(known);
@@ -408,13 +417,13 @@ function stableFilter(filter: PayoutFilter): StableFilter<Payout> {
   const { requestedAfter } = filter;
   return {
     wants: (payout) => matchesFilter(payout, filter),
-    // Payouts that were requested at about the same time may stand in either order.
+    // Payouts that were requested at about the same time may be in either order.
     isBeyond: ({ requestedAt }) =>
       requestedAfter !== undefined && requestedAt !== null && requestedAt < plusMs(requestedAfter, -SKEW_MS),
   };
 }
 
-/** Whether a text can be a reference at all; the service is not asked for any other. */
+/** Whether a text can be a reference; the service is not asked for other texts. */
 function canBeReference(text: string): boolean {
   return /^[\x21-\x7e]{1,128}$/.test(text) && !/^\.{1,2}$/.test(text);
 }

@@ -69,7 +69,10 @@ function payoutIdIn(globalId: string): string {
   return id;
 }
 
-/** Whether an event is under its payout's first id: a payout that was in doubt has an event under each of its two ids. */
+/**
+ * Whether an event has its payout's first id: a payout that was in doubt has an event for each of its two
+ * ids.
+ */
 function isUnderFirstId({ resourceId, snapshot: { withdrawalId, requestId } }: EventOf<'payout'>): boolean {
   return resourceId === (withdrawalId ?? requestId);
 }

@@ -24,14 +24,14 @@ import { RESOURCE } from './mirror.ts';
 export const MAY_MANAGE = ['subcontas.gerenciar'];
 export const MAY_WITHDRAW = ['subcontas.gerenciar', 'subcontas.sacar'];
 
-/** Sends requests that change something at the service, and invalidates what was read before them. */
+/** Sends requests that change something at the service, and invalidates what was read before. */
 export interface Sender {
   /**
    * Sends a request once.
    * @throws UpstreamFault, RateLimitError; UpstreamError where there is no such endpoint
    */
   post(tenant: Tenant, endpoint: Endpoint, path: `/v1/${string}`, body: unknown): Promise<UpstreamAnswer>;
-  /** Runs a change; after it, even a failed one, everything that it may have changed is read again. */
+  /** Runs a change. After it, even after a failure, everything that it may have changed is read again. */
   withInvalidation<Result>(tenant: Tenant, change: () => Promise<Result>): Promise<Result>;
 }
 
@@ -62,15 +62,21 @@ export function createSender({
   };
 }
 
-/** The stored traits of a request, by which its resource is recognised. */
+/** The stored traits of a request, by which its resource is recognized. */
 export interface Summary {
   subaccountId: string;
   amountCents: number;
   /** The masked PIX key of a payout; absent for a transfer. */
   pixKey?: string | null;
-  /** The merchant's own number of a payout, which stays here; left out by an older version. */
+  /**
+   * The merchant's own number of a payout, which is not sent to the service; an older version has stored
+   * none.
+   */
   externalId?: string | null;
-  /** The kind of its PIX key that the request names, and the one that was taken: they stay here, too. */
+  /**
+   * The kind of the PIX key that the request names, and the one that was assumed. Neither is sent to the
+   * service.
+   */
   pixKeyType?: PixKeyKind | null;
   destinationKind?: PixKeyKind | null;
 }
@@ -98,7 +104,7 @@ export function createSubaccountWith(
       .catch((error: unknown) => {
         if (!(error instanceof UpstreamFault)) throw error;
         if (error.reached === 'no') throw toUpstreamError(error);
-        // Repeated with an externalId the request returns the same subaccount; without one it creates a second.
+        // With an externalId a repeated request returns the same subaccount; without one it creates a second.
         throw new UpstreamError(error.message, {
           retryable: input.externalId != null,
           moneyMayHaveMoved: false,
@@ -108,7 +114,7 @@ export function createSubaccountWith(
       const subaccount = readSubaccount(answer.body);
       if (!subaccount)
         throw new UpstreamError(unreadable().message, { retryable: false, moneyMayHaveMoved: false });
-      // By its number a subaccount of before is returned, under the name that it has.
+      // For a known externalId the service returns the earlier subaccount, under its own name.
       const externalId = input.externalId ?? null;
       const contradiction = otherPart(
         ['externalId', subaccount.externalId, externalId],
@@ -142,12 +148,14 @@ export async function toRefusal(
     toShortfall,
   }: {
     secret?: string;
-    /** Whether its caller has given an idempotency key: no 409 is about one that this server has made. */
+    /**
+     * Whether the caller has given an idempotency key: no 409 is about a key that this server has generated.
+     */
     hasKey: boolean;
     permissions: readonly string[];
     /**
-     * Builds the error where the money does not suffice, with the service's message; null where it does, or where the figures
-     * are not known. `isCertain`: the service has said so by its code.
+     * Builds the error for insufficient money, with the service's message; null if the money suffices, or the
+     * figures are not known. `isCertain`: the service has said so by its code.
      */
     toShortfall: (message: string, options: { isCertain: boolean }) => Promise<PaymentError | null>;
   },

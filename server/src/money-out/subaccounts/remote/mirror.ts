@@ -36,11 +36,11 @@ import { eventOf, mergeUpstreamPayout, type UpstreamPayout } from '../upstream-p
 export interface MirroredPayouts {
   /** Finds a payout by our own id, or by a name that is unique without its subaccount. */
   find(tenant: Tenant, reference: string): Promise<MirroredRow | null>;
-  /** Finds the payout of this subaccount that a reference leads to. */
+  /** Finds the payout of this subaccount with this reference. */
   findOf(tenant: Tenant, subaccountId: string, reference: string): Promise<MirroredRow | null>;
-  /** Reads a payout by our own id. @throws Error where it is not there */
+  /** Reads a payout by our own id. @throws Error if it is missing */
   get(tenant: Tenant, id: string): Promise<SubaccountPayout>;
-  /** Records a payout as the service showed it, and returns it merged; without the lock where nothing is new. */
+  /** Records a payout as the service showed it, and returns it merged; without the lock if nothing is new. */
   record(
     tenant: Tenant,
     upstream: UpstreamPayout,
@@ -130,8 +130,8 @@ export function isSameId(left: string, right: string): boolean {
 }
 
 /**
- * The id of a payout with an idempotency key, derived from the key: it is known before the payout is, and the same on
- * every instance, whichever name is seen first. Null for a payout without a key.
+ * The id of a payout with an idempotency key. It is derived from the key, so it is known before the payout
+ * is, and the same on every instance, whichever name is seen first. Null for a payout without a key.
  */
 export function reservedId(subaccountId: string, payoutId: string | null): string | null {
   if (!payoutId?.startsWith(IDEM)) return null;
@@ -151,8 +151,8 @@ function namesOf(upstream: UpstreamPayout, reference: string | null): string[] {
 }
 
 /**
- * The name of a payout in the mirror. One that contains a key gets its subaccount's id as a prefix, for the document
- * does not say that a key is used for one subaccount only.
+ * The name of a payout in the mirror. A name that contains a key is prefixed with its subaccount's id,
+ * because the document does not say that a key is used for one subaccount only.
  */
 function nameOf(subaccountId: string, reference: string): string {
   return isUnique(reference) ? normalizeReference(reference) : `${subaccountId.toLowerCase()}/${reference}`;
@@ -182,8 +182,8 @@ export function rangeFilterOfAll({ status, ...details }: SubaccountPayoutFilter)
 }
 
 /**
- * The observation of a payout that the service showed at `at`, in an answer or an event. `reference`: the name by which
- * it was looked up.
+ * The observation of a payout that the service showed at `at`, in an answer or an event. `reference`: the
+ * name of its lookup.
  */
 export function observationOf(
   shown: UpstreamPayout,
@@ -196,11 +196,11 @@ export function observationOf(
     reference: string | null;
     at: Date;
     by?: UpstreamSource['by'];
-    /** The reference of the request that has made it, where that is answered. */
+    /** The reference of the request that has made the payout, if this is the answer to it. */
     madeBy?: string;
   },
 ): Observation {
-  // A reference in the form of a refId leads only to the payout with this refId.
+  // A reference in the form of a refId finds only the payout with this refId.
   const upstream =
     shown.payoutId === null && reference !== null && reference.startsWith('saq_')
       ? { ...shown, payoutId: reference }
@@ -226,7 +226,7 @@ export function observationOf(
       const isOlder = before !== null && ((knownAt && knownAt > at) || !isConfirmation(upstream, payout));
       const observedAt = isOlder ? before.observedAt : at;
       const event = isNew ? { before: request ? payoutIn(request) : known } : null;
-      // Names that a webhook has brought, and this answer does not have, lead to the payout as well.
+      // Names from an earlier webhook, which this answer lacks, find the payout too.
       const allNames = request ? [...new Set([...namesOf(named!, null), ...names])] : names;
       return {
         resourceId: payout.id,
@@ -247,8 +247,8 @@ function isMadeByOther(payout: Pick<UpstreamPayout, 'payoutId'> | null, referenc
 }
 
 /**
- * The record of the request that has made a payout, where an event has named the payout before the request was looked up:
- * it had a record of its own until then. Null where there is none.
+ * The record of the request that has made a payout, if an event has shown the payout before the request was
+ * looked up: then both have a record. Null if there is none.
  */
 function requestBeside(state: State, names: readonly string[], named: SubaccountPayout): MirroredRow | null {
   if (hasReservedId(named)) return null;
@@ -256,7 +256,7 @@ function requestBeside(state: State, names: readonly string[], named: Subaccount
   return rows.find((row) => isOfRequestAlone(payoutIn(row))) ?? null;
 }
 
-/** Whether a record was made for a request, and the service has named nothing of its payout yet. */
+/** Whether a record belongs to a request only, because the service has not named the payout yet. */
 function isOfRequestAlone(payout: SubaccountPayout): boolean {
   const { inDoubt, neverMade, status, withdrawalId, code } = payout;
   const isUnnamed = status === 'processing' && withdrawalId === null && code === null;
@@ -269,7 +269,7 @@ function hasReservedId({ id, subaccountId, payoutId }: SubaccountPayout): boolea
 
 /** The payout that a request has made, under the request's id. */
 function identified(payout: SubaccountPayout, request: SubaccountPayout): SubaccountPayout {
-  // Where another system has used the request's key, the payout is not the requested one.
+  // If another system has used the request's key, the payout is not the requested one.
   const isRequested = payout.amountCents === request.amountCents;
   return {
     ...payout,
@@ -318,7 +318,7 @@ export function neverMadeOf(
   });
 }
 
-/** The observation of a state that this server concludes itself; `decide` returns null where nothing is new. */
+/** The observation of a state that this server concludes itself; `decide` returns null if nothing is new. */
 function conclusion(
   { id, subaccountId, payoutId }: SubaccountPayout,
   at: Date,
@@ -339,7 +339,7 @@ function conclusion(
   };
 }
 
-/** The writes of a payout under each of its ids. Lists and names lead to the first one alone. */
+/** The writes of a payout under each of its ids. Lists and names refer to the first id alone. */
 function writesOf(
   payout: SubaccountPayout,
   {
@@ -381,7 +381,7 @@ function isConfirmation(upstream: UpstreamPayout, known: UpstreamPayout): boolea
   return known.status === 'unknown' || (upstream.status === known.status && reversed === known.reversed);
 }
 
-/** The observation of an event that says nothing of a payout but its code: it writes nothing. */
+/** The observation of an event that gives nothing of a payout but its code: it writes nothing. */
 export function codeOnly(code: string): Observation {
   const names = [normalizeReference(code)];
   return {

@@ -32,8 +32,9 @@ import {
 /** The requests for payouts of subaccounts to the service, and the lookups of those whose outcome is unknown. */
 export interface PayoutRequests {
   /**
-   * Requests a payout. `held`: it is under verification (the document's `202`), or may be. `doubt`: what is recorded of
-   * it where the outcome is unknown. @throws as `Intents.run`; InDoubtError only where nothing is recorded
+   * Requests a payout. `held`: it is under verification (the document's `202`), or may be. `doubt`: the
+   * record of a payout whose outcome is unknown. @throws as `Intents.run`; InDoubtError only if nothing is
+   * recorded
    */
   requestPayout(
     tenant: Tenant,
@@ -41,7 +42,10 @@ export interface PayoutRequests {
   ): Promise<{ id: string; held: boolean; doubt: SubaccountPayout | null; replayed: boolean }>;
   /** Whether the outcome of any payout is not known yet. */
   hasDoubts(tenant: Tenant): Promise<boolean>;
-  /** Lists the payouts whose outcome is not known yet: a caller that missed one might request it again. */
+  /**
+   * Lists the payouts whose outcome is not known yet: a caller that does not see them might request them
+   * again.
+   */
   inDoubt(tenant: Tenant): Promise<SubaccountPayout[]>;
   /** @throws UnavailableError (RECORDS_BEHIND) where a reference is the key of a request that the records may lack */
   assertNotMissing(tenant: Tenant, reference: string): Promise<void>;
@@ -68,9 +72,9 @@ export function createPayoutRequests({
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   sender: Sender;
-  /** Finds the mirrored payout of a request; null where there is none. */
+  /** Finds the mirrored payout of a request; null if there is none. */
   findMirrored: (tenant: Tenant, intent: Intent) => Promise<SubaccountPayout | null>;
-  /** Reads a subaccount's balance, for the figures of a refusal; null where it is not shown. */
+  /** Reads a subaccount's balance, whose figures a refusal contains; null if the service does not show it. */
   readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
 }): PayoutRequests {
   async function sendPayout(
@@ -105,7 +109,7 @@ export function createPayoutRequests({
           });
         },
       });
-    // The service has accepted the request: no later fault changes that.
+    // The service has accepted the request, which no later fault changes.
     const at = clock.now();
     const requested = readRequestedPayout(answer.body);
     const contradiction =
@@ -123,8 +127,8 @@ export function createPayoutRequests({
     );
     const held = answer.status === 202;
     if (isFound(found)) return { made: found.found, held };
-    // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means that it was
-    // refused, and the reason is not given.
+    // The service could not be asked, but the answer says that the payout is under way. A `SUB-` code means
+    // that it was refused, without a reason.
     if (found === 'not_there' || !requested || requested.code?.startsWith('SUB-'))
       throw new UpstreamError('The payments service has accepted this, and does not show it', {
         retryable: false,
@@ -134,7 +138,7 @@ export function createPayoutRequests({
     return { made: observationOf(shown, { reference: IDEM + key, at, madeBy: IDEM + key }), held };
   }
 
-  /** Looks a payout up by the first of these names that leads to it. */
+  /** Looks a payout up by the first of these names that finds it. */
   async function lookUpPayout(
     { environment }: Tenant,
     {
@@ -155,7 +159,8 @@ export function createPayoutRequests({
         upstream.get({ environment, path, requestOptions }),
       );
       const shown = answer && isSuccess(answer) ? readSubaccountPayout(answer.body) : null;
-      // A payout of another amount is of another request under the same key, so this request was not done.
+      // A payout with another amount belongs to another request with the same key, so this request was not
+      // done.
       if (shown && isSameId(shown.subaccountId, subaccountId)) {
         if (shown.amountCents !== amountCents) continue;
         return {
@@ -206,7 +211,7 @@ export function createPayoutRequests({
         if (!(error instanceof InDoubtError)) throw error;
         const { intent, replayed } = error;
         const doubt = await findMirrored(tenant, intent);
-        // Nothing is recorded under the payout's id: a lookup by it would say that there is no such payout.
+        // Nothing is recorded under the payout's id: a lookup by it would find no payout.
         if (!doubt) throw error;
         return { id: doubt.id, held: false, doubt, replayed };
       }
@@ -234,7 +239,9 @@ export function createPayoutRequests({
   };
 }
 
-/** A payout of a request that was just accepted: `processing`, and without the names that the bank's answer brings. */
+/**
+ * A payout of a request that was just accepted: `processing`, and without the names from the bank's answer.
+ */
 function justRequested({
   at,
   ...known
@@ -277,12 +284,12 @@ export function asPayout({ key, summary, createdAt }: Intent): SubaccountPayout 
     payoutId,
     id: reservedId(subaccountId, payoutId)!,
     inDoubt: true,
-    // Every recorded state of the payout is newer.
+    // Every recorded state of the payout has a higher version.
     version: 0,
   };
 }
 
-/** Whether the bank has not answered yet (the document's 2.2): the names that its answer brings are missing. */
+/** Whether the bank has not answered yet (the document's 2.2): the names from its answer are missing. */
 function isJustRequested({ status, withdrawalId, code }: UpstreamPayout): boolean {
   return status === 'processing' && withdrawalId === null && code === null;
 }

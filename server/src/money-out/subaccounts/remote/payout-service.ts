@@ -64,7 +64,7 @@ import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.
 
 /** The time for which an answer is served from the cache, to every caller. */
 export const MAX_AGE_MS = 2_000;
-/** The age at which a payout is read again before it is returned; of several, the first ten are. */
+/** The age from which a payout is read again before it is returned; among several, only the first ten are. */
 const OLD_AFTER_MS = 3_000;
 const REFRESHED_AT_ONCE = 10;
 
@@ -72,9 +72,12 @@ const REFRESHED_AT_ONCE = 10;
 // poll in three seconds at most, for which the budget's class `money_read` has room.
 const POLL_EVERY_MS = { fresh: 3_000, old: 60_000 };
 const POLLED_AT_ONCE = 3;
-/** The interval of an end of before a restore that the service has not confirmed. */
+/** The interval for an end from before a restore that the service has not confirmed. */
 const OF_BEFORE_MS = 10 * 60_000;
-/** The longest interval while all payouts are followed, for another may be requested elsewhere. It costs a query here. */
+/**
+ * The longest interval while all payouts are followed, because another may be requested elsewhere. It costs a
+ * query of our own database.
+ */
 const IDLE_MS = 15_000;
 
 export type GetOptions = Pick<ReadOptions, 'requestOptions' | 'isOwnRequest'> & { maxAgeMs?: number };
@@ -105,7 +108,9 @@ export function createRemotePayouts(
     endpoints: Endpoints;
     sender: Sender;
     get: Get;
-    /** Reads a subaccount's balance, for the figures of a refusal; null where it is not shown. */
+    /**
+     * Reads a subaccount's balance, whose figures a refusal contains; null if the service does not show it.
+     */
     readBalance: (tenant: Tenant, subaccountId: string) => Promise<number | null>;
   },
 ): RemoteSlice<PayoutReads & SubaccountPayoutService> {
@@ -122,10 +127,10 @@ export function createRemotePayouts(
   });
 
   const isOfBefore = (row: MirroredRow) => isFromBefore(row, records.lastKnown());
-  /** Whether what is known of a payout is its end, about which the service is not asked. */
+  /** Whether the known state of a payout is its end, so that the service is not asked. */
   const isLast = (row: MirroredRow) => row.final && !isOfBefore(row);
 
-  /** Reads a payout from the service and records it; null where the service says that there is none. */
+  /** Reads a payout from the service and records it; null if the service says that there is none. */
   async function fetchPayout(
     tenant: Tenant,
     subaccountId: string,
@@ -133,7 +138,7 @@ export function createRemotePayouts(
     options: GetOptions,
   ): Promise<{ payout: SubaccountPayout | null; read: Read }> {
     const path = payoutPath(subaccountId, reference);
-    // 400 means that this service does not have the form of the reference.
+    // 400 means that the service does not know this form of reference.
     const read = await get(tenant, GET_PAYOUT, path, options, (status) => status === 404 || status === 400);
     if (!isSuccess(read)) {
       // A stale answer is no proof: the payout may have been made since.
@@ -145,7 +150,7 @@ export function createRemotePayouts(
     return { payout: await mirror.record(tenant, shown, { reference, at: read.at }), read };
   }
 
-  /** Reads a known payout again; false where the service gave no answer and an older one was returned. */
+  /** Reads a known payout again; false if the service did not answer and an older answer was returned. */
   async function refreshOne(tenant: Tenant, known: MirroredRow, options: GetOptions): Promise<boolean> {
     const payout = payoutIn(known);
     const reference = [payout.withdrawalId, payout.code, payout.payoutId].find(
@@ -178,8 +183,9 @@ export function createRemotePayouts(
     const requestOptions = requestOptionsFor(requester);
 
     /**
-     * Finds a payout as the service shows it, or as it was last known where the service gives no conclusive answer. `isFollowed`: an
-     * end of before a restore is not good enough, for a stream would complete at it.
+     * Finds a payout as the service shows it, or its last known state if the service gives no conclusive
+     * answer. `isFollowed`: an end from before a restore does not suffice, because a stream would complete
+     * with it.
      */
     async function findPayout(
       tenant: Tenant,
@@ -187,7 +193,7 @@ export function createRemotePayouts(
       reference: string,
       { isFollowed = false }: { isFollowed?: boolean } = {},
     ): Promise<SubaccountPayout | null> {
-      // With a test key there are no payouts (the document's 4.1.3).
+      // A test key has no payouts (the document's 4.1.3).
       if (tenant.environment === 'sandbox') return null;
       if (!isSubaccountId(subaccountId) || !canBeReference(reference)) return null;
       const known = await mirror.findOf(tenant, subaccountId, reference);
@@ -201,7 +207,7 @@ export function createRemotePayouts(
         if (isNeeded && read.stale) throw cannotAsk();
         requester.onRead(known && read.stale ? known.observedAt : read.at, read.stale);
         if (payout) return payout;
-        // The request of a payout that the service does not know may be under way, or have arrived since.
+        // The service may not know the payout because its request is still under way, or has arrived since.
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         const late = await mirror.findOf(tenant, subaccountId, reference);
         if (late) return payoutIn(late);
@@ -220,7 +226,7 @@ export function createRemotePayouts(
       }
     }
 
-    /** Finds a payout in doubt; null where there is none. */
+    /** Finds a payout in doubt; null if there is none. */
     async function findInDoubt(
       tenant: Tenant,
       subaccountId: string,
@@ -235,7 +241,7 @@ export function createRemotePayouts(
       findPayout,
 
       async findPayoutWithVersion(tenant, subaccountId, reference) {
-        // The version is read before everything else, so that no later change is missed.
+        // The version is read first, so that no later change is missed.
         const head = await readHead(sql, tenant);
         const known = await mirror.findOf(tenant, subaccountId, reference);
         const isCurrent = known !== null && !isOfBefore(known);
@@ -245,7 +251,7 @@ export function createRemotePayouts(
         if (found) return { version: found.head, id: found.observed.id, payout: payoutIn(found.observed) };
         const doubt = await findInDoubt(tenant, subaccountId, reference);
         if (doubt) return { version: head, id: doubt.id, payout: doubt };
-        // The payout may have become known just now, and its intent have ended.
+        // The payout may have become known meanwhile, and its intent have ended.
         const late = await mirror.findOf(tenant, subaccountId, reference);
         return late && { version: head, id: late.id, payout: payoutIn(late) };
       },
@@ -269,15 +275,16 @@ export function createRemotePayouts(
         if (ids.some((id) => !found.has(id)))
           for (const payout of await requests.inDoubt(tenant))
             if (!found.has(payout.id)) found.set(payout.id, payout);
-        // A payout may have become known just now, and its intent have ended.
+        // A payout may have become known meanwhile, and its intent have ended.
         if (ids.some((id) => !found.has(id)))
           for (const late of await select()) if (!found.has(late.id)) found.set(late.id, payoutIn(late));
-        // The ids are given here: the service does not know them.
+        // The searched ids are this server's own: the service does not know them.
         if (ids.some((id) => !found.has(id))) await dependencies.intents.assertNotMissing();
         return ids.map((id) => found.get(id) ?? null);
       },
 
-      // The document has no list of payouts: these were requested here, announced by webhooks, or looked up.
+      // The document has no list of payouts, so these are the payouts that were requested here, announced by
+      // webhooks, or looked up.
       async payouts(tenant, subaccountId, { end, limit, after, before, ...filter }) {
         const page = { end, limit: limit + 1, after, before };
         const rows = await listRows(tenant, subaccountId, page, filter);
@@ -311,7 +318,7 @@ export function createRemotePayouts(
           (await mirror.get(tenant, id).catch((error: unknown) => {
             throw behindChange(error);
           }));
-        // The service has a payout of another amount, which another system has requested with this key.
+        // The service has a payout with another amount, which another system has requested with this key.
         if (payout.amountCents !== input.amountCents) throw keyUsed(null);
         return { payout, underVerification: held && payout.status === 'processing', replayed };
       },
@@ -326,10 +333,13 @@ export function createRemotePayouts(
 
   // ── Following ──
 
-  /** The times at which this instance has asked for ends of before a restore. */
+  /** The times at which this instance has looked up ends from before a restore. */
   const endsAskedAt = new Map<string, Date>();
 
-  /** The ends of before a restore that are due: each is asked for once, and again where the service did not confirm it. */
+  /**
+   * The ends from before a restore that are due: each is looked up once, and again if the service did not
+   * confirm it.
+   */
   async function endsOfBefore(tenant: Tenant, ids: readonly string[] | 'all', now: Date) {
     const rows = await selectOfBefore(sql, tenant, RESOURCE, ids, records.lastKnown());
     if (rows.length === 0) endsAskedAt.clear();
@@ -343,7 +353,7 @@ export function createRemotePayouts(
   const poll: Poll = async (tenant, targets) => {
     const now = clock.now();
     const rows = await selectOpen(sql, tenant, RESOURCE, targets.all ? 'all' : targets.ids);
-    // One for each payout, which may be recorded under two ids.
+    // One row for each payout, which may be recorded under two ids.
     const open = [...new Map(rows.map((row) => [payoutIn(row).id, row])).values()];
     const intervalMsOf = (row: MirroredRow) =>
       Math.max(intervalOf(row, now), open.length * POLL_EVERY_MS.fresh);
@@ -357,7 +367,8 @@ export function createRemotePayouts(
     for (const row of [...due, ...ends]) {
       if (reads === POLLED_AT_ONCE) break;
       polled.add(row);
-      // A poll is not claimed where another instance has just made it, or the service gave an older answer to ours.
+      // A poll is not claimed if another instance has just polled, or the service gave an older answer to
+      // ours.
       const intervalMs = row.final ? OF_BEFORE_MS : intervalMsOf(row);
       const claim = { name: `${RESOURCE} ${payoutIn(row).id}`, now, intervalMs };
       if (!(await claimPoll(sql, tenant, claim))) continue;
@@ -369,7 +380,7 @@ export function createRemotePayouts(
       .map((row) => (polled.has(row) ? plusMs(now, intervalMsOf(row)) : dueAt(row)))
       .map((at) => (at <= now ? plusMs(now, POLL_EVERY_MS.fresh) : at));
     if (ends.some((row) => !polled.has(row))) next.push(plusMs(now, POLL_EVERY_MS.fresh));
-    // A follower may wait for a payout whose outcome is not known yet, or for one that is requested elsewhere.
+    // A follower may wait for a payout with an unknown outcome, or for one that is requested elsewhere.
     if (targets.all) next.push(plusMs(now, IDLE_MS));
     else if (await requests.hasDoubts(tenant)) next.push(plusMs(now, POLL_EVERY_MS.fresh));
     return next.reduce<Date | null>((first, at) => (first && first <= at ? first : at), null);
@@ -404,7 +415,7 @@ export function createRemotePayouts(
     }
     const { payout: shown } = event;
     const name = shown.withdrawalId ?? shown.code ?? shown.payoutId;
-    // An event without a name of its payout leads to none.
+    // An event without a name of its payout belongs to no known payout.
     if (name === null) return null;
     return {
       resource: RESOURCE,

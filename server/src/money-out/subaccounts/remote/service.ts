@@ -37,13 +37,16 @@ import { createTransferRequests, entryIdOf, GET_STATEMENT } from './transfer-com
 
 const GET = { name: 'GET /v1/subaccounts/{id}', inWords: 'looking a subaccount up' };
 const LIST = { name: 'GET /v1/subaccounts', inWords: 'listing subaccounts' };
-/** No webhook of the service reports a balance, and its statements are read by offset: a poll could miss entries. */
+/**
+ * Following balances is not offered: no webhook of the service reports a balance, and its statements are read
+ * by offset, so a poll could miss entries.
+ */
 const FOLLOWING = 'Following the balances of subaccounts';
 
 /** Creates the subaccounts over HTTP, with their statements and payouts. */
 export function createRemoteSubaccounts(
   dependencies: UpstreamDependencies & {
-    /** Reads the wallet, for the figures of a refusal. */
+    /** Reads the wallet, whose figures a refusal contains. */
     readWallet: (tenant: Tenant) => Promise<Wallet>;
   },
 ): RemoteSlice<SubaccountService & SubaccountPayoutService> {
@@ -113,7 +116,7 @@ export function createRemoteSubaccounts(
     if (!isSuccess(read)) return { items: [], total: 0, at: read.at };
     const found = readPage(read.body, endpoint === LIST ? 'subaccounts' : 'entries');
     if (!found) throw unreadable();
-    // Where the service gives no total, a full page counts as followed by one more item.
+    // If the service gives no total, a full page counts as followed by one more item.
     const isLast = found.items.length < limit;
     return {
       items: found.items.map(readItem),
@@ -144,7 +147,10 @@ export function createRemoteSubaccounts(
     isCacheable: () => true,
   });
 
-  /** Says that the service lists no subaccounts, where it has shown that. @throws UnavailableError, and what `read` throws */
+  /**
+   * Waits for a read, and throws if it shows that the service has no list of subaccounts. @throws
+   * UnavailableError, errors of `read`
+   */
   const offered = <Value>(read: Promise<Value>) =>
     withNotOffered('Listing subaccounts', withUpstreamErrors(read));
 
@@ -178,7 +184,7 @@ export function createRemoteSubaccounts(
         const { subaccountId, amountCents } = input;
         if (!isSubaccountId(subaccountId)) throw new NotFoundError('Subaccount not found');
         const { refId, entry: answeredEntry, replayed } = await transfers.transfer(tenant, input);
-        // The transfer is done, even where nothing can be read now.
+        // The transfer is done, even if nothing can be read now.
         const [subaccount, entry] = await Promise.all([
           find(tenant, subaccountId).catch(() => null),
           answeredEntry ?? findEntry(tenant, subaccountId, refId).catch(() => null),

@@ -20,7 +20,7 @@ import { isSameId } from './mirror.ts';
 
 /** The requests for transfers to the service, and the lookups of those whose outcome is unknown. */
 export interface TransferRequests {
-  /** Transfers money. `entry`: the statement's entry, where the answer shows it. @throws as `Intents.run` */
+  /** Transfers money. `entry`: the statement's entry, if the answer shows it. @throws as `Intents.run` */
   transfer(
     tenant: Tenant,
     input: TransferInput,
@@ -44,7 +44,10 @@ export function entryIdOf({ kind, refId, amountCents, createdAt }: StatementEntr
   return `${kind} ${refId} ${amountCents} ${createdAt.getTime()}`;
 }
 
-/** An entry, and whether it may be one of a transfer to the subaccount: a kind that is not known may say that it is none. */
+/**
+ * An entry, and whether it may belong to a transfer to the subaccount: an unknown kind may say that it does
+ * not.
+ */
 type StatementLine = StatementEntry & { mayBeTransfer: boolean };
 
 /** The time around a transfer in which the service enters it, by its clock or by ours. */
@@ -61,7 +64,7 @@ export function createTransferRequests({
 }: UpstreamDependencies & {
   endpoints: Endpoints;
   sender: Sender;
-  /** Reads the wallet, for the figures of a refusal. */
+  /** Reads the wallet, whose figures a refusal contains. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): TransferRequests {
   async function sendTransfer(
@@ -102,12 +105,12 @@ export function createTransferRequests({
   }
 
   /**
-   * Looks up a transfer in the statement, for the document has no lookup of transfers and an entry does not show the key.
-   * Its entry is the only one of its amount and time that no other transfer has made; where there are several, the
-   * outcome stays unknown.
+   * Looks up a transfer in the statement, because the document has no lookup of transfers and an entry does
+   * not show the key. The entry of the transfer is the only one with its amount and time that no other
+   * transfer has made. If there are several, the outcome stays unknown.
    */
   const lookUpTransfer: OutcomeLookup = async (tenant, intent) => {
-    // An entry shows no key, and a transfer of the same amount may be another's.
+    // An entry shows no key, and a transfer with the same amount may be another's.
     if (intent.behindSince !== null)
       return { unclear: `It may have been made before: ${describeBehind(intent.behindSince)}` };
     const { subaccountId, amountCents } = intent.summary as Summary;
@@ -118,7 +121,7 @@ export function createTransferRequests({
       (entry) => entry.mayBeTransfer && entry.amountCents === amountCents,
     );
     const refIds = [...new Set(candidates.map(({ refId }) => refId))];
-    // Open transfers are read before claims: one that ends in between is then counted as a rival.
+    // Open transfers are read before claims, so a transfer that ends in between still counts as a rival.
     const open = await intents.open(tenant, TRANSFER);
     const claimed = await intents.claimed(tenant, TRANSFER, refIds);
     // A transfer that is done, but whose entry the service did not name, has its entry in the statement too.
@@ -128,7 +131,8 @@ export function createTransferRequests({
     const rivals = [...open, ...unidentified].filter(
       ({ id, summary }) => id !== intent.id && isSameTransfer(summary, intent.summary),
     );
-    // The service's own word for a transfer may be one that is read otherwise here: repeated, the money would go twice.
+    // The service may have its own word for a transfer, which is read differently here. If the transfer were
+    // repeated, the money would go twice.
     const isLookalike = ({ kind, amountCents: cents, createdAt }: StatementLine) => {
       const offsetMs = createdAt.getTime() - begunAt().getTime();
       const isInWindow = offsetMs >= -WINDOW.beforeMs && offsetMs <= WINDOW.afterMs;
@@ -150,7 +154,7 @@ export function createTransferRequests({
     return { found: madeOf(refId) };
   };
 
-  /** Reads a statement back to `since`; null where it cannot be read. */
+  /** Reads a statement back to `since`; null if it cannot be read. */
   function readStatement({ environment }: Tenant, subaccountId: string, since: () => Date) {
     return readPagesUntil<StatementLine>({
       async fetchPage(query) {
@@ -198,7 +202,7 @@ export function createTransferRequests({
   };
 }
 
-/** The reason for which an answer is not of the transfer, as far as it shows it; null where it may be. */
+/** The reason why an answer does not belong to the transfer, as far as it shows it; null if it may. */
 function contradictionOfTransfer(
   body: unknown,
   { subaccountId, amountCents }: Pick<TransferInput, 'subaccountId' | 'amountCents'>,

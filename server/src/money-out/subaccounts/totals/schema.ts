@@ -60,7 +60,10 @@ builder.queryField('subaccountPayoutTotals', (t) =>
   }),
 );
 
-/** No index has the payouts of all subaccounts in the order of an instant. @throws ValidationError */
+/**
+ * Asserts periods of whole hours, because no index has the payouts of all subaccounts in the order of an
+ * instant. @throws ValidationError
+ */
 function assertWholeHours(periods: Omit<SubaccountPayoutPeriods, 'status'>): void {
   const { createdAfter, createdBefore, completedAfter, completedBefore } = periods;
   const issues = Object.entries(periods)

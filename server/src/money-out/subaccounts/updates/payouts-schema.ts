@@ -23,7 +23,7 @@ const updates = defineUpdates({
     subaccountPayout: t.field({ type: SubaccountPayoutRef, resolve: ({ item }) => item }),
   }),
   authorize: (context) => assertMay(callerOf(context), 'subaccount_payouts.read'),
-  // Not under the id that it had before its request was known.
+  // An event under the id that the payout had before its request was known is not visible.
   isVisible:
     () =>
     ({ resourceId, snapshot }) =>
@@ -83,7 +83,10 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** Clears the subaccounts that an earlier update has loaded: a subscription has one context for all its updates. */
+/**
+ * Drops the subaccounts that an earlier update has loaded: a subscription has one context for all its
+ * updates.
+ */
 function withClearedLoaders<Update>(update: Update, _: unknown, { loaders }: Context): Update {
   loaders.subaccount.clearAll();
   return update;

@@ -39,7 +39,7 @@ export interface RemoteWallet extends Pick<RemoteSlice<WalletService>, 'serviceF
 const CACHED_MS = 2_000;
 /** The interval of polls while the wallet has subscribers. */
 const POLL_MS = 10_000;
-/** The interval of polls after a change that is known of, but was not read yet. */
+/** The interval of polls after a known change that was not read yet. */
 const CHANGED_MS = 1_000;
 
 const GET = { name: 'GET /v1/wallet', inWords: 'the wallet' };
@@ -55,9 +55,9 @@ export function createRemoteWallet({
   reads,
 }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'reads'>): RemoteWallet {
   const endpoints = createEndpoints(clock);
-  /** Recordings by response: a shared response is recorded once. */
+  /** Recordings by response: a response that several callers share is recorded once. */
   const recordedReads = new WeakMap<object, Promise<Wallet>>();
-  /** Tenants with a known change since their last poll that has read the wallet. */
+  /** Tenants with a known change since the last poll that has read the wallet. */
   const changed = new Set<string>();
   /** Refreshes, coalesced: one is under way, and one more for the changes that arrive meanwhile. */
   const coalescedRefreshes = createCoalescedReads<Wallet>();
@@ -124,7 +124,7 @@ export function createRemoteWallet({
     return wallet;
   }
 
-  /** Reads the wallet after a change, which an earlier read and one under way may not show. */
+  /** Reads the wallet after a change, which an earlier read, or one under way, may not show. */
   const refreshNow = (tenant: Tenant, requestOptions: RequestOptions) =>
     coalescedRefreshes(tenantKey(tenant), () => {
       reads.forget(tenant.environment);
@@ -149,7 +149,7 @@ export function createRemoteWallet({
     return toWallet(known);
   }
 
-  /** Reads the mirrored wallet, which is polled while it is subscribed to. */
+  /** Reads the mirrored wallet, which is polled while it has subscribers. */
   async function readMirrored(tenant: Tenant): Promise<{ version: number; wallet: Wallet } | null> {
     const known = await selectMirroredWithHead(database.sql, tenant, 'wallet', ID);
     return known && { version: known.head, wallet: toWallet(known.observed) };
