@@ -141,7 +141,7 @@ test('A folder that nothing can be written to holds no server up, with a cache o
   const [cache] = cachesOf('server');
   rmSync(join(dist, cache!));
   const blocked = join(dist, cache!);
-  cpSync(join(dist, 'db'), blocked, { recursive: true });
+  cpSync(join(dist, 'state/db'), blocked, { recursive: true });
   chmodSync(dist, 0o555);
   onTestFinished(() => {
     chmodSync(dist, 0o755);
@@ -161,7 +161,7 @@ test('The stack of an error names the sources', async () => {
   const { code, output } = await run(program);
   expect(code).toBe(1);
   const [, line] =
-    /^ {4}at readConfig \(.*\/server\/src\/config\/config\.ts:(\d+):\d+\)$/m.exec(output) ?? [];
+    /^ {4}at readConfig \(.*\/server\/src\/programs\/config\/config\.ts:(\d+):\d+\)$/m.exec(output) ?? [];
   const source = readFileSync(join(repository, 'server/src/programs/config/config.ts'), 'utf8').split('\n');
   expect(source[Number(line) - 1]).toContain('new ConfigError');
 });
