@@ -17,7 +17,7 @@ const contributing = read('.github/CONTRIBUTING.md');
 const TEXT = /\.(?:ts|tsx|mjs|sql|graphql|json|md|html|vue|svelte)$/;
 /** Nobody looks for a field there: what is said of the past, and this test. */
 const APART =
-  /CHANGELOG\.md$|^(?:server|widget)\/released\/|^test\/db\/released\.json$|^test\/contributing\.test\.ts$/;
+  /CHANGELOG\.md$|^(?:server|widget)\/released\/|^test\/state\/db\/released\.json$|^test\/contributing\.test\.ts$/;
 const texts = new Map(
   ['schema.graphql', 'README.md', ...['server', 'widget', 'test'].flatMap(filesUnder)]
     .filter((file) => TEXT.test(file) && !APART.test(file))

@@ -38,7 +38,7 @@ const SEARCHED = [
 ];
 /** Texts that must not change: released ones, generated ones, and the list of these words. */
 const EXEMPT = [
-  /^server\/src\/db\/migrations\//,
+  /^server\/src\/state\/db\/migrations\//,
   /^(server|widget)\/released\//,
   /(^|\/)CHANGELOG\.md$/,
   /(^|\/)pnpm-lock\.yaml$/,
