@@ -151,7 +151,7 @@ export function environmentOfKey(secret: string): Environment | null {
   return secret.startsWith(KEY_PREFIX.sandbox) ? 'sandbox' : null;
 }
 
-/** The permissions that grant a right; none where only an unrestricted key has it. */
+/** The permissions that grant a right; none if only an unrestricted key has it. */
 export function permissionsFor(right: Right): readonly Permission[] {
   return PERMISSIONS.filter((permission) => GRANTS[permission].includes(right));
 }
@@ -232,7 +232,7 @@ export function seesCustomer(caller: Caller): boolean {
   return !isPayer(caller);
 }
 
-/** Whether a key's permissions grant a right. They are null where the service that issued the key enforces them. */
+/** Whether a key's permissions grant a right. They are null if the service that issued the key enforces them. */
 function grants(permissions: readonly Permission[] | null, right: Right): boolean {
   return !permissions?.length || permissionsFor(right).some((permission) => permissions.includes(permission));
 }

@@ -1,4 +1,4 @@
-/** A colour of the screen: red, green and blue from 0 to 255. */
+/** A color of the screen: red, green and blue from 0 to 255. */
 export type Color = readonly [red: number, green: number, blue: number];
 
 /** Parses #rrggbb; null for any other text. */
@@ -18,7 +18,7 @@ export function mixColors(first: Color, second: Color, share: number): Color {
   ) as unknown as Color;
 }
 
-/** The contrast ratio of two colours as WCAG 2 defines it, from 1 to 21. */
+/** The contrast ratio of two colors as WCAG 2 defines it, from 1 to 21. */
 export function contrastOf(first: Color, second: Color): number {
   const [light, dark] = [luminanceOf(first), luminanceOf(second)].sort((left, right) => right - left);
   return (light! + 0.05) / (dark! + 0.05);

@@ -29,7 +29,7 @@ export function withoutExtra<Item>(
 
 /** The reads of a family of resources, which the embedded service and a facade share. */
 export interface FamilyReads<R, Filter> {
-  /** Finds a resource; null where it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
+  /** Finds a resource; null if it does not exist or is another tenant's. @throws UnavailableError (NOT_OFFERED) */
   find(tenant: Tenant, id: string): Promise<R | null>;
   /**
    * Finds resources, in the order of the ids; null for one that is not found. @throws UnavailableError

@@ -24,7 +24,7 @@ export interface UnresolvedRequest {
   /** The id: `int_` and 24 hex digits. */
   id: string;
   operation: RequestOperation | 'unknown';
-  /** The caller's key; null where the caller gave none. */
+  /** The caller's key; null if the caller gave none. */
   idempotencyKey: string | null;
   amountCents: Cents | null;
   requestedAt: Date;

@@ -12,13 +12,16 @@ import type { Sql } from '../../state/db/database.ts';
 import type { AttemptOutcome, CardTestingGuard, ChargeAttempt } from './model.ts';
 import { isPaused, isStopped, type TokenPause } from './tokens/model.ts';
 
-// Card testing: thieves try stolen numbers by the hundred, at any shop that allows it. Declined cards are counted for a
-// network, for a checkout token and for an account. An approved card takes one away: a carrier with one address for
-// thousands of payers, and a shop that sells a lot, stay near zero. A network waits for its own count alone; the other
-// two counts decide how long. A token on which a thousand networks test cards still sells to a network without a
-// declined card.
+// Card testing: thieves try stolen numbers by the hundred, at any shop that allows it. Declined cards are
+// counted for each network, checkout token and account. An approved card subtracts one: a carrier with one
+// address for thousands of payers, and a shop that sells a lot, stay near zero. Only a network's own count
+// makes it wait; the other two counts decide how long. A token on which a thousand networks test cards still
+// sells to a network without a declined card.
 
-/** The declined cards of a network before it waits, and its first wait. Each further card doubles the wait. */
+/**
+ * The number of declined cards after which a network waits, and its first wait. Each further card doubles the
+ * wait.
+ */
 interface Pace {
   free: number;
   firstWaitMs: number;
@@ -36,7 +39,7 @@ const PACES = {
 } satisfies Record<string, Pace>;
 
 const MAX_WAIT_MS = 30 * MINUTE;
-/** A count is forgotten after this time without another declined card. */
+/** The time without a declined card after which a count is dropped. */
 const QUIET_MS = 60 * MINUTE;
 
 /** Declined cards minus approved ones. */
@@ -45,7 +48,7 @@ const HOT_ACCOUNT = 60;
 const PAUSED_TOKEN = 40;
 /** The largest count of a token or an account: that many approved cards undo an attack of any size. */
 const MAX_COUNT = 120;
-/** The largest count of a network: at it the wait is the longest. */
+/** The largest count of a network, at which the wait is the longest. */
 const MAX_NETWORK_COUNT = 16;
 
 /** The wait of a network with this number of declined cards, from its last card on. */
@@ -55,7 +58,7 @@ export function waitMs(declines: number, { free, firstWaitMs }: Pace): number {
 }
 
 export interface DeclineMeter {
-  /** Called for each card; `held_back` for one that was not tried, because the payer has to wait. */
+  /** Called for each card; `held_back`: it was not tried, because the payer has to wait. */
   onCard(outcome: 'approved' | 'declined' | 'held_back'): void;
   onTokenPaused(): void;
 }
@@ -104,7 +107,7 @@ export function createCardTestingGuard({
     for (;;) {
       const { seen, retryAt, now } = await assess(attempt);
       if (retryAt || network === null) return retryAt;
-      // Another attempt of the network was counted in between: this one reads again.
+      // Another attempt of the network was counted in between, so this one reads again.
       if (await addIfUnchanged(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MAX_NETWORK_COUNT }))
         return null;
     }
@@ -136,10 +139,15 @@ export function createCardTestingGuard({
   };
 }
 
-/** The longest wait of a payer whose token the merchant has paused. A pause of days would show its reason. */
+/**
+ * The longest wait of a payer whose token the merchant has paused. A pause of days would reveal its reason.
+ */
 const PAUSED_RETRY_MS = 5 * MINUTE;
 
-/** The amounts that an outcome takes from the counts. An approved card also takes back the one counted at its admission. */
+/**
+ * The amounts that an outcome subtracts from the counts. An approved card also cancels the one that was
+ * counted at its admission.
+ */
 function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: string; by: number }[] {
   const { network, token, account } = keysOf(attempt);
   const isApproved = outcome === 'approved';
@@ -150,7 +158,10 @@ function creditsOf(attempt: ChargeAttempt, outcome: AttemptOutcome): { key: stri
   ].flatMap(({ key, by }) => (key !== null && by > 0 ? [{ key, by }] : []));
 }
 
-/** The keys of the three counts. A network has one count over all accounts: card testers try every shop. */
+/**
+ * The keys of the three counts. A network has one count over all accounts, because card testers try every
+ * shop.
+ */
 function keysOf({ tenant, tokenId, address }: ChargeAttempt) {
   return {
     network: address === null ? null : `declines network ${networkOf(address)}`,

@@ -38,15 +38,16 @@ import { decideReturn, railReturnIdOf, returnOf } from './returning.ts';
 import type { AccountCollection } from './service.ts';
 import { selectByOrderCode } from './store.ts';
 
-/** Counts the acquirer's answers to the returns of money. One that it refuses is tried again after a day. */
+/** Counts the acquirer's answers to the returns of money. A return that it refuses is retried after a day. */
 export interface ReturnMeter {
   onRefund(refund: { of: 'card_payment'; origin: 'automatic'; outcome: 'completed' | 'failed' }): void;
 }
 
 /**
- * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits, never
- * inside one: the first records the open charge, the second its outcome. After a crash between them a task asks the acquirer
- * what became of the charge, and one that it never received is made void there: nobody pays without a record.
+ * Charges the cards of payments, and handles their due tasks. The acquirer is called between two commits,
+ * never inside one: the first records the open charge, the second its outcome. After a crash between them a
+ * task looks the charge up at the acquirer; a charge that it never received is made void there. So nobody
+ * pays without a record.
  */
 export function createCharging({
   database,
@@ -68,14 +69,14 @@ export function createCharging({
   otherMethods: readonly OrderPayments[];
   content: ProductContent;
   meter: ReturnMeter;
-  /** Receives the error of an acquirer that did not answer, or of a card that could not be counted. */
+  /** Called with the error if the acquirer did not answer, or a card could not be counted. */
   onFault: (fault: unknown) => void;
 }): HostedCheckout & { tasks: Record<CardPaymentTask, TaskHandler> } {
   const methods = [cardOrderPayments, ...otherMethods];
 
   /**
-   * Applies a decision to a locked payment. Returns the payment as it is afterwards, or the decision's refusal. `mayPay`: it can
-   * make the payment paid, which closes its order.
+   * Applies a decision to a locked payment. Returns the payment afterwards, or the decision's refusal.
+   * `mayPay`: the decision can make the payment paid, which closes its order.
    */
   function advance<Refusal extends string = never>(
     tenant: Tenant,
@@ -124,7 +125,7 @@ export function createCharging({
     ...otherMethods.flatMap((method) => method.paymentsOf(state, orderOf(payment))),
   ];
 
-  /** Records the outcome of a charge, and counts it for the guard where this call is the first to record it. */
+  /** Records the outcome of a charge, and counts it for the guard if this call is the first to record it. */
   async function recordOutcome(
     attempt: ChargeAttempt,
     orderCode: string,
@@ -159,7 +160,7 @@ export function createCharging({
     return guard.record(attempt, outcome).catch(onFault);
   }
 
-  /** The status of the order of an unpaid payment, where another one of it was paid: this one takes no card any more. */
+  /** The status of an order that another payment has paid: then the unpaid payment takes no more cards. */
   async function closedOrderOf(tenant: Tenant, payment: StoredCardPayment): Promise<OrderStatus | null> {
     if (payment.status !== 'pending' && payment.status !== 'expired' && !payment.returned) return null;
     const paid = await Promise.all(
@@ -227,7 +228,7 @@ export function createCharging({
       // A concurrent lookup may have recorded the outcome first.
       if (payment.status === 'paid') return { kind: 'paid', payment };
       if (payment.returned) return { kind: 'returned', payment };
-      // It has expired or was canceled meanwhile: the payer's page must not ask for another card.
+      // The payment has expired or was canceled meanwhile: the payer's page must not ask for another card.
       if (payment.status === 'expired' && outcome.status !== 'pending')
         return { kind: 'not_payable', payment };
       switch (outcome.status) {
@@ -254,8 +255,8 @@ export function createCharging({
         const found = await selectByOrderCode(database.sql, task.key);
         const chargeId = found?.payment.openChargeId;
         if (!chargeId) return;
-        // The charge that this task was scheduled for was declined, and the open one has only just begun and has a
-        // task of its own. Resolving it now would void a card that the acquirer is about to approve.
+        // The charge of this task was declined, and the open one has just begun and has a task of its own. If
+        // it were resolved now, that would void a card that the acquirer is about to approve.
         if (!(await isCurrentTask(database.sql, task))) return;
         // The payer's address is not stored.
         const attempt = { tenant: task, tokenId: tokenOf(found.payment), address: null };
@@ -281,7 +282,8 @@ export function createCharging({
           read: (reader) => reader.load(returns, returnId),
           decide(state) {
             const current = state.need(returns, returnId);
-            // Another call of this task has recorded a refusal meanwhile: the outcome is of an id that is used up.
+            // Another call of this task has recorded a refusal meanwhile: this outcome belongs to an id that
+            // is used up.
             const isNew = current.failedReturns === stored.failedReturns;
             const change = isNew ? decideReturn(current, outcome, found.payment, state.now) : null;
             if (!change) return { outcome: false };

@@ -53,7 +53,9 @@ export const checkoutUses: Collection<CheckoutUse> = {
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
 };
 
-/** A checkout attempt or an order of the merchant's, with its payments that were paid or have an open charge. */
+/**
+ * A checkout attempt or an order of the merchant, with its payments that were paid or have an open charge.
+ */
 interface PaymentGroup {
   name: string;
   orderCodes: string[];
@@ -130,7 +132,7 @@ export function orderOf(payment: StoredCardPayment): Order {
   return { checkoutAttempt, externalId, tokenId: tokenOf(payment) };
 }
 
-/** Card payments, as the slices of other methods see those of an order. */
+/** The port by which the slices of other methods see the card payments of an order. */
 export const cardOrderPayments: OrderPayments = {
   read: (reader, { checkoutAttempt, externalId, tokenId }) =>
     Promise.all([
@@ -188,14 +190,14 @@ export function writesOf({ previous, payment, transaction, due, announced }: Car
   };
 }
 
-/** The sale that the payment is, where it pays for a product; null otherwise. */
+/** The sale of a payment for a product; null for any other payment. */
 export function saleOf({ orderCode, productId, callbackUrl }: StoredCardPayment): ProductSale | null {
   return productId === null
     ? null
     : { payment: { type: 'card_payment', id: orderCode }, productId, callbackUrl };
 }
 
-/** Translates a step of a payment into writes, with the content that its payer is given or no more shown. */
+/** Translates a step of a payment into writes, including the product content that its payer gets or loses. */
 export function writesWithContent(change: CardPaymentChange, content: ProductContent, state: State): Writes {
   const writes = writesOf(change);
   const { previous, payment } = change;
@@ -215,7 +217,7 @@ export async function readContent(
   if (sale) await content.read(reader, sale);
 }
 
-/** Card payments, as refunds take from them and end. */
+/** The decisions about card payments that refunds call. */
 export function refundableCardPayments(content: ProductContent, methods: readonly OrderPayments[]) {
   return {
     async read(reader: Reader, orderCode: string) {
@@ -243,7 +245,8 @@ export function refundableCardPayments(content: ProductContent, methods: readonl
     ) {
       const payment = state.need(cardPayments, orderCode);
       const details = refundDetailsOf(payment);
-      // An earlier version refunded what it returned. The merchant never gets that money: there is no other end than a refund.
+      // An earlier version refunded a payment that it should have returned. The merchant never gets that
+      // money, so the refund must not fail.
       if (refund.status === 'failed' && payment.status === 'refunded')
         return { details, writes: {}, mustRepeat: true };
       const change =
@@ -260,7 +263,10 @@ export function refundableCardPayments(content: ProductContent, methods: readonl
   };
 }
 
-/** Card payments, as disputes take from them. A claim of the acquirer names its payment, and no code of PIX. */
+/**
+ * The decisions about card payments that disputes call. A claim of the acquirer names its payment, and no PIX
+ * code.
+ */
 export const disputableCardPayments = {
   idsOfTxid: () => [],
   read: (reader: Reader, orderCode: string) => reader.load(cardPayments, orderCode),

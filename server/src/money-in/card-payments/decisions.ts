@@ -19,13 +19,16 @@ import {
   type StoredCardPayment,
 } from './model.ts';
 
-/** A step of a payment, with its money and its deadlines. Null `transaction`: no money moved. */
+/** A step of a payment, with its money and its deadlines. `transaction` is null if no money moved. */
 export interface CardPaymentChange {
   readonly previous: StoredCardPayment | null;
   readonly payment: StoredCardPayment;
   readonly transaction: LedgerTransaction | null;
   readonly due: readonly { kind: CardPaymentTask; at: Date }[];
-  /** Whether subscribers get an update: not for a step of a charge inside `pending`, nor for the release. */
+  /**
+   * Whether subscribers get an update. A step of a charge inside `pending` is not announced, nor is the
+   * release.
+   */
   readonly announced: boolean;
 }
 
@@ -93,7 +96,7 @@ export function decideCreate(
 export const RESOLVE_AFTER_MS = 10_000;
 
 /**
- * Opens a charge before the acquirer is called, so that no crash forgets it. Returns a refusal where the payment
+ * Opens a charge before the acquirer is called, so that no crash loses it. Returns a refusal if the payment
  * cannot be paid, another charge is open, or its checkout attempt or order is paid.
  */
 export function decideCharge(
@@ -123,8 +126,8 @@ export type ChargeOutcome =
   | { status: 'void' };
 
 /**
- * Applies the outcome of the open charge; null if nothing changes. A repeated or late answer about a charge that
- * is no longer open changes nothing.
+ * Applies the outcome of the open charge; null if nothing changes. A repeated or late answer about another
+ * charge changes nothing.
  */
 export function decideOutcome(
   payment: StoredCardPayment,
@@ -145,7 +148,7 @@ export function decideOutcome(
   if (payment.openChargeId !== chargeId) return null;
   if (outcome.status === 'pending') {
     const { settlesAt } = outcome;
-    // An instant that has passed without a decision is no better than none.
+    // An instant that has passed without a decision is ignored.
     const at = settlesAt && settlesAt > now ? settlesAt : new Date(now.getTime() + RESOLVE_AFTER_MS);
     return {
       previous: payment,
@@ -175,8 +178,8 @@ export function decideOutcome(
 }
 
 /**
- * A payment whose charge was approved. Where it was canceled, or another payment of its order was paid before, the money is
- * returned: the payment has failed, is never shown as paid, and never gets into the balance.
+ * A payment whose charge was approved. If it was canceled, or another payment of its order was paid before,
+ * the money is returned: the payment has failed, is never shown as paid, and never reaches the balance.
  */
 function paid(
   payment: StoredCardPayment,
@@ -245,8 +248,8 @@ function notCancelable({ status, openChargeId }: StoredCardPayment): Unavailable
 }
 
 /**
- * Releases a sale from `merchant_pending` to the balance, after the merchant's debt is covered, without what refunds
- * have taken or hold.
+ * Releases a sale from `merchant_pending` to the balance, without the amounts that refunds have taken or
+ * hold. The merchant's debt is paid first.
  */
 export function decideRelease(
   payment: StoredCardPayment,

@@ -1,7 +1,7 @@
 import { among, before, type Conditions, detailConditions, from, matches } from '../../kernel/list-filter.ts';
 import type { CardPayment, CardPaymentFilter } from './model.ts';
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const cardPaymentConditions = {
   status: among('status'),
   ...detailConditions(['orderCode']),
@@ -9,7 +9,7 @@ export const cardPaymentConditions = {
   releasedBefore: before('releasedAt'),
 } satisfies Conditions<CardPaymentFilter, CardPayment>;
 
-/** Whether a card payment is one that a filter selects. */
+/** Whether a filter selects a card payment. */
 export function matchesFilter(payment: CardPayment, filter: CardPaymentFilter): boolean {
   return matches(cardPaymentConditions, payment, filter);
 }

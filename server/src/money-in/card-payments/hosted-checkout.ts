@@ -2,11 +2,11 @@ import type { OrderStatus } from '../../kernel/orders.ts';
 import type { DeliveredContent } from '../receiving/model.ts';
 import type { StoredCardPayment } from './model.ts';
 
-/** The operations of the payer's page on one payment, whose order code is all that it knows. */
+/** The operations of the payer's page on one payment. The page knows only the order code. */
 export interface HostedCheckout {
   /**
-   * `orderStatus`: that of an order which another payment has paid, so that this one takes no card. `delivered`: the content
-   * that a paid one was given.
+   * `orderStatus`: the status of an order that another payment has paid, so that this one takes no card.
+   * `delivered`: the content that a paid payment got.
    */
   open(orderCode: string): Promise<{
     accountId: string;
@@ -15,7 +15,7 @@ export interface HostedCheckout {
     orderStatus: OrderStatus | null;
     delivered: readonly DeliveredContent[];
   } | null>;
-  /** Names why the acquirer does not accept the card; null if it does. */
+  /** Returns why the acquirer does not accept the card; null if it does. */
   cardRefusal(cardNumber: string): CardRefusal | null;
   /**
    * Charges a card: records the charge, calls the acquirer, records its answer. A crash or a lost answer in between
@@ -40,7 +40,10 @@ export interface CardDetails {
 
 export type PayResult =
   | { kind: 'paid' | 'failed' | 'processing'; payment: StoredCardPayment }
-  /** Charged, and returned by itself: another payment of the order was paid before, or the merchant had canceled it. */
+  /**
+   * The card was charged, and the money is returned automatically: another payment of the order was paid
+   * before, or the merchant had canceled this one.
+   */
   | { kind: 'returned'; payment: StoredCardPayment }
   /**
    * `reason` is the acquirer's, for the merchant alone: a tester of stolen cards would learn from it which are good.
@@ -48,7 +51,7 @@ export type PayResult =
   | { kind: 'declined'; reason: string; payment: StoredCardPayment }
   /** The acquirer never received the charge. */
   | { kind: 'not_charged'; payment: StoredCardPayment }
-  /** Nothing was tried: this payer may try a card again at `retryAt`. */
+  /** No card was tried: this payer may try one again at `retryAt`. */
   | { kind: 'held_back'; retryAt: Date; payment: StoredCardPayment }
   | { kind: ChargeRefusal; payment: StoredCardPayment };
 

@@ -24,8 +24,8 @@ export type CardPaymentStatus = PaymentStatus;
 
 export const NEXT: Record<CardPaymentStatus, readonly CardPaymentStatus[]> = {
   pending: ['paid', 'failed', 'expired'],
-  // A confirmation after the expiry is a payment: the acquirer holds the money. It has failed where that is returned: another
-  // payment of the order was paid before, or it was canceled.
+  // A confirmation after the expiry is a payment, because the acquirer holds the money. The payment has
+  // failed if the money is returned: another payment of the order was paid before, or this one was canceled.
   expired: ['paid', 'failed'],
   paid: ['refunded'],
   refunded: [],
@@ -54,8 +54,8 @@ export function isAnyOrderCode(text: string): boolean {
 export interface CardPayment extends Doubt {
   orderCode: string;
   /**
-   * A number that grows by one with each change of the status, or of that of its order: of two answers the larger is the newer. Refunds of a part
-   * change the amounts without it.
+   * A number that grows by one with each change of the payment's status or its order's: of two answers the
+   * larger is the newer. Partial refunds change the amounts without it.
    */
   version: number;
   /** `unknown` stands for a word of the service that the document does not have. */
@@ -63,7 +63,7 @@ export interface CardPayment extends Doubt {
   /** The last known status while the status is `unknown`; null if there was none. */
   lastStatus?: CardPaymentStatus | null;
   amountCents: Cents;
-  /** Another amount with which the service has reported it paid; left out if there is none. */
+  /** A different amount with which the service has reported the payment as paid; omitted if there is none. */
   otherPaidCents?: Cents;
   /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
@@ -72,35 +72,51 @@ export interface CardPayment extends Doubt {
   customer: Customer | null;
   /** The string given at creation, byte for byte. */
   metadata: string | null;
-  /** The merchant's order. Of its payments one is kept. Left out in a snapshot of an older version. */
+  /** The merchant's order, which keeps one of its payments. Omitted in a snapshot of an older version. */
   externalId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  /**
+   * The language of the page if its address names none. Omitted in a snapshot of an older version, and by
+   * another service.
+   */
   language?: Language | null;
   createdAt: Date | null;
   expiresAt: Date;
-  /** Set where the service does not show `expiresAt`, which is then derived. */
+  /** Set if the service does not show `expiresAt`, which is then derived. */
   expiryDerived?: boolean;
   paidAt: Date | null;
   paidLate: boolean;
   refundedAt: Date | null;
-  /** The time at which its money got into the balance. Omitted in remote mode: the upstream service does not report it. */
+  /**
+   * The time at which its money reached the balance. Omitted in remote mode: the upstream service does not
+   * report it.
+   */
   releasedAt?: Date | null;
   /** The time at which the merchant canceled it. Omitted in a snapshot of an older version, and in remote mode. */
   canceledAt?: Date | null;
-  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null if the service does not report it. */
+  /**
+   * The amount that completed refunds have returned; `refundingCents` has those under way. Null if the
+   * service does not report it.
+   */
   refundedCents: Cents | null;
-  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null if the service does not report it. */
+  /**
+   * The amount that unfinished refunds have taken from the balances. Null if the service does not report it.
+   */
   refundingCents: Cents | null;
-  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted if the service does not report it. */
+  /**
+   * The amount that the payer's bank claims, without disputes that were won. Omitted if the service does not
+   * report it.
+   */
   disputedCents?: Cents;
-  /** The acquirer's reason; of a payment whose money is returned `paid_elsewhere` or `canceled`. */
+  /** The acquirer's reason; `paid_elsewhere` or `canceled` for a payment whose money is returned. */
   failureReason: string | null;
   /** Omitted in a snapshot of an older version. */
   returned?: boolean;
   keptPayment?: string | null;
-  /** The status of its order, where another payment has paid that while this one was open or had expired. */
+  /**
+   * The status of its order, if another payment has paid the order while this one was open or had expired.
+   */
   orderStatus?: OrderStatus | null;
   /** The acquirer's reason for the last declined card. It is unknown in front of another service. */
   declineReason?: string | null;
@@ -112,7 +128,7 @@ export interface StoredCardPayment extends CardPayment {
   status: CardPaymentStatus;
   externalId: string | null;
   language: Language | null;
-  /** The product that its checkout token sold; null if that sold none. */
+  /** The product that its checkout token sold; null if it sold none. */
   productId: string | null;
   returned: boolean;
   keptPayment: string | null;
@@ -170,12 +186,15 @@ export interface CardPaymentFilter extends DetailFilter {
   status?: readonly CardPaymentStatus[] | undefined;
   createdAfter?: Date | undefined;
   createdBefore?: Date | undefined;
-  /** Released from `pendingReleaseCents` to the balance: from one, before the other. */
+  /** Released from `pendingReleaseCents` to the balance: at this instant or later, and before the other. */
   releasedAfter?: Date | undefined;
   releasedBefore?: Date | undefined;
 }
 
-/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+/**
+ * A part of the list, newest first: the first or the last `limit` payments behind `after` and before
+ * `before`.
+ */
 export type CardPaymentRange = CardPaymentFilter & ListRange;
 
 /** The port of card payments. The embedded service knows every payment completely. */
@@ -228,11 +247,11 @@ export type AttemptOutcome = 'approved' | 'declined' | 'unused';
  * longer than the last; a token or an account with many declined cards makes all waits longer, and stops nobody.
  */
 export interface CardTestingGuard {
-  /** Returns when this payer may try a card again; null if it may now. Counts nothing. */
+  /** Returns when this payer may try a card again; null if now. It counts nothing. */
   peek(attempt: ChargeAttempt): Promise<Date | null>;
-  /** Does the same, and on null counts the attempt as declined until `record` corrects it. */
+  /** Returns the same as `peek`, and on null counts the attempt as declined until `record` corrects it. */
   admit(attempt: ChargeAttempt): Promise<Date | null>;
-  /** Records the outcome of an admitted attempt, once; one that was decided late has no address. */
+  /** Records the outcome of an admitted attempt, once. An attempt that was decided late has no address. */
   record(attempt: ChargeAttempt, outcome: AttemptOutcome): Promise<void>;
 }
 
@@ -243,7 +262,7 @@ export interface AccountSettings {
   cardReleaseDays: number;
 }
 
-/** @throws UnavailableError where the account takes no cards, or is asked with a test key */
+/** @throws UnavailableError where the account takes no cards, or the key is a test key */
 export function assertCardsAvailable(environment: Environment, account: AccountSettings): void {
   assertNotSandbox(environment);
   if (!account.cardPaymentsEnabled) throw cardsNotConfigured();
@@ -279,7 +298,7 @@ const INSTANTS = [
 export function cardPaymentFromJson(json: unknown): CardPayment {
   const payment: Record<string, unknown> = { ...(json as object) };
   for (const field of INSTANTS) if (payment[field]) payment[field] = new Date(payment[field] as string);
-  // A snapshot of a version that refunded whole payments alone, or of another service's payment.
+  // The snapshot comes from a version that refunded whole payments alone, or shows another service's payment.
   payment.refundedCents ??= null;
   payment.refundingCents ??= null;
   return payment as unknown as CardPayment;

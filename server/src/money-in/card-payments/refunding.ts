@@ -32,7 +32,7 @@ export function decideRefundBegin(
   return { amountCents, change: insideStatus(payment, beginRefund(payment, begun, state.balances)) };
 }
 
-/** Records that the payer has the amount; with the last of it the payment is `refunded`. */
+/** Records that the payer has received the amount; with the last part of it the payment is `refunded`. */
 export function decideRefundCompleted(
   payment: StoredCardPayment,
   refund: { refundId: string; amountCents: Cents },
@@ -44,7 +44,7 @@ export function decideRefundCompleted(
   return step(payment, { ...payment, ...amounts, refundedAt: now }, 'refunded', { transaction });
 }
 
-/** Puts the amount of a refused refund back to where the sale is now. */
+/** Returns the amount of a refused refund to the account where the sale is now. */
 export function decideRefundFailed(
   payment: StoredCardPayment,
   refund: { refundId: string; amountCents: Cents; isAutomatic: boolean },
@@ -54,8 +54,8 @@ export function decideRefundFailed(
 }
 
 /**
- * Takes the amount of a dispute from what can be refunded; null if nothing of it can. There is no change where all of the
- * claim is held by refunds under way.
+ * Subtracts the amount of a dispute from the refundable amount; null if nothing is refundable. Nothing
+ * changes if refunds under way hold the whole claim.
  */
 export function decideDisputeBegin(
   payment: StoredCardPayment,
@@ -69,12 +69,12 @@ export function decideDisputeBegin(
   return { ...claimed, change };
 }
 
-/** Gives the amount of a won dispute back to what can be refunded. */
+/** Adds the amount of a won dispute to the refundable amount again. */
 export function decideDisputeEnd(payment: StoredCardPayment, amountCents: Cents): CardPaymentChange {
   return insideStatus(payment, { amounts: endDispute(payment, amountCents), transaction: null });
 }
 
-/** A step inside a status: an update of what can be refunded, and of what was. */
+/** A step inside a status: an update of the refundable and the refunded amount. */
 function insideStatus(
   previous: StoredCardPayment,
   {

@@ -15,14 +15,16 @@ export type ReturnOutcome =
   | { status: 'pending'; settlesAt: Date | null }
   | { status: 'failed' };
 
-/** A step of a return. `lookAt`: the instant of the acquirer's next call; null if it has ended. */
+/**
+ * A step of a return. `lookAt`: the instant of the next call to the acquirer; null if the return has ended.
+ */
 export interface ReturnChange {
   stored: StoredReturn;
   transaction: LedgerTransaction | null;
   lookAt: Date | null;
 }
 
-/** The return that begins with a step of its payment; null if none does. */
+/** The return that begins with a step of its payment; null if none begins. */
 export function returnOf({ previous, payment }: CardPaymentChange, now: Date): StoredReturn | null {
   if (!payment.returned || previous?.returned) return null;
   const { orderCode, externalId, amountCents, keptPayment, paidChargeId, failureReason } = payment;
@@ -41,15 +43,18 @@ export function returnOf({ previous, payment }: CardPaymentChange, now: Date): S
   };
 }
 
-/** The acquirer's name of the current try to return the money: a new one for each that it has refused. */
+/**
+ * The acquirer's name of the current attempt to return the money: each refused attempt is followed by one
+ * with a new name.
+ */
 export function railReturnIdOf({ returnId, railId, failedReturns }: StoredReturn): string {
   if (failedReturns === 0) return returnId;
   return `ret_${deterministicId(24, 'return', railId, String(failedReturns))}`;
 }
 
 /**
- * Records the outcome of a return; null if it has ended already. The payer must get the money: what the acquirer refuses is
- * tried again each day.
+ * Records the outcome of a return; null if it has ended already. The payer must get the money, so a refused
+ * return is retried each day.
  */
 export function decideReturn(
   stored: StoredReturn,
@@ -75,7 +80,7 @@ export function decideReturn(
         lookAt: plusMs(now, DAY_MS),
       };
     case 'pending': {
-      // An instant that has passed without a decision is no better than none.
+      // An instant that has passed without a decision is ignored.
       const { settlesAt } = outcome;
       const lookAt = settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
       return { stored, transaction: null, lookAt };

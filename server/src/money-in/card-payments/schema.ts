@@ -348,7 +348,7 @@ builder.mutationFields((t) => ({
     resolve: authorized(
       assertCheckoutToken,
       async ({ tenant, trustedDocumentsOnly }, { input }, context, credential) => {
-        // Read from the database: a socket knows its caller since it was opened.
+        // The pause is read from the database, because a socket knows only the caller from its opening.
         const { pauseOf } = context.services.checkoutTokens;
         assertNotPaused(await pauseOf(orderTokenOf(credential)), context.clock.now());
         const payment = await context.services.cardPayments.startCheckout(

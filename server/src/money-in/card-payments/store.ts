@@ -155,8 +155,9 @@ export async function selectByExternalIds(
 }
 
 /**
- * Selects the payments that can be paid by the end of a transaction: a charge is never opened and approved in the same
- * one. So an order with thousands of payments loads one or two. The indexes of an order's payments hold no others.
+ * Selects the payments that can be paid by the end of a transaction: no transaction both opens and approves a
+ * charge. So an order with thousands of payments loads one or two. The indexes of an order's payments contain
+ * no others.
  */
 function paidOrCharging(sql: Sql, tenant: Tenant) {
   return ofTenant(sql, 'card_payment', tenant).where((row) =>
@@ -175,7 +176,7 @@ export async function selectPaidOfOrder(
       .selectAll()
       .where('paid_at', 'is not', null)
       .where((row) => row.or([row('canceled_at', 'is', null), row('status', '!=', 'refunded')]))
-      // The one that is kept comes before those that were returned.
+      // The payment that the order keeps comes before those that were returned.
       .orderBy(raw`status = 'refunded'`)
       .limit(1);
   const found = await Promise.all([
@@ -252,7 +253,7 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
 
 function toCardPayment(row: object): StoredCardPayment {
   const payment = cardPayments.fromRow(row);
-  // The version before has refunded whole payments, and has no column that says so.
+  // The version before refunded whole payments, and has no column for it.
   if (payment.status === 'refunded' && payment.refundingCents === 0)
     payment.refundedCents = payment.amountCents;
   return payment;

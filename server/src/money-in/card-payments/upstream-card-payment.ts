@@ -17,8 +17,8 @@ export interface UpstreamCardPayment extends UpstreamDetails {
 }
 
 /**
- * Merges what the service shows into what is known, by `mergeDetails`; null if nothing changes, or where the payment is
- * unknown and too little of it is shown.
+ * Merges what the service shows into the known state, by `mergeDetails`; null if nothing changes, or if the
+ * payment is unknown and too little of it is shown.
  */
 export function mergeUpstreamCardPayment(
   known: CardPayment | null,
@@ -37,7 +37,7 @@ export function mergeUpstreamCardPayment(
     orderCode: claim.orderCode,
     version: known?.version ?? 1,
     ...(canceledAt && { canceledAt }),
-    // The mirror of its order shows it: the service does not know the order.
+    // The mirror of its order shows `orderStatus`: the service does not know the order.
     ...(known?.orderStatus && { orderStatus: known.orderStatus }),
     ...details,
   };
@@ -50,7 +50,7 @@ export function mergeUpstreamCardPayment(
   };
 }
 
-/** A payment with the amounts of its refunds. One that becomes known as 0 is no change. */
+/** A payment with the amounts of its refunds. An amount that becomes known as 0 is no change. */
 function withAmounts(payment: CardPayment) {
   return {
     ...payment,

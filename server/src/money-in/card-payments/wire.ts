@@ -161,9 +161,10 @@ function cardPaymentEvent<Optional extends string | null>(
 }
 
 /**
- * Encodes the event of a payment's status: `card_payment.paid`, the one of the document, and the optional ones, which have
- * its members beside one of their own. Null for a status without an event, for a change inside a status, for the end of a
- * payment whose order another has paid, and for one whose money is returned, which `return.completed` announces.
+ * Encodes the event of a payment's status: the document's `card_payment.paid`, and the optional events, which
+ * have its members and one of their own. Null for a status without an event, and for a change inside a
+ * status. Null also for the end of a payment whose order another has paid, and for one whose money is
+ * returned, which `return.completed` announces.
  */
 export function cardPaymentWebhook(payment: CardPayment, previousStatus: CardPayment['status'] | null) {
   const { status, paidAt, canceledAt } = payment;
@@ -217,8 +218,8 @@ export function cardPaymentsFromWire(
 }
 
 /**
- * Reads the event of a webhook (section 6.2): any with an `orderCode` is one, whatever its name, unless it is about a
- * resource of another family. Null: it is none.
+ * Reads the event of a webhook (section 6.2): any event with an `orderCode`, whatever its name, unless it is
+ * about a resource of another family. Null for any other.
  */
 export function cardPaymentEventFromWire(payload: unknown): UpstreamCardPayment | null {
   const record = findEventRecord(payload, hasOrderCode);
@@ -238,8 +239,8 @@ function hasOrderCode(record: JsonRecord): record is JsonRecord & { orderCode: s
 }
 
 /**
- * The amount in cents (2.3), or in reais as in the document's records (2.1.2), rounded, for products of floats are
- * not exact.
+ * The amount in cents (2.3), or in reais as in the document's records (2.1.2). It is rounded, because
+ * products of floats are not exact.
  */
 function amountOf({ amountCents, valueCents, amount }: JsonRecord): Cents | null {
   return readCents(amountCents) ?? readCents(valueCents) ?? readReais(amount);

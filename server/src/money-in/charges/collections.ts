@@ -12,7 +12,7 @@ const charges: Collection<StoredCharge> = {
   save: chargeTable.save,
 };
 
-/** Charges, as codes pay them. */
+/** The rules of charges for PIX codes. */
 export const pixCharges: PixFamily<StoredCharge> = {
   ...chargeRules,
   decisions: chargeDecisions,
@@ -20,7 +20,7 @@ export const pixCharges: PixFamily<StoredCharge> = {
   isId: isChargeId,
   idsOfTxid: chargeIdsOf,
   selectHosted: chargeTable.selectHosted,
-  // A charge stands alone: no other payment is of the same order.
+  // A charge has no order, so no other payment competes with it.
   orderOf: () => ({ checkoutAttempt: null, externalId: null, tokenId: null }),
   payerOf: () => null,
   hostedOf: (charge) => ({ ...charge, id: charge.chargeId, successUrl: null, cancelUrl: null }),
@@ -37,7 +37,7 @@ export const pixCharges: PixFamily<StoredCharge> = {
   }),
 };
 
-/** Charges, as refunds take from them and end. */
+/** The decisions about charges that refunds call. */
 export function refundableCharges(beneficiaries: Beneficiaries) {
   return refundableOf(pixCharges, {
     title: 'Charge',
@@ -47,5 +47,5 @@ export function refundableCharges(beneficiaries: Beneficiaries) {
   });
 }
 
-/** Charges, as disputes take from them. */
+/** The decisions about charges that disputes call. */
 export const disputableCharges = disputableOf(pixCharges, { title: 'Charge' });

@@ -55,7 +55,7 @@ export function decideCreate(
 
 // ── Refunds ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The charge's splits after a refund has taken parts of them, or has given parts back. */
+/** The splits after a refund has taken parts of them, or has returned parts. */
 function withParts(
   { splits }: StoredCharge,
   parts: readonly RefundPart[],

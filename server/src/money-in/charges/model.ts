@@ -44,7 +44,9 @@ export function isChargeId(text: string): boolean {
   return /^(?:psc|psplit)_[0-9a-f]{32}$/.test(text);
 }
 
-/** Whether a text can be the id of a charge of any service: of its form the document shows the beginning alone. */
+/**
+ * Whether a text can be the id of a charge of any service: the document shows only the beginning of its form.
+ */
 export function isAnyChargeId(text: string): boolean {
   return /^(?:psc|psplit)_[A-Za-z0-9_-]{1,64}$/.test(text);
 }
@@ -66,11 +68,11 @@ export const chargeIdText = z
 export interface ChargeSplit {
   subaccountId: string;
   amountCents: Cents;
-  /** The part as it was asked for, in percent of the net amount: a decimal text. Null for a fixed amount. */
+  /** The requested share, in percent of the net amount: a decimal text. Null for a fixed amount. */
   percent: string | null;
   /**
-   * The amount that refunds took back from the subaccount, also those under way: the money has left its balance.
-   * `refundedCents` of the charge has completed refunds alone.
+   * The amount that refunds took back from the subaccount, including refunds under way, whose money has left
+   * its balance. `refundedCents` of the charge counts completed refunds alone.
    */
   refundedCents: Cents;
 }
@@ -80,15 +82,18 @@ export interface Charge extends PixResource {
   /** `psc_`, or `psplit_` of a split charge, and 32 hex digits. */
   chargeId: string;
   splits: readonly ChargeSplit[];
-  /** The merchant's own number for it. Several charges may have one number: a charge is of no order. */
+  /**
+   * The merchant's own number for the charge. Several charges may have the same number, because a charge has
+   * no order.
+   */
   externalId: string | null;
 }
 
 /** A split of the embedded service. */
 export interface StoredSplit extends ChargeSplit {
   /**
-   * The part of refunds, under way or done, that falls to the subaccount: more than `refundedCents` where the subaccount
-   * had less, and the owner has given the rest.
+   * The subaccount's share of refunds, under way or done. It exceeds `refundedCents` if the balance of the
+   * subaccount was too low and the owner has given the rest.
    */
   assignedCents: Cents;
 }
@@ -96,9 +101,11 @@ export interface StoredSplit extends ChargeSplit {
 /** The part of a subaccount in a refund under way. */
 export interface RefundPart {
   subaccountId: string;
-  /** The part of the refund that falls to the subaccount. */
+  /** The subaccount's share of the refund. */
   assignedCents: Cents;
-  /** The amount that was taken from it: less where its balance lacked some. */
+  /**
+   * The amount that was taken from the subaccount, which is less than its share if its balance was too low.
+   */
   takenCents: Cents;
 }
 
@@ -144,7 +151,7 @@ const percent = z
     if (message !== null) context.addIssue({ code: 'custom', message });
   });
 
-/** A part as it is asked for: an amount, or a share of the net amount. */
+/** A requested share: a fixed amount, or a percentage of the net amount. */
 const share = z.object({
   amountCents: pixAmount.nullish(),
   percent: percent
@@ -223,7 +230,7 @@ export function flatInput(input: z.infer<typeof createChargeGraphqlInput>): Crea
   return { ...rest, splits: splits?.map((each) => ({ subaccountId: each.subaccountId, ...each.share })) };
 }
 
-/** The same refusal with the path of a share as the GraphQL interface has it; any other error as it is. */
+/** The same refusal with the path of a share in the GraphQL interface; any other error unchanged. */
 export function nestedPaths(error: unknown): unknown {
   if (!(error instanceof ValidationError)) return error;
   return new ValidationError(
@@ -249,7 +256,7 @@ export interface ChargeRequest {
   splits: readonly AskedSplit[];
 }
 
-/** A part as it is asked for: one of the two members is null. */
+/** A requested share: one of the two members is null. */
 export interface AskedSplit {
   subaccountId: string;
   amountCents: Cents | null;
@@ -290,7 +297,7 @@ function whyNoPercent(text: string): string | null {
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 export interface ChargeFilter extends Omit<PixFilter, 'customer'> {
-  /** Selects split charges where true, and the others where false. */
+  /** Selects split charges if true, the others if false. */
   split?: boolean | undefined;
 }
 
@@ -303,14 +310,14 @@ export function listFilterOf({ split: isSplit, ...filter }: ChargeFilter): Charg
   return isSplit === undefined ? filter : { ...filter, kind: [isSplit ? 'split' : 'single'] };
 }
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const chargeConditions = {
   status: among('status'),
   kind: among('kind', ({ chargeId }: Charge) => kindOfCharge(chargeId)),
   ...detailConditions(['chargeId', 'endToEndId']),
 } satisfies Conditions<ChargeListFilter, StoredCharge & { kind: ChargeKind; customer: null }>;
 
-/** Whether a charge is one that a filter selects. */
+/** Whether a filter selects a charge. */
 export function matchesFilter(charge: Charge, filter: ChargeListFilter): boolean {
   return matches(chargeConditions, charge, filter);
 }

@@ -4,7 +4,7 @@ export function basisPointsOf(text: string): number | null {
   return whole === undefined ? null : Number(whole) * 100 + Number(decimals.padEnd(2, '0'));
 }
 
-/** Writes basis points as a percentage, without zeros at its end: `33.3`. */
+/** Writes basis points as a percentage, without trailing zeros: `33.3`. */
 export function percentText(basisPoints: number): string {
   return String(basisPoints / 100);
 }

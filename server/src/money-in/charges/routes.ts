@@ -19,7 +19,7 @@ export function createChargeRoutes({
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredCharge[]) {
-    // What nobody has paid has none.
+    // Unpaid charges have no refunds.
     const paid = shown.filter(({ paidAt }) => paidAt !== null).map(({ chargeId }) => chargeId);
     const refundsOf = await refunds.ofResources(tenant, 'charge', paid);
     return shown.map((charge) =>

@@ -4,9 +4,9 @@ import type { AskedSplit, RefundPart, StoredCharge, StoredSplit } from './model.
 import { basisPointsOf } from './percent.ts';
 
 /**
- * Computes the shares of a net amount: fixed ones as they are, percentages rounded down. What is left is the owner's, with
- * the cents that rounding leaves.
- * @throws ValidationError naming the share that is nothing, or all of them where they are more than the net amount
+ * Computes the shares of a net amount: fixed shares as given, percentages rounded down. The owner gets the
+ * rest, including the cents from rounding.
+ * @throws ValidationError naming a share of nothing, or all of them if they exceed the net amount
  */
 export function splitsOf(asked: readonly AskedSplit[], netCents: Cents): StoredSplit[] {
   const splits = asked.map(({ subaccountId, amountCents, percent }) => ({
@@ -30,12 +30,12 @@ export function splitsOf(asked: readonly AskedSplit[], netCents: Cents): StoredS
 }
 
 /**
- * Divides an amount between parties in proportion to what each has left: the k-th gets the difference of two prefixes,
- * each rounded down. So the parts sum to the amount, none is more than what its party has left, and the whole of what is
- * left takes exactly that of each.
+ * Divides an amount between parties in proportion to `leftCents`: the k-th gets the difference of two
+ * prefixes, each rounded down. So the parts sum to the amount, none exceeds what its party has left, and
+ * dividing the whole rest takes exactly that of each.
  */
 export function divide(amountCents: Cents, leftCents: readonly Cents[]): Cents[] {
-  // The product of two amounts is beyond what a number can hold.
+  // The product of two amounts exceeds the safe integers.
   const total = BigInt(leftCents.reduce((sum, left) => sum + left, 0));
   let prefix = 0n;
   let given = 0n;
@@ -49,8 +49,8 @@ export function divide(amountCents: Cents, leftCents: readonly Cents[]): Cents[]
 }
 
 /**
- * Divides a refund between the subaccounts and, last, the owner, who has the fee as well. What the balance of a subaccount
- * lacks is not taken from it.
+ * Divides a refund between the subaccounts and, last, the owner, who also gets the fee. A subaccount gives at
+ * most its balance.
  */
 export function partsOfRefund(
   charge: StoredCharge,
@@ -59,7 +59,8 @@ export function partsOfRefund(
 ): RefundPart[] {
   const { splits } = charge;
   const left = splits.map((split) => split.amountCents - split.assignedCents);
-  // With what is disputed: a dispute holds of the owner alone, and changes nothing of what each party has still to give.
+  // Disputed cents are included: a dispute holds money of the owner alone, and does not change the share that
+  // each party still has to give.
   const notRefunded = charge.amountCents - charge.refundedCents - charge.refundingCents;
   const ownersLeft = left.reduce((rest, cents) => rest - cents, notRefunded);
   const assigned = divide(amountCents, [...left, ownersLeft]);

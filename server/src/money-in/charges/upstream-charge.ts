@@ -27,7 +27,7 @@ export function mergeUpstreamCharge(
   });
 }
 
-/** The splits, which never change but for what refunds have taken. */
+/** The splits, which change only by refunds. */
 function splitsAfter(known: Charge | null, { splits: claimed }: UpstreamCharge): readonly ChargeSplit[] {
   if (!known || known.splits.length === 0) return claimed ?? known?.splits ?? [];
   const claimedOf = new Map((claimed ?? []).map((split) => [split.subaccountId, split]));

@@ -90,8 +90,8 @@ export const chargeWebhooks = pixWebhooks('charge', {
 });
 
 /**
- * Encodes the event of a charge's new status: `charge.paid`, and the optional ones. A split charge has its splits where
- * others have metadata. The merchant's own number is there where one was given.
+ * Encodes the event of a charge's new status: `charge.paid`, and the optional events. A split charge has its
+ * splits instead of metadata. The merchant's own number is included if one was given.
  */
 export function chargeWebhook(
   charge: Charge,

@@ -17,7 +17,8 @@ import {
   webUrl,
 } from '../../kernel/text.ts';
 
-// What a payer is asked to pay, by whichever method: the customer, the details and amounts of a checkout, the order.
+// The request to a payer, by whichever method: the customer, the details and amounts of a checkout, the
+// order.
 
 /** The time in which a payer can pay. */
 export const CHECKOUT_SESSION_MS = 30 * 60_000;
@@ -56,7 +57,8 @@ const customerInput = z.object({
 });
 
 /**
- * The details that the payer sees, and the addresses it goes to: the same in a card payment and in a checkout token.
+ * The details that the payer sees, and the addresses to which the payer returns: the same in a card payment
+ * and in a checkout token.
  */
 export const checkoutDetails = z.object({
   description: nameText({ max: 200 }).nullish().describe('Shown on the checkout'),
@@ -80,7 +82,10 @@ export const checkoutDetails = z.object({
 
 export type CheckoutDetails = z.infer<typeof checkoutDetails>;
 
-/** Holds the URL for a payment's own webhooks to the rule of every webhook. @throws ValidationError */
+/**
+ * Asserts that the URL for a payment's own webhooks follows the rule of every webhook. @throws
+ * ValidationError
+ */
 export function assertCallbackUrl(url: string | null | undefined, privateAddresses: boolean): void {
   if (url != null && !callableUrl(privateAddresses).safeParse(url).success)
     throw new ValidationError([{ path: 'input.callbackUrl', message: 'must be a public https URL' }]);
@@ -120,7 +125,10 @@ export type CheckoutMethod = (typeof CHECKOUT_METHODS)[number];
 
 declare module '../../kernel/caller.ts' {
   interface CheckoutGrant extends CheckoutDetails {
-    /** The methods by which it may be paid; omitted for card alone, as in all tokens that an earlier version made. */
+    /**
+     * The methods of payment that the token allows; omitted for card alone, as in all tokens of an earlier
+     * version.
+     */
     methods?: readonly CheckoutMethod[];
     amount: CheckoutAmount;
     reusable: boolean;
@@ -128,8 +136,8 @@ declare module '../../kernel/caller.ts' {
 }
 
 /**
- * A product as a checkout token sells it, provided by the slice that owns products. Null: the service does not show
- * it.
+ * A product as a checkout token sells it, provided by the slice that owns products. A member is null if the
+ * service does not show it.
  */
 export interface SoldProduct {
   name: string | null;
@@ -144,7 +152,7 @@ export function customerOf(input: z.infer<typeof customerInput> | null | undefin
 
 // ── The start of a payment by a token ────────────────────────────────────────────────────────────
 
-/** The members of a payment that a further start of its token reads. */
+/** The members of a payment that decide about another start of its token. */
 export interface CheckoutPayment {
   status: string;
   amountCents: Cents;
@@ -163,8 +171,8 @@ export function tokenOf({ checkoutAttempt }: { checkoutAttempt: string | null })
 }
 
 /**
- * Resolves the amount of a token when it is used. A product is read at that time: its price never changes, but a
- * deleted product is no longer sold. Its name describes the payment where the token has no description.
+ * Resolves the amount of a token when it is used. A product is read at that time: its price never changes,
+ * but a deleted product is no longer sold. Its name describes the payment if the token has no description.
  * @throws NotFoundError, UpstreamError (its price is unknown)
  */
 export function grantAtStart(
@@ -193,7 +201,10 @@ export function soldNow(product: SoldProduct | null): SoldProduct & { priceCents
   return { name, priceCents };
 }
 
-/** Resolves the amount that the payer pays: that of the token, or one inside its range. @throws ValidationError */
+/**
+ * Resolves the amount that the payer pays: the token's amount, or one inside its range. @throws
+ * ValidationError
+ */
 export function checkoutAmount(
   { amount }: { amount: KnownAmount },
   valueCents: Cents | null | undefined,
@@ -245,7 +256,8 @@ export function assertTokenFree(last: Pick<CheckoutPayment, 'status' | 'canceled
 }
 
 /**
- * Asserts that the merchant has not canceled this payment of a token: its token starts nothing more, by whichever method.
+ * Asserts that the merchant has not canceled this payment of a token: if so, the token starts nothing more,
+ * by any method.
  * @throws UnavailableError
  */
 export function assertNotCanceled({ canceledAt }: Pick<CheckoutPayment, 'canceledAt'>): void {
@@ -258,8 +270,9 @@ export function tokenUsed(): UnavailableError {
 }
 
 /**
- * The checkout attempt of a start: of its payments one is kept. A single-use token is one attempt, however often it is
- * started. Of a reusable one an attempt id names an attempt, together with the ids of its retries, `.2`, `.3`, ….
+ * The checkout attempt of a start, which keeps one of its payments. A single-use token is one attempt,
+ * however often it is started. For a reusable token, an attempt id and the ids of its retries (`.2`, `.3`, …)
+ * name one attempt.
  */
 export function checkoutAttemptOf(tokenId: string, { reusable }: CheckoutGrant, attemptId: string): string {
   return reusable ? `${tokenId}:${attemptId.replace(/\.[0-9]+$/, '')}` : tokenId;
@@ -274,7 +287,7 @@ export function assertOrderOpen(status: OrderStatus | null): void {
     throw new UnavailableError('ORDER_REFUNDED', 'This order was paid and refunded in full');
 }
 
-/** The id of the payment that closes the order of these; null if none does. */
+/** The id of the payment that closes the order; null if none does. */
 export function keptPaymentOf(payments: readonly PaymentState[]): string | null {
   const closing = payments.filter(closesOrder);
   return (closing.find(({ status }) => status !== 'refunded') ?? closing[0])?.id ?? null;

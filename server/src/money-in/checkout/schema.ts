@@ -33,7 +33,7 @@ export function languageField<Shape extends { language?: string | null }>(
   });
 }
 
-/** The fields of a payment that say how its order stands. */
+/** The fields of a payment that show the status of its order. */
 export function orderFields<Shape extends { orderStatus?: OrderStatus | null }>(
   builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
 ) {

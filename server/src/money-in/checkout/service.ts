@@ -41,7 +41,7 @@ interface CheckoutStart<Account> {
   account: Account;
   grant: CheckoutGrant & { amount: KnownAmount };
   valueCents: Cents;
-  /** The customer that the page named, else that of the token. */
+  /** The customer that the page named, or else the token's. */
   customer: CheckoutGrant['customer'];
   productId: string | null;
   state: State;
@@ -57,17 +57,20 @@ interface CheckoutMethodRules<P extends CheckoutPayment, Use, Account> {
   idOf(of: P | Use): string;
   useOf(tokenId: string, id: string): Use;
   newId(): string;
-  /** The payments of an order by each method, those by this one first. */
+  /** The payments of an order by each method, this method first. */
   paymentMethods: readonly [OrderPayments, ...OrderPayments[]];
   /** @throws UnavailableError where the account takes no payments by this method */
   assertAvailable(tenant: Tenant, account: Account): void;
-  /** @throws UnavailableError where another payment of the same attempt keeps the token from starting one */
+  /** @throws UnavailableError where another payment of the same attempt prevents a start */
   assertStartable?(paymentsOfAttempt: readonly OrderPayment[]): void;
   /** Makes the payment. */
   decide(start: CheckoutStart<Account>): { payment: P; writes: Writes & { records: Change[] } };
 }
 
-/** Creates the function that makes the payment of a checkout, or finds that of an earlier start which it joins. */
+/**
+ * Creates the function that makes the payment of a checkout, or finds the payment of an earlier start, which
+ * it joins.
+ */
 export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
   {
     committer,
@@ -82,8 +85,8 @@ export function createCheckoutStart<P extends CheckoutPayment, Use, Account>(
     token: { id: string; grant: CheckoutGrant },
     input: StartCheckoutInput,
   ): Promise<P> => {
-    // Each token has a scope of its own, so that attempt ids of two tokens' pages never collide. Tokens of one order share
-    // one, so that a page with a newer token finds its payment again.
+    // Each token has a scope of its own, so that attempt ids of two tokens' pages never collide. Tokens of
+    // one order share a scope, so that a page with a newer token finds its payment again.
     const tokenId = orderTokenOf(token);
     const operation = `${rules.scope}:${tokenId}`;
     const { attemptId, ...rest } = input;

@@ -24,8 +24,9 @@ import {
 } from './model.ts';
 
 /**
- * Records the claims of the payers' banks. The rail is called before the commit, never inside one. A claim has one dispute,
- * whose id follows from the claim's: a repeated call opens none twice, and decides none twice. A task names a code by its txid.
+ * Records the claims of the payers' banks. The rail is called before the commit, never inside one. The id of
+ * a dispute follows from its claim's: a repeated call opens none twice, and decides none twice. A task names
+ * a code by its txid.
  */
 export function createClaimReceiving({
   committer,
@@ -44,11 +45,11 @@ export function createClaimReceiving({
   const possible = (txid: string): DisputedResource[] =>
     types.flatMap((type) => sources[type].idsOfTxid(txid).map((id) => ({ type, id })));
 
-  /** The resource that a claim is for; undefined if nothing was paid by its code. */
+  /** The resource of a claim; undefined if nothing was paid by its code. */
   const claimedOf = (state: State, txid: string) =>
     possible(txid).find(({ type, id }) => sources[type].has(state, id));
 
-  /** The writes of a claim that is new; null if it is known, or nothing of it is left to claim. */
+  /** The writes of a new claim; null if it is known, or nothing is left to claim. */
   function writesOfNew(state: State, disputeId: string, key: string, claim: BankClaim) {
     const resource = claimedOf(state, txidOf(key));
     if (!resource || state.get(disputes, disputeId) || isWaiting(state, resource, disputeId)) return null;
@@ -62,7 +63,7 @@ export function createClaimReceiving({
     });
   }
 
-  /** The writes of the banks' decision. There is none if it is known, or no dispute was made. */
+  /** The writes of the banks' decision; none if it is known, or no dispute was made. */
   function writesOfDecision(
     state: State,
     disputeId: string,
@@ -73,8 +74,8 @@ export function createClaimReceiving({
     const change = dispute && isUndecided(dispute.status) && decideClose(dispute, outcome, state.now);
     if (change) return { isDecided: true, ...writesOfClose(state, sources, change) };
     const resource = claimedOf(state, txidOf(key));
-    // Without a dispute the whole claim waits for the end of a refund. A won one is dropped; a lost one still takes what the
-    // refund gives back.
+    // Without a dispute the whole claim waits for the end of a refund. A won claim is dropped; a lost one
+    // still takes the money that a failed refund returns.
     const isGone = !dispute && resource && outcome === 'won';
     return { isDecided: false, opened: 0, writes: isGone ? writesOfDrop(state, resource, disputeId) : {} };
   }
@@ -84,13 +85,13 @@ export function createClaimReceiving({
       async 'dispute.receive'(task) {
         const { key } = task;
         const txid = txidOf(key);
-        // The credit that is claimed back may not have been recorded yet.
+        // The claimed credit may not have been recorded yet.
         await codes.receiveByTxid(task, txid);
         const claims = await rail.claimsOf(txid);
         const decidesAt = earliest(claims.map((claim) => (claim.outcome ? null : claim.decidesAt)));
         for (const claim of claims) {
           const disputeId = disputeIdOf(task, claim);
-          /** Changes what is known of the claim, and counts what that has done. */
+          /** Changes the known state of the claim, and counts the result. */
           const record = async (
             decide: (state: State) => { outcome: Parameters<DisputeMeter['onDispute']>[0][]; writes: Writes },
           ) => {
@@ -131,7 +132,7 @@ export function createClaimReceiving({
   };
 }
 
-/** The key of a task names the txid, and behind it the PIX whose claim was announced. */
+/** The key of a task names the txid, and after it the PIX whose claim was announced. */
 function txidOf(key: string): string {
   return key.split(' ')[0]!;
 }

@@ -28,7 +28,7 @@ export const disputes: Collection<StoredDispute> = {
   save: saveDisputes,
 };
 
-/** The shortfalls of claims, by the resource that is claimed. */
+/** The shortfalls of claims, by the claimed resource. */
 const shortfalls: Collection<Shortfalls> = {
   name: 'dispute_shortfall',
   load: (sql, tenant, keys) => selectShortfalls(sql, tenant, keys.map(resourceOfKey)),
@@ -44,8 +44,8 @@ export interface DisputeSource {
   read(reader: Reader, id: string): Promise<unknown>;
   has(state: State, id: string): boolean;
   /**
-   * Takes what is claimed, and at most what can be refunded. What refunds under way hold of it is missing. Null if both are
-   * nothing, or the time for claims is over.
+   * Takes the claimed amount, but at most the refundable one. `missingCents`: the part that refunds under way
+   * hold. Null if both are zero, or the time for claims is over.
    * @throws NotFoundError
    */
   begin(
@@ -53,7 +53,7 @@ export interface DisputeSource {
     id: string,
     claim: { claimedCents: Cents; days: number | null; endToEndId?: string | undefined },
   ): { amountCents: Cents; missingCents: Cents; writes: Writes } | null;
-  /** Gives the amount of a won dispute back to what can be refunded. */
+  /** Adds the amount of a won dispute to the refundable amount again. */
   end(state: State, id: string, dispute: { amountCents: Cents }): Writes;
 }
 
@@ -88,11 +88,14 @@ export interface NewClaim {
   reason: DisputeReason | 'unknown';
   days: number | null;
   endToEndId?: string | undefined;
-  /** The key of the task that asks the bank about it; null if it is not the bank's. */
+  /** The key of the task that looks the claim up at the bank; null if the bank did not make it. */
   claimKey: string | null;
 }
 
-/** Loads what a claim on a resource, its decision and the end of a refund read, beside the resource itself. */
+/**
+ * Loads the records that a claim on a resource, its decision and the end of a refund need, without the
+ * resource itself.
+ */
 export async function readClaims(reader: Reader, resource: DisputedResource): Promise<void> {
   const found = await reader.load(shortfalls, keyOfResource(resource));
   await Promise.all((found?.claims ?? []).map(({ disputeId }) => reader.load(disputes, disputeId)));
@@ -104,8 +107,9 @@ export function isWaiting(state: State, resource: DisputedResource, disputeId: s
 }
 
 /**
- * The writes of a new claim: its dispute, and what it lacks as long as refunds are under way. Null if nothing is left to
- * claim, now or later. @throws NotFoundError, ValidationError, UnavailableError
+ * The writes of a new claim: its dispute, and its shortfall while refunds are under way. Null if nothing is
+ * left to claim, now or later.
+ * @throws NotFoundError, ValidationError, UnavailableError
  */
 export function writesOfClaim(
   state: State,
@@ -124,8 +128,8 @@ export function writesOfClaim(
 }
 
 /**
- * The writes that follow where a refund has ended or a dispute is won: what that gives back goes first to the claims that lack
- * it. `state` is that after the change.
+ * The writes that follow if a refund has ended or a dispute is won: the released amount goes first to the
+ * claims with a shortfall. `state` is the state after the change.
  */
 export function writesOfWaiting(
   state: State,
@@ -159,7 +163,10 @@ export function writesOfWaiting(
   return { opened, writes: joined(writes, { records: [put(shortfalls, { resource, claims })] }) };
 }
 
-/** The writes of a decision: what is won is free for claims and refunds, and what is won or forgiven lacks nothing. */
+/**
+ * The writes of a decision: a won amount is free for claims and refunds, and a won or forgiven claim has no
+ * shortfall.
+ */
 export function writesOfClose(
   state: State,
   sources: DisputeSources,
@@ -175,7 +182,7 @@ export function writesOfClose(
   return { opened: next.opened, writes: joined(freed, next.writes) };
 }
 
-/** The writes by which a claim no longer waits. */
+/** The writes that end the wait of a claim. */
 export function writesOfDrop(state: State, resource: DisputedResource, disputeId: string): Writes {
   if (!isWaiting(state, resource, disputeId)) return {};
   const claims = waitingFor(state, resource).filter((claim) => claim.disputeId !== disputeId);

@@ -18,7 +18,7 @@ import {
 
 /** A change of a dispute. */
 export interface DisputeChange {
-  /** Null if it is new. */
+  /** The dispute before the change; null if it is new. */
   previous: StoredDispute | null;
   dispute: StoredDispute;
   transaction: LedgerTransaction | null;
@@ -61,7 +61,10 @@ export function decideOpen(
   };
 }
 
-/** Raises the amount of a dispute by what its claim has lacked. A decided one is still claimed as long as it is held. */
+/**
+ * Raises the amount of a dispute by a part of its shortfall. A decided dispute is still raised while its
+ * amount is held.
+ */
 export function decideRaise(dispute: StoredDispute, byCents: Cents): DisputeChange {
   const step = changed(dispute, { amountCents: dispute.amountCents + byCents });
   return {
@@ -126,7 +129,8 @@ export function decideClose(
 }
 
 /**
- * Loses a dispute by the merchant's word, while the banks have not decided; null if the merchant has accepted it before.
+ * Loses a dispute because the merchant accepts it, while the banks have not decided; null if the merchant has
+ * accepted it before.
  * @throws UnavailableError (DISPUTE_STATE)
  */
 export function decideAccept(dispute: StoredDispute, now: Date): DisputeChange | null {
@@ -136,7 +140,7 @@ export function decideAccept(dispute: StoredDispute, now: Date): DisputeChange |
   return changed(dispute, { status: 'lost', closedAt: now, acceptedAt: now });
 }
 
-/** The instant at which the rail is asked again about a claim that is not decided; null: never. */
+/** The instant of the next lookup of an undecided claim at the rail; null for none. */
 export function nextLookAt(decidesAt: Date | null, now: Date): Date | null {
   if (decidesAt === null) return null;
   return decidesAt > now ? decidesAt : plusMs(now, LOOK_UP_AFTER_MS);

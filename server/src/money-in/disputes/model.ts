@@ -108,17 +108,17 @@ export interface StoredDispute extends Dispute {
   acceptedAt: Date | null;
 }
 
-/** A claim that refunds under way keep from being taken whole. */
+/** A claim whose amount refunds under way hold in part. */
 export interface Shortfall {
-  /** The dispute that lacks it; there is none as long as the claim has nothing. */
+  /** The dispute with the shortfall. It does not exist while the claim has nothing. */
   disputeId: string;
   missingCents: Cents;
   reason: DisputeReason | 'unknown';
-  /** The key of the task that asks the bank about the claim; null if the claim is not the bank's. */
+  /** The key of the task that looks the claim up at the bank; null if the bank did not make the claim. */
   claimKey: string | null;
 }
 
-/** The claims of one resource that lack something, oldest first. */
+/** The claims of one resource that have a shortfall, oldest first. */
 export interface Shortfalls {
   resource: DisputedResource;
   claims: readonly Shortfall[];
@@ -264,7 +264,7 @@ export interface DisputeFilter {
   closedBefore?: Date | undefined;
 }
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const disputeConditions = {
   status: among('status'),
   createdAfter: from('createdAt'),
@@ -273,12 +273,15 @@ export const disputeConditions = {
   closedBefore: before('closedAt'),
 } satisfies Conditions<DisputeFilter, Dispute>;
 
-/** Whether a dispute is one that a filter selects. */
+/** Whether a filter selects a dispute. */
 export function matchesFilter(dispute: Dispute, filter: DisputeFilter): boolean {
   return matches(disputeConditions, dispute, filter);
 }
 
-/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+/**
+ * A part of the list, newest first: the first or the last `limit` disputes behind `after` and before
+ * `before`.
+ */
 export type DisputeRange = DisputeFilter & ListRange;
 
 export interface DisputeService<D extends Dispute = Dispute>
@@ -286,9 +289,10 @@ export interface DisputeService<D extends Dispute = Dispute>
   /** Refuses a text that cannot be a dispute's id. @throws ValidationError */
   assertId(disputeId: string): void;
   /**
-   * Submits evidence, in the time for it and at most ten times. With an idempotency key, the same key and input submit once,
+   * Submits evidence, within its time and at most ten times. The same idempotency key and input submit once,
    * `replayed`.
-   * @throws NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED), IdempotencyError
+   * @throws NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED),
+   * IdempotencyError
    */
   submitEvidence(
     tenant: Tenant,
@@ -296,8 +300,10 @@ export interface DisputeService<D extends Dispute = Dispute>
     input: EvidenceInput,
   ): Promise<{ dispute: D; replayed: boolean }>;
   /**
-   * Accepts a claim, which is lost at once by the merchant's word: its amount stays held. A repeated call changes nothing.
-   * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another service NOT_OFFERED)
+   * Accepts a claim, by which its dispute is lost at once: the amount stays held. A repeated call changes
+   * nothing.
+   * @throws ValidationError (the id), NotFoundError, UnavailableError (DISPUTE_STATE; in front of another
+   * service NOT_OFFERED)
    */
   accept(tenant: Tenant, disputeId: string): Promise<D>;
   /** Lists the disputes of resources, oldest first, in the order of the ids; null if the service does not report them. */
@@ -318,18 +324,20 @@ export interface Claim {
 }
 
 /**
- * The banks' side of disputes, which no client has: the simulator plays it. There are disputes of live tenants alone, since
- * the balance of the sandbox is made of its test payments.
+ * The banks' side of disputes, which the simulator plays, not clients. Only live tenants have disputes,
+ * because the balance of the sandbox consists of its test payments.
  */
 export interface DisputeControls {
   /**
-   * Opens a dispute whose payment is not reported, and blocks its amount, even beyond the balance. Returns the dispute's id.
+   * Opens a dispute whose payment is not reported, and holds its amount, even beyond the balance. Returns the
+   * dispute's id.
    * @throws ValidationError, UnavailableError (sandbox; more than can be counted), IdempotencyError
    */
   openDispute(tenant: Tenant, claim: Claim): Promise<string>;
   /**
-   * Opens a dispute of a payment. Its amount is what is claimed, and at most what can be refunded; what refunds under way hold
-   * of the claim is added where they fail. Null if there is nothing to dispute now, or the time for claims is over.
+   * Opens a dispute of a payment, for the claimed amount, but at most the refundable one; the part that
+   * refunds under way hold is added if they fail. Null if there is nothing to dispute now, or the time for
+   * claims is over.
    * @throws NotFoundError (the payment), ValidationError, UnavailableError, IdempotencyError
    */
   disputePayment(tenant: Tenant, resource: DisputedResource, claim: Claim): Promise<StoredDispute | null>;

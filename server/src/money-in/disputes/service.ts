@@ -170,7 +170,7 @@ export function createDisputeControls({
           },
         },
       );
-      // Not where an earlier call has opened it under the same name.
+      // An earlier call may have opened the dispute under the same name, which is not counted again.
       if (id === newId) meter.onDispute('open');
       return id;
     },
@@ -197,7 +197,8 @@ export function createDisputeControls({
             const claim = { disputeId: newId, claimedCents, reason, days, claimKey: null };
             const made = writesOfClaim(state, sources, resource, claim);
             isOpened = made?.isOpened ?? false;
-            // Also where the whole claim waits for the end of a refund: a repeated call claims nothing more.
+            // The writes are recorded even if the whole claim waits for the end of a refund: a repeated call
+            // claims nothing more.
             return { id: made && newId, writes: made?.writes ?? {} };
           },
         },
@@ -223,7 +224,7 @@ export function createDisputeControls({
   };
 }
 
-/** Creates the function that closes a dispute by a decision, and counts what it has done. */
+/** Creates the function that closes a dispute by a decision, and counts the result. */
 function createClosing({
   committer,
   sources,
@@ -262,7 +263,7 @@ function createClosing({
   };
 }
 
-/** Gives the disputes of a resource what they lack, in the commit that ends a refund of it. */
+/** Covers the shortfalls of a resource's disputes, in the commit that ends a refund of the resource. */
 export function createClaimFollowing({ sources, meter }: { sources: DisputeSources; meter: DisputeMeter }) {
   return {
     read: readClaims,
@@ -273,7 +274,7 @@ export function createClaimFollowing({ sources, meter }: { sources: DisputeSourc
   };
 }
 
-/** Counts the disputes of claims that had nothing before. */
+/** Counts the disputes that open only now, because all of their claim was held by refunds. */
 function countOpened(meter: DisputeMeter, opened: number): void {
   for (let count = 0; count < opened; count += 1) meter.onDispute('open');
 }

@@ -56,7 +56,7 @@ declare module '../../state/db/tables.ts' {
 const disputes = table<StoredDispute, ShownElsewhere>('dispute', columns, {
   key: 'disputeId',
   isKey: isDisputeId,
-  // For the version before, which knows disputes of card payments alone.
+  // The version before knows disputes of card payments alone, and reads this column.
   own: ({ resource }) => ({ order_code: resource?.type === 'card_payment' ? resource.id : null }),
 });
 
@@ -132,13 +132,13 @@ const conditionsOf = listConditions(disputeConditions, {
 
 export const saveDisputes = disputes.save;
 
-/** Selects what claims on resources lack. */
+/** Selects the shortfalls of claims on resources. */
 export async function selectShortfalls(
   sql: Sql,
   tenant: Tenant,
   resources: readonly DisputedResource[],
 ): Promise<Shortfalls[]> {
-  // An id of a request may be any text.
+  // The id in a request may be any text.
   const possible = resources.filter(({ id }) => !id.includes('\u0000'));
   const { rows } = await raw<{ resource: DisputedType; resource_id: string; claims: Shortfall[] }>`
     select s.resource, s.resource_id, s.claims

@@ -16,8 +16,9 @@ export interface UpstreamDispute {
 }
 
 /**
- * Merges what the service shows into what is known; null if nothing changes, or where the dispute is unknown and too little
- * of it is shown. Evidence never gets less, and a status goes back by a newer answer of the service itself alone.
+ * Merges what the service shows into the known state; null if nothing changes, or if the dispute is unknown
+ * and too little of it is shown. Evidence never decreases, and only a newer answer of the service itself
+ * moves a status back.
  */
 export function mergeUpstreamDispute(
   known: Dispute | null,
@@ -25,7 +26,8 @@ export function mergeUpstreamDispute(
   now: Date,
   source: UpstreamSource = eventAt(now),
 ): { payment: Dispute; changed: { from: Dispute['status'] | null } | null } | null {
-  // It grows where a refund fails that held some of it, and never shrinks: a smaller one is late.
+  // The amount grows if a refund fails that held some of it, and never shrinks: a smaller amount is an older
+  // one.
   const amountCents = Math.max(known?.amountCents ?? 0, claim.amountCents ?? 0);
   if (amountCents === 0) return null;
   const before = known && lastStatusOf<DisputeStatus>(known);
@@ -64,7 +66,7 @@ function statusAfter(
   if (claimed === null) return known?.status ?? 'unknown';
   if (before === null || claimed === before) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
-  // An answer of before the known status may arrive late.
+  // An answer from before the known status may arrive late.
   const isOlder = canFollow(claimed, before);
   return canFollow(before, claimed) || prevails(source, { isOlder, isPaid: true }) ? claimed : known!.status;
 }

@@ -130,8 +130,9 @@ function disputeEvent(name: string, said: { summary: string; optional: string })
 }
 
 /**
- * Encodes `dispute.opened`, `dispute.updated` and `dispute.closed`; null for a change inside a status. It has neither
- * `orderCode` nor `paymentId` at its top: by these names receivers know the event of a paid payment.
+ * Encodes `dispute.opened`, `dispute.updated` and `dispute.closed`; null for a change inside a status. The
+ * body has neither `orderCode` nor `paymentId` at its top level: receivers recognize the event of a paid
+ * payment by these names.
  */
 export function disputeWebhook(
   { disputeId, status, resource, amountCents, reason, evidenceDueAt, createdAt, closedAt }: Dispute,
@@ -168,7 +169,10 @@ export function disputeFromWire(body: unknown): UpstreamDispute | null {
   return record ? readDispute(record) : null;
 }
 
-/** Reads a page of the list: of each item what can be read, null of the others. Null if it is none. */
+/**
+ * Reads a page of the list: the readable members of each item, null for an unreadable item. Null if the body
+ * is no page.
+ */
 export function disputesFromWire(
   body: unknown,
 ): { items: (UpstreamDispute | null)[]; total: number | null } | null {
@@ -176,7 +180,7 @@ export function disputesFromWire(
   return page && { items: page.items.map(disputeFromWire), total: page.total };
 }
 
-/** Reads the event of a webhook: any with a `disputeId` is one. Null: it is none. */
+/** Reads the event of a webhook: any event with a `disputeId`. Null for any other. */
 export function disputeEventFromWire(payload: unknown): UpstreamDispute | null {
   const record = readRecords(payload).find(
     ({ disputeId }) => typeof disputeId === 'string' && isAnyDisputeId(disputeId),

@@ -24,7 +24,10 @@ import type { LtcReceiver, LtcTask, StoredLtcResource } from './model.ts';
 /** Counts what comes from the network. */
 export interface LtcMeter {
   onLtcAddress(outcome: LtcAddress['status']): void;
-  /** An output that was confirmed: it has paid, is credited beside what was paid, or waits in `ltc_unmatched`. */
+  /**
+   * Counts a confirmed output: it has paid, is credited in addition to the amount, or waits in
+   * `ltc_unmatched`.
+   */
   onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
 }
 
@@ -50,14 +53,17 @@ export function createLtcCharging<R extends StoredLtcResource>({
   /** The payments of an order that any method pays. */
   methods: readonly OrderPayments[];
   meter: LtcMeter;
-  /** Receives the error of a network that did not answer. */
+  /** Called with the error if the network did not answer. */
   onFault: (fault: unknown) => void;
 }): LtcReceiver<R> & {
-  /** Gets the address of a payment, and returns the payment as it is afterwards. */
+  /** Gets the address of a payment, and returns the payment afterwards. */
   register(tenant: Tenant, resource: R): Promise<R>;
-  /** Cancels a payment, after what has come for it was recorded. Null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
+  /**
+   * Cancels a payment, after its outputs so far were recorded. Null if it does not exist. @throws
+   * UnavailableError (NOT_CANCELABLE)
+   */
   cancel(tenant: Tenant, id: string): Promise<R | null>;
-  /** Records what has come for an open payment of any account, as far as the network answers. */
+  /** Records the outputs of an open payment of any account, if the network answers. */
   refreshHosted(id: string): Promise<void>;
   tasks: Record<LtcTask, TaskHandler>;
 } {
@@ -69,7 +75,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
     return found?.ltc ? found : null;
   }
 
-  /** Applies a decision to a locked payment. Returns the payment as it is afterwards; null if there is none. */
+  /** Applies a decision to a locked payment. Returns the payment afterwards; null if it does not exist. */
   async function advance(
     tenant: Tenant,
     id: string,
@@ -109,7 +115,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
     return Promise.all(methods.map((method) => method.read(reader, family.orderOf(resource))));
   }
 
-  /** The payment of the same order that was kept, by any method; null if none was. */
+  /** The payment that the order keeps, by any method; null if there is none. */
   function keptOf(state: State, resource: R): string | null {
     return keptPaymentOf(methods.flatMap((method) => method.paymentsOf(state, family.orderOf(resource))));
   }
@@ -173,7 +179,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
       const answer = await rail
         .addressFor({ id: resource.paymentId, tenant })
         .catch((error: unknown): LtcAddress => {
-          // The task of the address asks again.
+          // The task of the address retries.
           onFault(error);
           return { status: 'pending' };
         });
@@ -183,7 +189,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
     },
 
     async cancel(tenant, id) {
-      // A network that does not answer keeps no merchant from canceling.
+      // A network that does not answer must not prevent a cancellation.
       await receive(tenant, id).catch(onFault);
       const { resource } = await advance(
         tenant,
@@ -210,7 +216,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
         await requestAddress(task, resource);
       },
       async 'ltc.expire'(task) {
-        // What was sent in time and not reported yet is looked up first.
+        // LTC that was sent in time but not reported yet is looked up first.
         await receive(task, task.key);
         await advance(
           task,
@@ -221,7 +227,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
         );
       },
       async 'ltc.receive'(task) {
-        // The key names the revision behind the payment.
+        // The key names the payment and, after it, the revision.
         const [id, revision] = task.key.split(' ');
         await receive(task, id!);
         await advance(task, id!, (resource, { now }) =>

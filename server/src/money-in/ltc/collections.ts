@@ -7,7 +7,7 @@ import { type LtcChange, nameOf, type RecordedOutput } from './decisions.ts';
 import type { StoredLtcResource, UnmatchedLtc } from './model.ts';
 import { type OutputsOf, saveOutputs, selectOutputs } from './store.ts';
 
-/** The outputs that have come, by the payment that they are for. */
+/** The recorded outputs, by their payment. */
 export const outputs: Collection<OutputsOf> = {
   name: 'ltc_output',
   load: selectOutputs,
@@ -21,17 +21,17 @@ export interface LtcFamily<R extends StoredLtcResource> {
   /** Finds a payment of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; resource: R } | null>;
   /**
-   * Finds the payments of any account that have ended without the confirmed LTC that came for them, those that have waited
-   * longest first, behind the payment `after`. Null if no LTC has come for `after`.
+   * Finds the payments of any account that have ended without the confirmed LTC they received, longest
+   * waiting first, behind the payment `after`. Null if `after` has received no LTC.
    */
   selectUnmatched(
     sql: Sql,
     page: { after?: string | undefined; limit: number },
   ): Promise<UnmatchedLtc[] | null>;
   orderOf(resource: R): Order;
-  /** The sale that the payment is, where it pays for a product; null otherwise. */
+  /** The sale of a payment for a product; null for any other payment. */
   saleOf(resource: R): ProductSale | null;
-  /** The records by which the other methods see that the order of a payment is closed. */
+  /** The records by which other methods see that a payment has closed its order. */
   closedOrders(resource: R, paidAt: Date): Change[];
   eventOf(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
 }
@@ -64,7 +64,7 @@ export function writesOfLtc<R extends StoredLtcResource>(
   };
 }
 
-/** All outputs of the payment: a later command of the same transaction decides on what this one has changed. */
+/** All outputs of the payment: a later command of the same transaction reads the changes of this one. */
 function merged(recorded: readonly RecordedOutput[], changed: readonly RecordedOutput[]): RecordedOutput[] {
   const all = new Map([...recorded, ...changed].map((output) => [nameOf(output), output]));
   return [...all.values()];

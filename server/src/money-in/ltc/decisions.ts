@@ -24,11 +24,11 @@ export interface Report {
 /** An output in the service's own records. */
 export interface RecordedOutput extends ReportedOutput {
   /**
-   * The account of the ledger that has its litoshi: `ltc_unmatched`, or `merchant_ltc` for `credited`. None of the two has those
-   * of an output that lacks confirmations, or is gone after a reorganization.
+   * The state, which decides the ledger account of its litoshi: `ltc_unmatched`, or `merchant_ltc` for
+   * `credited`. An output that lacks confirmations, or is gone after a reorganization, is in neither.
    */
   state: 'seen' | 'gone' | 'unmatched' | 'credited';
-  /** The number of times that it was confirmed: a reorganization may take it back. */
+  /** The number of times that the output was confirmed: a reorganization may undo a confirmation. */
   postings: number;
 }
 
@@ -39,10 +39,10 @@ export interface LtcChange<R extends StoredLtcResource> {
   /** The outputs that are new or have changed. */
   readonly outputs: readonly RecordedOutput[];
   readonly transactions: readonly LedgerTransaction[];
-  /** The key of a task is the payment's id where it is left out. */
+  /** The tasks to schedule. The default key is the payment's id. */
   readonly due: readonly { kind: LtcTask; key?: string; at: Date }[];
   readonly done: readonly LtcTask[];
-  /** Whether subscribers get an update: not before the payment has an address, or has ended without one. */
+  /** Whether subscribers get an update: only once the payment has an address, or has ended without one. */
   readonly announced: boolean;
 }
 
@@ -54,11 +54,11 @@ const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   refunded: [],
 };
 
-/** Milliseconds after which an address that has not come is asked for again. */
+/** Milliseconds after which a missing address is requested again. */
 const ADDRESS_AFTER_MS = 10_000;
-/** Milliseconds after which outputs that are not confirmed are looked up, at least. */
+/** The least milliseconds after which unconfirmed outputs are looked up. */
 const LOOK_AFTER_MS = 10 * 60_000;
-/** The time behind the expiry in which outputs that were seen before it may be confirmed. */
+/** The time after the expiry in which outputs that were seen before it may be confirmed. */
 export const GRACE_MS = DAY_MS;
 
 const UNDERPAID = 'underpaid';
@@ -101,7 +101,7 @@ export function decideNew<R extends StoredLtcResource>(resource: R, balances: Ba
   };
 }
 
-/** Records the address that the network has given; null if it has come too late, or came before. */
+/** Records the address that the network has given; null if it came too late, or the payment has one. */
 export function decideAddress<R extends StoredLtcResource>(
   resource: R,
   address: string,
@@ -111,15 +111,16 @@ export function decideAddress<R extends StoredLtcResource>(
   return change(resource, { ltc: { ...ltc, address } }, { done: ['ltc.address'] });
 }
 
-/** The next request for an address that has not come; null if none is needed. */
+/** The next request for a missing address; null if none is needed. */
 export function decideAddressAgain<R extends StoredLtcResource>(resource: R, now: Date): LtcChange<R> | null {
   if (resource.status !== 'pending' || resource.ltc?.address !== null) return null;
   return unannounced(resource, { due: [{ kind: 'ltc.address', at: plusMs(now, ADDRESS_AFTER_MS) }] });
 }
 
 /**
- * Records a report. Null if a newer one was recorded before. An output counts once, wherever and however often it is
- * reported. One that is gone, or has lost its confirmations, counts no more, unless it has paid: what is paid stays paid.
+ * Records a report. Null if a newer one was recorded before. An output counts once, wherever and however
+ * often it is reported. An output that is gone, or has lost its confirmations, no longer counts, unless it
+ * has paid: a paid payment stays paid.
  */
 export function decideReport<R extends StoredLtcResource>(
   resource: R,
@@ -131,7 +132,7 @@ export function decideReport<R extends StoredLtcResource>(
   }: {
     /** The outputs of the payment that are recorded. */
     recorded: readonly RecordedOutput[];
-    /** The payment of the same order that was paid, by any method; null if none was. */
+    /** The paid payment of the same order, by any method; null if there is none. */
     keptPayment: string | null;
     now: Date;
   },
@@ -156,7 +157,8 @@ export function decideReport<R extends StoredLtcResource>(
   };
   const isOpen = resource.status === 'pending' || resource.status === 'expired';
   const unmatched = outputs.filter(({ state }) => state === 'unmatched');
-  // What the operator has credited is a part of the amount. It is the merchant's already, and is posted once.
+  // LTC that the operator has credited is a part of the amount. It belongs to the merchant already, and is
+  // posted once.
   const confirmed = outputs.filter(({ state }) => state === 'unmatched' || state === 'credited');
   if (isOpen && unmatched.length > 0 && sumOf(confirmed) >= ltc.litoshi) {
     if (keptPayment === null && resource.canceledAt === null) {
@@ -174,7 +176,7 @@ export function decideReport<R extends StoredLtcResource>(
         },
       );
     }
-    // LTC cannot be sent back: it waits for the operator, and is not returned.
+    // LTC cannot be returned, so it waits for the operator.
     const failureReason = resource.canceledAt ? CANCELED : PAID_ELSEWHERE;
     return step(resource, { ltc: seen, failureReason, keptPayment }, 'failed', {
       outputs: changedOf(recorded, outputs),
@@ -189,9 +191,10 @@ export function decideReport<R extends StoredLtcResource>(
 }
 
 /**
- * Schedules the next reading of a pending payment's report, while outputs that were seen wait for their confirmations: the
- * notification of a confirmation may be lost. Null if nothing has come, or where a report newer than `revision` was recorded.
- * `key`: the task that was run and is scheduled again. A later revision has a task of its own.
+ * Schedules the next lookup of a pending payment, while its outputs wait for their confirmations: the
+ * notification of a confirmation may be lost. Null if no output has come, or if a report newer than
+ * `revision` was recorded. `key`: the task that has run and is scheduled again. A later revision has a task
+ * of its own.
  */
 export function decideLookAgain<R extends StoredLtcResource>(
   resource: R,
@@ -205,8 +208,9 @@ export function decideLookAgain<R extends StoredLtcResource>(
 }
 
 /**
- * Ends the time of a payment at its instant and not before; null otherwise. Where all of the amount was seen in that time and
- * not confirmed it waits for a day more. Outputs that were seen later do not count: after an outage they are recorded, too.
+ * Ends the time of a payment at its instant, not before; null otherwise. If the whole amount was seen in that
+ * time but not confirmed, it waits a day more. Outputs that were seen later do not count, although a report
+ * after an outage contains them too.
  */
 export function decideExpire<R extends StoredLtcResource>(
   resource: R,
@@ -229,8 +233,9 @@ export function decideExpire<R extends StoredLtcResource>(
 }
 
 /**
- * Cancels a pending payment, which is expired from then on: LTC that is confirmed later waits for the operator. Null if it is
- * canceled already. @throws UnavailableError (NOT_CANCELABLE)
+ * Cancels a pending payment, which is expired from then on: LTC that is confirmed later waits for the
+ * operator. Null if it is canceled already.
+ * @throws UnavailableError (NOT_CANCELABLE)
  */
 export function decideCancel<R extends StoredLtcResource>(
   resource: R,
@@ -241,8 +246,8 @@ export function decideCancel<R extends StoredLtcResource>(
 }
 
 /**
- * Credits the confirmed outputs of a payment that has ended without them, as the operator has commanded: they move from
- * `ltc_unmatched` to `merchant_ltc`. Null if there are none, or while the payment is pending.
+ * Credits the confirmed outputs of a payment that has ended without them, on the operator's command: they
+ * move from `ltc_unmatched` to `merchant_ltc`. Null if there are none, or while the payment is pending.
  */
 export function decideCreditUnmatched<R extends StoredLtcResource>(
   resource: R,
@@ -250,7 +255,8 @@ export function decideCreditUnmatched<R extends StoredLtcResource>(
 ): LtcChange<R> | null {
   const unmatched = recorded.filter(({ state }) => state === 'unmatched');
   if (unmatched.length === 0 || resource.status === 'pending') return null;
-  // A credited output stays credited. So no two credits of a payment find the same number, which makes the posting's id unique.
+  // A credited output stays credited. So each credit of a payment finds another number, which makes the
+  // posting's id unique.
   const nth = recorded.filter(({ state }) => state === 'credited').length;
   return unannounced(resource, {
     outputs: unmatched.map((output) => ({ ...output, state: 'credited' })),
@@ -306,7 +312,7 @@ function step<R extends StoredLtcResource>(
 
 // ── Outputs ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The litoshi of the outputs that the chain has. */
+/** The litoshi of the outputs that the chain contains. */
 function sumOf(outputs: readonly RecordedOutput[]): number {
   return outputs.reduce((sum, { state, litoshi }) => sum + (state === 'gone' ? 0 : litoshi), 0);
 }
@@ -315,7 +321,10 @@ export function nameOf({ txid, vout }: Pick<ReportedOutput, 'txid' | 'vout'>): s
   return `${txid}:${vout}`;
 }
 
-/** An output as a report has it, null if it is not there: posted once it is confirmed, taken back where it is no more. */
+/**
+ * An output after a report, in which it may be missing (null): a confirmed output is posted, a missing one is
+ * reversed.
+ */
 function after(
   output: RecordedOutput,
   reported: ReportedOutput | null,
@@ -353,7 +362,7 @@ function after(
   };
 }
 
-/** Derives what has been seen of the amount, and how often all of it is confirmed. */
+/** Derives how much of the amount was seen, and how many confirmations all of it has. */
 function progressOf(
   outputs: readonly RecordedOutput[],
   { litoshi, requiredConfirmations }: StoredLtcRequest,

@@ -4,7 +4,7 @@ import { type Cents, ltcText } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { PaymentStatus } from '../receiving/model.ts';
 
-// What a payment by LTC waits for, and what has come for it.
+// The request of a payment by LTC, and the outputs that it has received.
 
 /** The request that a payer answers by sending LTC, as far as it is known. */
 export interface LtcRequest {
@@ -40,13 +40,13 @@ export interface StoredLtcResource {
   paidLate: boolean;
   canceledAt: Date | null;
   failureReason: string | null;
-  /** The payment of the same order that was kept, where this one has failed for it. */
+  /** The payment that the order keeps, if this one has failed for it. */
   keptPayment: string | null;
-  /** Null of a payment by another method. */
+  /** Null for a payment by another method. */
   ltc: StoredLtcRequest | null;
 }
 
-/** The confirmations that an amount needs, and those that one from `LARGE_CENTS` on needs. */
+/** The confirmations that an amount needs, and those for amounts from `LARGE_CENTS` on. */
 const CONFIRMATIONS = 2;
 const LARGE_CONFIRMATIONS = 6;
 const LARGE_CENTS = 100_000;
@@ -65,7 +65,7 @@ export function ltcUri({ address, litoshi }: Pick<LtcRequest, 'address' | 'litos
   return address === null ? null : `litecoin:${address}?amount=${ltcAmount({ litoshi })}`;
 }
 
-/** The answer to a creation that got no quote. */
+/** The error of a creation without a quote. */
 export function noQuote(): UpstreamError {
   return new UpstreamError('No quote for LTC can be had at this moment; nothing was created', {
     retryable: true,
@@ -79,8 +79,8 @@ export type LtcTask = 'ltc.address' | 'ltc.expire' | 'ltc.receive';
 /** The side of the service that the network calls. */
 export interface LtcReceiver<R> {
   /**
-   * Records what the network reports for a payment: its outputs, and their confirmations. Called at least once for each change;
-   * a repeated call changes nothing. Null if there is no such payment.
+   * Records what the network reports for a payment: its outputs, and their confirmations. The network calls
+   * it at least once for each change; a repeated call changes nothing. Null if the payment does not exist.
    */
   receive(tenant: Tenant, id: string): Promise<R | null>;
 }
@@ -99,8 +99,8 @@ export interface UnmatchedLtc {
   accountId: string;
   status: PaymentStatus;
   /**
-   * Less than the amount has come, all of it has come after the payment had failed, or the order was paid before. An expired
-   * payment has no reason of its own.
+   * The reason: less than the amount was received, all of it was received after the payment had failed, or
+   * the order was paid before. An expired payment has no reason of its own.
    */
   reason: 'underpaid' | 'late' | 'paid_elsewhere';
   amountCents: Cents;
@@ -114,9 +114,10 @@ export interface UnmatchedLtc {
 /** The port of the commands `psa ltc`, which find payments of any account. */
 export interface LtcAdministration {
   /**
-   * Lists the payments whose LTC can be credited, those that have waited longest first; at most 100. `after`: the id of the
-   * payment behind which the list begins, also where it was credited meanwhile. `next`: that of the last one listed, where more
-   * follow. @throws ValidationError where no LTC has come for `after`
+   * Lists the payments whose LTC can be credited, longest waiting first; at most 100. `after`: the id of the
+   * payment behind which the list begins, even if it was credited meanwhile. `next`: the id of the last
+   * listed payment, if more follow.
+   * @throws ValidationError where `after` has received no LTC
    */
   listUnmatchedLtc(
     input: z.output<typeof listUnmatchedInput>,
@@ -128,7 +129,8 @@ export interface LtcAdministration {
 /** The operations of the operator on one account. */
 export interface LtcControls {
   /**
-   * Credits the confirmed litoshi of a payment that has ended without them. Returns their number; 0 where there are none.
+   * Credits the confirmed litoshi of a payment that has ended without them. Returns their number; 0 if there
+   * are none.
    * @throws NotFoundError
    */
   creditUnmatched(tenant: Tenant, id: string): Promise<number>;

@@ -10,8 +10,8 @@ export interface UpstreamLtcRequest {
 }
 
 /**
- * Merges what the service shows of a request into what is known: the address and the quote stay as they were first shown, and what
- * has come is as the service shows it now. Null until both are known.
+ * Merges what the service shows of a request into the known request: the address and the quote stay as they
+ * were first shown, and the received amount is as the service shows it now. Null until both are known.
  */
 export function mergeUpstreamLtc(
   known: LtcRequest | null,

@@ -9,7 +9,7 @@ import type { UpstreamLtcRequest } from './upstream-request.ts';
 
 const amount = z.string().nullable();
 
-/** All null of a payment by another method. */
+/** The members are all null for a payment by another method. */
 export const ltcWireShape = {
   ltcAddress: z
     .string()
@@ -44,7 +44,7 @@ export function ltcToWire(ltc: StoredLtcRequest | null) {
 
 // ── Read from another service ───────────────────────────────────────────────────────────────────
 
-/** Reads the members of a request; null if none of them is there. */
+/** Reads the members of a request; null if none is present. */
 export function readLtcMembers(record: JsonRecord): UpstreamLtcRequest | null {
   const ltc = {
     address: readAddress(record.ltcAddress),
@@ -56,7 +56,7 @@ export function readLtcMembers(record: JsonRecord): UpstreamLtcRequest | null {
   return ltc.address === null && ltc.litoshi === null ? null : ltc;
 }
 
-/** An address with its checksum: to another a payer's money would be lost. */
+/** Reads an address with its checksum, because a payer's money would be lost at a wrong one. */
 function readAddress(value: unknown): string | null {
   const text = readText(value);
   if (text === null) return null;

@@ -40,12 +40,12 @@ export const checkoutUses: Collection<CheckoutUse> = {
   save: (sql, _tenant, uses) => saveCheckoutUses(sql, uses),
 };
 
-/** The sale that a payment is, where it pays for a product; null otherwise. */
+/** The sale of a payment for a product; null for any other payment. */
 function saleOf({ paymentId, productId, callbackUrl }: StoredPayment): ProductSale | null {
   return productId === null ? null : { payment: { type: 'payment', id: paymentId }, productId, callbackUrl };
 }
 
-/** The event of a payment's step, of either method. */
+/** The event of a payment's step, by either method. */
 const eventOf: LtcFamily<StoredPayment>['eventOf'] = (payment, previousStatus) => ({
   kind: `payment.${payment.status}`,
   resource: 'payment',
@@ -54,7 +54,7 @@ const eventOf: LtcFamily<StoredPayment>['eventOf'] = (payment, previousStatus) =
   snapshot: payment,
 });
 
-/** Payments, as codes pay them. */
+/** The rules of payments for PIX codes. */
 export const pixPayments: PixFamily<StoredPayment> = {
   ...paymentRules,
   decisions: paymentDecisions,
@@ -62,7 +62,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
   isId: isPaymentId,
   idsOfTxid: (txid) => [`psa_${txid}`],
   selectHosted: paymentTable.selectHosted,
-  // The token is known by the checkout attempt alone, which is all that its other payments need.
+  // The checkout attempt stands for the token, which is all that the order's other payments need.
   orderOf: ({ checkoutAttempt, externalId }) => ({ checkoutAttempt, externalId, tokenId: null }),
   saleOf,
   payerOf: ({ customer }) => customer,
@@ -73,14 +73,14 @@ export const pixPayments: PixFamily<StoredPayment> = {
   eventOf,
 };
 
-/** Payments, as the slices of other methods see those of an order. */
+/** The port by which the slices of other methods see the payments of an order. */
 export const pixOrderPayments: OrderPayments = {
   ...orderPaymentsOf(pixPayments),
   ...openPaymentsOf<StoredPayment>({
     table: 'payment',
     id: 'payment_id',
     records: payments,
-    // One that has no code or address yet was never announced: its first update shows the order.
+    // A payment without a code or address was never announced: its first update will show the order.
     marked: (payment) =>
       wasAnnounced(payment)
         ? changed({ ...payment, version: payment.version + 1 }, payment.status)
@@ -93,8 +93,8 @@ function changed(payment: StoredPayment, previousStatus: StoredPayment['status']
 }
 
 /**
- * The same, with the last payment that a single-use token has started where it was canceled: its token starts nothing more, by
- * whichever method.
+ * The same port, with the last payment that a single-use token has started if that was canceled: then the
+ * token starts nothing more, by any method.
  */
 export const paymentOrderPayments: OrderPayments = {
   ...pixOrderPayments,
@@ -114,7 +114,7 @@ export const paymentOrderPayments: OrderPayments = {
   },
 };
 
-/** Payments, as the outputs of a chain pay them. */
+/** The rules of payments for LTC. */
 export const ltcPayments: LtcFamily<StoredPayment> = {
   records: payments,
   selectHosted: paymentTable.selectHosted,
@@ -125,7 +125,7 @@ export const ltcPayments: LtcFamily<StoredPayment> = {
   eventOf,
 };
 
-/** Payments, as refunds take from them and end. */
+/** The decisions about payments that refunds call. */
 export function refundablePayments(
   beneficiaries: Beneficiaries,
   content: ProductContent,
@@ -151,7 +151,7 @@ export function refundablePayments(
 
 const disputes = disputableOf(pixPayments, { title: 'Payment' });
 
-/** Payments, as disputes take from them. */
+/** The decisions about payments that disputes call. */
 export const disputablePayments: ReturnType<typeof disputableOf<StoredPayment>> = {
   ...disputes,
   begin(state, id, claim) {

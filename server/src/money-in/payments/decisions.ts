@@ -25,13 +25,13 @@ export const paymentRules: PixRules<StoredPayment> = {
 
 export const paymentDecisions = pixDecisions(paymentRules);
 
-/** The amount and the description of a payment: given, or those of a product. */
+/** The amount and the description of a payment: given ones, or those of a product. */
 export interface Sale {
   amountCents: Cents;
   description: string | null;
 }
 
-/** Resolves what is sold. @throws NotFoundError, UpstreamError (the price is unknown) */
+/** Resolves the sale of a payment. @throws NotFoundError, UpstreamError (the price is unknown) */
 export function saleOf(
   { valueCents, description = null }: Pick<CreatePaymentInput, 'valueCents' | 'description'>,
   product: SoldProduct | null,
@@ -70,15 +70,16 @@ export function decideCreate(
 }
 
 /**
- * A new payment by LTC, before the network is asked for its address. `litoshi` is the quote of the amount, which is held until the
- * payment expires. @throws ValidationError (less than the network carries), UnavailableError (LIMIT_REACHED)
+ * A new payment by LTC, before the network is asked for its address. `litoshi` is the quote of the amount,
+ * which holds until the payment expires.
+ * @throws ValidationError (less than the network carries), UnavailableError (LIMIT_REACHED)
  */
 export function decideCreateLtc(
   input: PaymentDetails,
   sale: Sale,
   creation: Omit<Creation, 'account'> & { litoshi: number },
 ): LtcChange<StoredPayment> {
-  // All that comes is the merchant's: a fee in reais would touch a balance that LTC does not.
+  // The merchant gets all LTC: a fee in reais would be taken from a balance that LTC does not change.
   const payment = newPayment(input, sale, creation, 0);
   const { amountCents } = sale;
   const { litoshi } = creation;

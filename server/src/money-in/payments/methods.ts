@@ -18,7 +18,7 @@ interface MethodRules {
   /** Whether a test key creates such payments. */
   isInSandbox: boolean;
   isEnabled: (settings: AccountSettings) => boolean;
-  /** The reason for which a merchant cannot refund it; null if it goes back as a PIX. */
+  /** The reason why a merchant cannot refund it; null if refunds are sent as a PIX. */
   notRefundableReason: string | null;
   /** Whether the payer's bank can claim the money back. */
   isDisputable: boolean;
@@ -59,7 +59,10 @@ export function assertMethodAvailable(
   if (!METHODS[method].isEnabled(settings)) throw notConfigured(METHODS[method].label);
 }
 
-/** The reason for which a payment by the method cannot be refunded. Null if the method permits refunds, or is unknown. */
+/**
+ * The reason why a payment by the method cannot be refunded. Null if the method permits refunds, or is
+ * unknown.
+ */
 export function whyNotRefundable(method: PaymentMethod | 'unknown'): string | null {
   return method === 'unknown' ? null : METHODS[method].notRefundableReason;
 }

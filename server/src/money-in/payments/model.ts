@@ -38,7 +38,10 @@ export function isPaymentId(text: string): boolean {
   return /^psa_[0-9a-f]{32}$/.test(text);
 }
 
-/** Whether a text can be the id of a payment of any service: of its form the document shows the beginning alone. */
+/**
+ * Whether a text can be the id of a payment of any service: the document shows only the beginning of its
+ * form.
+ */
 export function isAnyPaymentId(text: string): boolean {
   return /^psa_(?!sub_)[A-Za-z0-9_-]{1,64}$/.test(text);
 }
@@ -62,17 +65,22 @@ export interface Payment extends PixResource {
   ltc: LtcRequest | null;
   callbackUrl: string | null;
   customer: Customer | null;
-  /** The merchant's order. Of its payments one is kept. */
+  /** The merchant's order, which keeps one of its payments. */
   externalId: string | null;
   productId: string | null;
   /** The subscription whose cycle it pays. Left out of events of an earlier version. */
   subscriptionId?: string | null;
   successUrl: string | null;
   cancelUrl: string | null;
-  /** The fate of a payment that was not kept. Omitted in events of an earlier version. */
+  /**
+   * Whether the money of a payment that its order did not keep is returned. Omitted in events of an earlier
+   * version.
+   */
   returned?: boolean;
   keptPayment?: string | null;
-  /** The status of its order, where another payment has paid that while this one was open or had expired. */
+  /**
+   * The status of its order, if another payment has paid the order while this one was open or had expired.
+   */
   orderStatus?: OrderStatus | null;
 }
 
@@ -101,7 +109,7 @@ export function refundableCentsOf(payment: Payment): Cents | null {
   return whyNotRefundable(payment.method) === null ? refundableCents(payment) : 0;
 }
 
-/** Reads a snapshot back from JSON. Those of earlier versions are of PIX, and have no `ltc`. */
+/** Reads a snapshot back from JSON. Snapshots of earlier versions show PIX payments, and have no `ltc`. */
 export function paymentFromJson(json: unknown): Payment {
   return { ...pixResourceFromJson<Payment>(json), ltc: (json as Partial<Payment>).ltc ?? null };
 }
@@ -140,14 +148,14 @@ export interface PaymentFilter extends PixFilter {
   method?: readonly PaymentMethod[] | undefined;
 }
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const paymentConditions = {
   status: among('status'),
   method: among('method'),
   ...detailConditions(['paymentId', 'endToEndId']),
 } satisfies Conditions<PaymentFilter, Payment>;
 
-/** Whether a payment is one that a filter selects. */
+/** Whether a filter selects a payment. */
 export function matchesFilter(payment: Payment, filter: PaymentFilter): boolean {
   return matches(paymentConditions, payment, filter);
 }
@@ -155,18 +163,19 @@ export function matchesFilter(payment: Payment, filter: PaymentFilter): boolean 
 /** The port of payments. The embedded service knows every payment completely. */
 export interface PaymentService<P extends Payment = Payment> extends PixReads<P, PaymentFilter> {
   /**
-   * Creates a payment and gets its code from the bank, or its address from the network. With an idempotency key, the same key and input give the same
-   * payment, `replayed`.
-   * @throws ValidationError, NotFoundError (the product), UnavailableError (PAYMENTS_NOT_CONFIGURED, NOT_IN_SANDBOX,
-   *   LIMIT_REACHED; in front of another service NOT_OFFERED), IdempotencyError, UpstreamError (the bank gave no code:
-   *   `lookupReference` is the payment's id)
+   * Creates a payment and gets its code from the bank, or its address from the network. The same idempotency
+   * key and input give the same payment again, `replayed`.
+   * @throws ValidationError, NotFoundError (the product), UnavailableError (PAYMENTS_NOT_CONFIGURED,
+   * NOT_IN_SANDBOX, LIMIT_REACHED; in front of another service NOT_OFFERED), IdempotencyError, UpstreamError
+   * (the bank gave no code: `lookupReference` is the payment's id)
    */
   create(tenant: Tenant, input: CreatePaymentInput): Promise<{ payment: P; replayed: boolean }>;
   /**
-   * Starts the PIX payment that a checkout token describes, once for each attempt id. A single-use token whose PIX payment
-   * is open gives that payment to a further start. A payment whose code has not come yet is returned without it.
-   * @throws ValidationError, NotFoundError (its product was deleted), PermissionError (the token takes no PIX),
-   *   UnavailableError (also: a single-use token whose order is paid), IdempotencyError
+   * Starts the PIX payment that a checkout token describes, once for each attempt id. If the PIX payment of a
+   * single-use token is open, another start joins it. A payment whose code is still missing is returned
+   * without it.
+   * @throws ValidationError, NotFoundError (its product was deleted), PermissionError (the token takes no
+   * PIX), UnavailableError (also: a single-use token whose order is paid), IdempotencyError
    */
   startCheckout(
     tenant: Tenant,
@@ -174,9 +183,10 @@ export interface PaymentService<P extends Payment = Payment> extends PixReads<P,
     input: StartCheckoutInput,
   ): Promise<P>;
   /**
-   * Cancels a pending payment, which is expired from then on: PIX that comes later is sent back, and LTC waits for the operator. A
-   * repeated call changes nothing.
-   * @throws ValidationError (the id), NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another service NOT_OFFERED)
+   * Cancels a pending payment, which is expired from then on: a later PIX is sent back, and later LTC waits
+   * for the operator. A repeated call changes nothing.
+   * @throws ValidationError (the id), NotFoundError, UnavailableError (NOT_CANCELABLE; in front of another
+   * service NOT_OFFERED)
    */
   cancel(tenant: Tenant, paymentId: string): Promise<P>;
 }

@@ -21,7 +21,7 @@ export function createPaymentRoutes({
   publicUrl: string;
 }): RestOperation[] {
   async function toWire(tenant: Tenant, shown: readonly StoredPayment[]) {
-    // What nobody has paid has neither.
+    // Unpaid payments have neither refunds nor content.
     const paid = shown.filter(({ paidAt }) => paidAt !== null).map(({ paymentId }) => paymentId);
     const [refundsOf, deliveredTo] = await Promise.all([
       refunds.ofResources(tenant, 'payment', paid),

@@ -27,7 +27,7 @@ import { type CheckoutUse, paymentTable } from './store.ts';
 /** Accounts with the settings that payments use; the slice that owns accounts provides them. */
 export type AccountCollection = Collection<AccountSettings & { id: string; name: string }>;
 
-/** An amount, and the LTC that is worth as much. */
+/** An amount, and the LTC of the same value. */
 interface Quote {
   amountCents: number;
   litoshi: number;
@@ -35,11 +35,11 @@ interface Quote {
 
 /** The creation of a payment by one method. */
 interface MethodCreation {
-  /** Gets what the payer pays to, from outside: a code or an address. */
+  /** Gets a code or an address from outside, to which the payer pays. */
   register: RegisterCode<StoredPayment>;
-  /** Whether the payment has it. */
+  /** Whether the payment has a code or an address. */
   isRegistered(payment: StoredPayment): boolean;
-  /** Gets what the decision needs from outside, before the decision: that cannot wait. */
+  /** Gets the outside data for a decision before it, because a decision cannot wait. */
   prepare(tenant: Tenant, input: CreatePaymentInput): Promise<Quote | null>;
   decide(...args: [...Parameters<typeof decideCreate>, prepared: Quote | null]): NewResource<StoredPayment>;
   /** Cancels a payment; null if there is none. @throws UnavailableError (NOT_CANCELABLE) */
@@ -76,7 +76,7 @@ export function createPaymentService({
   quotes: Pick<Bank, 'quoteLitoshi'>;
   /** Local development: webhooks may go to this machine. */
   privateAddresses: boolean;
-  /** Receives the error of a bank that gave no quote. */
+  /** Called with the error if the bank gave no quote. */
   onFault: (fault: unknown) => void;
 }): PaymentService<StoredPayment> {
   const methods = [pixOrderPayments, ...otherMethods] as const;
@@ -96,7 +96,10 @@ export function createPaymentService({
     hasCode: (payment) => creations[payment.method].isRegistered(payment),
   });
 
-  /** Quotes the amount before the decision, which cannot wait for a quote. Null if there is none: a replayed key needs none. */
+  /**
+   * Quotes the amount before the decision, which cannot wait. Null if there is no quote: a replayed key needs
+   * none.
+   */
   async function quote(tenant: Tenant, { valueCents, productId }: CreatePaymentInput): Promise<Quote | null> {
     if (tenant.environment === 'sandbox') return null;
     const [sold] = productId == null ? [] : await products.load(database.sql, tenant, [productId]);
@@ -115,7 +118,7 @@ export function createPaymentService({
     pix: {
       register,
       isRegistered: ({ brCode }) => brCode !== null,
-      // It waits for nothing.
+      // A PIX payment needs nothing from outside.
       prepare: async () => null,
       decide(input, sale, creation) {
         const change = decideCreate(input, sale, creation);
@@ -179,7 +182,7 @@ export function createPaymentService({
     ...reads,
 
     async create(tenant, { idempotencyKey, ...given }) {
-      // GraphQL has the default in its schema, and REST here: both give one input to a key.
+      // GraphQL has the default in its schema, REST has it here: both give the same input to a key.
       const input = { ...given, method: given.method ?? 'pix' };
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       const { productId } = input;

@@ -87,8 +87,9 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
 // ── LTC that waits for the operator ──────────────────────────────────────────────────────────────
 
 /**
- * Pages by the instant at which the first output of a payment came, which no later one and no credit changes. No index has it: each
- * page scans the outputs; only the operator's command does this. Null if no LTC has come for `after`.
+ * Pages by the instant at which the first output of a payment was seen, which later outputs and credits do
+ * not change. No index has it: each page scans the outputs, for the operator's command only. Null if `after`
+ * has received no LTC.
  */
 export async function selectUnmatchedLtc(
   sql: Sql,
@@ -113,16 +114,17 @@ export async function selectUnmatchedLtc(
     limit ${limit}
   `.execute(sql);
   return rows.map(({ failureReason, receivedLitoshi, ...row }) => {
-    // What the operator has credited is a part of the amount.
+    // LTC that the operator has credited is a part of the amount.
     const isWhole = receivedLitoshi >= row.askedLitoshi;
-    // An earlier version kept the status of what had expired, whatever came later. Where all of its amount has come, LTC are unmatched only if its order was paid.
+    // An earlier version left the status of expired payments unchanged. If all of the amount was received,
+    // LTC is unmatched only because the order was paid.
     const isPaidElsewhere = row.status === 'failed' ? failureReason === 'paid_elsewhere' : isWhole;
     if (isPaidElsewhere) return { ...row, reason: 'paid_elsewhere' };
     return { ...row, reason: isWhole ? 'late' : 'underpaid' };
   });
 }
 
-/** The instant by which the list orders a payment; null if no LTC has come for it. */
+/** The instant by which the list orders a payment; null if it has received no LTC. */
 async function selectFirstSeen(sql: Sql, paymentId: string): Promise<Date | null> {
   const { rows } = await raw<{ seenAt: Date | null }>`
     select min(o.seen_at) as "seenAt"

@@ -28,7 +28,7 @@ export function mergeUpstreamPayment(
     ownOf: ({ externalId }) => ({
       paymentId: claim.paymentId,
       externalId: externalId ?? null,
-      // By PIX, unless the service shows another method: so the document calls the event of a payment.
+      // The method is PIX unless the service shows another: the document's event of a payment is about PIX.
       method: claim.method ?? known?.method ?? 'pix',
       productId: known?.productId ?? claim.productId ?? null,
       ltc: mergeUpstreamLtc(known?.ltc ?? null, claim.ltc ?? null),
@@ -39,7 +39,10 @@ export function mergeUpstreamPayment(
   });
 }
 
-/** The status of the order, which never goes back. Left out if there is none, as in what an earlier version has stored. */
+/**
+ * The status of the order, which never goes back. Omitted if there is none, as in records of an earlier
+ * version.
+ */
 function orderOf(known: Payment | null, claim: UpstreamPayment): Pick<Payment, 'orderStatus'> {
   const statuses = [known?.orderStatus, claim.orderStatus];
   const orderStatus =

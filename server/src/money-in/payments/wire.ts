@@ -85,7 +85,7 @@ export function paymentToWire(
     ...pixToWire(payment, { id: payment.paymentId, refunds, publicUrl }),
     ...ltcToWire(payment.ltc),
     ...orderToWire(payment),
-    // An address is no code: the bank knows nothing of it.
+    // A payment by LTC has an address instead of a code, and the bank does not know it.
     ...(payment.method !== 'pix' && { txid: null }),
     refundableCents: refundableCentsOf(payment)!,
     customer: withMaskedTaxId(payment.customer),
@@ -117,10 +117,11 @@ export const paymentWebhooks = pixWebhooks('payment', {
 });
 
 /**
- * Encodes the event of a payment's new status: `payment.paid`, which differs from a card's in the two members that the
- * document names, and the optional ones. Null for a status without an event, for a change inside a status, for the paid
- * cycle of a subscription, which `subscription.paid` announces, for the end of a payment whose order another has paid, and
- * for one whose money is returned, which `return.completed` announces.
+ * Encodes the event of a payment's new status: `payment.paid`, which differs from a card's in the two members
+ * that the document names, and the optional events. Null for a status without an event, and for a change
+ * inside a status. Null also for the paid cycle of a subscription, which `subscription.paid` announces, for
+ * the end of a payment whose order another has paid, and for one whose money is returned, which
+ * `return.completed` announces.
  */
 export function paymentWebhook(
   payment: Payment,
@@ -153,8 +154,8 @@ export function paymentFromWire(body: unknown): UpstreamPayment | null {
 }
 
 /**
- * Reads the event of a webhook (section 6.2): any with a `paymentId` is one, unless it is about a resource of another
- * family. One whose name says that it is a payment's may call it `id`. Null: it is none.
+ * Reads the event of a webhook (section 6.2): any event with a `paymentId`, unless it is about a resource of
+ * another family. An event whose name begins with `payment.` may call it `id`. Null for any other.
  */
 export function paymentEventFromWire(payload: unknown): UpstreamPayment | null {
   const record = findEventRecord(payload, isEventRecord);
@@ -179,7 +180,7 @@ function paymentIdOf({ paymentId, id }: JsonRecord): string | null {
   return (found as string | undefined) ?? null;
 }
 
-/** The members that the service does not show: they are those of the request, or follow from others. */
+/** The members that the service does not show: they come from the request, or follow from others. */
 type Unread = 'version' | 'callbackUrl' | 'externalId' | 'language' | 'refundingCents' | 'disputedCents';
 
 function ownMembersOf(record: Identified) {

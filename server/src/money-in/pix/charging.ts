@@ -37,12 +37,12 @@ import { selectCredits } from './store.ts';
 /** Accounts, with the name that a payer's bank shows; the slice that owns accounts provides them. */
 type AccountCollection = Collection<{ id: string; name: string }>;
 
-/** Counts what comes from the bank. */
+/** Counts the bank's credits and returns. */
 export interface PixMeter {
   onPixCode(outcome: PixRegistration['status']): void;
   /** `accepted`, or the cause for which the credit is sent back. */
   onPixCredit(outcome: 'accepted' | ReturnCause): void;
-  /** Counts the bank's answer to the return of a credit. One that it refuses is tried again after a day. */
+  /** Counts the bank's answer to the return of a credit. A refused return is retried after a day. */
   onPixReturn(outcome: 'completed' | 'failed'): void;
 }
 
@@ -53,9 +53,10 @@ export interface FamilyCharging<R extends CodedResource> extends PixReceiver<R>,
 }
 
 /**
- * Calls the bank for PIX codes, and handles their due tasks. The bank is called between two commits, never inside one: a code
- * and a return are recorded before, under ids that the bank knows them by, so that a retry after a crash has one effect. The
- * bank knows a code by its txid alone, and the tasks a resource by its id, whose form names its family.
+ * Calls the bank for PIX codes, and handles their due tasks. The bank is called between two commits, never
+ * inside one: a code and a return are recorded before, with the ids that the bank gets, so that a retry after
+ * a crash has one effect. The bank knows a code by its txid alone, and a task its resource by the id, whose
+ * form names the family.
  */
 export function createPixCharging({
   database,
@@ -79,7 +80,7 @@ export function createPixCharging({
   /** The payments of an order that any method pays. */
   methods: readonly OrderPayments[];
   meter: PixMeter;
-  /** Receives the error of a bank that did not answer. */
+  /** Called with the error if the bank did not answer. */
   onFault: (fault: unknown) => void;
 }): HostedPixCheckout &
   PixCodeReceiver & {
@@ -103,7 +104,9 @@ export function createPixCharging({
       return (await records.load(database.sql, tenant, [id]))[0] ?? null;
     }
 
-    /** Applies a decision to a locked resource. Returns the resource as it is afterwards; null if there is none. */
+    /**
+     * Applies a decision to a locked resource. Returns the resource afterwards; null if it does not exist.
+     */
     function advance(
       tenant: Tenant,
       id: string,
@@ -132,7 +135,7 @@ export function createPixCharging({
       return Promise.all(methods.map((method) => method.read(reader, family.orderOf(resource))));
     }
 
-    /** The payment of the resource's order that was kept, by any method; null if none was. */
+    /** The payment that the resource's order keeps, by any method; null if there is none. */
     function keptOf(state: State, resource: R): string | null {
       return keptPaymentOf(methods.flatMap((method) => method.paymentsOf(state, family.orderOf(resource))));
     }
@@ -187,19 +190,20 @@ export function createPixCharging({
     async function receive(tenant: Tenant, id: string): Promise<R | null> {
       let resource = await select(tenant, id);
       if (!resource) return null;
-      // What has paid it is recorded: a repeated notification does not wait for the tenant's lock.
+      // The credit that has paid it is recorded already: a repeated notification does not wait for the
+      // tenant's lock.
       const { endToEndId } = resource;
       const reported = (await rail.creditsOf(txidOf(id))).filter(
         (credit) => credit.endToEndId !== endToEndId,
       );
       const fresh = await unrecorded(tenant, reported);
-      // Another instance may have recorded the rest while the bank was asked.
+      // Another instance may have recorded the other credits while this one called the bank.
       if (fresh.length < reported.length) resource = (await select(tenant, id)) ?? resource;
       for (const credit of fresh) resource = await recordCredit(tenant, resource, credit);
       return resource;
     }
 
-    /** Leaves out what is recorded: a bank shows all that it has ever reported of a code. */
+    /** Leaves out recorded credits: the bank reports all credits of a code each time. */
     async function unrecorded(tenant: Tenant, reported: readonly PixCredit[]): Promise<readonly PixCredit[]> {
       if (reported.length === 0) return reported;
       const ids = reported.map(({ endToEndId }) => endToEndId);
@@ -251,7 +255,7 @@ export function createPixCharging({
       record,
       async register(tenant: Tenant, resource: R): Promise<R> {
         const registration = await registerCode(tenant, resource).catch((error: unknown): PixRegistration => {
-          // The task of the code asks again.
+          // The task of the code retries.
           onFault(error);
           return { status: 'pending' };
         });
@@ -268,7 +272,7 @@ export function createPixCharging({
         id: string,
         decide: (resource: R, state: ReceivedState) => PixChange<R> | null,
       ): Promise<R | null> {
-        // A bank that does not answer keeps no merchant from the change.
+        // A bank that does not answer must not prevent the change.
         await receive(tenant, id).catch(onFault);
         return advance(
           tenant,
@@ -285,7 +289,8 @@ export function createPixCharging({
           credit.resourceId,
           (resource, state) => {
             const current = state.need(credits, credit.endToEndId);
-            // Another call of this task has recorded a refusal meanwhile: the outcome is of an id that is used up.
+            // Another call of this task has recorded a refusal meanwhile: this outcome belongs to an id that
+            // is used up.
             const isNew = current.failedReturns === credit.failedReturns;
             const change = isNew ? decisions.decideReturn(resource, current, outcome, state.now) : null;
             isRecorded = change !== null;
@@ -307,7 +312,7 @@ export function createPixCharging({
     return null;
   }
 
-  /** Records what has come, as far as the bank answers. Payers who look at the same page share the request. */
+  /** Records the credits, if the bank answers. Payers who look at the same page share the request. */
   async function askBank(
     { family, receive }: ReturnType<typeof createFamily>,
     tenant: Tenant,
@@ -363,7 +368,7 @@ export function createPixCharging({
         await operation!.record(task, resource, await operation!.registerCode(task, resource));
       },
       async 'pix.expire'(task) {
-        // What was paid in time and not reported yet is looked up first.
+        // A PIX that was paid in time but not reported yet is looked up first.
         await familyOf(task.key)?.receive(task, task.key);
         await familyOf(task.key)?.expire(task, task.key);
       },

@@ -42,7 +42,7 @@ const paidOrders: Collection<PaidOrder> = {
   save: savePaidOrders,
 };
 
-/** The subaccounts that shares are paid to; the slice that owns them provides them. */
+/** The subaccounts that receive shares; the slice that owns them provides them. */
 export interface Beneficiaries {
   read(reader: Reader, subaccountId: string): Promise<unknown>;
   /** The balance of a subaccount; null if there is none. */
@@ -61,24 +61,24 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
   /** Finds a resource of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; merchantName: string; resource: R } | null>;
   orderOf(resource: R): Order;
-  /** The sale that the resource is, where it pays for a product; null otherwise. Left out if none ever does. */
+  /** The sale of a resource for a product; null for any other. Omitted if the family sells no products. */
   saleOf?(resource: R): ProductSale | null;
   payerOf(resource: R): Payer;
-  /** The recurrence that the code authorizes; left out if it authorizes none. */
+  /** The recurrence that the code authorizes; omitted if it authorizes none. */
   recurrenceOf?(resource: R): Recurrence;
   hostedOf(resource: R): HostedPix;
-  /** The members of a resource that the return of money which came for it shows. */
+  /** The members of a resource that a return of its money shows. */
   returnDetailsOf(resource: R): Pick<StoredReturn, 'resource' | 'externalId' | 'keptPayment'> & {
     metadata: string | null;
     callbackUrl: string | null;
   };
   /** The writes of a step that only this family has. */
   moreWritesOf?(change: PixChange<R>): Writes;
-  /** The event of a step; left out if `moreWritesOf` has the events. */
+  /** The event of a step; omitted if `moreWritesOf` makes the events. */
   eventOf?(resource: R, previousStatus: R['status'] | null): NonNullable<Writes['events']>[number];
 }
 
-/** The records by which the other payments of an order see that this one has closed it. */
+/** The records by which the order's other payments see that this one has closed it. */
 export function closedOrders(
   order: Pick<Order, 'checkoutAttempt' | 'externalId'>,
   resourceId: string,
@@ -87,7 +87,7 @@ export function closedOrders(
   return namesOf(order).map((name) => put(paidOrders, { order: name, resourceId, paidAt }));
 }
 
-/** Creates the port by which the slices of other methods see the payments of an order: those that have closed it. */
+/** Creates the port by which the slices of other methods see the payments of an order that have closed it. */
 export function orderPaymentsOf<R extends StoredPixResource>({
   records,
   idOf,
@@ -146,7 +146,7 @@ export function writesOfPix<R extends CodedResource>(
   return family.moreWritesOf ? joined(all, family.moreWritesOf(change)) : all;
 }
 
-/** The return of the credit of a step, where it is not accepted. */
+/** The return of a step's credit, if it is not accepted. */
 function writesOfReturnedCredit<R extends CodedResource>(
   family: PixFamily<R>,
   { credit, resource }: PixChange<R>,
@@ -162,8 +162,8 @@ function writesOfReturnedCredit<R extends CodedResource>(
 }
 
 /**
- * Translates a step of a resource into all of its writes: beside the resource’s own those of the subaccounts that get or give a
- * share, and of the content that the payer of a product is given or loses.
+ * Translates a step of a resource into all of its writes: the resource's own, those of the subaccounts that
+ * get or give a share, and those of the product content that the payer gets or loses.
  */
 export function allWritesOfPix<R extends CodedResource>(
   family: PixFamily<R>,
@@ -192,7 +192,7 @@ interface RefundOfResource {
   isAutomatic: boolean;
 }
 
-/** Creates what refunds need of a family: what they take from a resource, and how they end. */
+/** Creates the decisions of a family that refunds call. */
 export function refundableOf<R extends StoredPixResource>(
   family: PixFamily<R>,
   {
@@ -208,7 +208,7 @@ export function refundableOf<R extends StoredPixResource>(
     beneficiaries: Beneficiaries;
     /** The port of the products' content; omitted if the family sells no products. */
     content?: ProductContent;
-    /** The payments of orders by each method; omitted if the family's resources are of no order. */
+    /** The payments of orders by each method; omitted if the family's resources have no order. */
     methods?: readonly OrderPayments[];
     /** The details of a resource that the webhooks of its refunds need. */
     detailsOf(resource: R): { metadata: string | null; callbackUrl: string | null };
@@ -269,7 +269,7 @@ export function refundableOf<R extends StoredPixResource>(
   };
 }
 
-/** Creates what disputes need of a family. */
+/** Creates the decisions of a family that disputes call. */
 export function disputableOf<R extends StoredPixResource>(
   family: PixFamily<R>,
   { title }: { title: string },

@@ -8,7 +8,7 @@ export interface ArrivedCredit {
   endToEndId: string;
   amountCents: Cents;
   at: Date;
-  /** The ids under which the bank has sent it back, or a part of it. */
+  /** The ids of the returns by which the bank has sent back some or all of the money. */
   returnIds?: readonly string[];
 }
 
@@ -26,7 +26,7 @@ export interface RecordedCredit {
   amountCents: Cents;
   /** The time at which the payer's bank sent it. */
   receivedAt: Date;
-  /** The reason for which it is sent back; null if it was accepted. */
+  /** The reason for sending it back; null if it was accepted. */
   cause: ReturnCause | null;
   returnedAt: Date | null;
   /** The number of times that the bank has refused to send this PIX back. */
@@ -43,19 +43,22 @@ export interface Share {
 export interface ShareMove {
   readonly kind: 'split_in' | 'split_reversal';
   readonly subaccountId: string;
-  /** The charge whose money came, or the refund that takes it or has failed. */
+  /** The id of the charge whose money arrived, or of the refund that takes it or has failed. */
   readonly refId: string;
   /** The signed change of the subaccount's balance. */
   readonly amountCents: number;
   readonly transaction: LedgerTransaction;
 }
 
-/** Whether this service has sent the whole credit back by itself before, which a restored backup does not know. */
+/** Whether this service has sent the whole credit back before, which a restored backup does not show. */
 export function wasSentBack({ endToEndId, returnIds = [] }: ArrivedCredit): boolean {
   return returnIds.some((id) => id.startsWith(`${endToEndId}.`));
 }
 
-/** The rail's name of the current try to send a credit back: a new one for each that the bank has refused. */
+/**
+ * The rail's name of the current attempt to send a credit back: each refused attempt is followed by one with
+ * a new name.
+ */
 export function returnIdOf({ endToEndId, failedReturns }: RecordedCredit): string {
   return `${endToEndId}.${failedReturns}`;
 }

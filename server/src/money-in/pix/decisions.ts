@@ -30,19 +30,22 @@ import {
 import { type CodedResource, NEXT, type PixTask, SHOWN_RETURNS, type StoredPixResource } from './model.ts';
 
 /**
- * The members in which the families differ that PIX codes pay: payments, charges and subscriptions. The decisions of this file
- * are the same for all of them.
+ * The members in which the families of PIX codes differ: payments, charges and subscriptions. The decisions
+ * in this file are the same for all of them.
  */
 export interface PixRules<R extends CodedResource> {
-  /** The word for a resource of the family, as `charge`: it begins the ids of postings, and is in the messages of errors. */
+  /**
+   * The word for a resource of the family, such as `charge`: it begins the ids of postings, and is part of
+   * error messages.
+   */
   readonly name: string;
   idOf(resource: R): string;
   /**
-   * The resource with the payment of its order that was kept, and with the fate of its own money. Left out if a resource
-   * belongs to no order.
+   * The resource with the payment that its order keeps, and whether its own money is returned. Omitted if a
+   * resource belongs to no order.
    */
   readonly beside?: (resource: R, kept: Returned) => R;
-  /** The shares of subaccounts in the amount, in the order in which they were asked for; the rest is the account's. */
+  /** The shares of subaccounts in the amount, in the requested order; the account gets the rest. */
   sharesOf(resource: R): readonly Share[];
 }
 
@@ -54,32 +57,32 @@ export interface PixChange<R extends CodedResource> {
   readonly transactions: readonly LedgerTransaction[];
   /** The amounts that subaccounts get or give. */
   readonly moves: readonly ShareMove[];
-  /** The key of a task is the resource's id where it is left out. */
+  /** The tasks to schedule. The default key is the resource's id. */
   readonly due: readonly { kind: PixTask; key?: string; at: Date }[];
   /** The kinds of the resource's own tasks that have nothing left to do. */
   readonly done: readonly PixTask[];
-  /** Whether subscribers get an update: not before the resource has a code, or has ended without one. */
+  /** Whether subscribers get an update: only once the resource has a code, or has ended without one. */
   readonly announced: boolean;
 }
 
-/** Milliseconds after which a code that the bank has not given is asked for again. */
+/** Milliseconds after which a missing code is requested again. */
 const REGISTER_AFTER_MS = 10_000;
 /** Milliseconds after which the end of a return is looked up. */
 const LOOK_UP_AFTER_MS = 10_000;
 /** Milliseconds after which a return that the bank has refused is tried again. */
 const REPEAT_AFTER_MS = DAY_MS;
 
-/** The state that the decision about a credit needs beside its resource. */
+/** The state that a decision about a credit needs, besides its resource. */
 export interface CreditState {
   isKnown: boolean;
-  /** The payment of the same checkout attempt or order that was paid, by any method; null if none was. */
+  /** The paid payment of the same checkout attempt or order, by any method; null if there is none. */
   keptPayment: string | null;
   environment: Environment;
   balances: Balances;
   now: Date;
 }
 
-/** The decisions about a code and the money that comes by it, as each family makes them. Null: nothing changes. */
+/** The decisions about a code and its money, which each family makes. Null means that nothing changes. */
 export interface CodeDecisions<R extends CodedResource> {
   decideRegistered(resource: R, brCode: string): PixChange<R> | null;
   decideRefused(resource: R, reason: string, environment: Environment): PixChange<R> | null;
@@ -163,7 +166,9 @@ export function step<R extends StoredPixResource>(
   return change(previous, { ...changed, status }, effects);
 }
 
-/** Whether a resource was announced before: each version has an event but the first, which has no code yet. */
+/**
+ * Whether a resource was announced before: each version has an event except the first, which has no code yet.
+ */
 export function wasAnnounced({ version }: Pick<CodedResource, 'version'>): boolean {
   return version > 1;
 }
@@ -173,13 +178,13 @@ function unannounced<R extends CodedResource>(resource: R, effects: Effects<R>):
   return { ...change(resource, {}, effects), resource, announced: false };
 }
 
-/** The next registration of a resource whose code has not come; null if it needs none. */
+/** The next registration of a resource without a code; null if it needs none. */
 export function decideRegisterAgain<R extends CodedResource>(resource: R, now: Date): PixChange<R> | null {
   if (resource.status !== 'pending' || resource.brCode !== null) return null;
   return unannounced(resource, { due: [{ kind: 'pix.register', at: plusMs(now, REGISTER_AFTER_MS) }] });
 }
 
-/** Records a credit that is not accepted, and begins to send it back. */
+/** Records a credit that is not accepted, and begins its return. */
 export function beginReturn<R extends CodedResource>(
   resource: R,
   credit: RecordedCredit,
@@ -203,8 +208,8 @@ export function beginReturn<R extends CodedResource>(
 }
 
 /**
- * Records the outcome of a return; null if it has ended already. The payer must get the money: what the bank refuses
- * is tried again each day.
+ * Records the outcome of a return; null if it has ended already. The payer must get the money, so a refused
+ * return is retried each day.
  */
 export function decideReturn<R extends CodedResource>(
   resource: R,
@@ -247,7 +252,7 @@ export function decideReturn<R extends CodedResource>(
 export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
   const { name } = rules;
 
-  /** Takes a sandbox resource that was not paid out of the pending ones. */
+  /** Removes an unpaid sandbox resource from the pending amount. */
   function endOfPending(resource: R, environment: Environment): LedgerTransaction[] {
     if (environment !== 'sandbox') return [];
     return [
@@ -258,8 +263,8 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
   }
 
   /**
-   * The postings of an accepted credit. PIX has no release: the money is in the balances at once. The shares do not pass
-   * through the owner's balance: a debt of the owner takes nothing of them.
+   * The postings of an accepted credit. PIX has no release: the money is in the balances at once. The shares
+   * do not pass through the owner's balance, so a debt of the owner takes nothing of them.
    */
   function paid(
     resource: R,
@@ -276,7 +281,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       ...creditWithRecovery(from, ownerCents, balances),
     ];
     return {
-      // Nothing is the owner's where the shares are the whole of it.
+      // If the shares are the whole amount, the owner gets nothing.
       transactions: feeCents + ownerCents > 0 ? [ledgerTransaction(`${name}.paid:${id}`, own)] : [],
       moves: shares.map(({ subaccountId, amountCents: amount }, nth) => ({
         kind: 'split_in',
@@ -293,8 +298,8 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
   }
 
   /**
-   * Ends a resource whose amount has come after another payment of its order was paid, or after it was canceled. `back` begins to
-   * send it back.
+   * Ends a resource whose amount arrived after another payment of its order was paid, or after it was
+   * canceled. `back` begins the return.
    */
   function failed(
     resource: R,
@@ -363,7 +368,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
       return created;
     },
 
-    /** Records the code that the bank has given; null if it has come too late, or came before. */
+    /** Records the code that the bank has given; null if it came too late, or the resource has one. */
     decideRegistered(resource: R, brCode: string): PixChange<R> | null {
       if (resource.status !== 'pending' || resource.brCode !== null) return null;
       return change(resource, { brCode }, { done: ['pix.register'] });
@@ -390,8 +395,9 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     },
 
     /**
-     * Cancels a pending resource, which is expired from then on: money that comes later is sent back. Null if it is canceled
-     * already. @throws UnavailableError (NOT_CANCELABLE)
+     * Cancels a pending resource, which is expired from then on: later money is sent back. Null if it is
+     * canceled already.
+     * @throws UnavailableError (NOT_CANCELABLE)
      */
     decideCancel(
       resource: R,
@@ -406,8 +412,8 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
     },
 
     /**
-     * Accepts a credit, which pays the resource, or begins to send it back. Null if the credit is known: the bank reports
-     * each at least once.
+     * Accepts a credit, which pays the resource, or begins its return. Null if the credit is known: the bank
+     * reports each at least once.
      */
     decideCredit(
       resource: R,
@@ -422,7 +428,7 @@ export function pixDecisions<R extends StoredPixResource>(rules: PixRules<R>) {
         (wasSentBack(credit) ? 'not_payable' : null);
       if (cause !== null) {
         const back = beginReturn(resource, creditOf(id, credit, cause), now);
-        // A resource without an order has no member that shows the fate of its money: it stays expired.
+        // A resource without an order has no member that shows a return of its money, so it stays expired.
         return rules.beside &&
           (cause === 'paid_elsewhere' || cause === 'canceled') &&
           resource.status !== 'failed'

@@ -103,7 +103,7 @@ export const ReturnedCreditRef = builder.objectRef<ReturnedCredit>('ReturnedCred
   }),
 });
 
-// ── The fields of everything that a PIX code pays ───────────────────────────────────────────────
+// ── The fields of all resources that a PIX code pays ────────────────────────────────────────────
 
 /** The differences between the types of two families. */
 interface FieldOptions<R extends PixResource> {
@@ -256,7 +256,7 @@ export async function listedPix<R extends PixResource, Filter>(
     filter,
   }: {
     tenant: Tenant;
-    /** The name of the list, which its cursors are sealed for. */
+    /** The name of the list, to which its cursors belong. */
     list: string;
     reads: Pick<PixReads<R, Filter>, 'list' | 'count'>;
     args: Parameters<typeof rangeOf>[1];

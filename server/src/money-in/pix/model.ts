@@ -10,24 +10,24 @@ import { requiredOr } from '../../kernel/text.ts';
 import type { Customer } from '../checkout/model.ts';
 import type { DeliveredContent, Doubt, PaymentStatus, ReturnCause } from '../receiving/model.ts';
 
-// What all resources share that a PIX code pays: a payment, a charge.
+// The members that all resources paid by a PIX code share: payments and charges.
 
 export const NEXT: Readonly<Record<PaymentStatus, readonly PaymentStatus[]>> = {
   pending: ['paid', 'failed', 'expired'],
-  // The bank holds the money of a late PIX, and the clock does not. It has failed where that is returned: another payment of
-  // the order was paid before.
+  // The bank holds the money of a late PIX, whatever the clock says. The resource has failed if the money is
+  // returned, because another payment of the order was paid before.
   expired: ['paid', 'failed'],
   paid: ['refunded'],
   refunded: [],
   failed: [],
 };
 
-/** The bank's identifier of a code: the hex digits of the id of what it pays, whichever family that is. */
+/** The bank's identifier of a code: the hex digits of its resource's id, in any family. */
 export function txidOf(id: string): string {
   return id.slice(id.lastIndexOf('_') + 1);
 }
 
-/** Money that came for a code and is sent back. */
+/** Money that arrived for a code and is sent back. */
 export interface ReturnedCredit {
   /** The bank's identifier of the PIX that came. */
   endToEndId: string;
@@ -48,7 +48,7 @@ export interface PixResource extends Doubt {
   /** The last known status while the status is `unknown`; null if there was none. */
   lastStatus?: PaymentStatus | null;
   amountCents: Cents;
-  /** Another amount with which the service has reported it paid; left out if there is none. */
+  /** A different amount with which the service has reported it as paid; omitted if there is none. */
   otherPaidCents?: Cents;
   /** The part that the service keeps. Null if it does not report it. */
   feeCents: Cents | null;
@@ -57,15 +57,18 @@ export interface PixResource extends Doubt {
   metadata: string | null;
   /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
-  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  /**
+   * The language of the page if its address names none. Omitted in a snapshot of an older version, and by
+   * another service.
+   */
   language?: Language | null;
   /** PIX Copia e Cola. Null until the bank has given it. */
   brCode: string | null;
-  /** The bank's identifier of the code, as the service shows it; left out if it is `txidOf` the resource. */
+  /** The bank's identifier of the code, as the service shows it; omitted if it is `txidOf` the resource. */
   txid?: string | null;
   createdAt: Date | null;
   expiresAt: Date;
-  /** Set where the service does not show `expiresAt`, which is then derived. */
+  /** Set if the service does not show `expiresAt`, which is then derived. */
   expiryDerived?: boolean;
   /** The time of the payment, by the bank's clock. */
   paidAt: Date | null;
@@ -75,11 +78,19 @@ export interface PixResource extends Doubt {
   /** The bank's identifier of the PIX that paid it. */
   endToEndId: string | null;
   refundedAt: Date | null;
-  /** The amount that completed refunds have given back; those under way are `refundingCents`. Null if the service does not report it. */
+  /**
+   * The amount that completed refunds have returned; `refundingCents` has those under way. Null if the
+   * service does not report it.
+   */
   refundedCents: Cents | null;
-  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. Null if the service does not report it. */
+  /**
+   * The amount that unfinished refunds have taken from the balances. Null if the service does not report it.
+   */
   refundingCents: Cents | null;
-  /** The amount that the payer's bank claims back, without the disputes that were won. Omitted if the service does not report it. */
+  /**
+   * The amount that the payer's bank claims, without disputes that were won. Omitted if the service does not
+   * report it.
+   */
   disputedCents?: Cents;
   failureReason: string | null;
   /** The ids of its refunds, oldest first, as another service shows them; omitted if it does not report them. */
@@ -108,7 +119,10 @@ export type ShownElsewhere =
   | ('lastStatus' | 'otherPaidCents' | 'checkoutUrl' | 'txid' | 'expiryDerived' | 'refundIds')
   | ('unresolved' | 'claimedAt');
 
-/** Whatever has a code, as far as the calls of the bank need it: what the code pays, or what it authorizes. */
+/**
+ * A resource with a code, as far as the calls of the bank need it: the code pays it, or authorizes its
+ * debits.
+ */
 export interface CodedResource {
   version: number;
   status: string;
@@ -117,12 +131,12 @@ export interface CodedResource {
   expiresAt: Date;
   /** The time at which it closed its order; omitted if it has none. */
   paidAt?: Date | null;
-  /** The bank's identifier of the credit that paid it; left out if no single one does. */
+  /** The bank's identifier of the credit that paid it; omitted if no single credit does. */
   endToEndId?: string | null;
   returnedCredits: StoredPixResource['returnedCredits'];
 }
 
-/** The debits that a code authorizes beside its own money. */
+/** The debits that a code authorizes in addition to its own payment. */
 export interface Recurrence {
   interval: 'weekly' | 'monthly' | 'quarterly' | 'semiannual' | 'yearly';
   /** Null: until it is canceled. */
@@ -133,8 +147,8 @@ export interface Recurrence {
 export const SHOWN_RETURNS = 20;
 
 /**
- * Whether no later status can follow: REFUNDED or FAILED. What is PAID may be refunded, what has EXPIRED may be paid late. A
- * status that only a newer version knows is not final.
+ * Whether no later status can follow: REFUNDED or FAILED. A PAID resource may be refunded, an EXPIRED one
+ * paid late. A status that only a newer version knows is not final.
  */
 export function isFinal(status: PaymentStatus | 'unknown'): boolean {
   return NEXT[status as PaymentStatus]?.length === 0;
@@ -162,7 +176,7 @@ const MIN_CENTS = 1;
 /** The upper limit of an amount, R$ 100 million, as of a card payment. */
 const MAX_CENTS = 10_000_000_000;
 
-/** The amount of whatever a PIX code pays. */
+/** The amount of a resource that a PIX code pays. */
 export const pixAmount = z
   .number({ error: requiredOr('must be an integer number of cents') })
   .refine(isCents, 'must be an integer number of cents')
@@ -235,12 +249,15 @@ export interface HostedPix {
   expiresAt: Date;
   paidAt: Date | null;
   paidLate: boolean;
-  /** Null too where it cannot be canceled by a merchant. */
+  /** The time at which the merchant canceled it; null also if a merchant cannot cancel it. */
   canceledAt: Date | null;
   refundedAt: Date | null;
   refundedCents: Cents;
   returnedCredits: readonly ReturnedCredit[];
-  /** Whether it has failed because its money came after another payment of the order; left out if it has none. */
+  /**
+   * Whether it has failed because its money arrived after another payment of the order; omitted if it has no
+   * order.
+   */
   returned?: boolean;
   /** The shop's addresses, to which the payer returns. */
   successUrl: string | null;
@@ -249,17 +266,17 @@ export interface HostedPix {
   /** The debits that the code authorizes; left out if it authorizes none. */
   recurrence?: Recurrence & {
     nextDueAt: Date | null;
-    /** Whether nothing more is debited. */
+    /** Whether the recurrence has ended, so that nothing more is debited. */
     isOver: boolean;
   };
 }
 
-/** The operations of the payer's page on one resource, whose id is all that it knows. */
+/** The operations of the payer's page on one resource. The page knows only the id. */
 export interface HostedPixCheckout {
   /**
-   * Finds a resource. `orderStatus`: that of an order which another payment has paid, so that money for this one is returned.
-   * With `asksBank`, what has come is recorded before, where money may still come; a bank that does not answer changes nothing.
-   * `delivered`: the content that a paid one was given.
+   * Finds a resource. `orderStatus`: the status of an order that another payment has paid, so that money for
+   * this one is returned. With `asksBank`, new credits are recorded first, if any can still arrive; a bank
+   * that does not answer changes nothing. `delivered`: the content that a paid resource got.
    */
   open(
     id: string,
@@ -276,8 +293,8 @@ export interface HostedPixCheckout {
 /** The side of the service that the bank calls, for the resources of one family. */
 export interface PixReceiver<R extends CodedResource = StoredPixResource> {
   /**
-   * Records every credit that the bank holds for a resource and that is not recorded yet: accepted, or sent back. Called at
-   * least once for each credit; a repeated call changes nothing. Null if there is no such resource.
+   * Records every unrecorded credit that the bank holds for a resource: accepted, or sent back. It is called
+   * at least once for each credit; a repeated call changes nothing. Null if the resource does not exist.
    */
   receive(tenant: Tenant, id: string): Promise<R | null>;
 }
@@ -285,8 +302,8 @@ export interface PixReceiver<R extends CodedResource = StoredPixResource> {
 /** The side of the service that the bank calls with a code alone: the bank knows no ids of resources. */
 export interface PixCodeReceiver {
   /**
-   * Records every credit that the bank holds for a code and that is not recorded yet. Returns the resource that the code pays;
-   * null if the tenant has no such code.
+   * Records every unrecorded credit that the bank holds for a code. Returns the resource of the code; null if
+   * the tenant has no such code.
    */
   receiveByTxid(tenant: Tenant, txid: string): Promise<HostedPix | null>;
 }
@@ -294,8 +311,8 @@ export interface PixCodeReceiver {
 /** The operations that play the passing of time, for tenants of the sandbox. */
 export interface PixSimulation<R extends CodedResource = StoredPixResource> {
   /**
-   * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` is this moment. One that has
-   * ended stays as it is. Null if there is none.
+   * Ends the time of a pending resource now, unless the bank holds money for it: its `expiresAt` becomes this
+   * moment. A resource that has ended stays as it is. Null if it does not exist.
    */
   expireNow(tenant: Tenant, id: string): Promise<R | null>;
 }
@@ -303,7 +320,7 @@ export interface PixSimulation<R extends CodedResource = StoredPixResource> {
 /** Registers the code of a resource at the bank, and returns the resource as it is afterwards. */
 export type RegisterCode<R extends CodedResource> = (tenant: Tenant, resource: R) => Promise<R>;
 
-/** The payer as the bank gets it, as far as the merchant has named it. */
+/** The payer's data for the bank, as far as the merchant has given them. */
 export type Payer = Customer | null;
 
 /** @throws ValidationError where a text has not the form that an id must have */

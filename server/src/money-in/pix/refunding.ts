@@ -13,7 +13,7 @@ import type { Share, ShareMove } from './credit.ts';
 import { change, type PixChange, type PixRules, step } from './decisions.ts';
 import type { StoredPixResource } from './model.ts';
 
-/** The days after its payment in which the bank sends a PIX back. */
+/** The days after the payment in which the bank returns a PIX. */
 export const REFUND_DAYS = 90;
 
 /** A refund under way. */
@@ -22,7 +22,10 @@ interface UnderWay {
   amountCents: Cents;
 }
 
-/** The effect of a refund on subaccounts. `parts`: the amount that each gives, or gets back. `changed`: the members that record it. */
+/**
+ * The effect of a refund on subaccounts. `parts`: the amount that each gives, or gets back. `changed`: the
+ * members of the resource that record it.
+ */
 interface PartsChange<R> {
   readonly changed: Partial<R>;
   readonly parts: readonly Share[];
@@ -30,9 +33,12 @@ interface PartsChange<R> {
 
 /** The rules by which a refund is divided between the subaccounts that have a share and the owner. */
 export interface RefundParts<R extends StoredPixResource> {
-  /** Computes what each subaccount gives for a new refund, at most its balance. The owner gives the rest. */
+  /** Computes the part of each subaccount in a new refund, at most its balance. The owner gives the rest. */
   begin(resource: R, refund: UnderWay, balanceOf: (subaccountId: string) => Cents): PartsChange<R>;
-  /** Finds what each subaccount has given for a refund that ends. Where the refund has failed, each gets exactly this back. */
+  /**
+   * Finds the part that each subaccount has given to a refund that ends. If the refund has failed, each gets
+   * exactly this back.
+   */
   end(resource: R, refundId: string, outcome: 'completed' | 'failed'): PartsChange<R>;
 }
 
@@ -95,7 +101,9 @@ export function pixRefunds<R extends StoredPixResource>(
       );
     },
 
-    /** Records that the payer has the amount; with the last of it the resource is `refunded`. */
+    /**
+     * Records that the payer has received the amount; with the last part of it the resource is `refunded`.
+     */
     decideRefundCompleted(resource: R, refund: UnderWay, now: Date): PixChange<R> {
       const { changed } = partRules.end(resource, refund.refundId, 'completed');
       const { amounts, transaction } = completeRefund(refundableOf(resource), rules, refund);

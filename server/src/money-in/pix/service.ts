@@ -19,12 +19,12 @@ import {
 } from './model.ts';
 import type { PixTable } from './table-store.ts';
 
-/** The state that a decision needs beside a resource for which all that has come is recorded. */
+/** The state that a decision needs besides a resource whose credits are all recorded. */
 export type ReceivedState = Pick<CreditState, 'keptPayment' | 'now'>;
 
 /**
- * Applies a decision to a resource after what the bank holds for it was recorded. Returns the resource as it is afterwards; null
- * where there is none. @throws what the decision throws
+ * Records the bank's credits of a resource, then applies a decision. Returns the resource afterwards; null if
+ * it does not exist. @throws errors of the decision
  */
 export type ChangeReceived<R extends CodedResource> = (
   tenant: Tenant,
@@ -105,7 +105,7 @@ export function createPixCreation<R extends StoredPixResource>({
   /** The operation of the idempotency keys. */
   operation: string;
   register: RegisterCode<R>;
-  /** Whether a resource can be shown to its payer: where it is not paid by a code alone. */
+  /** Whether a resource can be shown to its payer; by default it can once it has a code. */
   hasCode?: (resource: R) => boolean;
 }) {
   /** Gets the code of a resource that has none, whether it is new or was made by an earlier request. */
@@ -132,7 +132,7 @@ export function createPixCreation<R extends StoredPixResource>({
         /** Names the resource: by the given 32 hex digits, else by random ones. */
         newId: (digits: string | null) => string;
         read: (reader: Reader) => Promise<unknown>;
-        /** Refuses what is refused of a repeated request too. */
+        /** Refuses input that is refused even for a repeated request. */
         assertPossible: (state: State) => void;
         decide: (state: State, id: string) => NewResource<R>;
       },
@@ -163,7 +163,7 @@ export function createPixCreation<R extends StoredPixResource>({
         },
       });
       const resource = await withCode(tenant, created.resource);
-      // A replay shows what became of it; only a first request, or a code that is still missing, is an error.
+      // A replay shows the present state; only a first request, or a code that is still missing, is an error.
       const isMissing = !hasCode(resource) && (resource.status === 'pending' || !created.replayed);
       if (isMissing) throw noCode(family.name, family.idOf(resource), resource);
       return { resource, replayed: created.replayed };

@@ -6,9 +6,12 @@ import { type Columns, changing, fixed, json, type RowsOf, table } from '../../s
 import type { RecordedCredit } from './credit.ts';
 import { returnedCreditFromJson, type ShownElsewhere, type StoredPixResource } from './model.ts';
 
-// ── The columns of everything that a PIX code pays ───────────────────────────────────────────────
+// ── The columns of all resources that a PIX code pays ───────────────────────────────────────────
 
-/** The columns that have the same name and meaning in the table of each family. `expires_at` changes where a sandbox ends the time earlier. */
+/**
+ * The columns with the same name and meaning in the table of each family. `expires_at` changes if a sandbox
+ * ends the time earlier.
+ */
 export const PIX_COLUMNS = {
   version: changing('version'),
   status: changing('status'),

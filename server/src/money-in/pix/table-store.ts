@@ -13,7 +13,7 @@ import type { PixFilter, StoredPixResource } from './model.ts';
 /** The table of one family: its rows have the columns of every resource that a PIX code pays, and some of their own. */
 interface PixTableOptions<R extends StoredPixResource, Filter extends PixFilter> {
   table: Table<R>;
-  /** The conditions of the filter, and the member of it by whose values lists are divided, with these values. */
+  /** The conditions of the filter, and the filter member whose values divide the lists, with these values. */
   conditions: Readonly<Record<string, Condition>>;
   kind: keyof Filter & string;
   kinds: readonly string[];

@@ -12,7 +12,7 @@ const SalesMethodEnum = builder.enumType('SalesMethod', {
   } as const,
 });
 
-/** The totals of each list of what is paid: card payments, payments and charges. */
+/** The totals of lists of sales: card payments, payments and charges. */
 export const SalesTotals = totalsType('SalesTotals', {
   list: 'payments or charges',
   status: PaymentStatusEnum,

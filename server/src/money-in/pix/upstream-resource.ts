@@ -25,15 +25,16 @@ export interface UpstreamPixResource extends UpstreamDetails {
   returnedCredits?: readonly ReturnedCredit[] | null;
 }
 
-/** The members that a family has beside those of all others. `Left`: those that are left out if there is nothing to say. */
+/** The members that only this family has. `Left`: those that may be omitted. */
 type OwnMembers<R, Left extends keyof R> = {
   [Member in Exclude<keyof R, keyof PixResource | keyof PaymentDetails | Left>]-?: R[Member];
 } & Pick<R, Left>;
 
 /**
- * Merges what the service shows into what is known, by `mergeDetails`; null if nothing changes, or where the resource is
- * unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get each change of the status,
- * the code, the refunds and the returned credits, and of what `announcedOf` returns.
+ * Merges what the service shows into the known state, by `mergeDetails`; null if nothing changes, or if the
+ * resource is unknown and too little of it is shown. `ownOf` merges the family's own members. Subscribers get
+ * each change of the status, the code, the refunds and the returned credits, and of the result of
+ * `announcedOf`.
  */
 export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = never>(
   known: R | null,
@@ -50,7 +51,7 @@ export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = n
   },
 ): MergedPayment<R> | null {
   if (!known && claim.amountCents === null) return null;
-  // What a family has not, as an address of its shop, is null in what the service shows.
+  // A member that a family lacks, such as an address of its shop, is null in the service's answers.
   const before = known as unknown as PaymentDetails | null;
   const details = mergeDetails(before, claim, { canFollow, isFinal }, now, source);
   const { amountCents, status } = details;
@@ -80,7 +81,10 @@ export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = n
   };
 }
 
-/** The refunds that are shown, or were as long as no refund has changed an amount since: a webhook shows the amounts alone. */
+/**
+ * The refund ids that the claim shows, or else the known ones, while no refund has changed an amount since: a
+ * webhook shows the amounts alone.
+ */
 function refundIdsIn(
   known: PixResource | null,
   claim: UpstreamPixResource,
@@ -94,8 +98,8 @@ function refundIdsIn(
 const HAS_ENDED: ReadonlySet<string | null> = new Set(['paid', 'refunded', 'expired', 'failed']);
 
 /**
- * The reason for which the answer to a creation must not reach a payer: another amount, or no code that takes it. Null if
- * it may, and where what was created has ended since, and has no code any more.
+ * The reason why the answer to a creation must not reach a payer: another amount, or no code for the amount.
+ * Null if it may, and if the created resource has ended since, and has no code any more.
  */
 export function contradictionOf(claim: UpstreamPixResource, amountCents: Cents): string | null {
   if (claim.amountCents !== amountCents) return 'another amount, or none';
@@ -118,8 +122,8 @@ function announcedMembers(resource: PixResource) {
 }
 
 /**
- * The code, if it takes the resource's amount. A dynamic one may leave the amount to the charge at its address; with another
- * amount, or an open one, the payer would pay something else.
+ * The code, if it is for the resource's amount. A dynamic code may leave the amount to the charge at its
+ * address. With another or an open amount, the payer would pay something else.
  */
 function codeOf({ brCode = null }: UpstreamPixResource, amountCents: Cents): string | null {
   const code = brCode === null ? null : parseBrCode(brCode);

@@ -18,7 +18,7 @@ import { PAYMENT_STATUSES, RETURN_CAUSES, refundableCents, type ShownRefund } fr
 import { answeredLanguage } from '../receiving/wire.ts';
 import { isPayable, type PixResource, type ReturnedCredit, type StoredPixResource, txidOf } from './model.ts';
 
-// ── The members of everything that a PIX code pays, in the REST interface (the document's 2.5) ──
+// ── The members of all resources that a PIX code pays, in the REST interface (the document's 2.5) ──
 
 /** A refund as its resource shows it. */
 const shownRefund = z.object({
@@ -174,7 +174,7 @@ export function pixWebhook<
 /** Reads the members of a code, its payment and its returned credits. */
 export function readPixMembers(record: JsonRecord) {
   return {
-    // Only what is in cents: the amount in reais is a card payment's (2.1.2).
+    // Only an amount in cents: an amount in reais belongs to a card payment (2.1.2).
     amountCents: readCents(record.amountCents) ?? readCents(record.valueCents),
     feeCents: readCents(record.feeCents),
     brCode: codeIn(record),
@@ -195,7 +195,7 @@ function refundIdsIn(refunds: unknown): string[] | null {
   return ids.length === refunds.length ? ids : null;
 }
 
-/** A BR Code with a right CRC, under a name by which it is called, here or in a member. */
+/** A BR Code with a correct CRC, found by one of its usual names, here or in a member. */
 function codeIn(record: JsonRecord): string | null {
   const members = Object.entries(record).flatMap(([name, value]) => [
     [name, value] as const,

@@ -13,7 +13,7 @@ import {
   takeOrOwe,
 } from '../../state/ledger/postings.ts';
 
-// The rules that are the same for every way to be paid: what a credit does to a payment, and what a refund takes from it.
+// The rules that all methods of payment share: the effect of a credit on a payment, and of a refund.
 
 /** The statuses of a payment (the document's section 3.2), whichever method pays it. */
 export const PAYMENT_STATUSES = ['pending', 'paid', 'expired', 'refunded', 'failed'] as const;
@@ -39,19 +39,20 @@ export const RETURN_CAUSES = [
 ] as const;
 export type ReturnCause = (typeof RETURN_CAUSES)[number];
 
-/** The fate of a payment that was not kept. */
+/** Whether the order of a payment kept it. */
 export interface Returned {
-  /** Whether its money came and is returned to its payer: it has failed, and was never paid. */
+  /** Whether its money arrived and is returned to its payer: then it has failed, and was never paid. */
   returned: boolean;
-  /** The payment of the same order that was kept, where this one has ended after it; null if none was. */
+  /** The payment that the order keeps, if this one has ended after it; null if there is none. */
   keptPayment: string | null;
 }
 
 export const NOT_RETURNED = { returned: false, keptPayment: null } as const;
 
 /**
- * Decides about money that the bank or the acquirer holds for a payment: null to accept it, else the cause for which it is
- * returned. A payment that has expired accepts it too, unless it was canceled: the bank holds the money, and the clock does not.
+ * Decides about money that the bank or the acquirer holds for a payment: null accepts it, else it is returned
+ * for this cause. An expired payment accepts it too, unless it was canceled, because the bank holds the
+ * money, whatever the clock says.
  */
 export function causeOfReturn(
   payment: Payable,
@@ -64,8 +65,9 @@ export function causeOfReturn(
 }
 
 /**
- * Whether the ledger can record an amount beside what an account holds already. It is checked before the money is taken, for
- * afterwards it is too late. Half of what a balance can hold is reserved for payments under way.
+ * Whether the ledger can record an amount in addition to the sum that an account holds. It is checked before
+ * the money is taken; afterwards would be too late. Half of the largest possible balance is reserved for
+ * payments under way.
  */
 export function fitsBalance(amountCents: Cents, held: number): boolean {
   return amountCents + Math.abs(held) <= Number.MAX_SAFE_INTEGER / 2;
@@ -74,8 +76,9 @@ export function fitsBalance(amountCents: Cents, held: number): boolean {
 // ── Cancellation ────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Asserts that a payment can be canceled; false if it is canceled already. `name`: the resource in the words of the error, as
- * `charge`. @throws UnavailableError (NOT_CANCELABLE)
+ * Asserts that a payment can be canceled; false if it is canceled already. `name`: the resource in an error,
+ * such as `charge`.
+ * @throws UnavailableError (NOT_CANCELABLE)
  */
 export function isCancelable(name: string, { status, canceledAt }: Omit<Payable, 'amountCents'>): boolean {
   if (canceledAt && status === 'expired') return false;
@@ -83,7 +86,7 @@ export function isCancelable(name: string, { status, canceledAt }: Omit<Payable,
   throw new UnavailableError('NOT_CANCELABLE', `This ${name} ${NOT_CANCELABLE[status]}`);
 }
 
-/** The reasons for which a payment of a status cannot be canceled. */
+/** The reasons why a payment with a status cannot be canceled. */
 export const NOT_CANCELABLE: Record<Exclude<PaymentStatus, 'pending'>, string> = {
   paid: 'has been paid: refund it',
   refunded: 'has been refunded',
@@ -99,13 +102,13 @@ export const MAX_REFUNDS = 20;
 /** The members of a payment that a refund reads and changes. */
 export interface Refundable extends Payable {
   paidAt: Date | null;
-  /** The time at which its money got into the balance; null while it waits in `merchant_pending`. */
+  /** The time at which its money reached the balance; null while it waits in `merchant_pending`. */
   releasedAt: Date | null;
-  /** The amount that completed refunds have given back to the payer. */
+  /** The amount that completed refunds have returned to the payer. */
   refundedCents: Cents;
-  /** The amount that refunds under way, neither completed nor failed, have taken from the balances. */
+  /** The amount that unfinished refunds have taken from the balances. */
   refundingCents: Cents;
-  /** The amount that the payer's bank claims back, without the disputes that were won. */
+  /** The amount that the payer's bank claims, without disputes that were won. */
   disputedCents: Cents;
   /** The number of refunds that the merchant has requested, without those that have failed. */
   refundCount: number;
@@ -124,11 +127,11 @@ export interface RefundRules {
 /** A refund to begin. */
 export interface RefundRequest {
   refundId: string;
-  /** Null: all that is refundable. */
+  /** The amount; null means all that is refundable. */
   amountCents: Cents | null;
   /**
-   * Whether the service begins it and not the merchant: at any time, however often, and with a debt of the merchant where
-   * the balance no longer covers it.
+   * Whether the service begins it and not the merchant: then at any time, however often, and with a debt of
+   * the merchant if the balance no longer covers it.
    */
   isAutomatic: boolean;
 }
@@ -136,7 +139,7 @@ export interface RefundRequest {
 /** The changes that a step of a refund makes to its payment, with the posting of the owner's part. */
 export interface RefundStep {
   amounts: Pick<Refundable, 'refundedCents' | 'refundingCents' | 'refundCount'>;
-  /** Null if others give all of it. */
+  /** The posting; null if others give the whole amount. */
   transaction: LedgerTransaction | null;
 }
 
@@ -149,8 +152,8 @@ export interface BegunRefund {
 }
 
 /**
- * The amount that a refund may still take, without refunds under way or done, and without disputes that were not won; 0 of a
- * payment that is not paid. Null if the service does not report it.
+ * The amount that a refund may still take, without refunds under way or done, and without disputes that were
+ * not won; 0 for an unpaid payment. Null if the service does not report it.
  */
 export function refundableCents({
   status,
@@ -191,7 +194,7 @@ export function amountToRefund(
     if (payment.refundCount >= MAX_REFUNDS) throw notRefundable(`has had ${MAX_REFUNDS} refunds`);
   }
   const amountCents = requested ?? refundable;
-  // The payer is never paid twice: once by its bank, and once more by a refund.
+  // The payer is never paid twice, once by its bank and once by a refund.
   if (amountCents === 0 || (amountCents > refundable && amountCents <= refundable + disputedCents))
     throw new UnavailableError(
       'DISPUTE_STATE',
@@ -249,7 +252,7 @@ export function completeRefund(
   };
 }
 
-/** Puts the owner's part of a refused refund back to where the money is now. */
+/** Returns the owner's part of a refused refund to the account where the money is now. */
 export function failRefund(
   { refundedCents, refundingCents, refundCount, releasedAt }: Refundable,
   { refundId, amountCents, ownCents, isAutomatic }: BegunRefund & Pick<RefundRequest, 'isAutomatic'>,
@@ -295,13 +298,13 @@ type Disputable = Omit<Refundable, 'releasedAt' | 'refundCount'>;
 export interface ClaimedAmounts {
   /** The amount that is taken now. */
   amountCents: Cents;
-  /** The amount that refunds under way hold, which is taken where they fail. */
+  /** The part that refunds under way hold, which is taken if they fail. */
   missingCents: Cents;
 }
 
 /**
- * Takes the amount of a dispute from what can be refunded. A bank may claim more: what was refunded is not given back twice.
- * Null if nothing is left to claim, now or later, or the time for it is over.
+ * Subtracts the amount of a dispute from the refundable amount. A bank may claim more, but a refunded amount
+ * is not returned twice. Null if nothing is left to claim, now or later, or the time for it is over.
  */
 export function beginDispute(
   payment: Disputable,
@@ -317,7 +320,7 @@ export function beginDispute(
   return { amountCents, missingCents, amounts };
 }
 
-/** Gives the amount of a won dispute back to what can be refunded. */
+/** Adds the amount of a won dispute to the refundable amount again. */
 export function endDispute(
   { disputedCents }: Pick<Refundable, 'disputedCents'>,
   amountCents: Cents,
@@ -332,11 +335,11 @@ export function endDispute(
 export const CONTENT_KINDS = ['text', 'link', 'codes'] as const;
 export type ContentKind = (typeof CONTENT_KINDS)[number];
 
-/** Pending: out of stock, and delivered as soon as there is more. Revoked: the payment was refunded whole. */
+/** Pending: out of stock, delivered once there is more. Revoked: the payment was refunded in full. */
 export const DELIVERED_STATUSES = ['pending', 'delivered', 'revoked'] as const;
 export type DeliveredStatus = (typeof DELIVERED_STATUSES)[number];
 
-/** Content of a product, as the payer of one payment was given it. */
+/** Content of a product, as delivered to the payer of one payment. */
 export interface DeliveredContent {
   kind: ContentKind;
   status: DeliveredStatus;
@@ -355,8 +358,8 @@ export interface ShownRefund {
 }
 
 /**
- * The part of the port of refunds that routes of payments and charges need: they do not import that slice. Reads the refunds in
- * the order of the ids; null if the service does not report them.
+ * The part of the port of refunds for the routes of payments and charges, which do not import that slice. It
+ * reads the refunds in the order of the ids; null if the service does not report them.
  */
 export interface RefundsOfPayments {
   ofResources(
@@ -366,7 +369,10 @@ export interface RefundsOfPayments {
   ): Promise<(readonly ShownRefund[] | null)[]>;
 }
 
-/** The same of deliveries. Reads what payments were given, in the order of the ids; null if nothing was. */
+/**
+ * The corresponding part of the port of deliveries. It reads the delivered content in the order of the ids;
+ * null if there is none.
+ */
 export interface ContentOfPayments {
   deliveredTo(
     tenant: Tenant,
@@ -375,10 +381,13 @@ export interface ContentOfPayments {
   ): Promise<(readonly DeliveredContent[] | null)[]>;
 }
 
-/** The part of a payment's status that webhooks alone have said. */
+/** The part of a payment's status that rests on webhooks alone. */
 export interface Doubt {
-  /** The instant since which only a webhook says that it has ended, or was paid. Omitted if the service itself has said it. */
+  /**
+   * The instant since which only a webhook says that the payment has ended, or was paid. Omitted if the
+   * service itself has said it.
+   */
   claimedAt?: Date;
-  /** Set where a webhook says that it was paid, and the service does not, or says no amount. */
+  /** Set if a webhook says that the payment was paid, but the service does not, or names no amount. */
   unresolved?: true;
 }

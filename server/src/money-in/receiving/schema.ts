@@ -2,7 +2,7 @@ import type { Context } from '../../api/graphql/context.ts';
 import type { Types } from '../../api/graphql/mutations.ts';
 import type { Doubt, Returned } from './model.ts';
 
-/** The field of whatever a payer pays: whether a webhook and the service contradict each other about it. */
+/** The field that shows whether a webhook and the service contradict each other about a payment. */
 export function unresolvedField<Shape extends Doubt>(
   builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
 ) {
@@ -16,10 +16,13 @@ export function unresolvedField<Shape extends Doubt>(
   };
 }
 
-/** The fields of a payment that belongs to an order: what became of its money where another payment was kept. */
+/**
+ * The fields of a payment in an order that show whether its money was returned because another payment was
+ * kept.
+ */
 export function returnedFields<Shape extends { status: string } & Partial<Returned>>(
   builderOfFields: PothosSchemaTypes.ObjectFieldBuilder<Types, Shape>,
-  /** Whether the caller sees what is the merchant's alone: a payment's identifier is the secret of its page. */
+  /** Whether the caller may see the merchant's data: a payment's identifier is the secret of its page. */
   isMerchants: (context: Context) => boolean,
 ) {
   const t = builderOfFields as unknown as PothosSchemaTypes.ObjectFieldBuilder<

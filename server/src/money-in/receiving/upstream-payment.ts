@@ -5,7 +5,7 @@ import { lastStatusOf, prevails, type UpstreamSource } from '../../kernel/upstre
 import { CHECKOUT_SESSION_MS, type Customer, customerOf } from '../checkout/model.ts';
 import type { Doubt, PaymentStatus } from './model.ts';
 
-// What another service shows of a payment, whichever method pays it, merged into what is known of it.
+// Merges another service's description of a payment, by any method, into the known state.
 
 /** The members of a payment that the service shows in a response or a webhook, or that were requested. Null: not shown. */
 export interface UpstreamDetails {
@@ -16,11 +16,11 @@ export interface UpstreamDetails {
   callbackUrl?: string | null;
   customer?: Customer | null;
   metadata?: string | null;
-  /** The number in this server's own request: the service does not show it. */
+  /** The number from this server's own request, which the service does not show. */
   externalId?: string | null;
   successUrl?: string | null;
   cancelUrl?: string | null;
-  /** The language in this server's own request, which the service does not get. */
+  /** The language from this server's own request, which the service does not get. */
   language?: Language | null;
   createdAt?: Date | null;
   expiresAt?: Date | null;
@@ -76,12 +76,14 @@ export interface Transitions {
 }
 
 /**
- * Merges what the service shows into what is known; one of the two names the amount. Known values stay: the claim fills in
- * what is missing and moves the status forward as the transitions allow, over statuses that were not observed. Only a newer
- * answer of the service itself moves it otherwise, also from an end: what belonged to that goes with it. A word that the
- * document does not have becomes `unknown`, and the last known status is remembered. A claim that the payment is paid with
- * another amount moves nothing: the other amount is stored and shown until a claim with the payment's own amount arrives.
- * Nor does a webhook that says that it is paid, and no amount: it stays `unresolved` until the service answers.
+ * Merges what the service shows into the known state; one of the two names the amount. Known values stay: the
+ * claim adds missing ones, and moves the status forward along the transitions, across statuses that were not
+ * observed. Only a newer answer of the service itself moves it otherwise, even from an end; the members of
+ * that end are then removed. A word that the document does not have becomes `unknown`, and the last known
+ * status is kept beside it. A claim that the payment is paid with another amount does not move the status:
+ * the other amount is stored and shown until a claim with the payment's own amount arrives. Nor does a
+ * webhook that says that it is paid, without an amount: the payment stays `unresolved` until the service
+ * answers.
  */
 export function mergeDetails(
   known: PaymentDetails | null,
@@ -97,7 +99,7 @@ export function mergeDetails(
   const status = statusAfter(known, before, isMoved ? claim.status : null, { ...transitions, source });
   const isCorrected = isCorrection(before, status, transitions);
   const createdAt = known?.createdAt ?? claim.createdAt ?? beginOf(claim.expiresAt) ?? null;
-  // A subscriber must see when it was paid, so this is stored as soon as it is known.
+  // A subscriber must see the instant of the payment, so it is stored as soon as it is known.
   const paidAt = (isCorrected ? null : known?.paidAt) ?? (wasPaidBy(status) ? (claim.paidAt ?? null) : null);
   const expiresAt = (known && !known.expiryDerived ? known.expiresAt : null) ?? claim.expiresAt ?? null;
   const language = known?.language ?? claim.language;
@@ -114,7 +116,7 @@ export function mergeDetails(
     externalId: known?.externalId ?? claim.externalId ?? null,
     successUrl: known?.successUrl ?? claim.successUrl ?? null,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl ?? null,
-    // Left out if there is none: what an earlier version has stored is not changed by it.
+    // Omitted if there is none, so that the record of an earlier version does not change.
     ...(language && { language }),
     createdAt,
     ...(expiresAt
@@ -146,7 +148,7 @@ export function mergeDetails(
   };
 }
 
-/** A payment without the instant of a webhook's claim: nobody is notified once the service has confirmed it. */
+/** A payment without the instant of a webhook's claim: its confirmation by the service is not announced. */
 export function withoutDoubt<P extends Doubt>(payment: P): Omit<P, 'claimedAt'> {
   const { claimedAt: _, ...rest } = payment;
   return rest;
@@ -157,7 +159,7 @@ export function announcedDoubt({ unresolved }: Doubt): Pick<Doubt, 'unresolved'>
   return unresolved ? { unresolved } : {};
 }
 
-/** The doubts that are left of a payment's status after a claim. */
+/** The doubts about a payment's status that remain after a claim. */
 function doubtAfter(
   known: PaymentDetails | null,
   claim: UpstreamDetails & { isMoved: boolean; isOther: boolean },
@@ -176,13 +178,13 @@ function doubtAfter(
   };
 }
 
-/** Builds the rule for which of two statuses is an end that the other one corrects. */
+/** Builds the rule for whether one status is an end that another one corrects. */
 export function isEndBefore(canFollow: Transitions['canFollow']) {
   return (status: PaymentDetails['status'], to: PaymentDetails['status']): boolean =>
     status !== 'pending' && status !== 'unknown' && isCorrection(status, to, { canFollow });
 }
 
-/** Whether a status contradicts the known one, so that what belonged to that has not happened. */
+/** Whether a status contradicts the known one, so that the members of the known one did not happen. */
 export function isCorrection<Status extends string>(
   before: Status | null,
   status: Status | 'unknown',
@@ -191,7 +193,7 @@ export function isCorrection<Status extends string>(
   return before !== null && status !== 'unknown' && status !== before && !canFollow(before, status);
 }
 
-/** The fate of a payment that was not kept, left out if the service does not show it. */
+/** The members about a returned payment, omitted if the service does not show them. */
 function returnAfter(
   known: PaymentDetails | null,
   claim: UpstreamDetails,
@@ -203,7 +205,7 @@ function returnAfter(
   return { ...(returned !== null && { returned }), ...(keptPayment !== null && { keptPayment }) };
 }
 
-/** Whether a claim confirms the known status; an older one does not, nor one without a status. */
+/** Whether a claim confirms the known status. An older claim does not, nor one without a status. */
 export function confirmsStatus(
   { status: claimed }: Pick<UpstreamDetails, 'status'>,
   status: string,
@@ -226,8 +228,8 @@ function otherPaidAfter(
 }
 
 /**
- * The refunded amounts of a payment that is or was paid, where the service shows them and they fit its amount. A part that
- * was given back stays so.
+ * The refunded amounts of a payment that is or was paid, if the service shows them and they fit its amount. A
+ * refunded amount never decreases.
  */
 function refundsAfter(
   known: PaymentDetails | null,

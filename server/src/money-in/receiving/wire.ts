@@ -33,7 +33,7 @@ export const returnedWireShape = {
   }),
 };
 
-/** The members of a payment that say how its order stands, in a response. */
+/** The members of a payment that show the status of its order, in a response. */
 export const orderWireShape = {
   orderPaid: z.boolean().meta({
     description:
@@ -84,17 +84,24 @@ export function readPaymentEvent(record: JsonRecord, family: string) {
   };
 }
 
-/** Reads what an event's name says has happened: `paid` of `payment.paid`. Null for a text that is no such name. */
+/**
+ * Reads from an event's name what has happened: `paid` from `payment.paid`. Null for a text that is no such
+ * name.
+ */
 export function kindOfEvent(text: string, family: string): string | null {
   return text.startsWith(`${family}.`) ? text.slice(family.length + 1).replace(/^test\./, '') : null;
 }
 
-/** The identifiers of families whose events also name a payment. The first that is there decides what an event is about. */
+/**
+ * The identifiers of families whose events also name a payment. The first one present decides what an event
+ * is about.
+ */
 const FAMILIES = ['disputeId', 'refundId', 'returnId', 'deliveryId', 'subscriptionId', 'chargeId'];
 
 /**
- * Finds the record of a payment in an event: the event itself, or a member of it. Null if the event, or that record, is
- * about a resource of another family. `identifier`: that of the payment's family, where it is one of those that decide.
+ * Finds the record of a payment in an event: the event itself, or a member of it. Null if the event, or that
+ * record, is about a resource of another family. `identifier`: that of the payment's family, if it is among
+ * those that decide.
  */
 export function findEventRecord<Found extends JsonRecord>(
   payload: unknown,
@@ -110,7 +117,7 @@ export function findEventRecord<Found extends JsonRecord>(
   return isOther ? null : (found ?? null);
 }
 
-/** Reads a text, unless it is longer than any that the document has. */
+/** Reads a text, unless it is longer than any text of the document. */
 function readDocumentText(value: unknown): string | null {
   return readWholeText(value, { max: 4_096 });
 }
@@ -134,7 +141,9 @@ function readDetails(record: JsonRecord) {
   };
 }
 
-/** Finds the customer: the member of that name, unless it has an externalId alone and another member has more. */
+/**
+ * Finds the customer: the member of that name, unless it has only an externalId and another member has more.
+ */
 function findCustomer(record: JsonRecord) {
   const named = readCustomer(record.customer);
   if (named?.name ?? named?.email) return named;

@@ -39,15 +39,15 @@ export function newRefund({
   };
 }
 
-/** Decides when the rail is looked at again; null: the outcome is final. */
+/** The instant of the next lookup at the rail; null if the outcome is final. */
 export function nextLookAt(outcome: RefundOutcome, now: Date): Date | null {
   if (outcome.status !== 'pending') return null;
   const { settlesAt } = outcome;
-  // An instant that has passed without a decision is no better than none.
+  // An instant that has passed without a decision is ignored.
   return settlesAt && settlesAt > now ? settlesAt : plusMs(now, LOOK_UP_AFTER_MS);
 }
 
-/** Ends a refund; null if it has ended, and a repeated answer changes nothing. */
+/** Ends a refund; null if it has ended already, so that a repeated answer changes nothing. */
 export function decideEnd(
   refund: StoredRefund,
   outcome: Exclude<RefundOutcome, { status: 'pending' }>,
@@ -66,8 +66,8 @@ export function decideEnd(
 }
 
 /**
- * The refund that follows a failed one which the payer must get, and the instant at which it is sent. Its id follows from
- * that of the failed one: after a restored backup it is the same refund to the rail.
+ * The refund that follows a failed one that the payer must get, and the instant at which it is sent. Its id
+ * follows from the failed refund's: after a restored backup the rail recognizes it.
  */
 export function decideRepeat(failed: StoredRefund, now: Date): { refund: StoredRefund; sendAt: Date } {
   const refundId = `ref_${deterministicId(24, 'repeat', failed.refundId)}`;

@@ -41,20 +41,20 @@ export interface Refund {
   reason: string | null;
   /** The bank's identifier of the return; null for a card. */
   endToEndId: string | null;
-  /** The rail's reason; null unless it failed. */
+  /** The rail's reason; null unless the refund has failed. */
   failureReason: string | null;
   createdAt: Date;
-  /** The instant at which the payer had the money; null unless it is completed. */
+  /** The instant at which the payer received the money; null unless the refund is completed. */
   completedAt: Date | null;
-  /** The instant at which the acquirer or the bank refused it; null unless it has failed. */
+  /** The instant at which the acquirer or the bank refused it; null unless the refund has failed. */
   failedAt: Date | null;
 }
 
 /** A refund of the embedded service. */
 export interface StoredRefund extends Refund {
-  /** Whether the service began it and not the merchant. */
+  /** Whether the service began it, not the merchant. */
   isAutomatic: boolean;
-  /** The rail's name of what it gives back: the charge of a card, or the end-to-end id of a PIX. */
+  /** The rail's name of the refunded payment: the charge of a card, or the end-to-end id of a PIX. */
   railChargeId: string;
 }
 
@@ -140,7 +140,7 @@ export interface RefundFilter {
   failedBefore?: Date | undefined;
 }
 
-/** The comparison that each member of the filter is, in lists and updates. */
+/** The condition of each member of the filter, for lists and updates. */
 export const refundConditions = {
   types: among('resource', ({ resource }: Refund) => resource.type),
   status: among('status'),
@@ -152,21 +152,23 @@ export const refundConditions = {
   failedBefore: before('failedAt'),
 } satisfies Conditions<RefundFilter, Refund>;
 
-/** Whether a refund is one that a filter selects. */
+/** Whether a filter selects a refund. */
 export function matchesFilter(refund: Refund, filter: RefundFilter): boolean {
   return matches(refundConditions, refund, filter);
 }
 
-/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+/**
+ * A part of the list, newest first: the first or the last `limit` refunds behind `after` and before `before`.
+ */
 export type RefundRange = RefundFilter & ListRange;
 
 export interface RefundService
   extends Pick<FamilyReads<Refund, RefundFilter>, 'find' | 'findMany' | 'list' | 'count' | 'totals'> {
   /**
-   * Gives a payer money back: from what can be withdrawn, or from what still waits for its release. With an
-   * idempotency key, the same key and input give the same refund, `replayed`.
-   * @throws NotFoundError (the resource), ValidationError (more than is refundable), UnavailableError (NOT_REFUNDABLE, or
-   *   NOT_OFFERED in front of another service), InsufficientFundsError, IdempotencyError
+   * Refunds a payer: from the withdrawable balance, or from money that still waits for its release. The same
+   * idempotency key and input give the same refund again, `replayed`.
+   * @throws NotFoundError (the resource), ValidationError (more than is refundable), UnavailableError
+   * (NOT_REFUNDABLE, or NOT_OFFERED in front of another service), InsufficientFundsError, IdempotencyError
    */
   request(
     tenant: Tenant,
@@ -181,15 +183,15 @@ export interface RefundService
   find(tenant: Tenant, reference: string): Promise<Refund | null>;
   /** Lists the refunds of resources, oldest first, in the order of the ids; null if the service does not report them. */
   ofResources(tenant: Tenant, type: RefundedType, ids: readonly string[]): Promise<(Refund[] | null)[]>;
-  /** Refuses a subscription where no refund would ever be announced. @throws UnavailableError (NOT_OFFERED) */
+  /** Refuses a subscription if no refund would ever be announced. @throws UnavailableError (NOT_OFFERED) */
   assertAnnounced(): void;
 }
 
 /** The refunds that no client can request: the service and its simulator make them. */
 export interface RefundControls {
   /**
-   * Refunds all that is refundable of a card payment, even beyond the balance, which becomes a debt. False if nothing
-   * is refundable.
+   * Refunds the whole refundable amount of a card payment, even beyond the balance, which becomes a debt.
+   * False if nothing is refundable.
    * @throws NotFoundError
    */
   refund(tenant: Tenant, orderCode: string): Promise<boolean>;

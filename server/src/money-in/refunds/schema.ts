@@ -97,7 +97,7 @@ export const RefundedResource = builder.unionType('RefundedResource', {
 /** The loader of each type of refunded resource. */
 const LOADERS = { card_payment: 'cardPayment', payment: 'payment', charge: 'charge' } as const;
 
-/** Loads a resource; null to a caller that may not read it. */
+/** Loads a resource; null for a caller that may not read it. */
 export function refundedResource({ type, id }: RefundedIdentity, context: Context) {
   if (!may(callerOf(context), READ[type])) return null;
   return context.loaders[LOADERS[type]].load(id);
@@ -160,7 +160,9 @@ builder.node(RefundRef, {
   }),
 });
 
-/** The refunds that another service shows; null if it does not show one of them itself: a part would be no list. */
+/**
+ * The refunds that another service shows; null if it does not show one of them: a partial list would mislead.
+ */
 async function refundsOfIds(
   refundIds: readonly string[],
   { refund }: Context['loaders'],
@@ -266,8 +268,8 @@ const READ: Readonly<Record<RefundedType, Right>> = {
 };
 
 /**
- * Refuses a caller that may read no refund at all. `types`: those of the resources whose refunds it may read; undefined for
- * all of them.
+ * Refuses a caller that may read no refund at all. Returns the types of the resources whose refunds it may
+ * read; undefined means all.
  * @throws PermissionError
  */
 export function assertReader(context: Parameters<typeof callerOf>[0]) {
@@ -277,7 +279,7 @@ export function assertReader(context: Parameters<typeof callerOf>[0]) {
   return { tenant: caller.tenant, types: types.length === REFUNDED_TYPES.length ? undefined : types };
 }
 
-/** The refund, if it is of one of the types; null otherwise. */
+/** The refund, if its resource has one of the types; null otherwise. */
 function ofTypes(refund: Refund | null, types: readonly RefundedType[] | undefined): Refund | null {
   return refund && (!types || types.includes(refund.resource.type)) ? refund : null;
 }

@@ -21,15 +21,15 @@ import {
 import type { RefundSources } from './service.ts';
 import { selectRefunds } from './store.ts';
 
-/** The claims on a resource, which wait for the end of its refunds. */
+/** The claims on a resource that wait for the end of its refunds. */
 export interface RefundFollower {
-  /** Loads what `follow` reads, beside the resource itself. */
+  /** Loads what `follow` reads, without the resource itself. */
   read(reader: Reader, resource: RefundedResource): Promise<unknown>;
-  /** The writes that follow. `state` is that after a refund has ended. */
+  /** The writes that follow after a refund has ended; `state` is the state after its end. */
   follow(state: State, resource: RefundedResource): { writes: Writes; onCommitted(): void };
 }
 
-/** Counts the refunds that have ended; one that is repeated counts each time. */
+/** Counts refunds that have ended; a repeated refund counts each time. */
 export interface RefundMeter {
   /** `origin`: the merchant's request, or an automatic return. */
   onRefund(refund: {
@@ -40,9 +40,10 @@ export interface RefundMeter {
 }
 
 /**
- * Sends refunds. The rail is called between two commits, never inside one: the first has taken the amount and made this
- * task due, the second records the answer. The rail knows a refund by its id, so a retry after a crash gives nothing back
- * twice. A rail that throws has given no answer: the queue retries, and no refund fails for it.
+ * Sends refunds. The rail is called between two commits, never inside one: the first has taken the amount and
+ * made this task due, the second records the answer. The rail knows a refund by its id, so a retry after a
+ * crash refunds nothing twice. If the rail throws, there is no answer: the queue retries, and the refund has
+ * not failed.
  */
 export function createRefundSending({
   database,
@@ -55,7 +56,7 @@ export function createRefundSending({
 }: {
   database: Database;
   committer: Committer;
-  /** The rail that gives back what each type of resource was paid with. */
+  /** The rail that refunds each type of resource. */
   rails: Readonly<Record<RefundedType, RefundRail>>;
   sources: RefundSources;
   claims: RefundFollower;
@@ -119,7 +120,7 @@ export function createRefundSending({
         onCommitted?.();
       },
 
-      // Scheduled by the version that had no records of refunds.
+      // The version without records of refunds has scheduled this task.
       'card_payment.refund': async (task) => {
         await controls.refund(task, task.key);
       },

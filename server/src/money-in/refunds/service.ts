@@ -30,7 +30,7 @@ export interface RefundSource {
   /** Loads what the decisions read. */
   read(reader: Reader, id: string): Promise<unknown>;
   /**
-   * Takes the amount, or all that is refundable where it is null.
+   * Takes the amount, or the whole refundable amount if it is null.
    * @throws NotFoundError, UnavailableError (NOT_REFUNDABLE), ValidationError, InsufficientFundsError
    */
   begin(
@@ -38,7 +38,9 @@ export interface RefundSource {
     id: string,
     refund: { refundId: string; amountCents: Cents | null; isAutomatic: boolean },
   ): { amountCents: Cents; railChargeId: string; details: ResourceDetails; writes: Writes };
-  /** Records the end. `mustRepeat`: nothing was written, since the payer must get a refund that has failed. */
+  /**
+   * Records the end. `mustRepeat`: nothing was written, because the payer must get a refund that has failed.
+   */
   end(
     state: State,
     id: string,
@@ -48,7 +50,10 @@ export interface RefundSource {
 
 export type RefundSources = Readonly<Record<RefundedResource['type'], RefundSource>>;
 
-/** The operation of idempotency keys, one for refunds of every kind of resource: a key finds its refund alone. */
+/**
+ * The operation of idempotency keys, the same for refunds of every kind of resource: a key alone finds its
+ * refund.
+ */
 const REFUND = 'refund';
 
 /** The port on Postgres: every change is a command to the committer, every read is one statement. */
@@ -149,7 +154,7 @@ function newRefundId(): string {
   return `ref_${objectId()}`;
 }
 
-/** Begins a refund: what it takes from its resource, its record, and the task that sends it. */
+/** Begins a refund: the writes of its resource, its record, and the task that sends it. */
 function begin(
   state: State,
   sources: RefundSources,

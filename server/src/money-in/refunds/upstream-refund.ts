@@ -12,7 +12,7 @@ import {
 /** A refund as another service shows it in a response or a webhook. Null: not shown. */
 export interface UpstreamRefund {
   refundId: string;
-  /** Null for a word that is not known, too: its money may have left. */
+  /** Null also for an unknown word: its money may have left. */
   status: Refund['status'] | null;
   resource: RefundedResource | null;
   amountCents: Cents | null;
@@ -27,7 +27,7 @@ export interface UpstreamRefund {
 /** The request of a refund, stored before it is sent. */
 export interface WantedRefund {
   resource: RefundedResource;
-  /** Null: all that is refundable. */
+  /** The amount; null means all that is refundable. */
   amountCents: Cents | null;
   reason: string | null;
 }
@@ -36,7 +36,7 @@ export function toWanted(resource: RefundedResource, { amountCents, reason }: Re
   return { resource, amountCents: amountCents ?? null, reason: reason ?? null };
 }
 
-/** The reason for which an answer is not of the request; null if it is. */
+/** The reason why an answer does not belong to the request; null if it does. */
 export function contradictionOf(
   claim: UpstreamRefund,
   { resource, amountCents }: WantedRefund,
@@ -48,8 +48,9 @@ export function contradictionOf(
 }
 
 /**
- * Merges what the service shows into what is known; null if nothing changes, or where the refund is unknown and too little of it
- * is shown. One that has ended stays so, unless a newer answer of the service itself says otherwise.
+ * Merges what the service shows into the known state; null if nothing changes, or if the refund is unknown
+ * and too little of it is shown. A refund that has ended stays so, unless a newer answer of the service
+ * itself says otherwise.
  */
 export function mergeUpstreamRefund(
   known: RefundSnapshot | null,

@@ -108,8 +108,9 @@ function refundEvent(status: RefundSnapshot['status'], summary: string) {
 }
 
 /**
- * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. It has neither `orderCode`
- * nor `paymentId` at its top: by these names receivers know the event of a paid payment.
+ * Encodes `refund.completed` and `refund.failed`; null for a refund that has not ended. The body has neither
+ * `orderCode` nor `paymentId` at its top level: receivers recognize the event of a paid payment by these
+ * names.
  */
 export function refundWebhook(
   {
@@ -150,7 +151,10 @@ export function refundFromWire(body: unknown): UpstreamRefund | null {
   return record ? readRefund(record) : null;
 }
 
-/** Reads the event of a webhook: any with a `refundId` is one, unless it is about a dispute. Null: it is none. */
+/**
+ * Reads the event of a webhook: any event with a `refundId`, unless it is about a dispute. Null for any
+ * other.
+ */
 export function refundEventFromWire(payload: unknown): UpstreamRefund | null {
   const record = readRecords(payload).find(hasRefundId);
   const isDispute = [readRecord(payload), record].some((each) => typeof each?.disputeId === 'string');

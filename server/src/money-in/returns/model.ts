@@ -4,11 +4,14 @@ import type { Cents } from '../../kernel/money.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { ReturnCause } from '../receiving/model.ts';
 
-/** The types of resources that money can come for and be returned. */
+/** The types of resources whose money can be returned. */
 export const RETURNED_TYPES = ['card_payment', 'payment', 'charge', 'subscription'] as const;
 export type ReturnedType = (typeof RETURNED_TYPES)[number];
 
-/** Money that came for a resource, did not pay it, and is returned to its payer. It never gets into a balance. */
+/**
+ * Money that arrived for a resource, did not pay it, and is returned to its payer. It never reaches a
+ * balance.
+ */
 export interface PaymentReturn {
   /** `ret_` and 24 hex digits. */
   returnId: string;
@@ -17,20 +20,20 @@ export interface PaymentReturn {
   externalId: string | null;
   amountCents: Cents;
   cause: ReturnCause;
-  /** The payment of the same order that was kept; null if none was. */
+  /** The payment that the order keeps; null if there is none. */
   keptPayment: string | null;
-  /** The bank's identifier of the PIX that came; null of a card. */
+  /** The bank's identifier of the PIX that arrived; null for a card. */
   endToEndId: string | null;
   receivedAt: Date;
-  /** The instant at which the payer had the money; null while the rail is sending it back. */
+  /** The instant at which the payer received the money; null while the rail is returning it. */
   returnedAt: Date | null;
 }
 
 /** A return of the embedded service. */
 export interface StoredReturn extends PaymentReturn {
-  /** The rail's name of what came: a card's charge, or the end-to-end id of a PIX. */
+  /** The rail's name of the money: a card's charge, or the end-to-end id of a PIX. */
   railId: string;
-  /** The number of times that the rail has refused to send it back. */
+  /** The number of times that the rail has refused to return it. */
   failedReturns: number;
 }
 
@@ -40,7 +43,10 @@ export interface ReturnSnapshot extends PaymentReturn {
   callbackUrl: string | null;
 }
 
-/** The id of the return of what a rail has taken. The same money gives the same id, even after a restored backup. */
+/**
+ * The id of a return, derived from the rail's name of the money. The same money gives the same id, even after
+ * a restored backup.
+ */
 export function returnIdOf(railId: string): string {
   return `ret_${deterministicId(24, 'return', railId)}`;
 }
@@ -63,7 +69,9 @@ export interface ReturnFilter {
   externalId?: string | undefined;
 }
 
-/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+/**
+ * A part of the list, newest first: the first or the last `limit` returns behind `after` and before `before`.
+ */
 export type ReturnRange = ReturnFilter & ListRange;
 
 export interface ReturnService {

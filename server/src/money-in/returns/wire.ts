@@ -57,7 +57,10 @@ export function returnToWire({ resource, ...members }: PaymentReturn): z.output<
   return { ...members, [REFERENCES[resource.type]]: resource.id };
 }
 
-/** The event, with its members. */
+/**
+ * Encodes `return.completed`. The body has neither `orderCode` nor `paymentId` at its top level: receivers
+ * recognize the event of a paid payment by these names.
+ */
 export const returnWebhooks = {
   'return.completed': webhookEvent('return.completed', {
     summary: 'Money that did not pay went back to its payer',

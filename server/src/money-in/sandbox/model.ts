@@ -9,10 +9,10 @@ import { isPaymentId, type Payment } from '../payments/model.ts';
 import { PAYMENT_STATUSES } from '../receiving/model.ts';
 import { isSubscriptionId, SUBSCRIPTION_STATUSES, type Subscription } from '../subscriptions/model.ts';
 
-/** The statuses of whatever a client plays the payer of. */
+/** The statuses of all resources whose payer a client can play. */
 export const SHOWN_STATUSES = [...new Set([...PAYMENT_STATUSES, ...SUBSCRIPTION_STATUSES])];
 
-/** A simulated payment. These make up the sandbox balance (the document's 2.4 and 4.5). */
+/** A simulated payment. The sandbox balance consists of these (the document's 2.4 and 4.5). */
 export interface TestPayment {
   valueCents: Cents;
   /** `pending` lasts until the simulator confirms the payment. */
@@ -55,10 +55,10 @@ export const createTestPaymentInput = z.object({
 });
 export type CreateTestPaymentInput = z.infer<typeof createTestPaymentInput>;
 
-/** The events that a client can bring about: the payer pays, its bank refuses, or the time ends. */
+/** The events that a client can cause: the payer pays, its bank refuses, or the time ends. */
 const SIMULATED_OUTCOMES = ['paid', 'declined', 'expired'] as const;
 
-/** The id of whatever a PIX code pays. */
+/** The id of a resource that a PIX code pays. */
 export const pixIdText = z
   .string()
   .refine(
@@ -148,9 +148,10 @@ export interface SandboxService<
   /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
   /**
-   * Plays the payer of a payment or a charge: the same input is the same PIX, and changes nothing when it is repeated. Of a
-   * subscription it plays the next step, each time another.
-   * @throws UnavailableError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED), NotFoundError
+   * Plays the payer of a payment or a charge: the same input is the same PIX, and changes nothing when it is
+   * repeated. For a subscription each call plays the next step.
+   * @throws UnavailableError (ONLY_IN_SANDBOX; NOT_PAYABLE; in front of another service NOT_OFFERED),
+   * NotFoundError
    */
   simulatePayment(tenant: Tenant, input: SimulatePaymentInput): Promise<Played>;
 }
@@ -158,7 +159,7 @@ export interface SandboxService<
 /** The bank of a simulated payer. Null if it has no such code. */
 export interface SimulatedPayer {
   pay(order: { txid: string; amountCents: Cents; key: string }): Promise<unknown | null>;
-  /** Decides the newest attempt of a recurrence that is not over. False if there is none. */
+  /** Decides the newest open attempt of a recurrence. False if there is none. */
   decideDebit(txid: string, outcome: 'paid' | 'failed'): Promise<boolean>;
   /** Rejects or cancels a recurrence as its payer does. False if it has ended. */
   endByPayer(txid: string): Promise<boolean>;

@@ -27,7 +27,9 @@ import {
 } from './model.ts';
 import { listTestPayments, selectTestPayments } from './store.ts';
 
-/** Test payments and the payer of others, in the same ledger as live ones, under the tenant of the sandbox. */
+/**
+ * Test payments, and the payer of other payments, in the same ledger as live ones, under the sandbox tenant.
+ */
 export function createSandboxService({
   database,
   committer,
@@ -114,7 +116,7 @@ export function createSandboxService({
       if (payment.status === 'failed') throw notPayable('has failed');
       if (payment.brCode === null) throw notPayable('has no code yet');
       const sentCents = amountCents ?? payment.amountCents;
-      // One PIX of each amount, so that a request which is repeated after a timeout does not pay twice.
+      // One PIX for each amount, so that a request that is repeated after a timeout does not pay twice.
       await payer.pay({ txid: txidOf(id), amountCents: sentCents, key: String(sentCents) });
       return (await family.receive(tenant, id))!;
     },

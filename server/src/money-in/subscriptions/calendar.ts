@@ -30,25 +30,31 @@ const INSTRUCTION_DAYS = 3;
 /** The hour of the evening before an attempt from which the payer's bank no longer recalls it. */
 export const RECALL_HOUR = 22;
 
-/** The hour of the day after an attempt at which its outcome is looked up, where the bank has not reported it. */
+/**
+ * The hour of the day after an attempt at which its outcome is looked up, if the bank has not reported it.
+ */
 const LOOK_UP_HOUR = 6;
 
 /** The days after its due day on which a canceled cycle is looked up: up to seven after the last day of an attempt. */
 const LOOK_UP_DAYS = 14;
 
-/** The last look-up of a canceled cycle whose attempt the bank may have. */
+/** The last lookup of a canceled cycle whose attempt may be at the bank. */
 export function lastLookUpOf(dueDay: CivilDay): Date {
   return instantOf(plusDays(dueDay, LOOK_UP_DAYS), LOOK_UP_HOUR);
 }
 
-/** The instant at which the outcome of an attempt on a day, or of one that could have been, is looked up. */
+/**
+ * The instant of the lookup of an attempt's outcome, for an attempt that was, or could have been, made on a
+ * day.
+ */
 export function lookUpAfter(day: Date): Date {
   return instantOf(plusDays(dayOf(day), 1), LOOK_UP_HOUR);
 }
 
 /**
- * The day on which a cycle is due: each counts from the first day, so a month that is too short moves no later one. Due on the
- * 31st, it is due on the last day of a shorter month, and on the 31st of the next that has one.
+ * The day on which a cycle is due. Each cycle counts from the first day, so a short month moves no later
+ * cycle: if the first is due on the 31st, another is due on the last day of a shorter month, and on the 31st
+ * of the next month that has one.
  */
 export function dueDayOf(firstDay: CivilDay, interval: Interval, number: number): CivilDay {
   const intervals = number - 1;
@@ -63,8 +69,9 @@ export function instructionDayOf(dueDay: CivilDay): CivilDay {
 }
 
 /**
- * The day of a cycle's next attempt, at `earliest` or later and before the next cycle is due; null if there is none. After an
- * outage the first attempt may be on any day up to the last of `ATTEMPT_DAYS`. A further one is on one of these days alone.
+ * The day of a cycle's next attempt, at `earliest` or later and before the next cycle is due; null if there
+ * is none. After an outage the first attempt may be on any day up to the last of `ATTEMPT_DAYS`. Further
+ * attempts are on these days alone.
  */
 export function attemptDayOf(
   { dueDay, nextDueDay }: { dueDay: CivilDay; nextDueDay: CivilDay },

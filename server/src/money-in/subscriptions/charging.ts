@@ -20,9 +20,9 @@ export interface SubscriptionMeter {
 }
 
 /**
- * Calls the payer's bank for the cycles of subscriptions, and handles their due tasks. The bank is called between two commits,
- * under ids of ours, so that a retry after a crash has one effect. What it has to say is read from it, so that a notification
- * which is lost, repeated or forged changes nothing.
+ * Calls the payer's bank for the cycles of subscriptions, and handles their due tasks. The bank is called
+ * between two commits, with ids of ours, so that a retry after a crash has one effect. Its reports are read
+ * from it: a notification that is lost, repeated or forged changes nothing.
  */
 export function createSubscriptionCharging({
   database,
@@ -36,7 +36,7 @@ export function createSubscriptionCharging({
   committer: Committer;
   rail: PixRail;
   clock: Clock;
-  /** Records what has come by the code itself. */
+  /** Records the credits of the code itself. */
   codes: PixReceiver<StoredSubscription>;
   meter: SubscriptionMeter;
 }): SubscriptionReceiver & { tasks: Record<SubscriptionTask, TaskHandler> } {
@@ -44,7 +44,7 @@ export function createSubscriptionCharging({
     return (await selectSubscriptions(database.sql, tenant, [id]))[0] ?? null;
   }
 
-  /** Applies a decision to a locked subscription. Returns it as it is afterwards; null if there is none. */
+  /** Applies a decision to a locked subscription. Returns it afterwards; null if it does not exist. */
   function advance(
     tenant: Tenant,
     id: string,
@@ -95,7 +95,9 @@ export function createSubscriptionCharging({
     if (isNew) meter.onSubscriptionAttempt(report.status);
   }
 
-  /** Leaves out what is recorded, or changes nothing any more: a bank shows all that it has ever reported. */
+  /**
+   * Leaves out reports that are recorded, or change nothing any more: the bank reports everything each time.
+   */
   async function unrecorded(
     tenant: Tenant,
     id: string,
@@ -118,7 +120,7 @@ export function createSubscriptionCharging({
   }
 
   async function receive(tenant: Tenant, id: string): Promise<StoredSubscription | null> {
-    // Its authorization comes before anything else of it.
+    // The authorization is recorded before anything else of the subscription.
     if (!(await codes.receive(tenant, id))) return null;
     const { debits, endedByPayerAt } = await rail.recurrenceOf(txidOf(id));
     for (const report of await unrecorded(tenant, id, debits)) await record(tenant, id, report);
@@ -138,7 +140,8 @@ export function createSubscriptionCharging({
     const answer = await rail.schedule({ ...attempt, txid: txidOf(id) });
     if (answer === 'ended') {
       await receive(tenant, id);
-      // The bank debits nothing more, even where it names no payer: a merchant may have canceled it before a backup was restored.
+      // The bank debits nothing more, although it names no payer: a merchant may have canceled before a
+      // backup was restored.
       return advance(tenant, id, (current, { now }) => decideCancel(current, 'payer', now));
     }
     return advance(tenant, id, (current) => decideSent(current, attempt));
@@ -152,7 +155,7 @@ export function createSubscriptionCharging({
         await instruct(task, task.key, false);
       },
       async 'subscription.look_up'(task) {
-        // The key may name the report behind the subscription.
+        // The key may name a report after the subscription.
         const id = task.key.split(' ')[0]!;
         await receive(task, id);
         await advance(task, id, (subscription, { now }) => decideLookUpAgain(subscription, now));
@@ -168,7 +171,7 @@ export function createSubscriptionCharging({
   };
 }
 
-/** A report with the cycle and the attempt that it is of. */
+/** A report with its cycle and its attempt. */
 interface PlacedReport {
   report: DebitReport;
   place: { number: number; attempt: number };

@@ -37,7 +37,7 @@ export const cycles: Collection<StoredCycle> = {
   save: saveCycles,
 };
 
-/** Subscriptions, as codes authorize them. */
+/** The rules of subscriptions for PIX codes. */
 export const pixSubscriptions: PixFamily<StoredSubscription> = {
   ...subscriptionRules,
   decisions: codeDecisions,
@@ -45,7 +45,7 @@ export const pixSubscriptions: PixFamily<StoredSubscription> = {
   isId: isSubscriptionId,
   idsOfTxid: (txid) => [`psa_sub_${txid}`],
   selectHosted: selectBySubscriptionId,
-  // It belongs to no order: each cycle is sold on its own.
+  // A subscription has no order: each cycle is a sale of its own.
   orderOf: () => ({ checkoutAttempt: null, externalId: null, tokenId: null }),
   payerOf: ({ customer }) => customer,
   recurrenceOf: ({ interval, endsAfterCycles }) => ({ interval, endsAfterCycles }),
@@ -57,13 +57,14 @@ export const pixSubscriptions: PixFamily<StoredSubscription> = {
   moreWritesOf: (change) => subscriptionWrites(change as SubscriptionChange),
 };
 
-/** The subscription as the page of its payer shows it: what can be authorized, or why it no longer can. */
+/** The subscription as the page of its payer shows it: to be authorized, or why it no longer can be. */
 function hostedOf(subscription: StoredSubscription): HostedPix {
   const { subscriptionId, status, authorisedAt, interval, endsAfterCycles, nextDueAt } = subscription;
   return {
     id: subscriptionId,
     version: subscription.version,
-    // The page knows the words of a payment: what was authorized is paid, what never can be has failed.
+    // The page has the words of a payment: an authorized subscription is paid, one that never can be has
+    // failed.
     status: status === 'pending' || status === 'expired' ? status : authorisedAt ? 'paid' : 'failed',
     amountCents: subscription.amountCents,
     description: subscription.description,
@@ -82,7 +83,7 @@ function hostedOf(subscription: StoredSubscription): HostedPix {
   };
 }
 
-/** Writes what only subscriptions have: their cycles, events and tasks, and the payment of a cycle. */
+/** Writes the cycles, events and tasks of a subscription, and the payment of a cycle. */
 function subscriptionWrites(change: SubscriptionChange): Writes {
   const { subscriptionId } = change.resource;
   return {
@@ -92,7 +93,8 @@ function subscriptionWrites(change: SubscriptionChange): Writes {
     ],
     events: [
       ...subscriptionEvents(change),
-      // Readers of payments see it as any other. No webhook announces it: receivers would release goods twice.
+      // Readers of payments see the payment of a cycle as any other. No webhook announces it, because
+      // receivers would release goods twice.
       ...(change.payment ? [pixPayments.eventOf!(change.payment, null)] : []),
     ],
     tasks: change.tasks.map(({ kind, key = subscriptionId, at }) => ({ kind, key, at })),
@@ -100,7 +102,7 @@ function subscriptionWrites(change: SubscriptionChange): Writes {
   };
 }
 
-/** The events of a step, each with a version of its own, and all with the state after the step. */
+/** The events of a step, each with a version of its own, all with the state after the step. */
 function subscriptionEvents({ previous, resource, shown, news, announced }: SubscriptionChange) {
   if (!announced) return [];
   const { cycle: _, ...subscription } = resource;
@@ -111,8 +113,8 @@ function subscriptionEvents({ previous, resource, shown, news, announced }: Subs
       version: resource.version - kinds.length + 1 + nth,
       changedCycle: shown,
     };
-    // Each snapshot has the state after the whole step. The first event alone leads to the new status, and those behind it
-    // have it before and after.
+    // Each snapshot has the state after the whole step. Only the first event leads to the new status; the
+    // others have it before and after.
     const before = nth > 0 ? resource.status : previous && wasAnnounced(previous) ? previous.status : null;
     return {
       kind: `subscription.${kind}` as const,

@@ -44,7 +44,7 @@ export function paid(
       createdAt: now,
       expiresAt: plusMs(now, CHECKOUT_SESSION_MS),
     }),
-    // Its first version was never seen, as that of any payment.
+    // The first version of the payment was never seen, as with any payment.
     version: 2,
     status: 'paid',
     method: 'pix',
@@ -75,7 +75,7 @@ export function paid(
     failureReason: null,
     sent: false,
   };
-  // An attempt that had failed by the bank's first word was paid: the one after it must not be debited.
+  // The bank had first reported the attempt as failed, but it was paid: the next attempt must not be debited.
   const nextAttempt = open.attempts + 1;
   const recalled =
     attempt < nextAttempt && open.sent ? attemptIdOf(subscriptionId, open.number, nextAttempt) : null;
@@ -97,7 +97,7 @@ export function paid(
       : [{ kind: 'subscription.recall' as const, key: `${subscriptionId} ${recalled}`, at: now }];
   const activated = status === 'pending' ? (['activated'] as const) : [];
   if (status !== 'pending' && !isLive(status))
-    // Past its recall when the subscription ended: what was debited is paid.
+    // When the subscription ended, the attempt could no longer be recalled: a debited attempt is paid.
     return change(previous, { cycle }, { ...effects, cycles: [cycle], news: ['paid'], tasks: recall });
   if (open.number === subscription.endsAfterCycles)
     return change(
@@ -124,8 +124,8 @@ export function paid(
 }
 
 /**
- * Ends a cycle that was not paid, and begins the next. One that was never attempted does not count as unpaid: it is the
- * service that was away.
+ * Ends a cycle that was not paid, and begins the next. A cycle that was never attempted does not count as
+ * unpaid, because the service was down.
  */
 export function failed(
   subscription: StoredSubscription,
@@ -174,7 +174,8 @@ function attemptFailed(
 ): SubscriptionChange {
   const attempts = open.attempts + 1;
   const made = { ...open, attempts, sent: false, failureReason: reason };
-  // An attempt is on a day of its own: never on that of the one before, and never today, which the bank is done with.
+  // Each attempt has a day of its own: not that of the attempt before, and not today, which the bank has
+  // finished.
   const last = dayOf(open.nextAttemptAt!);
   const today = dayOf(now);
   const earliest = plusDays(instantOf(today) > instantOf(last) ? today : last, 1);
@@ -205,8 +206,8 @@ export type AttemptReport = { number: number; attempt: number } & (
 );
 
 /**
- * Records the outcome of an attempt; null if it changes nothing. Money pays its cycle as long as that is open, whichever
- * attempt has brought it. Else it is sent back.
+ * Records the outcome of an attempt; null if it changes nothing. Money pays its cycle while that is open,
+ * whichever attempt has brought it. Otherwise it is sent back.
  */
 export function decideReport(
   subscription: StoredSubscription,
@@ -228,7 +229,7 @@ export function decideReport(
   const cause = isOpenNow ? 'amount_mismatch' : cycle?.status === 'paid' ? 'already_paid' : 'not_payable';
   const back = beginReturn(subscription, creditOf(subscription.subscriptionId, report, cause), state.now);
   if (!isNext) return ofCode(back);
-  // The attempt is over, and has not brought what it should.
+  // The attempt is over, and has not brought the amount.
   const { resource, ...step } = attemptFailed(subscription, cycle, 'O banco enviou outro valor', state.now);
   return {
     ...step,

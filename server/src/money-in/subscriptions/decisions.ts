@@ -75,7 +75,10 @@ export function decideCreate(
   };
 }
 
-/** Ends a pending subscription. The payer's bank may have begun the authorization, so the recurrence ends there, too. */
+/**
+ * Ends a pending subscription. The payer's bank may have begun the authorization, so the recurrence ends
+ * there too.
+ */
 function endPending(
   subscription: StoredSubscription,
   changed: Partial<StoredSubscription> & { status: 'canceled' | 'expired' },
@@ -88,19 +91,19 @@ function endPending(
   });
 }
 
-/** The reason for which an authorization's money is sent back; null if it is accepted. */
+/** The reason for sending back the money of an authorization; null if it is accepted. */
 function causeAgainst(
   { status, amountCents, expiresAt, authorisedAt }: StoredSubscription,
   credit: ArrivedCredit,
 ): ReturnCause | null {
   if (status !== 'pending') return authorisedAt ? 'already_paid' : 'not_payable';
-  // An obligation that goes on does not begin late.
+  // A lasting obligation must not begin late.
   if (credit.at >= expiresAt) return 'not_payable';
   if (credit.amountCents !== amountCents) return 'amount_mismatch';
   return wasSentBack(credit) ? 'not_payable' : null;
 }
 
-/** The decisions about the code of a subscription, and the money that comes by it. */
+/** The decisions about the code of a subscription, and its money. */
 export const codeDecisions: CodeDecisions<StoredSubscription> = {
   decideRegistered(subscription, brCode) {
     if (subscription.status !== 'pending' || subscription.brCode !== null) return null;
@@ -126,7 +129,7 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
     if (cause !== null) {
       const refused = creditOf(subscription.subscriptionId, credit, cause);
       const back = ofCode(beginReturn(subscription, refused, state.now))!;
-      // To the bank this payer has authorized the debits. The recurrence ends there, so that none is made.
+      // At the bank this payer has authorized the debits. The recurrence ends there, so that none is made.
       const mustEnd = cause === 'not_payable' && subscription.authorisedAt === null;
       return mustEnd ? { ...back, tasks: [{ kind: 'subscription.end', at: state.now }] } : back;
     }
@@ -141,8 +144,9 @@ export const codeDecisions: CodeDecisions<StoredSubscription> = {
 // ── Cancellation ────────────────────────────────────────────────────────────────────────────────
 
 /**
- * Cancels a subscription; null if it has ended. An open cycle ends with it, except where the bank can no longer recall its
- * attempt: if that is paid, it is paid. `endedAt` is the time at which the bank learnt it, which may lie before `now`.
+ * Cancels a subscription; null if it has ended. Its open cycle ends too, unless the bank can no longer recall
+ * the attempt: that attempt may still be paid. `endedAt` is the time at which the bank learned of the
+ * cancellation, which may lie before `now`.
  */
 export function decideCancel(
   subscription: StoredSubscription,
@@ -159,7 +163,8 @@ export function decideCancel(
       ? { ...open, status: 'canceled', nextAttemptAt: null, sent: false }
       : open;
   const hasChanged = cycle !== null && cycle !== open;
-  // The bank may have an instruction whose answer was lost: what it debits all the same is looked up once its day has passed.
+  // The bank may have an instruction whose answer was lost: a debit by it is looked up once its day has
+  // passed.
   const lookUp: SubscriptionChange['tasks'] =
     open && isOpen(open) && open.nextAttemptAt !== null
       ? [{ kind: 'subscription.look_up', at: lookUpAfter(open.nextAttemptAt) }]

@@ -4,11 +4,11 @@ import { failed } from './cycles.ts';
 import { attemptIdOf, isLive, isOpen, type StoredCycle, type StoredSubscription } from './model.ts';
 import { change, nextAttemptDay, type SubscriptionChange, unannounced } from './steps.ts';
 
-// What the payer's bank is instructed of.
+// The instructions to the payer's bank.
 
 /**
- * The attempt that the bank is to be instructed of; null if none is, or where its day has passed and `decidePlan` finds
- * another. `isEarly`: also before the day on which its instruction is sent.
+ * The attempt for which the bank gets an instruction; null if there is none, or if its day has passed and
+ * `decidePlan` finds another. `isEarly`: also before the day of its instruction.
  */
 export function attemptToSend(subscription: StoredSubscription, now: Date, { isEarly = false } = {}) {
   const { subscriptionId, status, cycle } = subscription;
@@ -31,8 +31,8 @@ function isTooEarly({ attempts, dueAt }: StoredCycle, time: Date): boolean {
 }
 
 /**
- * Moves an attempt whose day has passed, because the service or the bank was away, to the next possible day, or ends the cycle
- * where there is none. Null if the attempt is in time. Its due day stays.
+ * Moves an attempt whose day has passed, because the service or the bank was down, to the next possible day,
+ * or ends the cycle if there is none. Null if the attempt is in time. Its due day stays.
  */
 export function decidePlan(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
   const { status, cycle } = subscription;
@@ -71,8 +71,8 @@ export function decideSent(
 }
 
 /**
- * The next look-up of an attempt that the bank has not reported; null if none is awaited. That of a canceled cycle may be at
- * the bank, too, where the answer to its instruction was lost.
+ * The next lookup of an attempt that the bank has not reported; null if none is expected. The attempt of a
+ * canceled cycle may be at the bank too, if the answer to its instruction was lost.
  */
 export function decideLookUpAgain(subscription: StoredSubscription, now: Date): SubscriptionChange | null {
   const { cycle, canceledAt } = subscription;

@@ -58,7 +58,10 @@ export function isSubscriptionId(text: string): boolean {
   return /^psa_sub_[0-9a-f]{32}$/.test(text);
 }
 
-/** Whether a text can be the id of a subscription of any service: of its form the document shows the beginning alone. */
+/**
+ * Whether a text can be the id of a subscription of any service: the document shows only the beginning of its
+ * form.
+ */
 export function isAnySubscriptionId(text: string): boolean {
   return /^psa_sub_[A-Za-z0-9_-]{1,64}$/.test(text);
 }
@@ -86,7 +89,7 @@ export function attemptIdOf(subscriptionId: string, number: number, attempt: num
 
 /** A cycle of a subscription. All instants are in UTC. */
 export interface SubscriptionCycle {
-  /** 1, 2, 3, … */
+  /** The number of the cycle: 1, 2, 3, … */
   number: number;
   /** 00:00 of its day in São Paulo. */
   dueAt: Date | null;
@@ -95,7 +98,7 @@ export interface SubscriptionCycle {
   amountCents: Cents;
   /** The number of attempts that were made: at most 4. */
   attempts: number;
-  /** 00:00 of the day of the next attempt; null if none is to come. */
+  /** 00:00 of the day of the next attempt; null if no attempt follows. */
   nextAttemptAt: Date | null;
   /** The payment that the cycle has made; null until it is paid. */
   paymentId: string | null;
@@ -126,7 +129,7 @@ export interface Subscription {
   /** The amount of each cycle. */
   amountCents: Cents;
   interval: Interval | 'unknown';
-  /** Null: until it is canceled. */
+  /** The number of cycles; null means until it is canceled. */
   endsAfterCycles: number | null;
   description: string | null;
   customer: Customer | null;
@@ -138,13 +141,13 @@ export interface Subscription {
   checkoutUrl?: string | null;
   /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
   language?: Language | null;
-  /** PIX Copia e Cola, which authorizes it. Null until the bank has given it. */
+  /** PIX Copia e Cola, with which the payer authorizes it. Null until the bank has given it. */
   brCode: string | null;
   /** The bank's identifier of the code, as the service shows it; left out if it is `txidOf` the subscription. */
   txid?: string | null;
   /**
-   * 00:00 of the day on which the open cycle is due; once an attempt of it has failed, of the day on which the cycle after it is
-   * due. Null if there is no such cycle.
+   * 00:00 of the day on which the open cycle is due. Once an attempt of it has failed, it is the due day of
+   * the next cycle. Null if there is no such cycle.
    */
   nextDueAt: Date | null;
   cancelReason: CancelReason | 'unknown' | null;
@@ -285,15 +288,15 @@ export interface SubscriptionService<
    */
   create(tenant: Tenant, input: CreateSubscriptionInput): Promise<{ subscription: S; replayed: boolean }>;
   /**
-   * Cancels a subscription: no cycle is debited from now on, except one that the bank can no longer recall. One that has
-   * ended stays as it is; `replayed` where it was canceled before.
+   * Cancels a subscription: no cycle is debited from now on, except one that the bank can no longer recall.
+   * An ended subscription stays as it is; `replayed` if it was canceled before.
    * @throws NotFoundError; in front of another service UnavailableError (NOT_OFFERED)
    */
   cancel(tenant: Tenant, subscriptionId: string): Promise<{ subscription: S; replayed: boolean }>;
   /** Lists cycles of a subscription, newest first. The place of a cycle is its number. */
   cycles(tenant: Tenant, subscriptionId: string, range: ListRange): Promise<{ items: C[]; more: boolean }>;
   countCycles(tenant: Tenant, subscriptionId: string): Promise<number>;
-  /** Lists the newest cycles of each subscription, at most `limit` of one, newest first. */
+  /** Lists the newest cycles of each subscription, newest first, at most `limit` for each. */
   newestCycles(tenant: Tenant, subscriptionIds: readonly string[], limit: number): Promise<C[][]>;
 }
 

@@ -115,7 +115,7 @@ export function createSubscriptionService({
         status === 'pending' && brCode === null
           ? await register(tenant, created.subscription)
           : created.subscription;
-      // A replay shows what became of it; only a first request, or a code that is still missing, is an error.
+      // A replay shows the present state; only a first request, or a code that is still missing, is an error.
       const isMissing =
         subscription.brCode === null && (subscription.status === 'pending' || !created.replayed);
       if (isMissing) throw noCode(subscription);
@@ -167,7 +167,7 @@ export function createSubscriptionService({
     },
     async countCycles(tenant, subscriptionId) {
       const [newest] = await cyclesFrom.first.load({ tenant, subscriptionId, limit: 1 });
-      // They are numbered from 1, without a gap.
+      // Cycles are numbered from 1, without a gap.
       return newest?.number ?? 0;
     },
     async newestCycles(tenant, subscriptionIds, limit) {

@@ -4,7 +4,7 @@ import type { PixChange, PixRules } from '../pix/decisions.ts';
 import { attemptDayOf, dueDayOf, instructionDayOf } from './calendar.ts';
 import { isLive, NEXT, type StoredCycle, type StoredSubscription, type SubscriptionNews } from './model.ts';
 
-// What all decisions about subscriptions are made of.
+// The parts from which all decisions about subscriptions are built.
 
 /** The kinds of a subscription's own tasks. The key is its id. */
 export type SubscriptionTask =
@@ -14,7 +14,7 @@ export type SubscriptionTask =
   | 'subscription.look_up'
   /** Ends the recurrence at the bank. */
   | 'subscription.end'
-  /** Recalls the attempt of a cycle that was paid by an earlier one. The key has the attempt's id, too. */
+  /** Recalls an attempt of a cycle that an earlier attempt has paid. The key also has the attempt's id. */
   | 'subscription.recall';
 
 /** A step of a subscription, with its cycles and the payment that one of them has made. */
@@ -84,12 +84,15 @@ export function unannounced(
   return { ...NO_EFFECTS, ...step, previous, resource: { ...previous, ...changed }, announced: false };
 }
 
-/** Adds to a step of the codes what only subscriptions have. */
+/** Adds the members of subscriptions to a step of the code. */
 export function ofCode(step: PixChange<StoredSubscription> | null): SubscriptionChange | null {
   return step && { ...NO_EFFECTS, ...step };
 }
 
-/** The due day of the open cycle; once an attempt of it has failed, that of the cycle after it. Null if there is no such cycle. */
+/**
+ * The due day of the open cycle; once an attempt of it has failed, that of the next cycle. Null if there is
+ * no such cycle.
+ */
 function nextDueAtOf(subscription: StoredSubscription): Date | null {
   const { status, cycle, endsAfterCycles } = subscription;
   if (!isLive(status) || !cycle) return null;
@@ -111,7 +114,7 @@ export function nextAttemptDay(
   return attemptDayOf(days, attempts);
 }
 
-/** The cycle that begins, with the task that sends its instruction. */
+/** The next cycle, with the task that sends its instruction. */
 export function scheduled(subscription: StoredSubscription, number: number, now: Date) {
   const day = dueDay(subscription, number);
   const dueAt = instantOf(day);

@@ -116,7 +116,7 @@ export async function selectWithHead(
     .select(headOf(tenant).as('head'))
     .where('subscription_id', '=', subscriptionId)
     .executeTakeFirst();
-  // What readers see of a subscription is in its own row.
+  // All that readers see of a subscription is in its own row.
   return row ? { version: row.head, resource: toSubscription(row, null) } : null;
 }
 
@@ -158,7 +158,7 @@ export async function saveSubscriptions(
 
 // ── Cycles ──────────────────────────────────────────────────────────────────────────────────────
 
-/** A cycle's name among all of a tenant's. */
+/** The key of a cycle among all cycles of a tenant. */
 export function cycleKey({ subscriptionId, number }: Pick<StoredCycle, 'subscriptionId' | 'number'>): string {
   return `${subscriptionId} ${number}`;
 }
@@ -182,15 +182,19 @@ export async function selectCycles(
   return rows.map(toCycle);
 }
 
-/** A part of the cycles of one subscription, which `end` of all parts that are read together ends or begins. */
+/**
+ * A part of the cycles of one subscription. `end`, where the part lies, is the same for all parts that are
+ * read together.
+ */
 export interface CyclesPage extends Omit<ListRange, 'end'> {
   tenant: Tenant;
   subscriptionId: string;
 }
 
 /**
- * Lists the first or the last cycles of each of several subscriptions in one statement, newest first. The tenant stands outside: with
- * it PostgreSQL would expect one cycle of each where it has no statistics, and sort all.
+ * Lists the first or the last cycles of each of several subscriptions in one statement, newest first. The
+ * condition on the tenant is outside: with it PostgreSQL would expect one cycle of each without statistics,
+ * and sort all.
  */
 export async function listCyclesOfEach(
   sql: Sql,
@@ -309,7 +313,7 @@ function toCycle(row: Selectable<Tables['subscription_cycle']>): StoredCycle {
     sent: row.sent,
     paymentId: row.payment_id,
     paidAt: row.paid_at,
-    // A cycle that an earlier version has stored may have kept the reason of an attempt before.
+    // A cycle from an earlier version may still have the reason of a previous attempt.
     failureReason: row.status === 'paid' ? null : row.failure_reason,
   };
 }

@@ -27,9 +27,9 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
   >]: Subscription[Member] | null;
 } & {
   checkoutUrl: string | null;
-  /** `none`: the service shows that no further cycle is to come. */
+  /** `none`: the service shows that no further cycle follows. */
   nextDueAt: Date | 'none' | null;
-  /** The language in this server's own request, which the service does not get. */
+  /** The language from this server's own request, which the service does not get. */
   language?: Language | null;
   txid: string | null;
   /** Whether a webhook shows it, which may arrive late. A response shows the present state. */
@@ -42,9 +42,9 @@ export type UpstreamSubscription = Pick<Subscription, 'subscriptionId'> & {
 const KEPT_CYCLES = 100;
 
 /**
- * Merges what the service shows into what is known; null if nothing changes, or where the subscription is unknown and its
- * amount is not shown. Known values stay, and a status goes back by a newer answer of the service itself alone. `changed` has the
- * status before, where subscribers get an update.
+ * Merges what the service shows into the known state; null if nothing changes, or if the subscription is
+ * unknown and its amount is not shown. Known values stay, and only a newer answer of the service itself moves
+ * a status back. `changed` has the status before, if subscribers get an update.
  */
 export function mergeUpstreamSubscription(
   known: SubscriptionSnapshot | null,
@@ -74,7 +74,7 @@ export function mergeUpstreamSubscription(
     successUrl: known?.successUrl ?? claim.successUrl,
     cancelUrl: known?.cancelUrl ?? claim.cancelUrl,
     checkoutUrl: known?.checkoutUrl ?? claim.checkoutUrl,
-    // Left out if there is none: what an earlier version has stored is not changed by it.
+    // Omitted if there is none, so that the record of an earlier version does not change.
     ...(language && { language }),
     brCode: known?.brCode ?? codeOf(claim.brCode, amountCents),
     txid: known?.txid ?? claim.txid,
@@ -118,7 +118,7 @@ function statusAfter(
   if (before === null) return claimed;
   if (claimed === 'unknown') return isFinal(before) ? before : 'unknown';
   if (claimed === before || canFollow(before, claimed)) return claimed;
-  // An answer of before the known status may arrive late.
+  // An answer from before the known status may arrive late.
   const isOlder = canFollow(claimed, before);
   return prevails(source, { isOlder, isPaid: true }) ? claimed : known!.status;
 }
@@ -130,13 +130,16 @@ function nextDueAfter(
   return claimed === 'none' ? null : (claimed ?? known?.nextDueAt ?? null);
 }
 
-/** Whether a cycle that is shown as open is known to have ended: what is shown with it is old, the status too. */
+/**
+ * Whether a cycle that is shown as open is known to have ended: then everything shown with it is old, the
+ * status too.
+ */
 function hasEndedSince(shown: UpstreamCycle, known: readonly SubscriptionCycle[]): boolean {
   if (shown.status !== 'scheduled' && shown.status !== 'retrying') return false;
   return known.some(({ number, status }) => number === shown.number && isOver(status));
 }
 
-/** The cycles by what is known and shown of them, newest first, and the newest that has changed. */
+/** The cycles, known and shown ones merged, newest first, and the newest that has changed. */
 function mergeCycles(
   known: readonly SubscriptionCycle[],
   shown: readonly UpstreamCycle[],
@@ -164,7 +167,7 @@ function mergeCycle(
   claim: UpstreamCycle,
   { amountCents, source }: { amountCents: Cents; source: UpstreamSource },
 ): SubscriptionCycle {
-  // An older claim takes nothing back: what has ended stays so, and attempts are not unmade.
+  // An older claim undoes nothing: an ended cycle stays so, and attempts never decrease.
   const isStepBack = !isOver(claim.status) && (claim.attempts ?? 0) < (known?.attempts ?? 0);
   const isCorrection =
     known !== null && isOver(known.status) && isOver(claim.status) && prevails(source, { isOlder: false });
@@ -184,12 +187,12 @@ function mergeCycle(
   };
 }
 
-/** The code, if it takes the amount of a cycle. */
+/** The code, if it is for the amount of a cycle. */
 function codeOf(brCode: string | null, amountCents: Cents): string | null {
   return brCode !== null && takesAmount(brCode, amountCents) ? brCode : null;
 }
 
-/** Whether a text is a code that takes the amount, or leaves it to the charge at its address. */
+/** Whether a text is a code for the amount, or one that leaves it to the charge at its address. */
 export function takesAmount(brCode: string, amountCents: Cents): boolean {
   const code = parseBrCode(brCode);
   return code !== null && (code.amountCents === amountCents || (code.amountCents === null && code.isDynamic));

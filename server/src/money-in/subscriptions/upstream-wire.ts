@@ -32,7 +32,10 @@ export function subscriptionFromWire(body: unknown): UpstreamSubscription | null
 /** The identifiers of families whose events also name a subscription, as that of a refund. */
 const OTHER_FAMILIES = ['disputeId', 'refundId', 'deliveryId'];
 
-/** Reads the event of a webhook: any with a `subscriptionId` is one, unless it is about another family. Null: it is none. */
+/**
+ * Reads the event of a webhook: any event with a `subscriptionId`, unless it is about another family. Null
+ * for any other.
+ */
 export function subscriptionEventFromWire(payload: unknown): UpstreamSubscription | null {
   const record = readRecords(payload).find(({ subscriptionId }) => isId(subscriptionId));
   const isOther = [readRecord(payload), record].some((each) =>
@@ -102,7 +105,7 @@ function readStatus(value: unknown): SubscriptionStatus | 'unknown' | null {
   return wordOf(value, SUBSCRIPTION_STATUSES);
 }
 
-/** A word of a closed set; `unknown` where it is another. Null: there is none. */
+/** A word of a closed set; `unknown` for another word. Null if there is none. */
 function wordOf<Word extends string>(value: unknown, words: readonly Word[]): Word | 'unknown' | null {
   const word = readWord(value);
   return word === null ? null : (words.find((each) => each === word) ?? 'unknown');

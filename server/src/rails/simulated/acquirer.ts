@@ -12,7 +12,7 @@ type Behaviour =
   | { kind: 'decline'; reason: string; final: boolean }
   | { kind: 'settle_later'; afterMs: number };
 
-/** The only cards that the simulated acquirer accepts, by number, and the behaviour of each. */
+/** The only cards that the simulated acquirer accepts, by number, and the behavior of each. */
 export const TEST_CARDS: Readonly<Record<string, Behaviour>> = {
   '4242424242424242': { kind: 'approve' },
   '5555555555554444': { kind: 'approve' },

@@ -11,7 +11,10 @@ import type { CardSite, Order, TestCards } from './order.ts';
 export interface FormAnswer {
   kept: KeptFields;
   errors?: CardErrors;
-  /** No money was taken: the bank has declined, or was not reached; or another card was declined since the form was shown. */
+  /**
+   * The reason why no money was taken: the bank has declined, or was not reached, or another card was
+   * declined since the form was shown.
+   */
   declined?: 'declined' | 'not_charged' | 'outdated';
   /** Seconds until this payer may try again. */
   waitSeconds?: number;
@@ -89,7 +92,10 @@ function triesWarning({ card }: Texts, { declinedCharges }: StoredCardPayment): 
   return triesLeft === 1 ? card.lastTry : card.twoTries;
 }
 
-/** The warning before the last attempts on a form that follows no decline: after a reload, in another window, beside a field to correct. */
+/**
+ * The warning before the last attempts on a form that does not follow a decline: after a reload, in another
+ * window, or beside a field to correct.
+ */
 function triesNote(texts: Texts, payment: StoredCardPayment): Html | null {
   const warning = triesWarning(texts, payment);
   return warning === null ? null : html`<p class="tries-note">${ICONS.alert}<span>${warning}</span></p>`;
@@ -110,7 +116,7 @@ function declinedSummary(
     </div></div>`;
 }
 
-/** The message to a payer who must wait; the same for every reason, so that it gives none away. */
+/** The message to a payer who must wait. It is the same for every reason, so that it reveals none. */
 function waitSummary({ card }: Texts, seconds: number): Html {
   return html`${errorSummaryStart}${ICONS.alert}<div>
       <p class="alert-title">${card.waitTitle}</p>

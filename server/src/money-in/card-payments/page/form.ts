@@ -54,7 +54,9 @@ export function parseCardForm(
   return { ok: false, errors, kept };
 }
 
-/** Puts the month first where a browser has filled in AAAA-MM or AAAA-MM-DD: the rule of checkout-page/card.js. */
+/**
+ * Puts the month first if a browser has filled in AAAA-MM or AAAA-MM-DD: the rule of checkout-page/card.js.
+ */
 const monthFirst = (text: string) =>
   text.replace(/^\s*(20[0-9]{2})[^0-9]?(0[1-9]|1[0-2])([^0-9][0-9]{2})?\s*$/, '$2/$1');
 
@@ -129,7 +131,7 @@ function isLuhn(digits: string): boolean {
   return digits.length > 0 && sum % 10 === 0;
 }
 
-// A number in the wrong field would return in the page, so a value that could hold one is dropped.
+// A card number in the wrong field would return in the page, so a value that could hold one is dropped.
 const keptHolder = (text: string) => (/\p{N}/u.test(text) ? '' : text.trim().slice(0, 60));
 const keptExpiry = (text: string) =>
   /^[0-9 /]{0,9}$/.test(text) && withoutSeparators(text).length <= 7 ? text.trim() : '';

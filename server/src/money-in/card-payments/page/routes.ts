@@ -108,8 +108,9 @@ export function createCheckoutRoutes({
 
     const parsed = parseCardForm(form, { now, refusal: (number) => checkout.cardRefusal(number) });
     if (!parsed.ok) return answer(422, formPage(site, order, parsed), payment);
-    // A card was declined since this form was shown. It may be that card again, by reload or after a lost answer, or another one,
-    // of a second window. The server cannot tell, so the payer reads only that nothing was charged.
+    // A card was declined since this form was shown. This submission may repeat that card, after a reload or
+    // a lost answer, or come from a second window with another card. The server cannot distinguish these, so
+    // the payer reads only that nothing was charged.
     const attempt = form.get('attempt');
     if (attempt !== null && attempt !== String(payment.declinedCharges)) {
       const body = order.orderStatus
@@ -123,7 +124,7 @@ export function createCheckoutRoutes({
     switch (result.kind) {
       case 'declined':
       case 'not_charged':
-        // Not a redirect: its address would have to carry the result and the name.
+        // The response is no redirect, whose address would have to carry the result and the name.
         return answer(
           422,
           formPage(site, after, { kept: parsed.kept, declined: result.kind }),
@@ -173,8 +174,9 @@ export function createCheckoutRoutes({
 }
 
 /**
- * The answer to a form whose charge was decided later, or was never made. What was typed is gone by then. The query names the
- * cards that were declined before that charge; without the parameter, as from a page of an earlier version, none.
+ * The answer to a form whose charge was decided later, or was never made. The typed values are gone by then.
+ * The query names the number of cards that were declined before that charge; without the parameter, as from a
+ * page of an earlier version, it is zero.
  */
 function unpaidAnswer({ declinedCharges }: StoredCardPayment, query: URLSearchParams): FormAnswer {
   const kept = { holder: '', expiry: '' };

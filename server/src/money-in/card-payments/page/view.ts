@@ -152,7 +152,7 @@ const STATUS: Record<Exclude<PageState, 'form'>, (site: Site, order: Order) => S
   },
 };
 
-/** The text on a charge that was given back by itself; null if there was none. */
+/** The text about a charge that was returned automatically; null if there was none. */
 function returnedText({ texts }: Site, { returned }: StoredCardPayment): Html | null {
   return returned ? html`<p>${texts.card.refundedText}</p>` : null;
 }

@@ -66,7 +66,10 @@ const START = kindOfStart('card');
 const POST = { name: 'POST /v1/card-payments', inWords: 'creating card payments' };
 const LIST = { name: 'GET /v1/card-payments', inWords: 'listing card payments' };
 
-/** The time of a payment's creation: the service's clock may be a little behind this one, and an older payment is another's. */
+/**
+ * The time in which a payment is created: the service's clock may be a little behind this one, and an older
+ * payment belongs to another request.
+ */
 const WINDOW: TimeWindow = { beforeMs: 5_000, afterMs: Number.POSITIVE_INFINITY, marginMs: 0 };
 
 export function createCardPaymentRequests({
@@ -90,8 +93,8 @@ export function createCardPaymentRequests({
   endpoints: Endpoints;
   mirror: MirroredCardPayments;
   /**
-   * The address for the service's webhooks; null if this server has none that the service can reach, which must be
-   * public https.
+   * The address for the service's webhooks; null unless this server has a public https address that the
+   * service can reach.
    */
   callbackUrl: string | null;
   /** Finds the product that a checkout token sells; null once it was deleted. */
@@ -112,7 +115,7 @@ export function createCardPaymentRequests({
     },
   );
 
-  /** Sends the request. What the service refuses, it has not done. */
+  /** Sends the request. A refused request was not done. */
   async function send(
     { environment }: Tenant,
     intent: Intent,
@@ -135,11 +138,11 @@ export function createCardPaymentRequests({
   }
 
   /**
-   * Describes a creation to the intents, as safe to repeat. Nobody has seen the page of a payment whose creation is
-   * in doubt: nobody can pay on it, and it expires in thirty minutes. So a second creation under the same key does no
-   * harm where the lookup has not found the first; without it, a payer whose response was lost could never pay where
-   * the service has no list. Whichever of the two a later lookup finds, a key has one payment: the one that was
-   * recorded first.
+   * Describes a creation to the intents, as safe to repeat. Nobody has seen the page of a payment whose
+   * creation is in doubt: nobody can pay on it, and it expires in thirty minutes. So a second creation with
+   * the same key is harmless if the lookup has not found the first. Without it, a payer whose response was
+   * lost could never pay if the service has no list. Whichever of the two a later lookup finds, a key has one
+   * payment: the one that was recorded first.
    */
   function operation<Input>(
     tenant: Tenant,
@@ -178,9 +181,9 @@ export function createCardPaymentRequests({
   }
 
   /**
-   * Searches the newest of the service's list, which the document does not have and this project's own service does,
-   * for the payment that matches the request, was not there before it and belongs to no other request. The result is
-   * unclear where similar requests are under way, or where more payments match than were lost.
+   * Searches the newest part of the service's list for the payment of the request: it matches, was not there
+   * before, and belongs to no other request. The document has no such list, but this project's own service
+   * has. The result is unclear if similar requests are under way, or if more payments match than were lost.
    */
   async function search(tenant: Tenant, intent: Intent): Promise<LookupResult> {
     const at = clock.now();
@@ -285,7 +288,9 @@ function refusalOfCreation(answer: { status: number; body: unknown }, { valueCen
   return NOT_CONFIGURED.has(answer.status) ? cardsNotConfigured(messageOf(answer.body)) : refusalOf(answer);
 }
 
-/** Options of a lookup. A payer can cause as many lookups of a start as it likes, so they count as the payer's. */
+/**
+ * Options of a lookup. It counts as the payer's, because a payer can cause any number of lookups of a start.
+ */
 function lookupOptions(intent: Intent): RequestOptions {
   const tokenId = tokenOfStart(intent);
   if (tokenId === null) return { priority: 'query' };

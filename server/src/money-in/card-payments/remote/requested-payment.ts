@@ -45,14 +45,19 @@ export function documentedOf({ externalId: _, language: __, customer, ...wanted 
   return { ...wanted, customer: customerOf(documented) };
 }
 
-/** A key of what the service knows of a request. Requests of two orders with the same key are the same to it. */
+/**
+ * A key of the parts of a request that the service knows. To the service, two requests with the same key are
+ * the same.
+ */
 export function traitsOf(wanted: Wanted): string {
   return hashInput(documentedOf(wanted));
 }
 
 const HOUR_MS = 60 * 60_000;
 
-/** A created payment: the request is more exact than the response, but the payer is asked for the response's amount. */
+/**
+ * A created payment. The request is more exact than the response, but the payer pays the response's amount.
+ */
 export function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Date): UpstreamCardPayment {
   const { valueCents, ...details } = wanted;
   return {
@@ -65,8 +70,9 @@ export function createdClaim(claim: UpstreamCardPayment, wanted: Wanted, at: Dat
 }
 
 /**
- * The dates of a payment that was made at an instant, also where the service shows them in another zone: the payer's page would have
- * ended before it began. Without a creation, a session of 30 minutes tells the zone.
+ * The dates of a payment that was made at an instant, also if the service shows them in another zone: without
+ * the correction the payer's page would have ended before it began. If the creation is missing, the zone
+ * follows from the session's 30 minutes.
  */
 function datesOf({ createdAt, expiresAt }: UpstreamCardPayment, at: Date) {
   if (!createdAt) {
@@ -81,8 +87,8 @@ function datesOf({ createdAt, expiresAt }: UpstreamCardPayment, at: Date) {
 }
 
 /**
- * The reason for which an answer is not of the request; null if it is. It names the amount (the document's 2.3), and a payment whose
- * page nobody has seen is not paid.
+ * The reason why an answer does not belong to the request; null if it does. The answer must name the amount
+ * (the document's 2.3), and must not be paid already, since nobody has seen its page.
  */
 export function contradictionOf(
   { amountCents, status }: UpstreamCardPayment,

@@ -27,7 +27,10 @@ export function createRemoteCheckoutTokens(
       if (methodsOf(grantOf(input)).includes('pix')) assertTaken({ families }, 'payments', 'Paying by PIX');
       return service.create(tenant, keyId, input);
     },
-    /** A token of before a restore may have sold already, in what the records lack: it takes no payments until that is known. */
+    /**
+     * A token from before a restore may have sold already, in records that are missing: it takes no payments
+     * until that is known.
+     */
     async pauseOf(tokenId) {
       const behind = await records.behind();
       const minted = behind && (await mintedAt(tokenId));

@@ -11,7 +11,10 @@ export const tokenPauses: Collection<TokenSnapshot> = {
   save: (sql, _tenant, rows) => updatePauses(sql, rows),
 };
 
-/** The payments that tokens describe, by the id of the token. The credential, which has the grant, is what saves it. */
+/**
+ * The payments that tokens describe, by the id of the token. They are saved with the credential, which
+ * contains the grant.
+ */
 export const tokenGrants: Collection<{ tokenId: string; grant: CheckoutGrant }> = {
   name: 'token_grant',
   load: (sql, _tenant, tokenIds) => selectGrants(sql, tokenIds),

@@ -17,19 +17,23 @@ import {
 } from '../../checkout/model.ts';
 import { pixAmount } from '../../pix/model.ts';
 
-/** The life of a single-use token where none is asked for. */
+/** The life of a single-use token if the request names none. */
 const CHECKOUT_TOKEN_SECONDS = 86_400;
 const MAX_SECONDS = 31_536_000;
 
-/** A checkout token that takes no payments, or takes them slowly. Tokens of one order have one pause. */
+/**
+ * A pause of a checkout token, which takes no payments, or takes them slowly. Tokens of one order share one
+ * pause.
+ */
 export interface TokenPause {
   /**
-   * `merchant`: it takes none. `declines`: many cards were declined, so each payer waits longer between two cards. `restored`: it
-   * takes none, for it may have sold in what the records lack since they went back. That is not stored.
+   * `merchant`: the token takes no payments. `declines`: many cards were declined, so each payer waits longer
+   * between two cards. `restored`: the token takes no payments, because it may have sold in records that are
+   * missing since a restore. That is not stored.
    */
   reason: 'merchant' | 'declines' | 'restored';
   pausedAt: Date;
-  /** The end of the pause; null: until it is resumed. */
+  /** The end of the pause; null if it lasts until it is resumed. */
   pausedUntil: Date | null;
 }
 
@@ -61,7 +65,7 @@ export function tokenFromJson(json: unknown): TokenSnapshot {
 
 // ── Input ───────────────────────────────────────────────────────────────────────────────────────
 
-/** The methods of the token decide which amounts it may have. */
+/** The methods of the token decide which amounts are allowed. */
 const cents = z.number({ error: requiredOr('must be an integer number of cents') });
 
 const centsRange = z
@@ -201,7 +205,7 @@ export function grantOf({
     ...details,
     reusable: reusable ?? false,
     amount: amountOf(amount),
-    // As an earlier version has hashed it, which compares an order's later token with its first.
+    // As an earlier version has hashed it: that version compares an order's later token with its first.
     ...(paysBy.includes('pix') && { methods: paysBy }),
   };
 }
@@ -237,7 +241,10 @@ function inWords(amount: CheckoutAmount): string {
   }
 }
 
-/** Hashes all of the first token of an order. An instance of the version before compares a later token with it. */
+/**
+ * Hashes the whole first token of an order, because an instance of the version before compares a later token
+ * with it.
+ */
 export function orderHash(
   { language: _, ...grant }: CheckoutGrant,
   origins: readonly string[],
@@ -286,8 +293,8 @@ const MAX_DECLINES_PAUSE_MS = 60 * MINUTE_MS;
 const REPEATED_WITHIN_MS = 60 * MINUTE_MS;
 
 /**
- * The pause of a token whose cards are declined; null if it is paused already. It ends by itself, and lasts twice as
- * long as the last one, up to an hour.
+ * The pause of a token whose cards are declined; null if it is paused already. It ends automatically, and
+ * lasts twice as long as the last one, up to an hour.
  */
 export function decidePauseForDeclines(last: TokenPause | null, now: Date): TokenPause | null {
   if (isPaused(last, now)) return null;
@@ -297,7 +304,7 @@ export function decidePauseForDeclines(last: TokenPause | null, now: Date): Toke
   return { reason: 'declines', pausedAt: now, pausedUntil: plusMs(now, ms) };
 }
 
-/** The pause that a merchant asks for: at most a year, as a token's own life. @throws ValidationError */
+/** The pause that a merchant requests: at most a year, like a token's own life. @throws ValidationError */
 export function decidePauseByMerchant(seconds: number | null, now: Date): TokenPause {
   if (seconds !== null && !(Number.isInteger(seconds) && seconds >= 1 && seconds <= MAX_SECONDS))
     throw new ValidationError([{ path: 'seconds', message: `must lie from 1 to ${MAX_SECONDS}` }]);

@@ -271,7 +271,7 @@ builder.mutationFields((t) => ({
     },
     errors: { types: [ValidationError, NotFoundError] },
     resolve: authorized(assertUnrestrictedKey, async ({ tenant }, { token, seconds }, { services }) => {
-      // A pause without an end, where a number was lost.
+      // A null may be a number that was lost, and would pause without an end.
       if (seconds === null)
         throw new ValidationError([{ path: 'seconds', message: nullMessage('a pause without an end') }]);
       return { pause: await services.checkoutTokens.pause(tenant, token, seconds ?? null) };

@@ -73,8 +73,8 @@ export function createCheckoutTokenService({
   const { committer, credentials } = dependencies;
 
   /**
-   * Mints a token of an order, in the transaction that compares its amount and its customer with those of the first. All
-   * else is each token's own; `orderTokenId` is what they share.
+   * Mints a token of an order, in the transaction that compares its amount and its customer with those of the
+   * first. Everything else may differ; all of them share `orderTokenId`.
    * @throws IdempotencyError
    */
   function mintForOrder(
@@ -162,7 +162,10 @@ export function createTokenAdministration({
   ...dependencies
 }: PauseDependencies & {
   clock: Clock;
-  /** Reads the mark of records that went back, in front of another service; without one no token is paused by it. */
+  /**
+   * Reads the mark of records that were set back, in front of another service; without it no token is paused
+   * by a restore.
+   */
   behind?: (() => Promise<Behind | null>) | undefined;
 }): TokenAdministration {
   return {
@@ -215,10 +218,10 @@ async function pauseOf(sql: Sql, tokenId: string): Promise<TokenPause | null> {
 }
 
 /**
- * Replaces the pause of a checkout token with the one that `decide` returns for the last, null to resume it, and
- * announces the change, if it is one. `named` is the token's text or its id. The pause of an order is that of its first
- * token, whichever of its tokens is named. With a `tenant` the token must be that tenant's.
- * @throws NotFoundError, what `decide` throws
+ * Replaces the pause of a checkout token by the result of `decide` for the last pause; null resumes the
+ * token. It announces a change. `named` is the token's text or its id. The pause of an order is stored at its
+ * first token, whichever of its tokens is named. With a `tenant` the token must belong to that tenant.
+ * @throws NotFoundError, errors of `decide`
  */
 async function changePause(
   { database, committer, credentials }: PauseDependencies,
@@ -241,7 +244,7 @@ async function changePause(
     decide(state) {
       const credential = state.get(credentials, secretHash);
       const { now } = state;
-      // The pause is the order's, which has other tokens when this one has ended.
+      // The pause belongs to the order, which may have other tokens after this one has ended.
       const hasEnded =
         !isOfOrder &&
         credential &&

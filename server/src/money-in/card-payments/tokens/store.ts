@@ -10,8 +10,8 @@ import { type PausedToken, pauseOfRestore, type TokenPause, type TokenSnapshot }
 const TOKEN_ID = /^tok_[0-9a-f]{24}$/;
 
 /**
- * Finds a token by its text or its id: its account, and the hash that it is stored by. `pauseId` is the token
- * whose pause applies: of tokens for one order the first, else the token itself.
+ * Finds a token by its text or its id: its account, and the hash under which it is stored. `pauseId` is the
+ * token whose pause applies: the first token of an order, or the token itself.
  */
 export async function findToken(
   sql: Sql,
@@ -74,7 +74,8 @@ interface PausesOf {
 }
 
 /**
- * Lists the pauses in force, newest first. `behind`: the mark of records that went back, which pauses every token of before.
+ * Lists the pauses in force, newest first. `behind`: the mark of records that were set back, which pauses
+ * every older token.
  */
 export async function selectPausedTokens(
   sql: Sql,
@@ -94,8 +95,8 @@ export async function selectPausedTokens(
 }
 
 /**
- * Selects the checkout tokens that are in use and were minted before an instant, the newest first. Of an order it is the first
- * token, whose pause is the order's.
+ * Selects the checkout tokens that are in use and were minted before an instant, the newest first. For an
+ * order it selects the first token, at which the order's pause is stored.
  */
 async function selectTokensOfBefore(
   sql: Sql,
@@ -112,7 +113,7 @@ async function selectTokensOfBefore(
   return rows.map(({ id }) => id);
 }
 
-/** The pause of an order is stored at its first token, and listed even where that is revoked. */
+/** The pause of an order is stored at its first token, and listed even if that token is revoked. */
 async function selectStoredPauses(sql: Sql, { tenant, now, limit }: PausesOf): Promise<PausedToken[]> {
   let query = sql
     .selectFrom('token')
@@ -126,7 +127,7 @@ async function selectStoredPauses(sql: Sql, { tenant, now, limit }: PausesOf): P
   return rows.map((row) => ({ tokenId: row.id, ...toPause(row)! }));
 }
 
-/** @throws TypeError where the pause is a restore's, which the mark of the records stands for */
+/** @throws TypeError for a restore's pause, which is not stored: the mark of the records stands for it */
 function storedReason(pause: TokenPause | null): 'merchant' | 'declines' | null {
   if (pause?.reason === 'restored') throw new TypeError('the pause of a restore is not stored');
   return pause?.reason ?? null;

@@ -60,7 +60,7 @@ builder.subscriptionFields((t) => ({
 }));
 
 /**
- * Refuses a filter by the release: it makes no event, so that no update would be sent at it.
+ * Refuses a filter by the release: a release makes no event, so no update would be sent.
  * @throws ValidationError
  */
 function assertFollowable(filter: CardPaymentFilter): void {

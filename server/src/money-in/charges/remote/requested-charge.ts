@@ -2,7 +2,7 @@ import { contradictionOf } from '../../pix/upstream-resource.ts';
 import { type ChargeRequest, kindOfCharge } from '../model.ts';
 import type { UpstreamCharge } from '../upstream-charge.ts';
 
-/** The body of a request to the service. The language stays here. */
+/** The body of a request to the service, which does not get the language. */
 export function bodyOf({ splits, language: _, ...request }: ChargeRequest): object {
   if (splits.length === 0) return request;
   return {
@@ -15,8 +15,8 @@ export function bodyOf({ splits, language: _, ...request }: ChargeRequest): obje
 }
 
 /**
- * The reason for which the answer is not of the request, or must not reach a payer; null if it may. A split charge without
- * its parts would give the account the money of others.
+ * The reason why the answer does not belong to the request, or must not reach a payer; null if it may.
+ * Without its splits, a split charge would give the account the money of others.
  */
 export function contradictionOfCharge(claim: UpstreamCharge, request: ChargeRequest): string | null {
   const kind = request.splits.length > 0 ? 'split' : 'single';

@@ -18,8 +18,8 @@ import { createChargeRequests } from './commands.ts';
 import { chargeFamily } from './mirror.ts';
 
 /**
- * Charges in front of another service. The document shows no operation in a form that a charge could be created by, so they are
- * created where the operator has named the family.
+ * Charges in front of another service. The document shows no form in which a charge could be created, so
+ * charges are created only if the operator has named the family.
  */
 export function createRemoteCharges(facade: UpstreamDependencies): RemoteSlice<ChargeService> {
   const { readsFor, lookups, mirror, endpoints, ...following } = createRemotePixReads<

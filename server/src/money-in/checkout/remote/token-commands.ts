@@ -37,7 +37,10 @@ import {
 /** The time after which every request under way has its response. */
 const SENDING_MS = 60_000;
 
-/** The kind of the requests by which a token starts payments by each method, and where those are mirrored. */
+/**
+ * The kind of the requests with which a token starts payments by each method, and the mirror of these
+ * payments.
+ */
 const STARTS = {
   card: { kind: 'startCheckout', resource: 'card_payment' },
   pix: { kind: 'startPixCheckout', resource: 'payment' },
@@ -45,7 +48,7 @@ const STARTS = {
 
 export const kindOfStart = (method: CheckoutMethod) => STARTS[method].kind;
 
-/** The token of a start, by the name of its operation; null for that of another request. */
+/** The token of a start, by the name of its operation; null for another request. */
 export function tokenOfStart({ operation }: Pick<Intent, 'operation'>): string | null {
   const [kind, tokenId = null] = operation.split(':');
   return Object.values(STARTS).some((each) => each.kind === kind) ? tokenId : null;
@@ -84,9 +87,9 @@ export type StartedSale = CheckoutGrant & {
 };
 
 /**
- * Creates the lookup of the last payment before another is started: a service need not report by webhook that one has expired
- * or failed, or that one which had failed is paid after all. A repeated request, too, must not lead to what nobody can pay
- * any more.
+ * Creates the lookup of the last payment before another is started: a service need not report by webhook that
+ * a payment has expired or failed, or that a failed one was paid after all. Nor may a repeated request lead
+ * to a payment that nobody can pay any more.
  */
 export function createRefreshUnpaid({
   find,
@@ -100,7 +103,7 @@ export function createRefreshUnpaid({
     const known = await find(tenant, id);
     if (!known || known.status === 'paid' || known.status === 'refunded') return;
     await lookUp(tenant, known, by).catch((error: unknown) => {
-      // One that has failed may be paid by now, so that another is not started before the service can be asked.
+      // A failed payment may be paid by now, so no other is started before the service can be asked.
       const mayBePaid = known.status === 'failed' && isRetryable(error);
       if (mayBePaid) throw error instanceof UpstreamFault ? toUpstreamError(error) : error;
       // Without a conclusive answer, the known state decides.
@@ -109,7 +112,10 @@ export function createRefreshUnpaid({
   };
 }
 
-/** Creates the function that starts the payment of a token at the service by one method, or finds the one that a start joins. */
+/**
+ * Creates the function that starts the payment of a token at the service by one method, or finds the payment
+ * that a start joins.
+ */
 export function createTokenStarts<Wanted>(
   {
     database: { sql },
@@ -126,14 +132,17 @@ export function createTokenStarts<Wanted>(
   }: {
     method: CheckoutMethod;
     refreshUnpaid: RefreshUnpaid;
-    /** Looks up a payment by another method; left out if there is none. */
+    /** Looks up a payment by another method; omitted if there is none. */
     refreshOther?: RefreshUnpaid | undefined;
     /** Finds the product that a checkout token sells; null once it was deleted. */
     findProduct: (tenant: Tenant, id: string, requester: Requester) => Promise<SoldProduct | null>;
     toWanted: (sale: StartedSale, input: Input) => Wanted;
     /** Requests the payment once for its key. */
     run: (tenant: Tenant, start: RequestedStart<Wanted>) => Promise<MirroredRow>;
-    /** Reads the input of a start whose answer was lost, to repeat it. Omitted if the service has no key for a start. */
+    /**
+     * Reads the input of a start whose answer was lost, to repeat it. Omitted if the service has no key for a
+     * start.
+     */
     repeat?: (wanted: Wanted) => Input;
   },
 ) {
@@ -149,7 +158,7 @@ export function createTokenStarts<Wanted>(
     const by = { requestOptions, requester };
     const start = { name: use.name, requestOptions, ...(use.isKept && { open: reserve(use) }) };
     const [before] = await intents.load(sql, tenant, [intentKey(use.name, attemptId)]);
-    // A request that has begun stays as it was, whatever has happened to the product.
+    // A request that has begun stays as it was, even if the product has changed or was deleted.
     const begun = before !== undefined && before.state !== 'refused';
     if (begun && before.resourceId) await refreshUnpaid(tenant, before.resourceId, by);
     else if (use.isKept) {
@@ -158,7 +167,7 @@ export function createTokenStarts<Wanted>(
         lastIntents.load(sql, tenant, [use.other]).then(([found]) => found?.intent.resourceId),
       ]);
       if (other) await refreshOther?.(tenant, other, by);
-      // Nobody has the code of a payment whose answer was lost. Another device gets it by the same key.
+      // If the answer was lost, nobody has the code of the payment. Another device gets it with the same key.
       if (repeat && last?.state === 'in_doubt' && last.key !== attemptId) {
         const wanted = last.summary as Wanted;
         await run(tenant, { ...start, key: last.key, input: repeat(wanted), wanted });
@@ -175,9 +184,10 @@ export function createTokenStarts<Wanted>(
   };
 
   /**
-   * Finds the open payment of a token for a further start, as from a second device, and remembers that the attempt id
-   * has this payment. Null if the start has to make one, or is refused when it does.
-   * @throws ValidationError, IdempotencyError, UnavailableError (the order is paid), what `refreshUnpaid` throws
+   * Finds the open payment of a token for another start, as from a second device, and records that the
+   * attempt id has this payment. Null if the start has to make one, or is refused when it does.
+   * @throws ValidationError, IdempotencyError, UnavailableError (the order is paid), errors of
+   * `refreshUnpaid`
    */
   async function join(
     tenant: Tenant,
@@ -258,7 +268,7 @@ interface Use {
   method: CheckoutMethod;
   /** The name of the operation. */
   name: string;
-  /** That of the other method. */
+  /** The name of the operation of the other method. */
   other: string;
   externalId: string | null;
   /** Whether one payment is open at a time. Each attempt id of a reusable token for cards alone starts one. */
@@ -286,10 +296,10 @@ function otherOf(method: CheckoutMethod): CheckoutMethod {
 }
 
 /**
- * Reserves a token in the transaction that opens the intent, so that of two concurrent starts only one makes a payment. The
- * token is free again once that payment has expired or failed, was refused, or is in doubt for longer than it could have
- * lived. The service returns no second payment of a token, so one that is open by another method reserves it too. No token of
- * an order that is known to be paid starts one.
+ * Reserves a token in the transaction that opens the intent, so that of two concurrent starts only one makes
+ * a payment. The token is free again once that payment has expired or failed, was refused, or has been in
+ * doubt for longer than it could have lived. The service returns no second payment of a token, so an open
+ * payment by another method reserves it too. A token of an order that is known to be paid starts none.
  */
 function reserve(use: Use): NonNullable<Operation<unknown>['open']> {
   return {
@@ -337,8 +347,8 @@ function assertUseOpen(state: State, { method, name, other, externalId }: Use): 
 }
 
 /**
- * Whether a start's answer was lost and nothing can give its code to a page but the same request, sent again: that reserves the
- * token first. Of a card the page may be found in a list.
+ * Whether a start's answer was lost and only the same request, sent again, can give its code to a page: then
+ * the token is reserved first. For a card the page may be found in a list.
  */
 function isSeenByNobody({ intent }: LastIntent): boolean {
   return intent.state === 'in_doubt' && kindOf(intent) === STARTS.pix.kind;
@@ -350,7 +360,7 @@ function assertIsOver(state: State, { operation, intent }: LastIntent, method: C
     const row = lastPayment(state, { name: operation }, method);
     const last = row && startedPayment(row);
     assertTokenFree(last);
-    // A webhook alone says that it has failed, has expired before its time, or was paid: it may be paid yet.
+    // Only a webhook says that it has failed, has expired before its time, or was paid: it may still be paid.
     const mayBeOpen = last && (last.status === 'failed' || state.now < new Date(last.expiresAt));
     if (last?.unresolved || (mayBeOpen && last.claimedAt)) throw tokenUsed();
   } else if (state.now < plusMs(intent.createdAt, SENDING_MS + CHECKOUT_SESSION_MS)) throw tokenUsed();

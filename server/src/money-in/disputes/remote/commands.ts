@@ -13,7 +13,7 @@ import { disputeOf, observationOf } from './mirror.ts';
 
 const FIELDS = Object.keys(evidenceInput.shape);
 
-/** The stored part of a request: the evidence itself stays out of it. */
+/** The stored part of a request, without the evidence itself. */
 interface Wanted {
   disputeId: string;
 }
@@ -63,7 +63,7 @@ export function createDisputeRequests({
   };
 }
 
-/** The reason for which the answer is not of the request; null if it is. */
+/** The reason why the answer does not belong to the request; null if it does. */
 function contradictionOfEvidence(claim: UpstreamDispute, { disputeId }: Wanted): string | null {
   if (claim.disputeId !== disputeId) return 'another dispute';
   if (claim.amountCents === null) return 'no amount';

@@ -38,19 +38,19 @@ const LIST: Endpoint = { name: 'GET /v1/disputes', inWords: 'listing disputes' }
 
 /** The life of a cached page of the service's list. */
 const MAX_AGE_MS = 5_000;
-/** The pages of the service's list that one list here reads: the newest thousand disputes. */
+/** The pages of the service's list that one list reads: the newest thousand disputes. */
 const MAX_PAGES = 10;
 /** The time between polls of a followed dispute, which banks decide in days. */
 const POLL_MS = 60_000;
 
 /**
- * Disputes in front of another service. Its list is read into the mirror, from which lists are answered: so they are
- * paged in both directions, and a change that the list shows is announced. The document shows no form of
- * evidence, so it is submitted where the operator has named the family.
+ * Disputes in front of another service. Its list is read into the mirror, which answers lists: so they are
+ * paged in both directions, and a change in the service's list is announced. The document shows no form of
+ * evidence, so evidence is submitted only if the operator has named the family.
  */
 export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<DisputeService> {
   const { sql } = facade.database;
-  // The sandbox has none: its balance is made of test payments.
+  // The sandbox has no disputes: its balance consists of test payments.
   const isPossible = (environment: Environment) => environment === 'live';
   const { readsFor, mirror, endpoints, lookups, ...following } = createFamilyReads<
     Dispute,
@@ -98,9 +98,10 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   }
 
   /**
-   * Reads the service's list into the mirror, the oldest first, so that they are numbered in their order. Returns its reads. A
-   * list in which nothing can be read is not one without disputes, and hides none that is known, as by a webhook.
-   * @throws UpstreamFault where none is known, and what `readPage` throws
+   * Reads the service's list into the mirror, the oldest first, so that disputes are numbered in their order.
+   * Returns its reads. A list in which nothing is readable may still contain disputes; the known ones stay
+   * visible.
+   * @throws UpstreamFault if none is known, and errors of `readPage`
    */
   async function readList(tenant: Tenant, requester: Requester) {
     const listReads: Read[] = [];
@@ -117,7 +118,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       if (list.items.length < LARGEST_PAGE) break;
     }
     const claims = pages.flatMap((page) => page.claims);
-    // One without an amount can be read where that is known.
+    // A dispute without an amount is readable if the amount is known.
     const isReadable =
       claims.some(({ amountCents }) => amountCents !== null) || (await isAnyKnown(tenant, claims));
     const isUnreadable = isAnyListed && !isReadable;
@@ -132,7 +133,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
     return listReads;
   }
 
-  /** Brings the mirror up to date, once for all that ask at the same time. */
+  /** Refreshes the mirror, once for all callers that ask at the same time. */
   async function refreshList(tenant: Tenant, requester: Requester): Promise<void> {
     if (!isPossible(tenant.environment)) return;
     const listReads = await offered(
@@ -160,5 +161,8 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
   };
 }
 
-/** Says that the service has no disputes, where it has shown that. @throws UnavailableError, and what `read` throws */
+/**
+ * Waits for a read, and throws if it shows that the service has no disputes. @throws UnavailableError, errors
+ * of `read`
+ */
 const offered = <Value>(read: Promise<Value>) => withNotOffered('Reading disputes', read);

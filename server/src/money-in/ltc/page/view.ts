@@ -55,7 +55,10 @@ type PageState =
   | 'paid'
   | 'failed';
 
-/** Shows the page of a payment by LTC; null of a payment by another method. `isTest`: no wallet of the main network sends to it. */
+/**
+ * Shows the page of a payment by LTC; null for a payment by another method. `isTest`: no wallet of the main
+ * network sends to its address.
+ */
 export function createLtcPage({ isTest }: { isTest: boolean }) {
   return {
     show(
@@ -116,7 +119,7 @@ function paymentPage(site: Site, order: Order, state: PageState, isTest: boolean
   });
 }
 
-/** The address, the amount, and what has come of it. */
+/** The address, the amount, and how much of it was received. */
 function request(site: Site, { payment, merchantName, path }: Order, isTest: boolean): Html {
   const { ltc } = payment;
   const { texts, formats } = site;

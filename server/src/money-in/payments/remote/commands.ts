@@ -41,7 +41,7 @@ const START = kindOfStart('pix');
 const WHAT = 'Creating PIX payments';
 const FIELDS = Object.keys(createPaymentInput.shape);
 
-/** The dependencies of requests for payments, beside the service. */
+/** The dependencies of requests for payments, besides the service. */
 export interface PaymentRequestDependencies {
   /** The address for the service's webhooks; null if this server has none that the service can reach. */
   callbackUrl: string | null;
@@ -71,7 +71,10 @@ export interface PaymentRequests {
   kinds: Readonly<Record<string, RequestKind>>;
 }
 
-/** A start by a token: the payment, and the input, with which another device repeats a start whose answer was lost. */
+/**
+ * A start by a token: the payment, and the input with which another device repeats a start whose answer was
+ * lost.
+ */
 type WantedStart = WantedPayment & { started: Omit<StartCheckoutInput, 'attemptId'> };
 
 export function createPaymentRequests({
@@ -157,7 +160,7 @@ export function createPaymentRequests({
       assertCallbackUrl(input.callbackUrl, privateAddresses);
       assertInEnvironment(input.method, tenant.environment);
       const key = idempotencyKey ?? null;
-      // A request that has begun stays as it was, whatever has happened to the product.
+      // A request that has begun stays as it was, even if the product has changed or was deleted.
       const wanted =
         (await requests.begun(tenant, key)) ?? toWanted(input, await amountOf(tenant, input, requester));
       const { resourceId, replayed } = await requests

@@ -5,7 +5,10 @@ import type { PaymentMethod } from '../methods.ts';
 import type { CreatePaymentInput, Payment } from '../model.ts';
 import type { UpstreamPayment } from '../upstream-payment.ts';
 
-/** The request to the service, stored before it is sent. Its `callbackUrl` is the merchant's own, which stays here; so does its `language`. */
+/**
+ * The request to the service, stored before it is sent. The service does not get the merchant's own
+ * `callbackUrl`, nor the `language`.
+ */
 export type WantedPayment = { valueCents: Cents; method: PaymentMethod } & Pick<
   Payment,
   | 'description'
@@ -46,7 +49,7 @@ export function bodyOf(
   return { ...wanted, callbackUrl, ...(wanted.productId === null && { valueCents }) };
 }
 
-/** The reason for which the answer is not of the request, or must not reach a payer; null if it may. */
+/** The reason why the answer does not belong to the request, or must not reach a payer; null if it may. */
 export function contradictionOfPayment(claim: UpstreamPayment, wanted: WantedPayment): string | null {
   const { method, valueCents } = wanted;
   if ((claim.method ?? 'pix') !== method) return 'another method';
@@ -72,7 +75,7 @@ export function createdClaim(claim: UpstreamPayment, wanted: WantedPayment, at: 
   return {
     ...claim,
     ...details,
-    // Of a product it is the product's name.
+    // A payment for a product is described by the product's name.
     description: description ?? claim.description ?? null,
     status: claim.status ?? 'pending',
     createdAt: claim.createdAt ?? (claim.expiresAt ? null : at),

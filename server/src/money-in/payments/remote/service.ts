@@ -17,8 +17,8 @@ import { createPaymentRequests, type PaymentRequestDependencies } from './comman
 import { paymentFamily } from './mirror.ts';
 
 /**
- * Payments in front of another service. The document shows no operation in a form that a payment could be created by, so they
- * are created where the operator has named the family, with an API key or by a token.
+ * Payments in front of another service. The document shows no form in which a payment could be created, so
+ * payments are created only if the operator has named the family, with an API key or by a token.
  */
 export function createRemotePayments(
   facade: UpstreamDependencies & PaymentRequestDependencies,

@@ -6,8 +6,8 @@ import { cancelUrlOf, type Order } from './order.ts';
 import { recurrenceNote } from './recurrence.ts';
 
 /**
- * The code as text and as a QR code. On a phone, whose payer cannot scan its screen, the button comes first and the QR code is
- * folded up. The style sheet shows one of the two places of the QR code, so that no script has to.
+ * The code as text and as a QR code. On a phone, which cannot scan its own screen, the button comes first and
+ * the QR code is folded up. The style sheet shows one of the two places of the QR code, without a script.
  */
 export function pixCode(site: Site, order: Order, brCode: string, returned: Html | null): Html {
   const { texts, formats } = site;

@@ -12,7 +12,7 @@ import { cancelUrlOf, type Order, successUrlOf } from './order.ts';
 import type { PageState } from './state.ts';
 import type { Status } from './status.ts';
 
-// The page of a code that authorizes debits: what the payer agrees to, and how it stands.
+// The page of a code that authorizes debits: the terms for the payer, and the status.
 
 /** The terms that the payer authorizes, above the code. */
 export function recurrenceNote({ texts, formats }: Site, { payment, merchantName }: Order): Html {
@@ -26,14 +26,14 @@ export function recurrenceNote({ texts, formats }: Site, { payment, merchantName
   return html`<p class="pix-hint">${agreed}</p>`;
 }
 
-/** The states of a recurrence whose words are not those of a payment. */
+/** The states of a recurrence that need other words than a payment. */
 export const RECURRENCE_STATUS: Partial<Record<PageState, Status>> = {
   expired: (site, { payment }, returned) => {
     const { texts, formats } = site;
     return {
       icon: ICONS.clock,
       tone: 'neutral',
-      // Where the bank refuses the code, its time is not over.
+      // If the bank refuses the code, the title must not say that its time is over.
       title: payment.brCode === null ? texts.page.notCompleted : texts.recurrence.expired,
       body: html`
       <p>${payment.brCode === null ? texts.pix.failedText : texts.recurrence.expiredText(formats.instant(payment.expiresAt))}</p>

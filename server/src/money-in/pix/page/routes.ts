@@ -12,7 +12,7 @@ import { paymentPage } from './view.ts';
 
 /** The page of payments that another method pays, under ids of the same form. */
 export interface OtherPage {
-  /** Returns the state and the page of a payment; null if it is not of this method. */
+  /** Returns the state and the page of a payment; null if it has another method. */
   show(site: Site, order: Order, now: Date): { state: string; page: string } | null;
 }
 
@@ -20,11 +20,13 @@ export interface OtherPage {
 type Opened = Order & { brand: Brand | null };
 
 /**
- * The hosted page of whatever a PIX code pays. It works without a script; the script copies the code, and shows a change at once. These
- * routes come before those of other methods, which take any identifier.
+ * The hosted page of any resource that a PIX code pays. It works without a script; the script copies the
+ * code, and shows a change at once. These routes come before those of other methods, which take any
+ * identifier.
  *
- * @param options.publicUrl the address of this server in the payer's browser; a path in it precedes every link
- * @param options.isTest whether the codes are of a bank that moves no money
+ * @param options.publicUrl the address of this server in the payer's browser; a path in it precedes every
+ * link
+ * @param options.isTest whether the codes belong to a bank that moves no money
  * @param options.limits the limits of one network, on requests for payments that do not exist
  */
 export function createPixPageRoutes({
@@ -87,7 +89,7 @@ export function createPixPageRoutes({
   }
 
   async function status(context: RequestContext): Promise<object> {
-    // The bank is asked when the payer comes back to the page, and not each time that the page looks.
+    // The bank is called when the payer returns to the page, not each time the page polls.
     const order = await open(context, { asksBank: context.url.searchParams.has('voltou') });
     const { payment, secondsLeft } = order;
     return {

@@ -13,8 +13,8 @@ export type PageState =
   | 'failed';
 
 /**
- * Derives the state of the page. A payment is shown as expired before the task that records it has run. Where another payment
- * of the order was paid, nobody may be led to pay this one too.
+ * Derives the state of the page. A payment is shown as expired before the task that records it has run. If
+ * another payment of the order was paid, the page must not lead anybody to pay this one too.
  */
 export function pageState(
   {
@@ -29,7 +29,7 @@ export function pageState(
 ): PageState {
   const undecided = status === 'pending' || status === 'expired';
   if (orderStatus && (undecided || returned)) return CLOSED_ORDER[orderStatus];
-  // A canceled one says so, with what was sent back.
+  // The page of a canceled payment says so, with the returned amount.
   if (returned) return canceledAt ? 'expired' : 'paid_elsewhere';
   if (!undecided) return status;
   if (status === 'expired' || expiresAt <= now) return 'expired';

@@ -7,7 +7,7 @@ import { PAYMENT_STATUSES } from '../../receiving/model.ts';
 import { POLLED_STATUSES, pollInterval } from '../../receiving/poll-interval.ts';
 import type { PixFilter, PixResource } from '../model.ts';
 
-/** Creates the reads of a family of what a PIX code pays, in front of another service. */
+/** Creates the reads of a family of PIX codes, in front of another service. */
 export function createRemotePixReads<
   R extends PixResource,
   C extends { status: string | null },
@@ -28,11 +28,14 @@ export function createRemotePixReads<
     family: Family<R, C>;
     /** The path of the family, below which a resource is found by its id. */
     path: `/v1/${string}`;
-    /** The family, and looking one of it up, in the words of an error. */
+    /** The name of the family, and of its lookup, for an error. */
     inWords: string;
     lookup: string;
     isId: (text: string) => boolean;
-    /** The conditions of the filter, and the member of it by which the lists are divided, with its values: in the mirror it is the parent. */
+    /**
+     * The conditions of the filter, and the filter member that divides the lists, with its values. In the
+     * mirror that member is the parent.
+     */
     conditions: Readonly<Record<string, Condition>>;
     kind: keyof Listed & string;
     kinds: readonly string[];

@@ -49,7 +49,7 @@ import { observationOf } from './mirror.ts';
 
 const REFUND = 'refund';
 
-/** The paths of what can be refunded, and its name in an error. */
+/** The paths of refundable resources, and the name of each in an error. */
 const PATHS = {
   card_payment: 'card-payments',
   payment: 'payments',
@@ -70,7 +70,7 @@ export interface RefundRequests {
   request: RefundService['request'];
   /**
    * Finds the refund that a key has requested; null if the service has none.
-   * @throws InDoubtError where it may have one yet; RateLimitError, UpstreamFault, PaymentError
+   * @throws InDoubtError if it may still get one; RateLimitError, UpstreamFault, PaymentError
    */
   findByKey(tenant: Tenant, key: string, requester: Requester): Promise<Refund | null>;
   kinds: Readonly<Record<string, RequestKind>>;
@@ -89,7 +89,7 @@ export function createRefundRequests({
   endpoints: Endpoints;
   mirror: FamilyMirror<UpstreamRefund>;
   lookups: Pick<FamilyLookups<Refund>, 'findMany'>;
-  /** Reads the wallet, for the figures of a refusal. */
+  /** Reads the wallet, whose figures a refusal contains. */
   readWallet: (tenant: Tenant) => Promise<Wallet>;
 }): RefundRequests {
   const { clock, upstream, pollNow } = facade;
@@ -107,7 +107,7 @@ export function createRefundRequests({
   });
 
   /**
-   * Asks the service for the refund of a key; the claim is null if it says that it has none.
+   * Looks up the refund of a key at the service; the claim is null if it says that it has none.
    * @throws RateLimitError, UpstreamFault, PaymentError
    */
   async function ask({ environment }: Tenant, key: string, requestOptions: RequestOptions) {
@@ -119,7 +119,7 @@ export function createRefundRequests({
     if (saysNotFound(answer)) return { claim: null, at };
     if (answer.status !== 404 && !isSuccess(answer)) throw refusalOf(answer);
     const claim = isSuccess(answer) ? refundFromWire(answer.body) : null;
-    // Neither a refund nor a denial, so the request may have been done.
+    // The answer is neither a refund nor a denial, so the request may have been done.
     if (!claim) throw unreadable(String(answer.status));
     return { claim, at };
   }
@@ -168,8 +168,8 @@ export function createRefundRequests({
   }
 
   /**
-   * The amount that is left to be refunded, as far as the mirror shows it; null if it does not. Where it is not certain that
-   * the money does not suffice, a payment that is not paid, or whose refunds are not known, may be the reason.
+   * The amount that is still refundable, as the mirror shows it; null if it does not. Unless money is
+   * certainly missing, the reason may also be a payment that is not paid, or whose refunds are unknown.
    */
   async function refundableOf(
     tenant: Tenant,
@@ -230,7 +230,7 @@ export function createRefundRequests({
       const shown = await ask(tenant, key, requestOptionsFor(requester));
       requester.onRead(shown.at, false);
       if (!shown.claim) {
-        // The service may do yet what it does not have.
+        // The service may still process a request that it does not show yet.
         const requested = await facade.intents.find(tenant, REFUND, key);
         if (requested && isOpen(requested)) throw new InDoubtError(requested, referenceOfKey(key), true);
         const answered = requested?.resourceId ? await mirror.find(tenant, requested.resourceId) : null;

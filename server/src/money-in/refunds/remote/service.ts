@@ -29,9 +29,9 @@ const POLL_MS = 60_000;
 const ALL = { parent: REFUNDED_TYPES, status: REFUND_STATUSES };
 
 /**
- * Refunds in front of another service. The document shows no operation for them, so none is requested and none is known where the
- * operator has not named the family: the status of a payment shows one that the service has made. Single ones are read from the
- * service, lists from the mirror.
+ * Refunds in front of another service. The document shows no operation for them. If the operator has not
+ * named the family, none is requested and none is known; the status of a payment shows a refund that the
+ * service has made. Single refunds are read from the service, lists from the mirror.
  */
 export function createRemoteRefunds(
   facade: UpstreamDependencies & { readWallet: (tenant: Tenant) => Promise<Wallet> },
@@ -76,7 +76,7 @@ export function createRemoteRefunds(
         },
         findMany: async (tenant, refundIds) =>
           isTaken ? reads.findMany(tenant, refundIds) : refundIds.map(() => null),
-        // The payment has all that the service reports of them: its refundIds.
+        // The payment's refundIds are all that the service reports about its refunds.
         ofResources: async (_, __, ids) => ids.map(() => null),
         assertAnnounced: () => assertTaken(facade, 'refunds', 'Following refunds'),
       };
@@ -87,5 +87,8 @@ export function createRemoteRefunds(
   };
 }
 
-/** Says that the service has no refunds, where it has shown that. @throws UnavailableError, and what `read` throws */
+/**
+ * Waits for a read, and throws if it shows that the service has no refunds. @throws UnavailableError, errors
+ * of `read`
+ */
 const offered = <Value>(read: Promise<Value>) => withNotOffered('Looking a refund up', read);

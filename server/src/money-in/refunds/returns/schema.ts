@@ -130,8 +130,8 @@ builder.queryField('returns', (t) =>
 );
 
 /**
- * Refuses a caller that may read no returns at all. `types`: the types of the resources whose returns it may read; undefined
- * for all of them.
+ * Refuses a caller that may read no returns at all. Returns the types of the resources whose returns it may
+ * read; undefined means all.
  * @throws PermissionError
  */
 function assertReader(context: Context) {

@@ -58,7 +58,10 @@ export function createSubscriptionRequests({
       refusalOfCreation(answer, { fields: FIELDS, conflict: (message) => notConfigured('PIX', message) }),
   });
 
-  /** Sends a cancellation, which may be repeated: one that is canceled stays so. @throws PaymentError, UpstreamFault */
+  /**
+   * Sends a cancellation, which may be repeated: a canceled subscription stays so. @throws PaymentError,
+   * UpstreamFault
+   */
   async function sendCancel({ environment }: Tenant, subscriptionId: string) {
     const request = {
       environment,
@@ -72,7 +75,7 @@ export function createSubscriptionRequests({
     if (!isSuccess(answer)) assertConclusive(answer);
     if (answer.status === 404) throw new NotFoundError('Subscription not found');
     if (!isSuccess(answer)) throw refusalOf(answer);
-    // Without a body, as with 204, the service has to be asked what the subscription is now.
+    // An answer without a body, such as 204, does not show the present state, so the service is asked for it.
     const isEmpty = answer.body === null;
     const at = isEmpty ? clock.now() : canceledAt;
     const shown = isEmpty ? await upstream.send({ ...request, method: 'GET' }) : answer;
@@ -103,7 +106,7 @@ export function createSubscriptionRequests({
       const { claim, at } = await withUpstreamErrors(sendCancel(tenant, subscriptionId)).finally(() =>
         pollNow(tenant, 'subscription'),
       );
-      // The answer holds for the change: a state that was shown at the same instant is the one before it.
+      // The answer shows the change: a state that was shown at the same instant is the one before it.
       const { read, decide } = observationOf(claim, at);
       const known = await committer
         .change<void>({

@@ -16,14 +16,14 @@ export function toWanted(input: Omit<CreateSubscriptionInput, 'idempotencyKey'>)
   };
 }
 
-/** The body of the request. The language stays here. */
+/** The body of the request, which does not contain the language. */
 export function bodyOf({ language: _, ...wanted }: WantedSubscription): object {
   return wanted;
 }
 
 /**
- * The reason for which the answer is not of the request, or must not reach a payer; null if it may: a code with another
- * interval would authorize other debits.
+ * The reason why the answer does not belong to the request, or must not reach a payer; null if it may. A code
+ * with another interval would authorize other debits.
  */
 export function contradictionOf(claim: UpstreamSubscription, wanted: WantedSubscription): string | null {
   if (claim.amountCents !== wanted.valueCents) return 'another amount, or none';

@@ -16,15 +16,16 @@ import { subscriptionEventFromWire, subscriptionFromWire } from '../upstream-wir
 import { createSubscriptionRequests } from './commands.ts';
 import { PARENT, subscriptionFamily, subscriptionOf } from './mirror.ts';
 
-/** The time between two looks at a subscription that somebody follows: its days pass slowly, and webhooks come first. */
+/** The time between two reads of a followed subscription: it changes slowly, and webhooks come first. */
 const POLL_MS = 60_000;
 
 /** The statuses of a list, with those of other services that this one does not know. */
 const ALL = { parent: [PARENT], status: [...SUBSCRIPTION_STATUSES, 'unknown'] };
 
 /**
- * Subscriptions in front of another service: single ones from the service, lists from the mirror. The document shows no operation
- * in a form that a subscription could be created or canceled by, so that is done where the operator has named the family.
+ * Subscriptions in front of another service: single ones from the service, lists from the mirror. The
+ * document shows no form in which a subscription could be created or canceled, so that is done only if the
+ * operator has named the family.
  */
 export function createRemoteSubscriptions(facade: UpstreamDependencies): RemoteSlice<SubscriptionService> {
   const { readsFor, lookups, mirror, endpoints, ...following } = createFamilyReads<

@@ -71,8 +71,8 @@ builder.subscriptionFields((t) => ({
 }));
 
 /**
- * Whether an event is the last of its subscription's stream. A step with several events has the final status in each of them: the
- * one that is named by the status comes last.
+ * Whether an event is the last in its subscription's stream. If a step has several events, each has the final
+ * status, and the one that is named by the status comes last.
  */
 function isLast({ kind, snapshot }: EventOf<'subscription'>): boolean {
   return isFinal(snapshot.status) && kind === `subscription.${snapshot.status}`;
