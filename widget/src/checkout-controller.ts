@@ -34,7 +34,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   #connected: AbortController | undefined;
   #creating: AbortController | undefined;
   #refreshing: Promise<void> | undefined;
-  /** The payment of the last event about a status: no status of one payment is announced twice in a row. */
+  /** The payment of the last event about a status: no status of a payment is announced twice in a row. */
   #announced: CheckoutPayment | undefined;
   readonly #offered: OfferedMethods;
 
@@ -56,7 +56,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   hostDisconnected(): void {
     this.#connected?.abort();
     this.#stopFollowing();
-    // A request that creates a payment is not aborted: the server may have created it already, and the answer is stored.
+    // A request that creates a payment is not aborted, because the server may have created it already; its
+    // answer is stored.
   }
 
   /** The content that the shown payment has delivered. */
@@ -70,7 +71,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     return this.#offered.list;
   }
 
-  /** The payment that the address of a page without token and endpoint names, where nothing is stored of it. */
+  /** The payment in the address of a page without token and endpoint, if nothing is stored of it. */
   get returned(): string | undefined {
     return this.#visits.returned;
   }
@@ -82,14 +83,17 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
 
   /** Finds the payment of this page again: by the attributes, the address or this tab's storage. */
   restore(): void {
-    // Attributes that the page changes during a start apply after it.
+    // Attributes that change during a start apply after it.
     if (this.#starting) return void this.#starting.then(() => this.restore());
     if (this.#visits.restore(this.host)) this.#showVisit();
-    // The endpoint may have come after the payment's names.
+    // The endpoint may have been set after the payment's names.
     else if (this.resuming) this.#resume();
   }
 
-  /** Shows the payment of the visit, or the button where it has none, and follows what may still be paid. */
+  /**
+   * Shows the payment of the visit, or the button if it has none, and follows payments that may still be
+   * paid.
+   */
   #showVisit(): void {
     const { visit, cancelled } = this.#visits;
     const { orderCode, paymentToken, payment } = visit ?? {};
@@ -109,8 +113,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   /**
-   * Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. While a payment is
-   * open, another method gives the same attempt a second payment: the server keeps the one that is paid first.
+   * Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. If
+   * another method is chosen while a payment is open, the same attempt gets a second payment: the server
+   * keeps the one that is paid first.
    */
   start(method?: CheckoutMethod): Promise<void> {
     if (!this.#starting) {
@@ -134,7 +139,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     return this.#refreshing;
   }
 
-  /** Whether a retry reads the payment again, and starts none. */
+  /** Whether a retry reads the payment again instead of starting one. */
   get canReadAgain(): boolean {
     const { error } = this.state;
     return Boolean(
@@ -156,8 +161,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   /**
-   * Returns to the button. An open payment stays with this visit: the next click finds it again, and where the payer pays it
-   * all the same, in its window or with its code, it is shown.
+   * Returns to the button. An open payment stays with this visit: the next click finds it again, and it is
+   * shown if the payer still pays it, in its window or with its code.
    */
   reset(): void {
     const { payment } = this.state;
@@ -205,7 +210,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
         const { payment, paymentToken, token: used = token } = await startCheckout(options);
         this.#watch.note(payment);
         visit = { ...visit, orderCode: idOf(payment), paymentToken, payment, startedBy: keyOf(used) };
-        // This visit's earlier payment may have expired unseen: the click wants one that can be paid.
+        // This visit's earlier payment may have expired unseen, but the click needs one that can be paid.
         if (needsNewAttempt(payment) && tries < 3) {
           visit = nextPayment(visit);
           this.#visits.save(visit);
@@ -224,14 +229,16 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       opened?.close();
       if (signal.aborted) return;
       const refusal = asCheckoutError(error);
-      // The server knows this id with another input, so a payment of that input exists; the next click is a new attempt.
+      // The server knows this id with another input, so a payment of that input exists. The next click is a
+      // new attempt.
       if (refusal.code === 'conflict') this.#visits.save(nextPayment(visit));
       // Cleared before the event: the page may retry in its listener.
       this.#creating = this.#starting = undefined;
-      // The server has accepted the token on this page: a reload brings one in the place of that which has ended since.
+      // The server has accepted the token on this page, so a reload brings a new token if that has ended
+      // since.
       const mayReload = this.#offered.taken && /expired|revoked/.test(refusal.message);
       this.fail({ ...refusal, mayReload: (mayReload && refusal.code === 'unauthorized') || undefined });
-      // The payment before, of another method or expired, may still be paid.
+      // The payment before it, of another method or expired, may still be paid.
       this.#resume();
     }
   }
@@ -253,7 +260,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     }
   }
 
-  /** Follows the visit's payment and those before, until the next call; after an error those alone. Reads one with an outcome once. */
+  /**
+   * Follows the visit's payment and earlier ones, until the next call; after an error only the earlier ones.
+   * A payment with an outcome is read once.
+   */
   async #follow(): Promise<void> {
     this.#stopFollowing();
     const { visit = {} as Visit } = this.#visits;
@@ -290,7 +300,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       );
       if (error && !signal.aborted) this.#failFollowing(error);
     } catch {
-      // The chunk did not load, twice. The payment may still be paid, so following is retried.
+      // The chunk failed to load twice. The payment may still be paid, so following is retried.
       if (signal.aborted) return;
       if (paymentToken) this.connect('reconnecting');
       setTimeout(() => signal.aborted || this.#follow(), 5_000);
@@ -304,7 +314,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.connect('idle');
   }
 
-  /** Shows an earlier payment of the visit in place of the open one, once it is paid: the server keeps that one alone. */
+  /**
+   * Shows an earlier payment of the visit instead of the open one, once it is paid: the server keeps only
+   * that one.
+   */
   #adopt(payment: CheckoutPayment, access: PaymentAccess): void {
     access.status = payment.status;
     if (payment.status !== 'PAID') return;
@@ -326,7 +339,10 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (this.methods[1]) this.emit('psa-method-change', { method });
   }
 
-  /** Applies an answer about the visit's payment. Where its order is paid, an earlier payment of the visit may have paid it. */
+  /**
+   * Applies an answer about the visit's payment. If its order is paid, an earlier payment of the visit may
+   * have paid it.
+   */
   async #receive(answer: CheckoutPayment): Promise<void> {
     const isCurrent = () => this.#isCurrent(idOf(answer));
     for (const access of (answer.orderPaid && this.#visits.visit?.earlier) || []) {
@@ -349,15 +365,15 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.countdown.set(payment.expiresInSeconds);
     const announced = this.#announced;
     const previous = announced && idOf(announced) === idOf(payment) ? announced.status : undefined;
-    // In no document nobody hears it: the element of the next mount says it.
+    // Outside of a document nobody hears the event: the element announces it when it is inserted again.
     if (previous !== payment.status && this.host.isConnected) {
       this.#announced = payment;
       this.emit('psa-status-change', { payment, status: payment.status, previous });
-      // Of another payment of the order there is no event but that of the phase.
+      // If another payment of the order was paid, only the event of the phase is dispatched.
       if (isOutcome(phase) && isNews(payment)) this.emit(`psa-${phase}`, { payment });
     }
     if (phase === 'paid') void this.#readDelivered();
-    // An expired payment is still followed: it may be paid late. An error has ended that.
+    // An expired payment is still followed, because it may be paid late. After an error nothing is followed.
     if (!isFollowable(payment)) this.#stopFollowing();
     else if (error) this.#resume();
   }
@@ -370,8 +386,9 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   /**
-   * Ends following with an error. Where the payment's own token has expired, a retry with the checkout token that started
-   * it gives a new one for the same attempt; any other checkout token would start a second payment.
+   * Stops following with an error. If the payment's own token has expired, a retry with the checkout token
+   * that started it gets a new one for the same attempt; any other checkout token would start a second
+   * payment.
    */
   #failFollowing(error: CheckoutError): void {
     this.#stopFollowing();
@@ -381,7 +398,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.fail({ ...error, retryable });
   }
 
-  /** The options of a request about the payment, or an earlier one; undefined while there is none. */
+  /** The options of a request about the payment, or an earlier one; undefined if there is none. */
   #options(access: Partial<PaymentAccess> = this.#visits.visit ?? {}): PaymentOptions | undefined {
     const { orderCode, paymentToken: token } = access;
     const endpoint = this.#visits.endpointOf(this.host);
@@ -393,12 +410,13 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Reconnects when the page is visible or online again: sockets and timers may have died unnoticed. */
   #wake = ({ type }: Event): void => {
     const { connection } = this;
-    // An open connection keeps the page out of the back/forward cache in some browsers, and dies in it in others.
+    // In some browsers an open connection keeps the page out of the back/forward cache; in others it dies
+    // there.
     if (type === 'pagehide') this.#stopFollowing();
     else if (type === 'offline') this.#following && this.connect(type);
     else if (!(document.hidden || this.#starting)) {
       if (type === 'online' || (connection !== 'live' && connection !== 'connecting')) this.#resume();
-      // A connection that opens brings the state itself.
+      // A connection that opens delivers the state itself.
       if (connection !== 'connecting' && !this.state.error) void this.refresh();
       this.countdown.tick();
     }

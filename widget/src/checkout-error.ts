@@ -1,6 +1,6 @@
 import type { CheckoutError, CheckoutErrorCode } from './checkout-state.ts';
 
-/** An error that the element finds itself. */
+/** An error that the element itself detects. */
 export function failure(code: CheckoutErrorCode, message: string): CheckoutError {
   return { code, message, retryable: /aborted|network/.test(code) };
 }

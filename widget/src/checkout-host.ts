@@ -3,7 +3,7 @@ import type { Transport } from './follow/transport.ts';
 import type { CustomerInput } from './operations.ts';
 import type { CheckoutMode } from './payment-window.ts';
 
-/** The element as the parts of its controller see it. */
+/** The element as its controller sees it. */
 export interface CheckoutHost extends ReactiveControllerHost, HTMLElement {
   endpoint?: string | undefined;
   token?: string | undefined;

@@ -13,7 +13,7 @@ import { explain } from './mistakes.ts';
 import type { CheckoutPayment } from './operations.ts';
 import { methodOf } from './storage.ts';
 
-/** The detail of an event; one of a payment gets the method of it, too. */
+/** The detail of an event; the detail of a payment event also gets the payment's method. */
 interface Detail {
   payment?: CheckoutPayment | undefined;
   [member: string]: unknown;
@@ -23,9 +23,9 @@ interface Detail {
 export class CheckoutModel {
   state = INITIAL;
   connection: CheckoutConnection = 'idle';
-  /** Whether a payment was found whose state the server has not sent yet. */
+  /** Whether a payment was found, but the server has not sent its state yet. */
   resuming = false;
-  /** The method of the payment, or of the one that is being created. */
+  /** The method of the payment, or of the payment that is being created. */
   method: CheckoutMethod | undefined;
   readonly host: CheckoutHost;
 
@@ -61,7 +61,7 @@ export class CheckoutModel {
     this.emit('psa-error', { code, message, retryable });
   }
 
-  /** Dispatches an event; returns false if the page has prevented what it announces. */
+  /** Dispatches an event. Returns false if the page has prevented the announced action. */
   emit(name: string, detail: Detail, cancelable = false): boolean {
     const { payment } = detail;
     if (payment) Object.assign(detail, { method: methodOf(idOf(payment)) });

@@ -48,7 +48,7 @@ export interface CheckoutState {
   readonly error?: CheckoutError | undefined;
   /** The browser blocked the window of the payment page; the payer gets a link. */
   readonly blocked?: boolean | undefined;
-  /** The payer came back by the cancel link. A hint only: the payment can still be paid. */
+  /** Whether the payer came back by the cancel link. It is only a hint: the payment can still be paid. */
   readonly cancelled?: boolean | undefined;
 }
 
@@ -61,18 +61,18 @@ export type CheckoutEvent =
   | { type: 'refused'; error: CheckoutError }
   | { type: 'reset' };
 
-/** Whether a state is among some of its type. */
+/** Whether a state is one of several. */
 export function isAmong<State extends string>(state: State | undefined, ...some: State[]): boolean {
   return some.includes(state as State);
 }
 
 export const INITIAL: CheckoutState = { phase: 'idle' };
 
-/** Computes the next state; nothing else decides the phase. Returns the same object where nothing changed. */
+/** Computes the next state; nothing else decides the phase. Returns the same object if nothing changed. */
 export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutState {
   switch (event.type) {
     case 'started':
-      // A new attempt forgets the old payment: its version would shadow the new one's.
+      // A new attempt drops the old payment, whose version would hide the new one's.
       return { phase: 'creating' };
     case 'answered': {
       const payment = pickNewer(state.payment, event.payment);
@@ -90,7 +90,7 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
     case 'opened':
       return { ...state, blocked: false, cancelled: false };
     case 'cancelled':
-      // The page's address still contains `psa_cancelled` after a later payment.
+      // After a later payment the page's address still contains `psa_cancelled`.
       return isDecided(state.phase) ? state : { ...state, cancelled: true };
     case 'refused':
       if (isDecided(state.phase)) return state;
@@ -102,34 +102,37 @@ export function reduce(state: CheckoutState, event: CheckoutEvent): CheckoutStat
   }
 }
 
-/** Tells whether the payment has an outcome, from which only `reset()` or `retry()` leads back to the pay button. */
+/**
+ * Whether the payment has an outcome, from which only `reset()` or `retry()` leads back to the pay button.
+ */
 export function isDecided(phase: CheckoutPhase): boolean {
   return !isAmong(phase, 'idle', 'creating', 'pending', 'error');
 }
 
-/** Tells whether a payment exists or is being created, so that a click creates none. */
+/** Whether a payment exists or is being created, so that a click creates none. */
 export function isStarted(phase: CheckoutPhase): boolean {
   return !isAmong(phase, 'idle', 'expired', 'failed', 'error');
 }
 
-/** Tells whether the payment itself has an outcome, which has an event of its own. */
+/** Whether the outcome is the payment's own, which has an event. */
 export function isOutcome(phase: CheckoutPhase): phase is 'paid' | 'expired' | 'refunded' | 'failed' {
   return isAmong(phase, 'paid', 'expired', 'refunded', 'failed');
 }
 
-/** Tells whether the payment may still receive an update that the payer waits for. */
+/** Whether the payment may still receive an update for which the payer waits. */
 export function isFollowable(payment: CheckoutPayment): boolean {
   return rank(payment.status) < 2;
 }
 
 /**
- * Picks the newer of two answers. The larger version wins, but not even a larger version leads back along
- * pending → expired → paid or failed → refunded: a bug upstream must not turn a receipt into a pay button.
+ * Picks the newer of two answers. The larger version wins, but not even a larger version moves a status back
+ * along pending → expired → paid or failed → refunded: a bug upstream must not turn a receipt into a pay
+ * button.
  */
 export function pickNewer(known: CheckoutPayment | undefined, answer: CheckoutPayment): CheckoutPayment {
   if (!known || idOf(known) !== idOf(answer)) return answer;
   if (answer.version < known.version || rank(answer.status) < rank(known.status)) return known;
-  // The same version read again brings a fresh countdown, and must not bring another status.
+  // An answer with the same version updates the countdown, but must not change the status.
   return answer.version === known.version && answer.status !== known.status ? known : answer;
 }
 

@@ -10,9 +10,9 @@ export type PaymentChunk = typeof import('./payment.ts');
 export class Chunks {
   /** The chunk that the first payment loads; see payment.ts. */
   payment: PaymentChunk | undefined;
-  /** The view of a payment by PIX, of a chunk of its own. */
+  /** The view of a payment by PIX, from a chunk of its own. */
   pix: PixView | undefined;
-  /** The view of delivered content, of a chunk that the first payment with some loads. */
+  /** The view of delivered content, from a chunk that the first payment with content loads. */
   delivered: DeliveredView | undefined;
 
   readonly #model: CheckoutModel;

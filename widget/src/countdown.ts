@@ -35,11 +35,11 @@ export function createCountdown(isRunning: () => boolean, onTick: () => void, on
       if (deadlineMs === undefined) return undefined;
       return Math.max(0, Math.ceil((deadlineMs - performance.now()) / 1000));
     },
-    /** Takes the time that is left, by the server's clock; undefined for another payment. */
+    /** Sets the time that is left, by the server's clock; undefined for another payment. */
     set(seconds?: number): void {
       deadlineMs = seconds === undefined ? undefined : performance.now() + seconds * 1000;
       if (seconds) readsAfterDeadline = 0;
-      // With no time left a timer that runs is the next read, which stays where it is.
+      // If no time is left, a running timer is the next read, and stays.
       if (seconds || !timer) tick();
     },
   };

@@ -18,20 +18,27 @@ export class CurrentVisit {
   visit: Visit | undefined;
   /** Whether the payer came back by the cancel link of this visit's payment. */
   cancelled: boolean | undefined;
-  /** The order code in the address of a page that has neither token nor endpoint, where this browser has stored nothing of it. */
+  /**
+   * The order code in the address of a page without token and endpoint, if this browser has stored nothing of
+   * it.
+   */
   returned: string | undefined;
-  /** The keys of fresh tokens: a token that replaces an expired one keeps the place of that. */
+  /** The keys of renewed tokens: a token that replaces an expired one keeps its place in the storage. */
   readonly keys: Record<string, string> = {};
   key = '';
 
-  /** Finds the visit by the attributes, the page's address or this tab's storage; returns whether it is another one. */
+  /**
+   * Finds the visit by the attributes, the page's address or this tab's storage. Returns whether it is
+   * another visit.
+   */
   restore({ orderCode, paymentToken, endpoint, resumeKey, token }: CheckoutHost): boolean {
     const ownKey = resumeKey || this.keys[String(token)] || (token && keyOf(token));
     const address = new URLSearchParams(location.search);
     const returnedOrderCode = address.get('psa_order_code') ?? address.get('psa_payment_id');
     const previousKey = this.key;
     this.returned = undefined;
-    // An element with an endpoint and no token receives its token later: no other product's payment is its own.
+    // An element with an endpoint and no token gets its token later, so it must not take another product's
+    // payment.
     this.key = ownKey || orderCode || (endpoint ? '' : (lastKey() ?? ''));
     let visit = loadVisit(this.key);
     const namedCode = orderCode || ((ownKey || !endpoint) && returnedOrderCode);
@@ -41,7 +48,7 @@ export class CurrentVisit {
       (found && visit?.base === found.base && visit.attempt > found.attempt) ||
       (visit?.orderCode && visit.earlier?.some((each) => each.orderCode === namedCode));
     if (isStoredNewer) {
-      // The stored visit holds.
+      // The stored visit counts.
     } else if (orderCode) {
       if (visit?.orderCode !== orderCode) visit = found;
       if (paymentToken) visit = { ...(visit ?? newVisit()), orderCode, paymentToken };
@@ -49,7 +56,7 @@ export class CurrentVisit {
       visit = found;
       this.key = found.key;
     } else if (namedCode && !ownKey && visit?.orderCode !== namedCode) {
-      // The address names a payment that is unknown here: the receipt of another one would mislead.
+      // The address names a payment that is unknown here, and the receipt of another one would mislead.
       visit = undefined;
     }
     if (!visit && !ownKey && !endpoint && !address.has('psa_cancelled'))
@@ -67,7 +74,9 @@ export class CurrentVisit {
     return true;
   }
 
-  /** The endpoint as an absolute URL. The page at successUrl need not name it: the visit has it stored. */
+  /**
+   * The endpoint as an absolute URL. The page at successUrl need not name it, because the visit stores it.
+   */
   endpointOf(host: Pick<CheckoutHost, 'endpoint'>): string | undefined {
     const url = host.endpoint || this.visit?.endpoint;
     return url && URL.canParse(url, document.baseURI) ? new URL(url, document.baseURI).href : undefined;
@@ -86,14 +95,17 @@ export class CurrentVisit {
     if (this.key) saveVisit(this.key, visit);
   }
 
-  /** Adds to the visit. Where another element of the same token has stored another payment meanwhile, that stays stored. */
+  /**
+   * Changes the visit. If another element of the same token has stored another payment meanwhile, that one
+   * stays stored.
+   */
   update(changes: Partial<Visit>): void {
     const visit = { ...(this.visit as Visit), ...changes };
     if (loadVisit(this.key)?.orderCode === visit.orderCode) this.save(visit);
     this.visit = visit;
   }
 
-  /** Forgets the visit. Where its payment is open the next click finds it again, by the same attempt. */
+  /** Drops the visit. If its payment is open, the next click finds it again by the same attempt. */
   forget(payment: CheckoutPayment | undefined): void {
     const { visit } = this;
     forgetVisit(this.key);
@@ -110,8 +122,9 @@ export function needsNewAttempt(payment: CheckoutPayment | undefined): boolean {
 }
 
 /**
- * The visit without its payment, for the next one: of another attempt, or by another method of the same. It keeps the base,
- * by which the server recognizes the same purchase, and the last payments before: their codes and pages may still be paid.
+ * The visit without its payment, for the next payment: of another attempt, or by another method of the same.
+ * It keeps the base, by which the server recognizes the same purchase, and the last earlier payments, because
+ * their codes and pages may still be paid.
  */
 export function nextPayment(
   { base, attempt, valueCents, endpoint, orderCode, paymentToken, payment, earlier = [] }: Visit,

@@ -9,8 +9,9 @@ export interface Delivered {
 }
 
 /**
- * Asks for what the paid payment has delivered, until nothing is out of stock. Where the server does not report it, or cannot,
- * the payer sees the receipt alone, and the next answer about the payment asks again.
+ * Reads the delivered content of the paid payment, until nothing is out of stock. If the server does not or
+ * cannot report it, the payer sees only the receipt, and the next answer about the payment triggers another
+ * read.
  */
 export async function readDelivered(
   chunks: Chunks,

@@ -1,5 +1,5 @@
-// The chunk of what a paid payment has delivered, which loads with the first content. As the payment chunk, it imports
-// nothing from the entry at run time; `html` is a parameter, because it must not load Lit again.
+// The chunk of delivered content, which loads with the first content. Like the payment chunk, it imports
+// nothing from the entry at run time; `html` is a parameter, because the chunk must not load Lit again.
 import type { html as Html, LitElement, TemplateResult } from 'lit';
 import { styles } from './delivered.styles.ts';
 import { arrive } from './import-again.ts';
@@ -7,7 +7,7 @@ import { texts } from './locales/pt-BR.delivered.ts';
 import type { Labels } from './locales/texts.ts';
 import type { DeliveredContent } from './operations.ts';
 
-/** The time for which a button says that its content was copied. */
+/** The time for which a button shows that its content was copied. */
 const COPIED_MS = 4_000;
 const MAX_ROWS = 8;
 /** About as many characters fit into a line of a narrow element. */
@@ -62,7 +62,7 @@ export function createDelivered(
     render(html, content, text) {
       const item = ({ kind, content }: DeliveredContent, index: number): TemplateResult => {
         if (content === null) return html`<p .textContent=${text('deliveredPending')}></p>`;
-        // An address of another kind, such as javascript:, is text.
+        // An address of another kind, such as javascript:, is rendered as text.
         if (kind === 'LINK' && /^https?:\/\//i.test(content))
           return html`<a part="link" class="button outline" href=${content} target="_blank" rel="noopener noreferrer"
               ><span .textContent=${text('deliveredLink')}></span><span class="sr" .textContent=${`\xa0${text('newTab')}`}></span></a

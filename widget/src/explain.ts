@@ -1,24 +1,24 @@
-// The chunk that explains a mistake in the page that embeds an element. It is loaded when there seems to be one, and imports
-// nothing that the page has loaded. The payer never sees it: it writes to the console.
+// The chunk that explains a mistake in the page around an element. It is loaded if there seems to be one, and
+// imports nothing that the page has loaded. It writes to the console, which the payer does not see.
 import type { CheckoutError } from './checkout-state.ts';
 
-/** The element, as far as its page can be wrong about it. */
+/** The members of the element that the page may have set wrongly. */
 interface Embedded extends Element {
   endpoint?: string | undefined;
   token?: string | undefined;
   methods?: string;
   amountCents?: number | undefined;
-  /** The function that gives the token later, where the page has one. */
+  /** The function that returns a later token, if the page has one. */
   renewToken?: unknown;
 }
 
 /**
- * A secret key in the page, something that is missing after a while, methods that the token does not take, with those that it takes, or an
- * error of the element.
+ * A problem: a secret key in the page, something that is still missing after a while, methods that the token
+ * does not take (with those that it takes), or an error of the element.
  */
 export type Problem = 'secret' | 'missing' | { code: 'methods'; message: string } | CheckoutError;
 
-/** The time in which a browser reports what a page's policy has refused. */
+/** The time in which a browser reports a request that a page's policy has refused. */
 const REPORT_MS = 1_000;
 
 interface Mistake {
@@ -29,7 +29,7 @@ interface Mistake {
 const explained = new Set<string>();
 const withSecret = new WeakSet<Element>();
 
-/** Explains the mistake behind a problem once for each page, or nothing if the page has made none. */
+/** Explains the mistake behind a problem once for each page; does nothing if the page has made none. */
 export async function explain(element: Embedded, problem: Problem): Promise<void> {
   const mistake = await findMistake(element, problem);
   if (!mistake) return;
@@ -83,7 +83,7 @@ function findMistake(
   return code === 'network' ? findBlocked(endpoint) : undefined;
 }
 
-/** Names an amount that the token does not take, in the words of the server. */
+/** Explains an amount that the token does not take, in the words of the server. */
 function wrongAmount({ amountCents }: Embedded, message: string): Mistake {
   const range = message.replace(/^.*valueCents: /, '');
   return amountCents === undefined
@@ -97,7 +97,7 @@ function wrongAmount({ amountCents }: Embedded, message: string): Mistake {
       };
 }
 
-/** Names what the element needs and does not have. */
+/** Explains which settings the element needs but does not have. */
 function missing({ endpoint, token, renewToken }: Embedded, problem: Problem): Mistake | undefined {
   if (!endpoint)
     return {
@@ -119,8 +119,9 @@ function missing({ endpoint, token, renewToken }: Embedded, problem: Problem): M
 }
 
 /**
- * Tells a server that cannot be reached from a server or a policy that refuses this page. The first request carries no token,
- * and its answer cannot be read; where the second one, which can, fails all the same, the browser has refused it.
+ * Distinguishes an unreachable server from a server or a policy that refuses this page. The first request
+ * carries no token, and its answer cannot be read; if only the second one fails, whose answer could be read,
+ * the browser has refused it.
  */
 async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
   const url = new URL(endpoint || '/', document.baseURI);
@@ -156,7 +157,10 @@ async function findBlocked(endpoint: string): Promise<Mistake | undefined> {
   );
 }
 
-/** Tells whether the page's policy refuses the next request to an address. Of another origin older WebKit reports the origin alone. */
+/**
+ * Whether the page's policy refuses the next request to an address. Older WebKit reports only the origin of a
+ * foreign address.
+ */
 function policyRefusal(href: string): Promise<boolean> {
   const reported = [href, new URL(href).origin];
   return new Promise((resolve) => {

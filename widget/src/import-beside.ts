@@ -1,6 +1,6 @@
-// import-again.ts in the script-tag bundles, where each chunk lies beside the first file, under its own name.
+// import-again.ts for the script-tag bundles, whose chunks lie beside the first file, under their own names.
 
-/** Chunks are imported, so none has to be handed over. */
+/** Chunks are imported, so none has to be registered. */
 export const arrive = /* @__NO_SIDE_EFFECTS__ */ () => undefined;
 
 /**

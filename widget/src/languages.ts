@@ -1,7 +1,7 @@
 import type { Locale } from './locale.ts';
 import type { DeliveredTexts, PixTexts, Texts } from './locales/texts.ts';
 
-/** The texts of a language; those of a payment by PIX take the place of others with the same name. */
+/** The texts of a language. The texts of a payment by PIX replace others with the same name. */
 export interface Language {
   texts: Texts;
   pix: PixTexts;

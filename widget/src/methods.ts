@@ -10,8 +10,8 @@ interface MethodsAnswer {
 }
 
 /**
- * Asks for the methods that the checkout token takes. Rejects where the server does not answer. It runs before
- * anybody has clicked, so it is in the entry and loads no chunk. The server decides again when the payment starts.
+ * Reads the methods that the checkout token takes. Rejects if the server does not answer. It runs before any
+ * click, so it is in the entry and loads no chunk. The server decides again when the payment starts.
  */
 export async function readMethods(endpoint: string, token: string): Promise<MethodsAnswer> {
   const response = await fetch(endpoint, {

@@ -1,21 +1,26 @@
 import type { Problem } from './explain.ts';
 
-/** One promise for all explanations: those of imports of their own may be in another order than their problems. */
+/**
+ * One promise for all explanations: separate imports might resolve in another order than their problems came.
+ */
 let chunk: Promise<typeof import('./explain.ts')> | undefined;
 
 /** Explains in the console what a mistake in the page may have caused; see explain.ts. */
 export function explain(element: Element, problem: Problem): void {
-  // Where the chunk does not load, the element does what it can without the explanation.
+  // If the chunk does not load, the element works without the explanation.
   chunk ??= import('./explain.ts');
   chunk.then((it) => it.explain(element, problem)).catch(() => undefined);
 }
 
-/** Explains what keeps an element idle, if it still is after three seconds, in which the page may set what is missing. */
+/**
+ * Explains why an element is idle, if it still is after three seconds, in which the page may set missing
+ * attributes.
+ */
 export function explainIfIdle(element: Element & { readonly phase: string }): void {
   setTimeout(() => element.phase === 'idle' && explain(element, 'missing'), 3_000);
 }
 
-/** Tells whether a token is an API key, which no page may have. */
+/** Whether a token is an API key, which no page may have. */
 export function hasSecret({
   token,
   paymentToken,

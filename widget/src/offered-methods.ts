@@ -13,7 +13,10 @@ const methodsIn = (words: unknown) =>
 
 /** The methods that an element offers. */
 export class OfferedMethods {
-  /** The methods that the token takes, none if the server does not report them; undefined until it has accepted the token. */
+  /**
+   * The methods that the token takes; empty if the server does not report them, undefined until it has
+   * accepted the token.
+   */
   taken: CheckoutMethod[] | undefined;
 
   readonly #host: CheckoutHost;
@@ -22,7 +25,10 @@ export class OfferedMethods {
     this.#host = host;
   }
 
-  /** In the order of the attribute, as far as the token takes them. Where it takes none of them, those that it takes. */
+  /**
+   * The methods of the attribute that the token takes, in that order. If it takes none of them, the methods
+   * that it takes.
+   */
   get list(): CheckoutMethod[] {
     const { taken = [] } = this;
     const named = methodsIn(this.#host.methods || 'card');
@@ -30,7 +36,7 @@ export class OfferedMethods {
     return [both, taken, named].find(([first]) => first) ?? ['card'];
   }
 
-  /** Asks the server which methods the token takes, and explains in the console what the page has wrong about them. */
+  /** Reads the methods that the token takes, and explains a mistake of the page about them in the console. */
   async read(endpoint: string | undefined): Promise<void> {
     const host = this.#host;
     const { token, methods } = host;
@@ -39,13 +45,14 @@ export class OfferedMethods {
     const { data, errors } = await readMethods(endpoint, token).catch(
       (): Partial<Awaited<ReturnType<typeof readMethods>>> => ({}),
     );
-    // A button that is pressed stays as it is until the press is over: a mouse whose button has gone makes no click.
+    // A pressed button stays until the press is over: if it disappeared under the mouse, there would be no
+    // click.
     if (host.matches(':active')) await new Promise((resolve) => setTimeout(resolve, 2_000));
     if (token !== host.token) return;
     const { message = '' } = errors?.[0] ?? {};
     if (data) this.taken = methodsIn(data.viewer?.checkoutMethods);
     const [first] = this.taken ?? [];
-    // Without the attribute a page says nothing about them.
+    // A page without the attribute says nothing about methods.
     const isNamed = host.hasAttribute('methods') || !/^(card)?$/.test(methods ?? '');
     if (/revoked|this page/.test(message)) explain(host, { code: 'unauthorized', message, retryable: false });
     else if (first && isNamed && !methodsIn(methods).some((method) => this.taken?.includes(method)))

@@ -136,7 +136,10 @@ function formatInstant(instant: string, locale?: string): string {
   return `${format.format(new Date(instant))} (${locale === 'es' ? 'Brasilia' : 'Brasília'})`;
 }
 
-/** Formats the time left, rounded down: in hours or minutes, so that nobody feels rushed, in the last minute in seconds. */
+/**
+ * Formats the time left, rounded down: in hours or minutes, so that nobody feels rushed, and in seconds in
+ * the last minute.
+ */
 function formatRemaining(seconds: number, locale?: string): string {
   const [unit, length] = seconds < 60 ? ['second', 1] : seconds < 7200 ? ['minute', 60] : ['hour', 3600];
   const format = new Intl.NumberFormat(locale, { style: 'unit', unit, unitDisplay: 'short' });

@@ -4,7 +4,7 @@ import { pickNewer } from './checkout-state.ts';
 import { inLanguage, openWindow, type PaymentWindow, resolveMode, safeUrl } from './payment-window.ts';
 
 /**
- * Shows the hosted page of a card payment, in a window of its own or in place of this page.
+ * Shows the hosted page of a card payment, in a window of its own or instead of this page.
  *
  * @param refresh called when the window looks closed
  */
@@ -13,7 +13,10 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
   let shown: PaymentWindow | undefined;
   /** The payment in that window. */
   let shownUrl: string | null | undefined;
-  /** Whether a click has asked for a window that did not come. No blocker takes those of a click: the view opens none at all. */
+  /**
+   * Whether a click has requested a window that did not open. Blockers allow windows of a click, so the view
+   * opens none at all.
+   */
   let opensNone: boolean | undefined;
   const safe = () => {
     const url = safeUrl(model.state.payment?.checkoutUrl);
@@ -34,11 +37,17 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
     model.emit('psa-checkout-open', { payment: model.state.payment });
   };
 
-  /** Focuses the window of the shown payment; returns whether it is open. That of another payment stays where it is. */
+  /**
+   * Focuses the window of the shown payment, and returns whether it is open. Another payment's window stays
+   * where it is.
+   */
   const isFocused = () => shownUrl === model.state.payment?.checkoutUrl && shown?.focus();
 
   const leaves = () => opensNone || resolveMode(host.mode) === 'redirect';
-  /** Announces that the page is left, where it would be; returns whether the shop's page has prevented it, and so stays. */
+  /**
+   * Announces that the page is about to be left, if it is. Returns whether the shop's page has prevented
+   * that.
+   */
   const stays = (): boolean =>
     leaves() && !model.emit('psa-before-redirect', { url: safe(), payment: model.state.payment }, true);
 
@@ -79,11 +88,11 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
       if (safe() && model.state.phase === 'pending' && !isFocused()) show(open());
     },
     /**
-     * Handles a click on the link: focuses a popup that is still open, else opens the page in a tab, which no blocker stops, or in the
-     * place of this page where the view opens none.
+     * Handles a click on the link: focuses a popup that is still open, else opens the page in a tab, which no
+     * blocker stops, or instead of this page if the view opens no tabs.
      */
     onLink(event: MouseEvent): void {
-      // With another key the browser does what that asks for.
+      // With a modifier key the browser does what the key means.
       const isBrowsers = leaves() || event.ctrlKey || event.metaKey || event.shiftKey;
       if (isFocused() || stays()) event.preventDefault();
       else if (isBrowsers) opened();

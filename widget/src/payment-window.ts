@@ -1,9 +1,9 @@
 export type CheckoutMode = 'auto' | 'popup' | 'tab' | 'redirect';
 
 /**
- * Whether the page is in the view of an app, which opens no second window, or loads the empty one in the place of the page. Android's
- * engine names itself; WebKit names a browser (`Safari/`, with a version before it) only where it is in one. An app that writes a
- * browser's name has no service workers on iOS all the same.
+ * Whether the page is in the view of an app, which opens no second window, or loads the empty one instead of
+ * the page. Android's engine names itself. WebKit names a browser (`Safari/`, after a version) only in a
+ * browser; an app that imitates that name still has no service workers on iOS.
  */
 function isInAppView({ userAgent, serviceWorker }: Navigator): boolean {
   return (
@@ -40,8 +40,8 @@ export function inLanguage(url: string, language: string): string {
 export type PaymentWindow = NonNullable<ReturnType<typeof openWindow>>;
 
 /**
- * Opens an empty window; must be called in the click itself, because after an await the browser blocks it as an unwanted
- * popup. Undefined if it was blocked.
+ * Opens an empty window; must be called in the click itself, because after an await the browser blocks it as
+ * an unwanted popup. Undefined if it was blocked.
  */
 export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
   const style = getComputedStyle(host);
@@ -62,8 +62,8 @@ export function openWindow(mode: 'popup' | 'tab', host: Element, text: string) {
   let watch: ReturnType<typeof setInterval> | undefined;
   return {
     /**
-     * Shows a page, and calls the listener once when the window looks closed. A hint only: a payment page with a
-     * Cross-Origin-Opener-Policy looks closed from here while it is open.
+     * Shows a page, and calls the listener once when the window looks closed. That is only a hint: a payment
+     * page with a Cross-Origin-Opener-Policy looks closed from here while it is open.
      */
     navigate(url: string, onClosed: () => void): void {
       opened.location.replace(url);

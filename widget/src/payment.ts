@@ -1,6 +1,7 @@
-// The chunk that a payment needs: requests, transports, the panel and its texts. It loads with the first click or the
-// first payment found again, so a page of ten products that nobody buys downloads a button alone. It imports nothing from
-// the entry at run time, or an entry loaded as `psa-checkout.js?v=2` would be loaded a second time without its query.
+// The chunk that a payment needs: requests, transports, the panel and its texts. It loads with the first
+// click or the first payment found again, so a page of ten products downloads only a button until somebody
+// buys. It imports nothing from the entry at run time: otherwise an entry loaded as `psa-checkout.js?v=2`
+// would be loaded a second time without its query.
 import { followPayment } from './follow/follow-payment.ts';
 import { arrive } from './import-again.ts';
 import { texts } from './locales/pt-BR.ts';

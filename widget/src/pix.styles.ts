@@ -1,6 +1,6 @@
 const css = String.raw;
 
-// The QR code is black on white with its quiet zone in every theme: many readers know no other.
+// The QR code is black on white with its quiet zone in every theme, because many readers accept nothing else.
 export const styles = css`
   .pix {
     display: grid;

@@ -1,12 +1,12 @@
-// The chunk of a payment by PIX, which loads with the first one. As the payment chunk, it imports nothing from the entry at
-// run time; `html` is a parameter, because it must not load Lit again.
+// The chunk of a payment by PIX, which loads with the first one. Like the payment chunk, it imports nothing
+// from the entry at run time; `html` is a parameter, because the chunk must not load Lit again.
 import type { LitElement } from 'lit';
 import { arrive } from './import-again.ts';
 import { texts } from './locales/pt-BR.pix.ts';
 import { styles } from './pix.styles.ts';
 import type { PixView } from './views.ts';
 
-/** The time for which the button says that the code was copied. */
+/** The time for which the button shows that the code was copied. */
 const COPIED_MS = 4_000;
 /** A phone cannot read the QR code of its own screen. */
 const PHONE = '(pointer: coarse) and (max-width: 48rem)';
@@ -20,7 +20,7 @@ export function createPix(
 ): PixView {
   adoptStyles(host, styles);
   const isPhone = matchMedia(PHONE).matches;
-  /** The code that the payer has copied, or has to copy from the field; of another code both are forgotten. */
+  /** The code that the payer has copied, or has to copy from the field; another code resets both. */
   let copied: string | undefined;
   let selected: string | undefined;
   let timer: ReturnType<typeof setTimeout> | undefined;
@@ -105,7 +105,10 @@ export function createPix(
   };
 }
 
-/** Reads the merchant's name (field 59) out of a code: fields of two digits, the length in two digits, and the value. */
+/**
+ * Reads the merchant's name (field 59) from a code: a field has two digits of id, two digits of length, and
+ * the value.
+ */
 function payeeOf(code: string): string | undefined {
   for (let at = 0; at < code.length; ) {
     const end = at + 4 + Number(code.slice(at + 2, at + 4));

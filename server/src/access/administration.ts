@@ -118,7 +118,7 @@ export function createAdministration({
 }
 
 /**
- * Finds the account of an id, or the only one, for a command that changes what is kept here.
+ * Finds the account with an id, or the only one, for a command that changes data of this server.
  * @throws NotFoundError, ValidationError (there are several), PermissionError (in remote mode)
  */
 export async function findManagedAccount(sql: Sql, accountId: string | undefined): Promise<string> {
@@ -127,10 +127,11 @@ export async function findManagedAccount(sql: Sql, accountId: string | undefined
 }
 
 /**
- * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: binds it to one merchant at
- * one service, and makes its keys exactly the configured ones. A key that is no longer configured is revoked, which ends
- * its tokens and everything that they hold open on any instance; `committer` announces it. No key is generated.
- * @throws ModeError where the database is of another mode or service, or may be of another account
+ * Prepares the database of a server in remote mode at each start, in place of `bootstrap`: binds it to one
+ * merchant at one service, and makes its keys exactly the configured ones. A key that is no longer configured
+ * is revoked, which ends its tokens and their connections on any instance; `committer` announces it. No key
+ * is generated.
+ * @throws ModeError where the database belongs to another mode or service, or may belong to another account
  */
 export async function bootstrapRemote({
   database,
@@ -144,7 +145,7 @@ export async function bootstrapRemote({
   upstream: {
     url: string;
     keys: { live?: string; sandbox?: string };
-    /** The ids of keys that the operator takes for new ones of the same account. */
+    /** The ids of keys that the operator has confirmed as new keys of the same account. */
     acceptedKeys?: readonly string[];
   };
 }): Promise<{ cursorKey: Uint8Array; accountId: string }> {
@@ -194,8 +195,9 @@ export async function bootstrapRemote({
 }
 
 /**
- * Refuses a key that may be of another account, which would see what is this one's: this database has had others, as their hashes
- * show, and the operator has not said that it is a new one of the same account.
+ * Refuses a key that may belong to another account, which would then see this account's data: the hashes in
+ * the database are those of other keys, and the operator has not confirmed it as a new key of the same
+ * account.
  * @throws ModeError
  */
 function assertSameAccount(
@@ -215,7 +217,7 @@ function assertSameAccount(
 const ACCOUNT_NAME = 'Minha loja';
 
 /**
- * The record of a configured key. The same key has the same id on every instance and after every restart, so that it
+ * The record of a configured key. A key has the same id on every instance and after every restart, so it
  * keeps its tokens.
  */
 function configuredKey(

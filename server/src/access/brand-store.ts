@@ -1,7 +1,7 @@
 import type { Sql } from '../state/db/database.ts';
 import type { Logo } from './logo.ts';
 
-/** The parts of a brand to set: null takes one away, undefined leaves it. */
+/** The parts of a brand to set: null removes a part, undefined leaves it. */
 export interface BrandChange {
   color?: string | null | undefined;
   logo?: Logo | null | undefined;
@@ -25,7 +25,7 @@ export async function setBrand(sql: Sql, accountId: string, { color, logo }: Bra
     .execute();
 }
 
-/** The color and the name of the logo that an account's pages show. */
+/** The color, and the hash of the logo, of an account's pages. */
 export async function selectBrand(
   sql: Sql,
   accountId: string,

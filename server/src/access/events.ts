@@ -1,6 +1,6 @@
 declare module '../state/events/event.ts' {
   interface EventTypes {
-    /** A token or key was revoked: what it opened is closed, on every instance. */
+    /** A token or key was revoked: its connections are closed on every instance. */
     credential: {
       kind: 'credential.revoked';
       previousStatus: null;

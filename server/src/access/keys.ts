@@ -27,7 +27,7 @@ export interface ApiKey {
   name: string | null;
   /** The key's permissions; empty: unrestricted. */
   permissions: readonly Permission[];
-  /** The last four characters of the key, where they were stored. */
+  /** The last four characters of the key, if they were stored. */
   hint: string | null;
   createdAt: Date;
   revokedAt: Date | null;
@@ -36,7 +36,7 @@ export interface ApiKey {
 export interface Account extends AccountSettings {
   id: string;
   name: string;
-  /** The color of its hosted pages, as #rrggbb, and the SHA-256 of their logo. */
+  /** The color of the hosted pages, as #rrggbb, and the SHA-256 of their logo. */
   color: string | null;
   logoHash: string | null;
   createdAt: Date;
@@ -55,7 +55,7 @@ const permission = z.enum(PERMISSIONS, {
   error: ({ input }) =>
     `${JSON.stringify(input).slice(0, 60)} is unknown; there are ${PERMISSIONS.join(' and ')}`,
 });
-/** A fee of at most R$ 1,000: more is a typing error. */
+/** A fee of at most R$ 1,000: a larger one is a typing error. */
 const fee = z
   .number()
   .int('must be whole cents')
@@ -109,7 +109,7 @@ const logo = z
   });
 
 export const createKeyInput = z.strictObject({
-  /** The key's account; may be left out if there is one account. */
+  /** The key's account; optional if there is only one. */
   accountId: id.optional(),
   environment,
   permissions: z.array(permission).transform((all) => [...new Set(all)]),
@@ -141,19 +141,19 @@ export interface Administration {
    *   ambiguous)
    */
   createKey(input: z.output<typeof createKeyInput>): Promise<{ key: ApiKey; secret: string }>;
-  /** Lists keys, oldest first; the keys of all accounts where none is named. @throws NotFoundError */
+  /** Lists keys, oldest first; without an account the keys of all. @throws NotFoundError */
   listKeys(input: z.output<typeof listKeysInput>): Promise<{ keys: ApiKey[] }>;
-  /** Ends a key, the tokens that it minted and what they hold open, at once. @throws NotFoundError */
+  /** Ends a key, the tokens that it minted and their connections, at once. @throws NotFoundError */
   revokeKey(input: z.output<typeof revokeKeyInput>): Promise<{ key: ApiKey }>;
   /** Creates an account without keys. */
   createAccount(input: z.output<typeof createAccountInput>): Promise<{ account: Account }>;
   /** Lists accounts, oldest first. */
   listAccounts(): Promise<{ accounts: Account[] }>;
-  /** Changes the given settings and no others. @throws NotFoundError */
+  /** Changes only the given settings. @throws NotFoundError */
   updateAccount(input: z.output<typeof updateAccountInput>): Promise<{ account: Account }>;
 }
 
-/** Refuses one more key where an account has ten active ones. @throws UnavailableError */
+/** Refuses another key if an account has ten active ones. @throws UnavailableError */
 export function assertMayHaveAnotherKey(active: number): void {
   if (active >= MAX_ACTIVE_KEYS)
     throw new UnavailableError(

@@ -12,7 +12,7 @@ export interface Logo {
   hash: string;
 }
 
-/** Reads a logo by its bytes, whatever the name of its file. Returns the reason where it is refused. */
+/** Reads a logo by its bytes, whatever its file name. Returns the reason if it is refused. */
 export function readLogo(bytes: Buffer): Logo | string {
   if (bytes.length > MAX_LOGO_BYTES) return `must have at most 100 kB, and has ${bytes.length} bytes`;
   const found = readPng(bytes) ?? readJpeg(bytes) ?? readWebp(bytes);

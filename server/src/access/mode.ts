@@ -7,7 +7,7 @@ export class ModeError extends Error {
 }
 
 /**
- * Refuses to mix the ledger of one service with what another service reported.
+ * Refuses to mix the ledger of one service with the reports of another.
  * @throws ModeError where a database of one mode, or of one service, is started as another's
  */
 export function assertSameMode(stored: Mode, configured: Mode): void {

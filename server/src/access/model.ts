@@ -18,7 +18,7 @@ export interface AccountSettings {
   ltcEnabled: boolean;
   /** The part of each payout that the service keeps. */
   payoutFeesCents: Record<PayoutMethod, Cents>;
-  /** The most that a payout by PIX may be, of the account and of its subaccounts; null for no ceiling. */
+  /** The largest payout by PIX of the account and of its subaccounts; null for no ceiling. */
   pixMaxCents: Cents | null;
   /** The fee that the account takes from each payout of its subaccounts. */
   subaccountMarkupCents: Cents;
@@ -76,7 +76,7 @@ export interface NewToken {
   trustedDocumentsOnly: boolean;
 }
 
-/** Makes a token. Its record is stored by the change that it is part of, and `text` is the only copy of its text. */
+/** Makes a token. The change that it belongs to stores its record; `text` is the only copy of its text. */
 export type PrepareToken = (
   tenant: Tenant,
   token: NewToken,
@@ -91,12 +91,12 @@ export type MintToken = (tenant: Tenant, token: NewToken) => Promise<string>;
 export interface AccessService {
   /**
    * Identifies the caller behind an `Authorization: Bearer …` value.
-   * @throws UnauthenticatedError for a missing, malformed, unknown, expired or revoked one
+   * @throws UnauthenticatedError for a missing, malformed, unknown, expired or revoked credential
    */
   authenticate(authorization: string | null | undefined): Promise<Caller>;
   /**
-   * Mints a short-lived token that reads and follows what its scopes name, and changes nothing. The result holds the
-   * only copy.
+   * Mints a short-lived token that reads and follows the data of its scopes, and changes nothing. The result
+   * is the only copy.
    * @throws ValidationError
    */
   createDashboardToken(
@@ -104,7 +104,10 @@ export interface AccessService {
     keyId: string | null,
     input: CreateDashboardTokenInput,
   ): Promise<{ token: string; expiresAt: Date }>;
-  /** Mints a token that reads and follows one payment. It is bound to trusted documents where the checkout token is. */
+  /**
+   * Mints a token that reads and follows one payment. It is bound to trusted documents if the checkout token
+   * is.
+   */
   createPaymentToken(tenant: Tenant, grant: PaymentGrant, isBound?: boolean): Promise<string>;
   /** Revokes a checkout or dashboard token of this tenant at once. @throws NotFoundError */
   revokeToken(tenant: Tenant, token: string): Promise<void>;
@@ -117,7 +120,10 @@ export function normalizeOrigins(origins: readonly string[] | null | undefined):
   return (origins ?? []).map((origin) => new URL(origin).origin);
 }
 
-/** Refuses to bind a token to the trusted documents of a server that has no manifest of them. @throws ValidationError */
+/**
+ * Refuses to bind a token to trusted documents on a server without a manifest of them. @throws
+ * ValidationError
+ */
 export function assertMayBind(isBound: boolean, hasManifest: boolean): void {
   if (isBound && !hasManifest)
     throw new ValidationError([

@@ -6,7 +6,7 @@ import { createLRUCache } from '../kernel/lru-cache.ts';
 import { tenantKey } from '../kernel/tenant.ts';
 import type { AccessService } from './model.ts';
 
-/** The life of a cache entry: a revocation goes unnoticed for at most this time where its notification was lost. */
+/** The life of a cache entry: at most this long a revocation goes unnoticed if its notification was lost. */
 const CACHE_MS = 1_000;
 /** The size of the cache of callers: ten thousand. */
 const CALLER_CACHE_BYTES = 11_000_000;
@@ -21,28 +21,29 @@ const MAX_TENANTS = 10_000;
 
 export interface RecentCallers {
   /**
-   * Authenticates a credential, at once where it is cached. A credential that is repeated on the same `connection` is
-   * not hashed again.
+   * Authenticates a credential, at once if it is cached. A credential that is repeated on the same
+   * `connection` is not hashed again.
    * @throws UnauthenticatedError, at once or later
    */
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
   /**
-   * Counts a request against the limit of its network before anything of it is read. A request whose credential is valid
-   * is not counted in the end: a neighbor on the same network cannot lock out a known caller.
+   * Counts a request against the limit of its network before anything of it is read. The count is undone for
+   * a valid credential: a neighbor on the same network cannot lock out a known caller.
    * @throws RateLimitError, at once or later
    */
   admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;
   /**
-   * Invalidates the cached callers of a tenant, given as `tenantKey`, after a commit on this or another instance; null: of
-   * all tenants.
+   * Invalidates the cached callers of a tenant, given as `tenantKey`, after a commit on this or another
+   * instance. Null means all tenants.
    */
   changed(tenant: string | null): void;
 }
 
 /**
- * Caches for a second which caller is behind a credential. A revocation is a change of its tenant, and each change of
- * a tenant invalidates the entries of its credentials: on the committing instance before the result is sent, on the
- * others with the notification, and within the second where that is lost. A refusal is cached for a second too.
+ * Caches for a second which caller a credential belongs to. A revocation is a change of its tenant, and each
+ * change of a tenant invalidates the entries of its credentials: on the committing instance before the result
+ * is sent, on the others with the notification, or within the second if that is lost. A refusal is cached for
+ * a second too.
  */
 export function createRecentCallers({
   access,
@@ -59,7 +60,7 @@ export function createRecentCallers({
   const cachedCallers = createLRUCache<CachedCaller>(CALLER_CACHE_BYTES, () => CALLER_BYTES);
   /** Marks that all cached callers of a tenant share; a change of the tenant makes its mark invalid. */
   const tenants = new Map<string, Validity>();
-  /** The tenants that changed during each lookup in flight: its result may be older than the change. */
+  /** The tenants that changed during each lookup in flight, whose result may be older than the change. */
   const lookups = new Set<Set<string | null>>();
 
   function validityOf(key: string): Validity {
@@ -106,7 +107,9 @@ export function createRecentCallers({
     }
   }
 
-  /** Whether a result of the instant `at` is still valid. `at` lies ahead of `now` where the clock was set back. */
+  /**
+   * Whether a result of the instant `at` is still valid. `at` is ahead of `now` after the clock was set back.
+   */
   const isFresh = (at: number, now: number) => at <= now && now < at + CACHE_MS;
 
   function authenticate(
@@ -125,7 +128,7 @@ export function createRecentCallers({
     return lookUp(authorization, hash);
   }
 
-  /** Takes back a request's count against its network's limit, unless the request's credential is refused. */
+  /** Undoes a request's count against its network's limit, unless its credential is refused. */
   async function putBackIfValid(authorization: string, address: string, connection?: object): Promise<void> {
     try {
       await authenticate(authorization, connection);

@@ -138,7 +138,7 @@ const DashboardScope = builder.enumType('DashboardScope', {
   } as const,
 });
 
-/** The description of the input by which a token is bound. */
+/** The description of the input that binds a token to trusted documents. */
 export const TRUSTED_DOCUMENTS_ONLY =
   'Whether the token runs only documents of the server’s manifest (PSA_TRUSTED_DOCUMENTS) and those of the widget. Refused if the server has no manifest.';
 

@@ -58,7 +58,7 @@ export function createAccessService({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** The only keys that are valid in remote mode. An environment without one is closed. */
+  /** The only keys that are valid in remote mode. An environment without a key is closed. */
   configuredKeys?: { live?: string; sandbox?: string } | null;
   /** Whether the server has a manifest of trusted documents, to which tokens can be bound. */
   hasManifest?: boolean;
@@ -206,9 +206,9 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
 }
 
 /**
- * Creates what every instance needs, on the first start of any of them: the key that encrypts cursors, and the
- * first account. `firstKeys` is null if an account exists already.
- * @throws ModeError where the database is a remote server's
+ * Creates the records that every instance needs, on the first start of any of them: the key that encrypts
+ * cursors, and the first account. `firstKeys` is null if an account exists already.
+ * @throws ModeError where the database belongs to a remote server
  */
 export async function bootstrap({
   database,
@@ -284,7 +284,7 @@ async function createFirstAccount(
   return { accountId, ...minted };
 }
 
-/** Reads what an account's payouts cost, for the demo's dashboard. */
+/** Reads the fees of an account's payouts, for the demo's dashboard. */
 export async function payoutFeesOf(
   sql: Sql,
   { accountId }: Tenant,

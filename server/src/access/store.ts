@@ -103,7 +103,7 @@ export async function selectAccountIds(sql: Sql): Promise<string[]> {
   return rows.map(({ id }) => id);
 }
 
-/** Lists accounts, oldest first, each with the number of its active keys; only the named one where an id is given. */
+/** Lists accounts, oldest first, each with the number of its active keys; with `id` only that account. */
 export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
   let query = sql
     .selectFrom('account')
@@ -130,8 +130,8 @@ export async function listAccounts(sql: Sql, id?: string): Promise<Account[]> {
 }
 
 /**
- * Locks an account against other lockers, but not against rows that refer to it. Returns false if there is no such
- * account.
+ * Locks an account against other lockers, but not against rows that refer to it. Returns false if it does not
+ * exist.
  */
 export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   const row = await sql
@@ -143,7 +143,7 @@ export async function lockAccount(sql: Sql, id: string): Promise<boolean> {
   return row !== undefined;
 }
 
-/** Sets the given columns in one statement. Returns false if there is no such account. */
+/** Sets the given columns in one statement. Returns false if the account does not exist. */
 export async function updateAccount(
   sql: Sql,
   id: string,
@@ -337,7 +337,7 @@ export async function saveTokens(sql: Sql, rows: readonly StoredToken[]): Promis
     .execute();
 }
 
-/** Finds a token that is not revoked, and whose minting key is not either. It may have expired. */
+/** Finds a token that is not revoked, nor is its minting key. It may have expired. */
 export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
   const row = await sql
     .selectFrom('token')

@@ -58,7 +58,7 @@ import { createReadiness, type Readiness } from './ops/readiness.ts';
 import { createFieldLog, createRequestLog } from './ops/request-log.ts';
 import { startTraces } from './ops/traces.ts';
 
-/** Serving this many listeners of a tenant takes less time than the notification of the other instances. */
+/** The number of listeners of a tenant that are served faster than other instances are notified. */
 const FEW_LISTENERS = 20;
 
 export interface App {
@@ -66,9 +66,9 @@ export interface App {
   /** The port that the server listens on; behind a proxy, `url` has another one. */
   readonly port: number;
   readonly demo: boolean;
-  /** The keys of the first account, where this start created it; they are shown only once. */
+  /** The keys of the first account, if this start created it; they are shown only once. */
   readonly firstKeys: { live: string; sandbox: string } | null;
-  /** The mark of records that lack something, as it was at this start. */
+  /** The mark of records that were set back, as it was at this start. */
   readonly behind: Behind | null;
   readonly work: WorkQueue;
   readonly database: Database;
@@ -79,8 +79,8 @@ export interface App {
   /** Operations of the embedded service that no client can call; null in remote mode. */
   readonly embedded: EmbeddedServices | null;
   /**
-   * Reports that the server is not ready, and serves on until the proxies have noticed; then accepts no more connections,
-   * and waits until the proxies have closed their idle ones. `close` follows.
+   * Reports that the server is not ready, and continues to serve until the proxies have noticed; then accepts
+   * no more connections, and waits until the proxies have closed their idle ones. `close` follows.
    */
   drain(): Promise<void>;
   close(): Promise<void>;
@@ -186,7 +186,8 @@ export async function createApp({
     }
     let callers: RecentCallers | undefined;
     const onAnnounced = (payload: string) => callers?.changed(announcedTenant(payload));
-    // Before the migration: LISTEN takes the lock that keeps a newer server's one from dropping what this server uses.
+    // Before the migration: LISTEN takes the lock that prevents a newer server's migration from dropping what
+    // this server uses.
     closing.push(await database.listen(STREAM_CHANNEL, onAnnounced));
     await migrate(database, migrations);
     const records = createRecords({ database, clock, log });
@@ -207,7 +208,7 @@ export async function createApp({
     const committer = createCommitter({
       database,
       clock,
-      // In remote mode the service behind sends the webhooks.
+      // In remote mode the upstream service sends the webhooks.
       ...(config.upstream ? {} : { outbox: webhookOutbox }),
       onGroup: metrics.onGroup,
       onCommit(tenant, { tasks, ...appended }) {
@@ -350,7 +351,7 @@ export async function createApp({
       strangers,
     });
     await tailer.start();
-    // A task may wait for a service that does not answer: it ends with the requests to that.
+    // A task may wait for a service that does not answer, so it ends together with its requests.
     closing.push(() => Promise.all([work?.close(), runtime.close()]));
     http.serve([
       graphqlRoute(graphql),

@@ -28,7 +28,7 @@ export const endpoints: Collection<WebhookEndpoint> = {
   save: (sql, tenant, [endpoint]) => saveEndpoint(sql, tenant, endpoint!),
 };
 
-/** Deliveries, as they change: the outbox and the relay insert them. */
+/** Deliveries that change. The outbox and the relay insert new ones. */
 export const deliveries: Collection<WebhookDelivery> = {
   name: 'webhook_delivery',
   load: selectDeliveries,

@@ -19,12 +19,12 @@ import { signedAgain, signedHeaders } from './signing.ts';
 import { selectForAttempt } from './store.ts';
 
 const DELIVER = 'webhook.deliver';
-/** The largest integer of a column. */
+/** The largest value of an integer column. */
 const MAX_DURATION_MS = 2 ** 31 - 1;
 
 /**
- * Makes the attempts that are due. The receiver is called outside of any transaction, and its answer is recorded in one,
- * with the instant of the next attempt: after a crash in between, the attempt is repeated under the same id.
+ * Makes the due attempts. The receiver is called outside of any transaction. Its answer is recorded in one,
+ * with the instant of the next attempt: after a crash in between, the attempt is repeated with the same id.
  */
 export function createWebhookDelivery({
   database,
@@ -49,8 +49,9 @@ export function createWebhookDelivery({
   onAttempt?: (delivered: boolean, ms: number) => void;
 }): { tasks: Record<typeof DELIVER, TaskHandler> } {
   /**
-   * Postpones a delivery that must wait for an earlier one of the same resource; false if it need not. Decided under
-   * the tenant's lock: the earlier one's success is recorded before, and seen here, or after, and then wakes this one.
+   * Postpones a delivery that must wait for an earlier one of the same resource; false if it need not wait.
+   * The decision runs under the tenant's lock: the success of the earlier one is recorded before it, and seen
+   * here, or after it, and then wakes this one.
    */
   function holdBack(tenant: Tenant, webhookId: string): Promise<boolean> {
     return committer.change({
@@ -158,8 +159,8 @@ export function createWebhookDelivery({
           },
           'client',
         );
-        // Below zero, or above 24 days, where the clock was set meanwhile: the database refuses that, and the attempt would be
-        // repeated.
+        // If the clock was set meanwhile, the duration may be below zero, or above 24 days: the database
+        // would refuse it, and the attempt would be repeated.
         const durationMs = Math.min(Math.max(0, realClock.ms() - startedMs), MAX_DURATION_MS);
         onAttempt?.(error === null, durationMs);
         await recordAttempt(task, delivery, { at, responseStatus, error, durationMs });

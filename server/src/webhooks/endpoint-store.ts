@@ -10,7 +10,7 @@ export async function selectEndpoint(sql: Sql, tenant: Tenant): Promise<WebhookE
     url: row.url,
     ...secretsOf(row.secret, row.previous_secrets),
     secretShown: row.secret_shown,
-    // A newer version may have words of its own, which are left as they are.
+    // A newer version may have stored unknown events, which are left as they are.
     optionalEvents: row.optional_events,
   };
 }

@@ -1,6 +1,6 @@
 import { deliveryFromJson, type WebhookDelivery, type WebhookDeliveryStatus } from './model.ts';
 
-/** A change of the status of a delivery; an attempt that leaves it pending is none. */
+/** A change of a delivery's status. An attempt after which it is still pending makes none. */
 export interface WebhookDeliveryEvent {
   resource: 'webhook_delivery';
   resourceId: string;
@@ -15,7 +15,7 @@ declare module '../state/events/event.ts' {
   }
 }
 
-/** The event of a delivery whose status is another than before; none if it is the same. */
+/** The event of a delivery whose status has changed; none if it is the same. */
 export function statusEvents(
   { webhookId, event, url, status, attempts, failures, nextAttemptAt, createdAt }: WebhookDelivery,
   previousStatus: WebhookDeliveryStatus | null,

@@ -37,14 +37,14 @@ export function deliveryFromJson(json: unknown): WebhookDelivery {
 
 export interface WebhookAttempt {
   at: Date;
-  /** The HTTP status of the answer; null if none came. */
+  /** The HTTP status of the answer; null without an answer. */
   responseStatus: number | null;
   /** The reason of the failure, in plain words; null if the event was delivered. */
   error: string | null;
   durationMs: number;
 }
 
-/** A secret that was replaced: until an instant it signs beside the new one. */
+/** A replaced secret, which signs beside the new one until an instant. */
 interface PreviousSecret {
   secret: string;
   until: Date;
@@ -56,15 +56,18 @@ export type SigningSecrets = Pick<WebhookEndpoint, 'secret' | 'previousSecrets'>
 export interface WebhookEndpoint {
   /** The URL; null until the merchant configures one. */
   url: string | null;
-  /** `whsec_…`. Created with the first delivery: a payment's own callbackUrl needs no URL of the account. */
+  /**
+   * `whsec_…`. It is created with the first delivery, because a payment's own callbackUrl needs no URL of the
+   * account.
+   */
   secret: string;
   /** Whether the secret was ever shown to the merchant. */
   secretShown: boolean;
-  /** The secrets that were replaced, newest first; one whose time is over may be among them. */
+  /** The replaced secrets, newest first; some may have expired. */
   previousSecrets: readonly PreviousSecret[];
   /**
-   * The optional events that are sent, also to a payment's own callbackUrl. Empty until the merchant configures some. A
-   * newer server may have stored one that this one does not know.
+   * The optional events that are sent, also to a payment's own callbackUrl. Empty until the merchant
+   * configures some. A newer server may have stored an event that this one does not know.
    */
   optionalEvents: readonly string[];
 }
@@ -89,7 +92,7 @@ export interface ConfigureWebhookInput {
   optionalEvents?: readonly string[] | null | undefined;
 }
 
-/** Whether a URL may be called. The addresses of its name are checked again with each call. */
+/** Whether a URL may be called. The addresses of its host name are checked again at each call. */
 export function mayBeCalled(url: string, privateAddresses: boolean): boolean {
   return callableUrl(privateAddresses).safeParse(url).success;
 }
@@ -100,7 +103,7 @@ export function assertEndpointUrl(url: string, privateAddresses: boolean): void 
   if (error) throw new ValidationError([{ path: 'input.url', message: error.issues[0]!.message }]);
 }
 
-/** Reads how long the secrets of before still sign; null if nothing is said of it. @throws ValidationError */
+/** Reads how long earlier secrets still sign; null if the input does not say it. @throws ValidationError */
 export function parsePreviousSecretHours(hours: number | null | undefined): number | null {
   if (hours == null) return null;
   if (!Number.isInteger(hours) || hours < 0 || hours > MAX_PREVIOUS_HOURS)
@@ -115,11 +118,11 @@ export function parsePreviousSecretHours(hours: number | null | undefined): numb
 
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
-/** The configuration in force, with the secret where the merchant is shown it now. */
+/** The configuration in force, with the secret if the merchant may see it now. */
 export interface ConfiguredWebhook {
   url: string;
   secret: string | null;
-  /** The instant until which a secret of before signs too; null if none does. */
+  /** The instant until which an earlier secret signs too; null if none does. */
   previousSecretValidUntil: Date | null;
   optionalEvents: readonly string[];
 }
@@ -130,8 +133,9 @@ interface Filter {
 
 export interface WebhookService {
   /**
-   * Sets the account's URL and its optional events, for events from now on. Returns the secret where it is new, or was
-   * never shown before. A new one signs at once, attempts of older deliveries included, and beside it the one before.
+   * Sets the account's URL and its optional events, for events from now on. Returns the secret if it is new,
+   * or was never shown before. A new secret signs at once, including attempts of older deliveries, and the
+   * secret before it signs too.
    * @throws ValidationError
    */
   configure(tenant: Tenant, input: ConfigureWebhookInput): Promise<ConfiguredWebhook>;
@@ -140,9 +144,11 @@ export interface WebhookService {
    * @throws NotFoundError
    */
   redeliver(tenant: Tenant, webhookId: string): Promise<WebhookDelivery>;
-  /** Finds deliveries, in the order of the ids; null if one is not found, or is another tenant's. */
+  /**
+   * Finds deliveries, in the order of the ids; null for one that is not found, or belongs to another tenant.
+   */
   findMany(tenant: Tenant, webhookIds: readonly string[]): Promise<(WebhookDelivery | null)[]>;
-  /** Finds a delivery with the version of the tenant's log at which its state holds. */
+  /** Finds a delivery with the version of the tenant's log for which its state holds. */
   findWithVersion(
     tenant: Tenant,
     webhookId: string,
@@ -163,26 +169,34 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** The hours for which a replaced secret signs beside the new one, where nothing is said of them, and at most. */
+/** The hours for which a replaced secret signs beside the new one: the default, which is also the limit. */
 const PREVIOUS_HOURS = 24;
 const MAX_PREVIOUS_HOURS = 7 * 24;
-/** Replaced secrets that sign: a rotation whose answer was lost is repeated, and the receivers still have the first. */
+/**
+ * The most replaced secrets that sign: a rotation whose answer was lost is repeated, and the receivers still
+ * have the first secret.
+ */
 const MAX_PREVIOUS_SECRETS = 3;
 
 /** The waits between attempts. The first attempt is made at once, so there are seven in all. */
 const BACKOFF_MS = [5 * SECOND, 30 * SECOND, 2 * MINUTE, 10 * MINUTE, HOUR, 6 * HOUR];
-/** The jitter: each wait is longer by up to a fifth, so that what failed together is not retried together. */
+/**
+ * The jitter: each wait is longer by up to a fifth, so that deliveries that failed together are not retried
+ * together.
+ */
 const JITTER = 0.2;
 /** The limit of one whole exchange: connect, request, answer (section 6). */
 export const ATTEMPT_TIMEOUT_MS = 5 * SECOND;
-/** The time that an event waits for an earlier one of its resource that has not reached the same URL. */
+/** The time that an event waits for an earlier event of its resource that has not reached the same URL. */
 const HOLD_BACK_MS = 30 * SECOND;
-/** The number of last attempts that a delivery shows: it may be redelivered without end. */
+/**
+ * The number of the last attempts that a delivery shows, because it may be redelivered any number of times.
+ */
 export const SHOWN_ATTEMPTS = 50;
 
 /**
- * Decides a delivery's state after an attempt. `random` lies from 0 up to 1. `dueAt`: the instant for which the attempt was
- * due, by which a redelivery is noticed that was requested while it was made.
+ * Decides a delivery's state after an attempt. `random` is from 0 up to 1. `dueAt`: the instant for which the
+ * attempt was due; it reveals a redelivery that was requested during the attempt.
  */
 export function decideAttempt(
   delivery: WebhookDelivery,
@@ -194,7 +208,7 @@ export function decideAttempt(
   }: { delivered: boolean; now: Date; random: number; dueAt?: Date | null },
 ): WebhookDelivery {
   const next = { ...delivery, attempts: delivery.attempts + 1 };
-  // Another attempt has settled the delivery meanwhile: this one is recorded and changes nothing.
+  // Another attempt has settled the delivery meanwhile: this one is recorded but changes nothing.
   if (delivery.status !== 'pending') return next;
   if (delivered) return { ...next, status: 'delivered', nextAttemptAt: null };
   const waitMs = BACKOFF_MS[delivery.failures];
@@ -205,8 +219,8 @@ export function decideAttempt(
 }
 
 /**
- * The instant until which a delivery waits for the `earlier` ones of its resource to its URL; null if it does not. It
- * waits for 30 seconds at most: a receiver that refuses one event must not keep the others from itself.
+ * The instant until which a delivery waits for the `earlier` ones of its resource to its URL; null if it does
+ * not wait. It waits for 30 seconds at most: a receiver that refuses one event must not delay all others.
  */
 export function heldBackUntil(
   delivery: WebhookDelivery,
@@ -229,16 +243,16 @@ export function decideRedeliver(delivery: WebhookDelivery, now: Date): WebhookDe
 }
 
 /**
- * The secrets that sign an attempt: the newest first, then those of before whose time is not over. There may be several: a rotation
- * whose answer was lost is repeated, and receivers still have the secret before both.
+ * The secrets that sign an attempt: the newest first, then earlier ones that have not expired. There may be
+ * several: a rotation whose answer was lost is repeated, and receivers still have the secret before both.
  */
 export function signingSecrets({ secret, previousSecrets }: SigningSecrets, now: Date): string[] {
   return [secret, ...previousSecrets.filter(({ until }) => until > now).map((previous) => previous.secret)];
 }
 
 /**
- * Decides the secrets of before: a rotation adds the one that it replaces, if anybody has seen it. None signs for longer
- * than `hours` from now; null leaves each its time, and gives a replaced one the usual.
+ * Decides the earlier secrets: a rotation adds the replaced secret, if anybody has seen it. None signs for
+ * longer than `hours` from now. Null leaves the time of each, and gives a replaced one the default.
  */
 function previousSecretsAfter(
   endpoint: WebhookEndpoint | null,
@@ -256,7 +270,7 @@ function previousSecretsAfter(
     .slice(0, MAX_PREVIOUS_SECRETS);
 }
 
-/** @returns the new endpoint, and its secret where the merchant is shown it now */
+/** @returns the new endpoint, and its secret if the merchant may see it now */
 export function decideConfigure(
   endpoint: WebhookEndpoint | null,
   {
@@ -269,10 +283,10 @@ export function decideConfigure(
   }: {
     url: string;
     rotateSecret: boolean;
-    /** Null: as it was, and the usual for a secret that is replaced. */
+    /** Null leaves earlier secrets as they are, and gives a replaced one the default. */
     previousSecretHours?: number | null;
     freshSecret: string;
-    /** Null: as they were. */
+    /** Null leaves the events as they are. */
     optionalEvents: readonly string[] | null;
     now: Date;
   },

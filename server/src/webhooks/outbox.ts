@@ -21,10 +21,10 @@ import { newWebhookSecret } from './signing.ts';
 import { insertDeliveries, type NewDelivery, selectSubscriptionsOf } from './store.ts';
 
 /**
- * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events, so that
- * neither is there without the other. That transaction holds the tenant's lock, so the URL and the optional events are
- * those that are configured now; events from before are never sent. Each delivery has an event of its own, behind those
- * that are announced.
+ * Writes the webhooks of the document's section 6 for new events, in the transaction that records the events,
+ * so that neither exists without the other. That transaction holds the tenant's lock, so the URL and the
+ * optional events are the configured ones at that moment; earlier events are never sent. Each delivery has an
+ * event of its own, after the announced events.
  */
 export async function webhookOutbox(
   sql: Sql,
@@ -84,7 +84,10 @@ export async function webhookOutbox(
 
 const NOTHING = { tasks: [], events: [] };
 
-/** Orders the events of payments that cycles of a subscription made behind the subscription's own: these say that they are paid. */
+/**
+ * Orders the events of payments by a subscription's cycles behind the subscription's own events, which say
+ * that the cycles are paid.
+ */
 async function orderBehindCycles(sql: Sql, tenant: Tenant, deliveries: NewDelivery[]): Promise<void> {
   const ofPayments = deliveries.filter(({ resource }) => resource === 'payment');
   if (ofPayments.length === 0) return;
@@ -98,7 +101,7 @@ async function orderBehindCycles(sql: Sql, tenant: Tenant, deliveries: NewDelive
   }
 }
 
-/** The version of the resource; where it has none, the event's version in the log, which grows as well. */
+/** The version of the resource, or, without one, the event's version in the log, which grows too. */
 function versionOf({ snapshot, version }: StoredEvent): number {
   return 'version' in snapshot && typeof snapshot.version === 'number' ? snapshot.version : version;
 }
@@ -109,8 +112,8 @@ interface Announcement {
   /** The payment's own URL, which replaces the account's. */
   callbackUrl?: string | null;
   /**
-   * The payment behind whose events this one keeps its order; left out of an event that is ordered by its own resource. Without
-   * it a refund overtook the payment whose first attempt had met an error.
+   * The payment whose events this event must follow; omitted for an event that follows its own resource.
+   * Without it a refund overtook its payment, whose first attempt had failed.
    */
   orderedBy?: { type: string; id: string } | null;
 }

@@ -1,6 +1,6 @@
 /**
- * Parses the payload of a webhook; a text says why it is none. A character in its texts that Postgres cannot store is replaced, so that
- * no event is lost for it; the relayed body keeps it.
+ * Parses the payload of a webhook; a text explains why it is none. Characters that Postgres cannot store are
+ * replaced, so that no event is lost; the relayed body keeps them.
  */
 export function parsePayload(body: string): Readonly<Record<string, unknown>> | string {
   let payload: unknown;

@@ -31,23 +31,29 @@ export interface Receiver {
 export const RECEIVE_PATH = '/webhooks/psa';
 
 const VERIFY = 'upstream.verify';
-/** The wait before a lookup: claims of one resource that arrive together share one, which is later than all of them. */
+/**
+ * The wait before a lookup: claims of one resource that arrive together share a lookup, which is later than
+ * all of them.
+ */
 const VERIFY_AFTER_MS = 1_000;
 /**
- * The lookups that the service answers: the last one runs some three minutes after the event, when its answers agree with each
- * other. Those that an outage fails are repeated for as long as that lasts, every ten minutes in the end.
+ * The number of lookups that the service answers: the last one runs some three minutes after the event, when
+ * its answers agree. Lookups that an outage fails are repeated while it lasts, in the end every ten minutes.
  */
 const MAX_LOOKUPS = 5;
-/** The lookups that may be refused: those of some three hours, in which an operator corrects a key. An outage of that length is logged. */
+/**
+ * The number of lookups that may be refused, over some three hours, in which an operator can correct a key.
+ * An outage of that length is logged.
+ */
 const MAX_FAILURES = 20;
 const BODY_LIMIT_BYTES = 256 * 1024;
-/** The time for which a notice is logged once: anybody can send requests that are refused. */
+/** The interval in which a notice is logged once, because anybody can send requests that are refused. */
 const NOTICE_INTERVAL_MS = 60 * 60_000;
 
 /** A verified webhook of the service. */
 interface Message {
   environment: Environment;
-  /** The X-Webhook-Id, or the body's hash where there is none. */
+  /** The X-Webhook-Id, or the body's hash without one. */
   webhookId: string;
   bodyHash: string;
   body: string;
@@ -56,9 +62,9 @@ interface Message {
 }
 
 /**
- * Receives the service's webhooks (the document's section 6). A webhook is a claim: it is recorded as far as the
- * document's transitions allow, once, in one transaction with all that follows from it, and then verified by a lookup at
- * the service. A payment's event is relayed to its own callbackUrl, if the service was given ours.
+ * Receives the service's webhooks (the document's section 6). A webhook is a claim: it is recorded as far as
+ * the document's transitions allow, once, in one transaction with all of its effects, and then verified by a
+ * lookup at the service. A payment's event is relayed to its own callbackUrl, if the service was given ours.
  */
 export function createReceiver({
   database,
@@ -77,29 +83,32 @@ export function createReceiver({
   database: Database;
   committer: Committer;
   clock: Clock;
-  /** Any of an environment's verifies its webhooks; with none, they are refused. */
+  /**
+   * The secrets of each environment; any of them may sign. Webhooks of an environment without secrets are
+   * refused.
+   */
   secrets: Readonly<Record<Environment, readonly string[]>>;
-  /** Removes the configured secrets from all that an event says; what is relayed keeps its bytes. */
+  /** Removes the configured secrets from the texts of an event; a relayed body keeps its bytes. */
   redaction: Redaction;
-  /** The URL of this server: a webhook is not relayed back to it. */
+  /** The URL of this server, to which no webhook is relayed. */
   publicUrl: string;
   /** Returns null if the configuration has no key for the environment: its webhooks are ignored. */
   tenantOf: (environment: Environment) => Tenant | null;
   /** The readers of the slices; the first that recognizes a payload returns its claim. */
   claimReaders: readonly ((payload: unknown) => WebhookClaim | null)[];
   /**
-   * Looks up a claimed resource by the webhook's reference, as far as the budget allows, even where it is final here;
-   * the mirror records when the service has said the same or something newer.
+   * Looks up a claimed resource by the webhook's reference, as far as the budget allows, even if it is final
+   * here; the mirror records when the service has said the same or something newer.
    * @throws RateLimitError, UpstreamFault, UpstreamError
    */
   refresh: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
-  /** Polls the resource soon: a webhook has changed what is known of it. */
+  /** Polls the resource soon, because a webhook has changed its known state. */
   pollNow: (tenant: Tenant, resource: MirroredResource) => void;
   /** Looks up soon the request with this input: its outcome may be known now. */
   lookUpSoon: (tenant: Tenant, inputHash: string) => Promise<void>;
   onFault: (fault: unknown) => void;
 }): Receiver {
-  // With an empty secret anybody can sign.
+  // With an empty secret anybody could sign.
   const isNotEmpty = (secret: string) => secret !== '';
   const secrets = {
     live: configured.live.filter(isNotEmpty),
@@ -108,7 +117,7 @@ export function createReceiver({
   const loggedAt = new Map<string, Date>();
   const ownUrl = new URL(publicUrl + RECEIVE_PATH);
 
-  /** Logs what the operator can correct, each no more than once an hour. */
+  /** Logs a problem that the operator can correct, each at most once an hour. */
   function notify(message: string): void {
     const last = loggedAt.get(message);
     if (last && plusMs(last, NOTICE_INTERVAL_MS) > clock.now()) return;
@@ -134,9 +143,9 @@ export function createReceiver({
       live: isSignedWith(secrets.live, bytes, signature),
       sandbox: isSignedWith(secrets.sandbox, bytes, signature),
     };
-    // Nothing is read from a body that neither has signed.
+    // Nothing is read from a body that no secret has signed.
     if (!isSigned.live && !isSigned.sandbox) refuseSignature('none of the configured secrets has signed it');
-    // The body is stored as text and may be relayed: one that text cannot hold byte for byte is refused.
+    // The body is stored as text and may be relayed, so it is refused unless text can hold it byte for byte.
     if (!isUtf8(bytes)) throw new HttpError(400, 'The body is not UTF-8');
     const body = bytes.toString('utf8');
     const bodyHash = createHash('sha256').update(bytes).digest('hex');
@@ -151,7 +160,9 @@ export function createReceiver({
     return { environment, webhookId, bodyHash, body, headers: request.headers, payload };
   }
 
-  /** Applies a webhook and all that follows from it in one transaction; one that was received before does nothing. */
+  /**
+   * Applies a webhook and all of its effects in one transaction; a webhook that was received before has none.
+   */
   async function apply(message: Message): Promise<void> {
     const { environment, webhookId, bodyHash, payload } = message;
     const tenant = tenantOf(environment);
@@ -207,7 +218,8 @@ export function createReceiver({
         methods: ['POST'],
         path: /^\/webhooks\/psa$/,
         async handle({ request, response }) {
-          // Nothing here waits for the service. A failure is answered with 500, and the service sends the webhook again.
+          // Nothing here waits for the service. If this fails, the answer is 500, and the service sends the
+          // webhook again.
           await apply(await verify(request));
           sendJson(response, 200, { received: true });
         },
@@ -221,7 +233,7 @@ export function createReceiver({
         try {
           await refresh(task, resource, reference);
         } catch (error) {
-          // Without an endpoint for it, a retry learns no more.
+          // If its endpoint is missing, a retry learns no more.
           if (error instanceof MissingEndpointError) return;
           const notVerified = (cause: Error, so: string) =>
             new Error(`A webhook of ${resource} ${id} could not be verified${so}: ${cause.message}`);
@@ -229,7 +241,7 @@ export function createReceiver({
             if (task.outages + 1 === MAX_FAILURES) onFault(notVerified(error, ' so far'));
             throw new RetryLater(error.message, { cause: error, isOutage: true });
           }
-          // An answer that cannot be read confirms nothing, nor does one refusal after the other.
+          // An unreadable answer confirms nothing, nor does one refusal after the other.
           const isForbidden = error instanceof PermissionError;
           const isRefused = isForbidden || error instanceof UpstreamError;
           if (isRefused || error instanceof UpstreamFault) {
@@ -237,7 +249,7 @@ export function createReceiver({
               return onFault(notVerified(error, ''));
             throw new RetryLater(error.message, { cause: error });
           }
-          // The service knows no such resource, or does not show it to us: that confirms nothing.
+          // The service knows no such resource, or does not show it to this server: that confirms nothing.
           if (!(error instanceof PaymentError)) throw error;
         }
         const [row] = await selectMirrored(database.sql, task, resource, [id]);
@@ -274,8 +286,9 @@ function readClaim(
 }
 
 /**
- * The payment to whose `callbackUrl` an event is relayed; null if the event is of no payment. Events of disputes or refunds
- * may name a payment too, and a receiver could take such an event for that of a paid payment.
+ * The payment to whose `callbackUrl` an event is relayed; null for an event of another family. Events of
+ * disputes or refunds may name a payment too, and a receiver could take such an event for that of a paid
+ * payment.
  */
 function namedPayment(
   claim: WebhookClaim | null,
@@ -283,7 +296,7 @@ function namedPayment(
 ): { resource: 'card_payment' | 'payment'; reference: string } | null {
   const { resource, reference } = claim ?? {};
   if (resource === 'card_payment' || resource === 'payment') return { resource, reference: reference! };
-  // An event that has identifiers of other families, too, is recognized by its name.
+  // An event that also has identifiers of other families is recognized by its name.
   const { orderCode, paymentId } = payload;
   if (eventNameOf(payload, 'card_payment') && typeof orderCode === 'string')
     return { resource: 'card_payment', reference: orderCode };
@@ -296,7 +309,7 @@ function namedPayment(
 
 const NO_WRITES: Writes = {};
 
-/** Loads a resource by any of its names, its id here included. */
+/** Loads a resource by any of its names, including its id here. */
 function loadKnown(reader: Reader, resource: MirroredResource, name: string): Promise<unknown> {
   return Promise.all([reader.load(mirrored[resource], name), readByReferences(reader, resource, [name])]);
 }
@@ -305,7 +318,7 @@ function findKnown(state: State, resource: MirroredResource, name: string): Mirr
   return state.get(mirrored[resource], name) ?? knownByReferences(state, resource, [name]);
 }
 
-/** Merges the claim into the mirror and schedules a lookup; a final state that it does not contradict needs none. */
+/** Merges the claim into the mirror and schedules a lookup, unless the state is final and agrees with it. */
 function decideClaim(state: State, claim: WebhookClaim): Writes {
   const { resource, reference, observation, isNameOnly } = claim;
   const before = findKnown(state, resource, reference);
@@ -316,7 +329,7 @@ function decideClaim(state: State, claim: WebhookClaim): Writes {
   return { ...writes, tasks: [...(writes.tasks ?? []), verify] };
 }
 
-/** The resource to look up: the event's reference for it, and its id here. */
+/** The resource to look up: the event's reference, and the id here. */
 interface LookupTarget {
   resource: MirroredResource;
   reference: string;
@@ -332,7 +345,10 @@ function parseTarget(key: string): LookupTarget {
   return { resource, reference, id };
 }
 
-/** Headers by which a receiver verifies the service. They are relayed; a late attempt signs those of Standard Webhooks again. */
+/**
+ * Headers with which a receiver verifies the service. They are relayed; a late attempt signs the Standard
+ * Webhooks headers again.
+ */
 const RELAYED_HEADERS = [
   'content-type',
   'x-webhook-id',
@@ -344,7 +360,9 @@ const RELAYED_HEADERS = [
   'webhook-signature',
 ];
 
-/** Relays the same bytes to the payment's callbackUrl, as the merchant gave it to us, unless that leads back here. */
+/**
+ * Relays the same bytes to the payment's callbackUrl, as the merchant gave it, unless that leads back here.
+ */
 function decideRelay(
   { webhookId, body, headers, payload }: Message,
   payment: MirroredRow,
@@ -379,14 +397,17 @@ function decideRelay(
   };
 }
 
-/** The name of a payment's event, found by its form, for the document does not name the field. Null: it has none. */
+/**
+ * The name of a payment's event, found by its form, because the document does not name the member. Null
+ * without a name.
+ */
 function eventNameOf(payload: Message['payload'], resource: string): string | null {
   const form = new RegExp(`^${resource}(?:\\.test)?\\.\\w{1,40}$`);
   const name = Object.values(payload).find((value) => typeof value === 'string' && form.test(value));
   return typeof name === 'string' ? name : null;
 }
 
-/** Whether a URL is this server's own, by http or https: a proxy in front of us may speak both. */
+/** Whether a URL is this server's own, by http or https: a proxy in front of this server may use both. */
 function isSameEndpoint(own: URL, url: string): boolean {
   if (!URL.canParse(url)) return false;
   const { hostname, port, pathname } = new URL(url);

@@ -1,14 +1,17 @@
 import { type LookupAddress, Resolver } from 'node:dns';
 import type { LookupFunction } from 'node:net';
 
-/** The wait for each answer of a name server, and the number of tries: together less than an attempt may last. */
+/**
+ * The wait for each answer of a name server, and the number of attempts: together less than the time limit of
+ * a delivery attempt.
+ */
 const ANSWER_MS = 1_500;
 const TRIES = 2;
 
 /**
- * Creates a lookup of public host names that asks the name servers itself. `dns.lookup` asks the operating system in one of two
- * threads that the whole process has for it: two names whose servers do not answer would stop the webhooks of all accounts.
- * Names that the machine alone knows, as by its file of hosts, are not found.
+ * Creates a lookup of public host names that asks the name servers itself. `dns.lookup` asks the operating
+ * system in one of two threads of the whole process: two names whose servers do not answer would stop the
+ * webhooks of all accounts. Names that only this machine knows, as from its hosts file, are not found.
  */
 export function createPublicLookup({ servers }: { servers?: readonly string[] } = {}): LookupFunction {
   const resolver = new Resolver({ timeout: ANSWER_MS, tries: TRIES });

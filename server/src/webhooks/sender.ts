@@ -8,7 +8,7 @@ import { ATTEMPT_TIMEOUT_MS, mayBeCalled } from './model.ts';
 import { createPublicLookup } from './resolver.ts';
 
 export interface SendResult {
-  /** The HTTP status of the answer; null if none came. */
+  /** The HTTP status of the answer; null without an answer. */
   responseStatus: number | null;
   /** The reason of the failure, in plain words; null if the message was delivered. */
   error: string | null;
@@ -21,15 +21,18 @@ export type Send = (message: {
   body: string;
 }) => Promise<SendResult>;
 
-/** The part of an answer's body that is read and dropped: only the status counts, and an endless body must end. */
+/**
+ * The most bytes of an answer's body that are read and dropped: only the status counts, and an endless body
+ * must end.
+ */
 const MAX_ANSWER_BYTES = 4_096;
 const NOT_PUBLIC = 'the URL does not lead to a public https address';
 const CONNECTION_CLOSED = 'the connection was closed before the answer was complete';
 
 /**
- * Creates the sender, which trusts no URL, for merchants choose them: only https to public addresses, checked once more
- * on the resolved addresses that the connection uses; no redirect is followed. `privateAddresses` lifts that for local
- * development.
+ * Creates the sender, which trusts no URL, because merchants choose them: only https to public addresses,
+ * which are checked again on the resolved addresses of the connection; no redirect is followed.
+ * `privateAddresses` lifts that for local development.
  */
 export function createSender({
   clock,
@@ -38,10 +41,10 @@ export function createSender({
 }: {
   clock: Clock;
   privateAddresses: boolean;
-  /** Resolves host names; a test passes its own. */
+  /** Resolves host names. Tests replace it. */
   lookup?: LookupFunction;
 }): Send {
-  // A new connection for each request: the other side may close a kept one just when it is used again.
+  // A new connection for each request: the other side may close a kept connection just when it is used again.
   const agents = privateAddresses
     ? { https: new HttpsAgent(), http: new HttpAgent() }
     : { https: new RequestFilteringHttpsAgent(), http: null };
@@ -66,7 +69,7 @@ export function createSender({
           ...headers,
         },
       });
-      // The first outcome counts: what follows reports the end of the destroyed request.
+      // The first outcome counts: later events report the end of the destroyed request.
       const end = (error: string | null) => {
         cancelTimeout();
         done({ responseStatus, error });
@@ -128,9 +131,10 @@ const UNRESOLVED = new Set([
 
 const RESERVED_CODE = 'RESERVED_ADDRESS';
 /**
- * Addresses that request-filtering-agent takes for public though they are not: Azure's host services, IPv4 addresses in
- * IPv6's oldest notation, and unassigned IPv6 outside of 2000::/3. (Its own option for them warns on stderr for each
- * IPv4 address that it compares.) Each family has its own list: as IPv6 addresses, all IPv4 addresses lie in ::/3.
+ * Addresses that request-filtering-agent wrongly considers public: Azure's host services, IPv4 addresses in
+ * IPv6's oldest notation, and unassigned IPv6 outside of 2000::/3. (Its own option for them warns on stderr
+ * for each IPv4 address that it compares.) Each family has its own list: as IPv6 addresses, all IPv4
+ * addresses lie in ::/3.
  */
 const RESERVED = { ipv4: new BlockList(), ipv6: new BlockList() };
 RESERVED.ipv4.addAddress('168.63.129.16');

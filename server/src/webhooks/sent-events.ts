@@ -40,7 +40,7 @@ export type SentName = EventName | SandboxName<EventName>;
 const NAMES = Object.keys(EVENTS) as EventName[];
 const isOptional = (name: EventName): name is OptionalWebhookEvent => EVENTS[name].optional !== null;
 
-/** The events that every account is sent. */
+/** The events that are sent to every account. */
 export const WEBHOOK_EVENTS = NAMES.filter((name) => !isOptional(name));
 
 /** The events that the document does not name. Each is sent to accounts that have opted into it. */
@@ -52,7 +52,10 @@ export const DESCRIBED_WEBHOOKS = [...WEBHOOK_EVENTS, ...OPTIONAL_WEBHOOK_EVENTS
   ...EVENTS[event],
 }));
 
-/** Whether an event is sent: each that the document names, others if the tenant has opted into them, no unlisted one. */
+/**
+ * Whether an event is sent: every event of the document, other events if the tenant has opted into them, and
+ * no unlisted one.
+ */
 export function isSent(name: string, optedInto: readonly string[]): boolean {
   // A name of the sandbox stands for the same event.
   const event = name.replace('.test.', '.');

@@ -60,7 +60,7 @@ export function createWebhookService({
               url,
               secret,
               optionalEvents: endpoint.optionalEvents,
-              // A secret of before may outlast the one that replaced it.
+              // An earlier secret may outlast the one that replaced it.
               previousSecretValidUntil: endpoint.previousSecrets.reduce<Date | null>(
                 (latest, { until }) => (latest && latest > until ? latest : until),
                 null,

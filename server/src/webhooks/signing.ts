@@ -8,10 +8,11 @@ export function newWebhookSecret(): string {
 }
 
 /**
- * Builds the headers by which a receiver verifies the sender and identifies the delivery (the document's section 6). The
- * document's own signature is an HMAC-SHA256 of the body in hex, keyed with the newest secret's bytes as they stand;
- * those of Standard Webhooks, one for each secret, are keyed with its decoded base64, so that stock libraries verify them.
- * `secrets`: newest first. `at`: the instant of this attempt. Deliveries may arrive out of order: a receiver orders them by the version and the instant of the state.
+ * Builds the headers with which a receiver verifies the sender and identifies the delivery (the document's
+ * section 6). The document's own signature is an HMAC-SHA256 of the body in hex, keyed with the newest
+ * secret's bytes as they stand. Those of Standard Webhooks, one for each secret, are keyed with its decoded
+ * base64, so that stock libraries verify them. `secrets`: newest first. `at`: the instant of this attempt.
+ * Deliveries may arrive out of order: a receiver orders them by the version and the instant of the state.
  */
 export function signedHeaders({
   webhookId,
@@ -43,12 +44,13 @@ export function signedHeaders({
 
 /** Receivers refuse a timestamp that is further away than this. */
 const TOLERANCE_MS = 5 * 60_000;
-/** The age up to which the headers of a relayed webhook stay as they came. */
+/** The age up to which the headers of a relayed webhook stay unchanged. */
 const UNCHANGED_MS = 4 * 60_000;
 
 /**
- * Signs the Standard Webhooks headers of a relayed webhook again, with all secrets, where a receiver would refuse their timestamp
- * for its age. Returns them as they came where they are recent, were old when they came, or have a signature by none of the secrets.
+ * Signs the Standard Webhooks headers of a relayed webhook again, with all secrets, if their timestamp is too
+ * old for a receiver. Returns them unchanged if they are recent, were too old on arrival, or have no
+ * signature by one of the secrets.
  */
 export function signedAgain(
   headers: Record<string, string>,
@@ -80,9 +82,9 @@ function standardSignature(
 }
 
 /**
- * Whether the service has signed these bytes (the document's X-Webhook-Signature): HMAC-SHA256 under one of the secrets,
- * keyed with its UTF-8 bytes as they stand, in hex or base64, with or without the prefix `sha256=`. Takes the same time
- * for every signature, and for every secret.
+ * Whether the service has signed these bytes (the document's X-Webhook-Signature): HMAC-SHA256 with one of
+ * the secrets, keyed with its UTF-8 bytes as they stand, in hex or base64, with or without the prefix
+ * `sha256=`. It takes the same time for every signature, and for every secret.
  */
 export function isSignedWith(secrets: readonly string[], body: Buffer, signature: string): boolean {
   const presented = digest(signatureBytes(signature));
@@ -98,7 +100,7 @@ const HEX = /^[0-9a-f]{64}$/i;
 /** The base64 of 32 bytes without stray bits: a signature has one spelling. */
 const BASE64 = /^[A-Za-z0-9+/]{42}[AEIMQUYcgkosw048]=$/;
 
-/** Decodes a signature; empty if it is malformed, which no secret matches. */
+/** Decodes a signature; empty if it is malformed, so that no secret matches. */
 function signatureBytes(signature: string): Buffer {
   const text = signature.replace(/^sha256=/i, '');
   if (HEX.test(text)) return Buffer.from(text, 'hex');

@@ -26,7 +26,10 @@ export interface NewDelivery extends WebhookDelivery {
   /** The version and the instant of the reported state; null for a relayed webhook. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** The resource within whose events it keeps its order: of a refund, a dispute or delivered content their payment. */
+  /**
+   * The resource among whose events it keeps its order: for a refund, a dispute or delivered content their
+   * payment.
+   */
   resource: string;
   resourceId: string;
   body: string;
@@ -34,7 +37,7 @@ export interface NewDelivery extends WebhookDelivery {
   headers: Record<string, string> | null;
 }
 
-/** Inserts deliveries. One with an existing id is left as it is: the ids of relayed webhooks are another service's. */
+/** Inserts deliveries. An existing id is skipped: the ids of relayed webhooks are another service's. */
 export async function insertDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -84,7 +87,7 @@ export async function selectDeliveries(
   return rows.map(toDelivery);
 }
 
-/** Selects a delivery with the version of the tenant's log at which its state holds. */
+/** Selects a delivery with the version of the tenant's log for which its state holds. */
 export async function selectDeliveryAndVersion(
   sql: Sql,
   tenant: Tenant,
@@ -99,7 +102,10 @@ export async function selectDeliveryAndVersion(
   return row ? { version: row.head, delivery: toDelivery(row) } : null;
 }
 
-/** Selects the subscriptions whose cycles made these payments, here and at another service, by the id of the payment. */
+/**
+ * Selects the subscriptions whose cycles made these payments, here and at another service, by the id of the
+ * payment.
+ */
 export async function selectSubscriptionsOf(
   sql: Sql,
   { accountId, environment }: Tenant,
@@ -135,7 +141,7 @@ export async function updateDeliveries(sql: Sql, deliveries: readonly WebhookDel
   `.execute(sql);
 }
 
-/** Selects everything that an attempt needs; null if there is no such delivery. */
+/** Selects everything that an attempt needs; null if the delivery does not exist. */
 export async function selectForAttempt(
   sql: Sql,
   tenant: Tenant,
@@ -148,7 +154,7 @@ export async function selectForAttempt(
   /** The version of the state; null for a relayed webhook, and for a delivery of an older release. */
   resourceVersion: number | null;
   occurredAt: Date | null;
-  /** Null if nothing was ever signed for this tenant. */
+  /** The secrets; null if nothing was ever signed for this tenant. */
   secrets: SigningSecrets | null;
   isBehindAnother: boolean;
 } | null> {
@@ -190,7 +196,7 @@ export async function selectForAttempt(
   };
 }
 
-/** The pending deliveries of the same resource to the same URL, which wait for one another. */
+/** The pending deliveries of the same resource to the same URL, which wait for each other. */
 export interface Neighbours {
   webhookId: string;
   /** The ids of pending deliveries of earlier events, in their order. */

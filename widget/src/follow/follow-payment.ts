@@ -14,7 +14,7 @@ import type { Transport } from './transport.ts';
 export interface FollowPaymentOptions extends PaymentOptions {
   signal: AbortSignal;
   transport: 'auto' | Transport;
-  /** Returns false if the payment can change no more. */
+  /** Called with each update; returns false if the payment can change no more. */
   onUpdate: (payment: CheckoutPayment) => unknown;
   onConnection: (connection: CheckoutConnection, transport: Transport) => void;
 }

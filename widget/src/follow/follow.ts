@@ -12,17 +12,17 @@ export interface FollowUpdatesOptions<Update> extends Omit<FollowOptions<Update>
 }
 
 /**
- * Follows a stream of updates until `signal` is aborted: over a WebSocket, else an event stream, else polling, which gives the
- * streams another try from time to time. Reconnects with the cursor of the last update. Returns early only with an error that a
- * retry cannot resolve.
+ * Follows a stream of updates until `signal` is aborted: over a WebSocket, else an event stream, else
+ * polling, which retries the streams from time to time. Reconnects with the cursor of the last update.
+ * Returns early only with an error that a retry cannot resolve.
  */
 export async function follow<Update extends object>(
   options: FollowUpdatesOptions<Update>,
 ): Promise<CheckoutError | undefined> {
   const { signal, onUpdate, onConnection, variables, transport: requested } = options;
-  // A page may name one that does not exist, such as `websocket`.
+  // A page may name a transport that does not exist, such as `websocket`.
   const all = (requested in CONNECT ? [requested] : Object.keys(CONNECT)) as Transport[];
-  /** The transport that is used, and those that are left if it fails. */
+  /** The current transport, and those that remain if it fails. */
   let transports = all;
   /** The state of the connection before it opens. */
   let unopened: CheckoutConnection = 'connecting';
@@ -57,7 +57,7 @@ export async function follow<Update extends object>(
       }
       if (refusal) error = toCheckoutError(refusal);
       else if (transport === 'poll') {
-        // Nobody notices the try: the connection is `polling` until a stream is open.
+        // The retry is not shown: the connection is `polling` until a stream is open.
         transports = all;
         unopened = 'polling';
         continue;
@@ -66,13 +66,14 @@ export async function follow<Update extends object>(
       error = thrown as CheckoutError;
     }
     if (signal.aborted) return;
-    // A refused transport is no error while another one is left; an expired token is refused on all of them.
+    // A refused transport is no error while another one remains. An expired token is refused by all of them.
     const refused = error?.retryable === false;
     if (refused && (error?.code === 'unauthorized' || !left[0])) return error;
     const waitMs = (error?.retryAfterSeconds ?? 0) * 1000;
     const online = navigator.onLine;
     misses++;
-    // A transport that never opened is replaced at once, one that opened when it ends repeatedly without an update.
+    // A transport that never opened is replaced at once; one that opened is replaced if it ends repeatedly
+    // without an update.
     if (
       online &&
       left[0] &&

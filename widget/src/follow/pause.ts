@@ -1,4 +1,7 @@
-/** Waits; an abort ends the wait early. Nothing else may wait on the signal, whose one handler it takes. */
+/**
+ * Waits; an abort ends the wait early. It uses the signal's only handler, so nothing else may wait on the
+ * signal.
+ */
 export function pause(ms: number, signal: AbortSignal): Promise<unknown> {
   return new Promise((resolve) => {
     setTimeout(resolve, ms);

@@ -9,8 +9,8 @@ const HIDDEN_MS = 15_000;
 const FIRST = 15;
 
 /**
- * Polls every two seconds at first, then at growing intervals. Returns after some polls, each time after more than the time before,
- * so that a stream can be tried again. Throws the errors of `read`.
+ * Polls every two seconds at first, then at growing intervals. Returns after some polls, each time after more
+ * than the time before, so that a stream can be retried. Throws the errors of `read`.
  */
 export async function followPolls(options: FollowOptions): Promise<FollowEnd> {
   const { variables, signal, read, onOpen, onUpdate } = options;

@@ -17,15 +17,18 @@ export interface FollowOptions<Update = object> {
   signal: AbortSignal;
   /** The number of polls so far, which poll.ts counts. */
   polls: number;
-  /** The query that polling sends in place of the subscription. Throws a CheckoutError. */
+  /** The query that polling sends instead of the subscription. Throws a CheckoutError. */
   read: () => Promise<Update>;
-  /** Called at the server's first answer: a connection that ends after it is reopened, one before it is replaced. */
+  /**
+   * Called at the server's first answer. A connection that ends after it is reopened; one that ends before it
+   * is replaced.
+   */
   onOpen: () => void;
   onUpdate(update: Update & Cursor): void;
 }
 
 /**
- * The end of one connection: the server's errors, or undefined. A stream completes after the final state, at which the
- * caller has stopped following. follow.ts decides whether to reconnect, to fall back or to give up.
+ * The end of one connection: the server's errors, or undefined. A stream completes after the final state, for
+ * which the caller has stopped already. follow.ts decides whether to reconnect, to fall back or to give up.
  */
 export type FollowEnd = readonly GraphqlError[] | undefined;

@@ -43,7 +43,7 @@ async function read(
   sink: LiveSink,
   left: AbortController,
 ): Promise<void> {
-  // Not AbortSignal.any, which React Native lacks.
+  // AbortSignal.any is not used, because React Native lacks it.
   const lost = new AbortController();
   const leave = () => lost.abort();
   const lose = () => lost.abort(new Error('The connection is silent'));
@@ -75,7 +75,7 @@ async function read(
       const blocks = (text + decoder.decode(value, { stream: true })).split(/\r?\n\r?\n/);
       text = blocks.pop() ?? '';
       for (const block of blocks) {
-        // A text may hold U+2028, at which a line ends for `^`, `$` and `.`, and for JSON and event streams it does not.
+        // A text may contain U+2028: it ends a line for `^`, `$` and `.`, but not for JSON and event streams.
         if (/(?:^|\n)event: ?complete\r?(?:\n|$)/.test(block)) return;
         const json = /(?:^|\n)data: ?([^\n]+)/.exec(block)?.[1];
         if (json) await sink.next(JSON.parse(json) as LiveResult);
@@ -90,7 +90,7 @@ async function read(
   }
 }
 
-/** The error of a response that is no stream: the server's errors where they say more than the status. */
+/** The error of a response that is no stream: the server's errors if they say more than the status. */
 async function refusal(response: Response): Promise<unknown> {
   const { errors } = (await response.json().catch(() => ({}))) as { errors?: LiveError[] };
   if (errors?.length && (judgeErrors(errors).verdict !== 'final' || response.status < 500)) return errors;

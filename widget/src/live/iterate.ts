@@ -1,8 +1,8 @@
 import type { LiveRequest, LiveResult, Subscribe } from './protocol.ts';
 
 /**
- * Iterates over the results of a subscription. A result is asked of the client when the one before it was taken, as far as
- * the client waits for `next`. Leaving the loop ends the subscription.
+ * Iterates over the results of a subscription. The client is asked for the next result only when the loop has
+ * taken the one before, if the client waits for `next`. Leaving the loop ends the subscription.
  */
 export async function* iterate<Result = LiveResult>(
   subscribe: Subscribe,

@@ -5,7 +5,10 @@ const LITERALS = /#[^\n\r]*|"""(?:\\"""|[\s\S])*?"""|"(?:\\.|[^"\\\n\r])*(?:"|\\
 /** The innermost parentheses and braces. */
 const ARGUMENTS = /\([^(){}]*\)/g;
 const SELECTION = /\{[^(){}]*\}/g;
-/** An operation or fragment after its brackets were removed: keyword, which an anonymous query lacks, and name. */
+/**
+ * An operation or fragment after its brackets were removed: the keyword, which an anonymous query lacks, and
+ * the name.
+ */
 const DEFINITION = /^\W*(\w*)[\s,]*(\w*)/;
 
 /**

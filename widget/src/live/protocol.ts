@@ -72,8 +72,8 @@ export function judgeErrors(errors: readonly LiveError[]): End {
 }
 
 /**
- * Judges whatever a client passes to `error`: the server's errors, the close event of a socket, a response with another
- * status, or a failure of the network.
+ * Judges a cause that a client passes to `error`: the server's errors, the close event of a socket, a
+ * response with another status, or a failure of the network.
  */
 export function judge(cause: unknown): End {
   if (Array.isArray(cause)) return judgeErrors(cause as LiveError[]);
@@ -136,17 +136,19 @@ export function hasNoFirstState({ query }: Partial<LiveRequest>): boolean {
 const FIRST_WAIT_MS = 100;
 const LONGEST_WAIT_MS = 30_000;
 
-/** No server is waited for longer, whatever it asks for. Timers take 24 days at most, and fire at once where they are asked for more. */
+/**
+ * The longest wait that a server can demand. Timers take 24 days at most, and fire at once if they get more.
+ */
 const LONGEST_ASKED_MS = 3_600_000;
 
 /** The time before another attempt, after `attempt` attempts in a row without a result. */
 export function waitBefore(attempt: number, retryAfterMs: number): number {
   const growing = Math.min(LONGEST_WAIT_MS, FIRST_WAIT_MS * 2 ** attempt) * (0.5 + Math.random());
-  // Never before the server asks for it.
+  // The wait is never shorter than the server demands.
   return Math.max(growing, Math.min(LONGEST_ASKED_MS, retryAfterMs) * (1 + Math.random() / 4));
 }
 
-/** Waits, until the signal aborts at most. */
+/** Waits, but not beyond an abort of the signal. */
 export function pause(ms: number, signal: AbortSignal): Promise<void> {
   return new Promise((resolve) => {
     if (signal.aborted) return resolve();

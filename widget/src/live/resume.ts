@@ -67,8 +67,9 @@ export function resumable<Client extends LiveClient>(client: Client, options: Re
 const PONG_MS = 5_000;
 
 /**
- * Ends a socket of graphql-ws that does not answer a ping: the library itself waits for ever. Only an acknowledged one is ended:
- * before, version 5 keeps a promise that nobody handles and that rejects later. `socketOptions` limits the time until then.
+ * Ends a socket of graphql-ws that does not answer a ping, for which the library itself waits for ever. Only
+ * an acknowledged socket is ended: before that, version 5 keeps a promise that nobody handles and that
+ * rejects later. `socketOptions` limits the time until then.
  */
 function noticeSilence(client: LiveClient, answered: object): void {
   const { on, terminate } = client as Partial<{
@@ -96,14 +97,15 @@ function noticeSilence(client: LiveClient, answered: object): void {
 /** The third refusal of the credential in a row is final. */
 const MAX_REFUSALS = 3;
 /**
- * An operation that lasts this long after the server's answer was accepted, though it may have had no result. It is longer than an
- * attempt to open a stream: the answer may be one to another stream with the same tokens.
+ * The time after the server's answer from which an operation counts as accepted, even without a result. It is
+ * longer than an attempt to open a stream, because the answer may belong to another stream with the same
+ * tokens.
  */
 const ACCEPTED_MS = 20_000;
 
 /**
- * Whether an operation was accepted. An attempt without an answer ends later than some that were: if it counted, it would reset the
- * wait, and all clients of a busy server would come back at once.
+ * Whether an operation was accepted. An attempt without an answer may last longer than some accepted ones: if
+ * it counted, it would reset the wait, and all clients of a busy server would reconnect at once.
  */
 function isAccepted(begunAt: number, answeredAt: number | undefined): boolean {
   const isAnswered = answeredAt !== undefined && answeredAt >= begunAt;
@@ -112,14 +114,14 @@ function isAccepted(begunAt: number, answeredAt: number | undefined): boolean {
 
 const CURSOR: LiveRequest = { query: CURSOR_DOCUMENT };
 
-/** Follows one subscription over as many operations of the client as it takes. */
+/** Follows one subscription over any number of operations of the client. */
 function follow(
   open: Subscribe,
   request: LiveRequest,
   sink: LiveSink,
   { tokens, answered, onGap, onRetry, wait = pause }: ResumeOptions & { answered: object },
 ): () => void {
-  // Clients that reconnect by themselves send this object again, with the cursor of then.
+  // Clients that reconnect by themselves send this object again, with its cursor at that time.
   const resent = { ...request, variables: { ...request.variables } };
   const { variables } = resent;
   const left = new AbortController();
@@ -135,7 +137,7 @@ function follow(
   }
   const fail = (error: unknown) => finish(() => sink.error(error));
 
-  /** Begins an operation whose results count until one of them, or its end, is `over`. */
+  /** Begins an operation. Its results count until one of them, or its end, is `over`. */
   function begin(operation: LiveRequest, onResult: (result: LiveResult) => unknown, onComplete: () => void) {
     let isOver = false;
     let stop: (() => void) | null = null;
@@ -157,7 +159,8 @@ function follow(
       next(result) {
         if (!isLive()) return;
         const { data, errors } = result;
-        // An error beside data is of one field, and one that is no end of the subscription is for the caller.
+        // An error beside data belongs to one field, and an error that does not end the subscription is for
+        // the caller.
         const judged = !data && errors?.length ? judgeErrors(errors) : null;
         if (judged && judged.verdict !== 'final') return over(errors, judged);
         try {
@@ -182,7 +185,7 @@ function follow(
       begin(resent, receive, () => finish(() => sink.complete()));
       return;
     }
-    // Otherwise what happens between the first attempt and the second would be missed.
+    // Without a cursor, changes between the first attempt and the second would be missed.
     let cursor: unknown;
     begin(
       CURSOR,
@@ -231,7 +234,7 @@ function follow(
     assertResumable(request);
     start();
   } catch (error) {
-    // Like any other end, it comes after `subscribe` has returned.
+    // Like any other end, it is reported after `subscribe` has returned.
     void Promise.resolve().then(() => fail(error));
   }
   return () => finish(() => sink.complete());

@@ -3,7 +3,7 @@ import type { GetToken, LiveToken } from './protocol.ts';
 /** A token is renewed when this share of its life is over. */
 const RENEW_AT = 0.8;
 
-/** A token, perhaps on its way. */
+/** A token, which may still be requested. */
 export type PresentToken = Promise<string> | null;
 
 /** The one token that all connections of a page or a process share. */
@@ -36,7 +36,7 @@ export function tokens(getToken: GetToken): Tokens {
       if (Date.now() >= renewAt) asked = null;
       if (asked) return asked;
       const asking = ask().catch((error: unknown) => {
-        // The next connection asks again.
+        // The next connection requests a token again.
         if (asked === asking) asked = null;
         throw error;
       });
@@ -51,7 +51,9 @@ export function tokens(getToken: GetToken): Tokens {
   };
 }
 
-/** Rejects where a token is not there in time: all connections wait for it, and the next one asks again. */
+/**
+ * Rejects if a token does not arrive in time: all connections wait for it, and the next one requests another.
+ */
 function inTime<T>(token: T | Promise<T>): Promise<T> {
   let limit: ReturnType<typeof setTimeout>;
   const late = new Promise<never>((_, reject) => {
@@ -61,8 +63,8 @@ function inTime<T>(token: T | Promise<T>): Promise<T> {
 }
 
 /**
- * The time at which the server last answered a connection with these tokens, or of this client: it acknowledged a socket, or began a
- * stream.
+ * The last time at which the server answered a connection with these tokens, or of this client: it
+ * acknowledged a socket, or began a stream.
  */
 const answers = new WeakMap<object, number>();
 
@@ -120,7 +122,7 @@ function withOpenTimeout(Socket: SocketClass): SocketClass {
     constructor(url: string | URL, protocols?: string | string[]) {
       super(url, protocols);
       const limit = setTimeout(() => this.close(), OPEN_TIMEOUT_MS);
-      // `ws` would throw the error of a socket that is ended before it opens, where nobody listens.
+      // `ws` would throw the error of a socket that is ended before it opens, and nobody listens for it.
       this.addEventListener('error', () => undefined);
       for (const event of ['open', 'close']) this.addEventListener(event, () => clearTimeout(limit));
     }
@@ -139,7 +141,7 @@ export function streamOptions(token: Tokens) {
 /** The time without a byte after which a stream counts as lost: the server writes a comment every 12 s. */
 const SILENCE_MS = 45_000;
 
-/** Fetches, and fails where the server does not answer in time. */
+/** Fetches, and fails if the server does not answer in time. */
 async function fetchInTime(input: string | URL | Request, init?: RequestInit): Promise<Response> {
   const late = new AbortController();
   const limit = setTimeout(() => late.abort(new Error('The server has not answered')), OPEN_TIMEOUT_MS);
@@ -148,8 +150,9 @@ async function fetchInTime(input: string | URL | Request, init?: RequestInit): P
 }
 
 /**
- * Fetches, with a body that fails where it ends: a stream of events ends with `complete`, and a server that stops ends it
- * without. The library waits for ever for a stream that has ended so while it was busy, or that is lost in silence.
+ * Fetches, with a body that fails if it ends: a stream of events ends with `complete`, but a server that
+ * stops ends it without. The library would wait for ever for a stream that has ended so while the library was
+ * busy, or that was lost in silence.
  */
 async function fetchWhole(
   input: string | URL | Request,
@@ -176,7 +179,7 @@ async function fetchWhole(
       },
       cancel: (reason) => reader.cancel(reason),
     },
-    // A chunk is read when it is asked for: none waits here, to be lost by the failure at the end.
+    // A chunk is read only when it is requested: none waits here, where the failure at the end would drop it.
     { highWaterMark: 0 },
   );
   return new Response(body, response);

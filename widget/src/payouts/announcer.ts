@@ -5,7 +5,7 @@ import type { PayoutTexts } from './payout-texts.ts';
 /** Changes within this time are announced in one sentence. */
 const ANNOUNCE_MS = 1_000;
 
-/** Words for screen readers: what has changed in the last second, and whether the connection holds. */
+/** Announcements for screen readers: the changes of the last second, and whether the connection holds. */
 export class Announcer {
   /** The last announcement. */
   sentence = '';
@@ -50,7 +50,7 @@ export class Announcer {
     this.#changes.clear();
     const connection = this.#connection;
     const sentences: string[] = [];
-    // A socket that was replaced is live again by now: it is not announced.
+    // A socket that was replaced is live again by now, so the loss is not announced.
     if (
       ['live', 'offline', 'reconnecting', 'stale'].includes(connection) &&
       connection !== this.#announcedConnection

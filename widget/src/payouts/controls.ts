@@ -80,7 +80,7 @@ export function filters(
   `;
 }
 
-/** Renders how many new payouts wait, and the state of the connection. */
+/** Renders the number of waiting new payouts, and the state of the connection. */
 export function news(
   texts: PayoutTexts,
   { list, connection, age }: PayoutsController,

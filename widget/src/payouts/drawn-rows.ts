@@ -20,7 +20,9 @@ export class DrawnRows {
     this.#texts = texts;
   }
 
-  /** Draws those of all rows that are in the window. A row that stays is not touched, so it keeps focus and selection. */
+  /**
+   * Draws the rows that are in the window. A row that stays is not touched, so it keeps focus and selection.
+   */
   draw(body: HTMLElement, list: PayoutList, window: RowWindow, activeId: string): void {
     const { length } = list.ids;
     const [first, last] = window.range(length);
@@ -62,14 +64,18 @@ export class DrawnRows {
     this.#flashing.add(id);
   }
 
-  /** Highlights the marked rows; with reduced motion without a fade. `keep`: those that are not drawn yet stay marked. */
+  /**
+   * Highlights the marked rows, without a fade if the reader prefers reduced motion. `keep`: rows that are
+   * not drawn yet stay marked.
+   */
   flash(keep: boolean): void {
     if (this.#flashing.size === 0) return;
     const easing = matchMedia('(prefers-reduced-motion)').matches ? 'step-end' : 'ease-out';
     for (const id of this.#flashing) {
       const drawn = this.#rows.get(id);
       if (!drawn || !this.#flashing.delete(id)) continue;
-      // One at a time: a row that changes often would have several, and each takes its part of every frame.
+      // One animation at a time: a row that changes often would have several, and each takes its part of
+      // every frame.
       drawn.flash?.cancel();
       drawn.flash = drawn.row.animate([{ backgroundColor: 'var(--_flash)' }, {}], {
         duration: FLASH_MS,

@@ -1,4 +1,5 @@
-// The controls of the filter's conditions: what they show of the element's properties, and how they are read.
+// The controls of the filter's conditions: their initial values from the element's properties, and how they
+// are read.
 import type { FilterHost } from './filter-form.ts';
 import type { ControlTexts, Texts } from './locales/texts.ts';
 import type { PayoutTexts } from './payout-texts.ts';
@@ -34,15 +35,16 @@ export function initialValues(host: FilterHost, { formats }: PayoutTexts): Value
     externalId: externalId ?? '',
     amountCents: amountCents ? formats.money(amountCents).replace(/[^\d.,]/g, '') : '',
     requestedAfter: dayOf(requestedAfter),
-    // Before an instant: the last day of it.
+    // The control shows the last day before the instant.
     requestedBefore: dayOf(requestedBefore, 1),
     methods: `${methods ?? ''}`.match(/\w+/g) ?? [],
   };
 }
 
 /**
- * Reads the controls. `changes` are the properties whose controls have another value than `initial`: an instant that the page has
- * set stays as it is until the reader chooses another day. `errors` names what is wrong with a control.
+ * Reads the controls. `changes` are the properties whose controls have another value than `initial`: an
+ * instant that the page has set stays as it is until the reader chooses another day. `errors` names the
+ * controls with a mistake, and the mistake.
  */
 export function readForm(
   form: HTMLFormElement,
@@ -55,7 +57,7 @@ export function readForm(
   for (const { name, type } of fields) {
     const text = String(data.get(name) ?? '').trim();
     const input = form.elements.namedItem(name) as HTMLInputElement;
-    // A date that is written in part has no value.
+    // A partly typed date has no value.
     if (type === 'date' && (input.validity.badInput || !/^$|^[12]\d{3}-/.test(text)))
       errors[name] = 'invalidDate';
     else if (text === initial[name]) continue;
@@ -65,7 +67,7 @@ export function readForm(
       changes[name] = centsOf(text, formats.number(1.5)[1]);
       if (!changes[name]) errors[name] = 'invalidAmount';
     } else if (name === 'reference') {
-      // The codes of payouts are in capitals.
+      // The codes of payouts are in capital letters.
       changes[name] = /^saq-/i.test(text) ? text.toUpperCase() : text;
       if (!/^[!-~]{1,128}$/.test(text)) errors[name] = 'invalidSearch';
     } else {
@@ -81,21 +83,28 @@ export function readForm(
   return { changes, errors };
 }
 
-/** The day of an instant in Brasília, as a date control has it; that of the instant before, so many milliseconds. */
+/**
+ * The day of an instant in Brasília, in the form of a date control, or the day of an instant `earlierMs`
+ * before.
+ */
 function dayOf(instant: string | undefined, earlierMs = 0): string {
   const at = new Date(Date.parse(instant ?? '') - earlierMs);
-  // Sweden writes dates as ISO 8601 does.
+  // Swedish dates have the form of ISO 8601.
   return Number.isNaN(at.getTime()) ? '' : at.toLocaleDateString('sv', { timeZone: 'America/Sao_Paulo' });
 }
 
-/** The instant at which a day begins in Brasília, which has no summer time, or one so many days later. */
+/**
+ * The instant at which a day begins in Brasília, which has no daylight saving time, or the day `laterDays`
+ * later.
+ */
 function startOfDay(day: string, laterDays: number): string {
   return new Date(Date.parse(`${day}T03:00Z`) + laterDays * DAY_MS).toISOString();
 }
 
 /**
- * The cents of an amount, such as `1.234,56`, `1234.5` or `R$ 50`; undefined if it is none. A single mark before three digits
- * divides thousands in the language's own form alone: `1.234` is no amount in English.
+ * The cents of an amount, such as `1.234,56`, `1234.5` or `R$ 50`; undefined for any other text. A single
+ * mark before three digits separates thousands only in the language's own form: `1.234` is no amount in
+ * English.
  */
 function centsOf(text: string, decimalMark: string | undefined): number | undefined {
   const [, whole, group, mark, fraction = ''] =

@@ -1,5 +1,5 @@
-// The chunk of the controls of the filter's conditions, which loads when they are opened. As the chunks of `<psa-checkout>`,
-// it imports nothing from the entry at run time.
+// The chunk of the controls of the filter's conditions, which loads when they are opened. Like the chunks of
+// `<psa-checkout>`, it imports nothing from the entry at run time.
 import type { html as Html } from 'lit';
 import { adoptStyles } from '../adopt-styles.ts';
 import { arrive } from '../import-again.ts';
@@ -21,9 +21,9 @@ export function createFilterForm(
 ): FilterForm {
   adoptStyles(host, styles);
   texts.addPortuguese(portuguese);
-  /** The texts of wrong controls, by their names. */
+  /** The texts of the mistakes, by the names of their controls. */
   let errors: Partial<Record<string, keyof ControlTexts>> = {};
-  /** Whether the server has not answered yet what the form has asked for. */
+  /** Whether the server has not answered the form's last request yet. */
   let isAsked = false;
   let result = '';
   let isRefused = false;
@@ -45,7 +45,7 @@ export function createFilterForm(
     if (Object.keys(read.changes).length > 0) data.emit('psa-filter-change', { statuses, filter });
   }
 
-  /** Writes what the server has said of the conditions, once: the rows that come later are announced by themselves. */
+  /** Writes the server's result for the conditions, once: later rows are announced separately. */
   function noteResult(): void {
     const { busy, phase, error, list } = data;
     if (!isAsked || phase === 'loading' || (busy === 'view' && phase === 'ready')) return;

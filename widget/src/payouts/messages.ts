@@ -7,7 +7,7 @@ export const SKELETON = html`<div part="skeleton" class="skeleton" aria-hidden="
   1, 2, 3, 4, 5, 6,
 ].map(() => html`<i></i>`)}</div>`;
 
-/** Says that there is no payout, or none that matches the filter. */
+/** Shows that there is no payout, or none that matches the filter. */
 export function noPayouts(texts: PayoutTexts, isFiltered: boolean): TemplateResult {
   return html`<div part="empty" class="empty">${
     isFiltered
@@ -16,7 +16,7 @@ export function noPayouts(texts: PayoutTexts, isFiltered: boolean): TemplateResu
   }</div>`;
 }
 
-/** Says what went wrong, and what to do. */
+/** Shows the problem, and what to do. */
 export function problem(texts: PayoutTexts, data: PayoutsController): TemplateResult | '' {
   if (!data.error) return '';
   const { code, retryAfterSeconds } = data.error;
@@ -35,7 +35,7 @@ export function problem(texts: PayoutTexts, data: PayoutsController): TemplateRe
   `;
 }
 
-/** Says how many payouts there are, and how many of them are loaded. */
+/** Shows how many payouts there are, and how many of them are loaded. */
 export function countOfPayouts(
   texts: PayoutTexts,
   data: PayoutsController,
@@ -58,7 +58,7 @@ export function countOfPayouts(
   }`;
 }
 
-/** Renders words as a property: where a browser has translated them, the next ones take their place. */
+/** Renders words as a property: if a browser has translated them, the next words still replace them. */
 export function line(words: string): TemplateResult {
   return html`<span .textContent=${words}></span>`;
 }

@@ -6,7 +6,7 @@ import { METHOD_LABELS } from './methods.ts';
 import type { PayoutTexts } from './payout-texts.ts';
 import type { PayoutsController } from './payouts-controller.ts';
 
-/** The button of the filter's conditions besides the statuses, and their form. */
+/** The button of the filter's conditions, without the statuses, and their form. */
 export interface MoreFilters {
   renderButton(): TemplateResult;
   renderForm(): TemplateResult | '';

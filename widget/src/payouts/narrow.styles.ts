@@ -1,7 +1,7 @@
 const css = String.raw;
 
-// In a narrow place a row is a card of lines. After the other styles: these override them, as do the last two for a
-// person's settings.
+// In a narrow container a row is a card of lines. These styles come last, because they override the others;
+// the last two apply a reader's settings.
 export const narrowStyles = css`
   @container (max-width: 56rem) {
     .toolbar {

@@ -1,7 +1,7 @@
-/** The time between two frames of a hidden page, which the browser gives none. */
+/** The time between two frames of a hidden page, for which the browser makes none. */
 const HIDDEN_MS = 100;
 
-/** Returns a function that does the work in the next frame: once, however often it is called before. */
+/** Returns a function that does the work in the next frame, once, however often it is called before. */
 export function onceAFrame(work: () => void): () => void {
   let isWaiting = false;
   const run = () => {

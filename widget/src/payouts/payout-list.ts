@@ -1,13 +1,16 @@
 import type { Payout, PayoutFilter, PayoutPage, PayoutPageVariables, PayoutStatus } from './operations.ts';
 
-/** The order of the rows. The server sorts by `requested`, in both directions; by the others the loaded rows are sorted. */
+/**
+ * The order of the rows. The server sorts by `requested`, in both directions; for the other orders the loaded
+ * rows are sorted here.
+ */
 export type PayoutSort = '-requested' | 'requested' | '-amount' | 'amount' | '-status' | 'status';
 
 export interface PayoutView {
   /** The shown statuses; an empty list means all. */
   statuses: readonly PayoutStatus[];
   sort: PayoutSort;
-  /** The other conditions, which the server checks of the list and of its updates. */
+  /** The other conditions, which the server applies to the list and to its updates. */
   filter?: PayoutFilter | undefined;
 }
 
@@ -17,7 +20,7 @@ export interface PayoutList {
   readonly shown: readonly Payout[];
   /** The ids of the rows: a table that changes often draws a few of them. */
   readonly ids: readonly string[];
-  /** The number of payouts that are held back, because they belong above or between the shown rows. */
+  /** The number of payouts that wait, because they belong above or between the shown rows. */
   readonly waiting: number;
   /** The number of payouts of this view, loaded or not. */
   readonly total: number;
@@ -66,11 +69,11 @@ export function createPayoutList(): PayoutList {
   let view = DEFAULT_VIEW;
   /** The loaded payouts of the view, in the server's order. */
   let order: string[] = [];
-  /** The places in that order, as numbers that grow with it. */
+  /** The payouts of the view, in its order; undefined if none were sorted yet. */
   let places = new Map<string, number>();
   /** The payouts of the view, in its order; undefined: none were sorted. */
   let sorted: string[] | undefined;
-  /** The payouts that have changed since they were sorted. */
+  /** The payouts that have changed since the last sort. */
   const moved = new Set<string>();
   let shown: string[] = [];
   /** The shown rows as payouts, cached because a table that scrolls reads them often. */
@@ -110,7 +113,7 @@ export function createPayoutList(): PayoutList {
     order.splice(index, 0, id);
     places.set(id, place);
     moved.add(id);
-    // Between two there may be no number.
+    // There may be no number between two neighboring places.
     if (!isLast && index > 0) sorted = undefined;
   }
 
@@ -126,7 +129,7 @@ export function createPayoutList(): PayoutList {
     total = totalCount;
     complete = !(isOldestFirst() ? pageInfo.hasPreviousPage : pageInfo.hasNextPage);
     cursor = isOldestFirst() ? pageInfo.startCursor : pageInfo.endCursor;
-    // Updates that came during the request may be missing on the page.
+    // Updates that arrived during the request may be missing on the page.
     for (const payout of known.values()) insert(payout);
   }
 
@@ -156,7 +159,7 @@ export function createPayoutList(): PayoutList {
     const next: string[] = [];
     let from = 0;
     for (const each of changed) {
-      // The place among those that have not changed, by halves.
+      // Finds the place among the unchanged ones by halving.
       let at = from;
       for (let end = rest.length; at < end; ) {
         const middle = (at + end) >> 1;
@@ -197,7 +200,7 @@ export function createPayoutList(): PayoutList {
     restart(newView, page) {
       known.clear();
       start(newView, page);
-      // Shown rows stay in place, except those of payouts that the server no longer has.
+      // Shown rows stay in place, except payouts that the server no longer has.
       shown = shown.filter((id) => known.has(id));
     },
     append: addPage,
@@ -242,7 +245,7 @@ export function createPayoutList(): PayoutList {
   };
 }
 
-/** The variables of a page of a view: the one after a cursor, or the first. Those that are undefined are not sent. */
+/** The variables of a page of a view: the page after a cursor, or the first. Undefined ones are not sent. */
 export function pageOf(
   { statuses, sort, filter }: PayoutView,
   size: number,

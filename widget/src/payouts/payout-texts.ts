@@ -8,7 +8,7 @@ const LOCALES: Partial<Record<Locale, () => Promise<{ texts: Texts }>>> = {
   es: () => import('./locales/es.ts'),
 };
 
-/** The texts in Portuguese, with those of the chunks that have come. */
+/** The Portuguese texts, including those of loaded chunks. */
 const portuguese = { ...first } as Texts;
 
 interface Formats {
@@ -28,7 +28,10 @@ export class PayoutTexts {
   #labels: Partial<Texts> | undefined;
   #loaded: Partial<Record<Locale, Texts>> = { 'pt-BR': portuguese };
 
-  /** Takes a language, and texts that replace its own; `onLoaded` is called once the language's texts are there. */
+  /**
+   * Sets a language, and texts that replace its own; `onLoaded` is called once the language's texts are
+   * loaded.
+   */
   use(locale: Locale, labels: Partial<Texts> | undefined, onLoaded: () => void): void {
     this.#labels = labels;
     if (locale !== this.#locale) this.formats = createFormats(locale);
@@ -40,17 +43,17 @@ export class PayoutTexts {
           this.#loaded[locale] = texts;
           onLoaded();
         },
-        // Without the texts of its language the element shows Portuguese.
+        // If the texts of its language do not load, the element shows Portuguese.
         () => undefined,
       );
   }
 
-  /** The language of the shown texts: until those of its own are loaded, Portuguese. */
+  /** The language of the shown texts, which is Portuguese until those of its own are loaded. */
   get language(): Locale {
     return this.#loaded[this.#locale!] ? this.#locale! : 'pt-BR';
   }
 
-  /** Objects that are others where any text is another. */
+  /** The objects with the texts; an object is replaced when one of its texts changes. */
   get sources(): readonly unknown[] {
     return [this.#loaded[this.#locale!], this.#labels];
   }

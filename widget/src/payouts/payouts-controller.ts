@@ -65,9 +65,9 @@ export class PayoutsController implements ReactiveController {
     const { signal } = this.#connected;
     for (const type of ['visibilitychange', 'pageshow', 'online', 'offline'])
       addEventListener(type, this.#wake, { signal });
-    // What the page has set while the element was in no document applies now.
+    // Settings that the page made while the element was in no document apply now.
     if (this.#host.hasUpdated) this.resume();
-    // It may have been moved to a place of another language.
+    // The element may have been moved to a place with another language.
     this.#host.requestUpdate();
   }
 
@@ -222,7 +222,7 @@ export class PayoutsController implements ReactiveController {
     this.#isFirstPoll = true;
     this.#loading?.abort();
     this.list.restart(view, payouts);
-    // The rows of another filter do not stay, wherever the pointer is.
+    // The rows of another filter do not stay, even if the pointer is in the table.
     this.arrange(this.busy !== 'view' && this.#host.freezeOrder);
     this.busy = '';
     // The view has changed during the request.
@@ -263,10 +263,11 @@ export class PayoutsController implements ReactiveController {
         } else {
           const { payouts, others } = update;
           const { statuses, sort } = this.#host.view;
-          // At the first poll a payout that is not on the list is not new under a filter, or where an oldest-first list is not whole.
+          // At the first poll, an unlisted payout is not new under a filter, or if an oldest-first list is
+          // incomplete.
           const isSilent =
             this.#isFirstPoll && (statuses[0] || (sort === 'requested' && !this.list.complete));
-          // More than a page of new payouts since the last poll: some in between may be missing.
+          // There are more than a page of new payouts since the last poll, so some in between may be missing.
           if (
             !isSilent &&
             payouts.length === pageSizeOf(this.#host) &&
@@ -320,7 +321,7 @@ export class PayoutsController implements ReactiveController {
     try {
       await work(async (variables) => {
         const { payouts } = await this.#request<{ payouts: PayoutPage }>(PAYOUTS, variables, signal);
-        // Superseded by a later request.
+        // A later request has replaced this one.
         if (signal.aborted) throw signal.reason;
         return payouts;
       });
@@ -370,13 +371,14 @@ export class PayoutsController implements ReactiveController {
     if (error) {
       const { code, message, retryable } = error;
       this.emit('psa-error', { code, message, retryable });
-      // Once for a row of failures: the explanation may ask the server.
+      // A series of failures is explained once, because the explanation may call the server.
       if (phase !== previous) explain(this.#host, error);
     }
   }
 
   #setConnection(connection: CheckoutConnection, transport?: Transport): void {
-    // A connection that is replaced, such as for a new token, is open again at once: the page shows no interruption.
+    // A connection that is replaced, such as for a new token, opens again at once: the page shows no
+    // interruption.
     if (this.connection === connection || (this.connection === 'live' && connection === 'connecting')) return;
     this.connection = this.age.connect(connection);
     this.#host.requestUpdate();

@@ -5,7 +5,7 @@ import type { PayoutSort } from './payout-list.ts';
 
 /** The properties of `<psa-payouts>`, with their attributes. */
 export class PayoutsProperties extends LitElement {
-  // A getter, as that of the styles.
+  // A getter, for the same reason as the getter of the styles.
   static override get properties() {
     return {
       endpoint: {},

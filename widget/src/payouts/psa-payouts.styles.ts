@@ -1,7 +1,7 @@
 const css = String.raw;
 
-// As in psa-checkout, public properties are read into private ones, and borders without a color are for forced colors.
-// All rows are of one height, so that the position of a row follows from its index.
+// As in psa-checkout, public properties are read into private ones, and borders without a color are for
+// forced colors. All rows have the same height, so that the position of a row follows from its index.
 export const styles = css`
   :host {
     --_primary: var(--psa-color-primary, light-dark(#3340d3, #8f9bff));

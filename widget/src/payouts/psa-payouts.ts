@@ -240,7 +240,7 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
       row?.focus({ preventScroll: true });
       row?.scrollIntoView({ block: 'nearest' });
     }
-    // Where the focused row was scrolled away or filtered out, the focus stays in the table.
+    // If the focused row was scrolled away or filtered out, the focus stays in the table.
     else if (this.#focusInside && !this.shadowRoot?.activeElement)
       this.#scroller?.focus({ preventScroll: true });
     queueMicrotask(this.#measure);
@@ -248,7 +248,7 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
 
   protected override render(): TemplateResult {
     const { list, phase } = this.#data;
-    // That there are none is the server's word, of this filter.
+    // Only the server can say that no payout matches this filter.
     const waiting =
       this.#rows.length === 0 && (phase === 'loading' || phase === 'idle' || this.#data.busy === 'view');
     return html`
@@ -356,7 +356,7 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
   }
 
   #onClick(event: Event): void {
-    // Selecting text, such as a code to copy, selects no row.
+    // A selection of text, such as a code to copy, selects no row.
     if (getSelection()?.type !== 'Range') this.#select(event.target as Element);
   }
 

@@ -11,13 +11,16 @@ export class RowWindow {
   #first = 0;
   #last = MIN_ROWS;
 
-  /** The first row to draw of `count`, and the one after the last. */
+  /** The first of `count` rows to draw, and the row after the last one. */
   range(count: number): [number, number] {
     const first = Math.max(0, Math.min(this.#first, count - MIN_ROWS));
     return [first, Math.min(count, Math.max(this.#last, first + MIN_ROWS))];
   }
 
-  /** The row that a key of the keyboard goes to; undefined for other keys. `active`: the row that it is on, or -1. */
+  /**
+   * The row to which a key of the keyboard leads; undefined for other keys. `active`: the row with the focus,
+   * or -1.
+   */
   rowOfKey(
     key: string,
     {
@@ -47,8 +50,8 @@ export class RowWindow {
   }
 
   /**
-   * Measures which rows are visible. `moved`: others must be drawn now; `end`: the row after the last one to draw, where
-   * any is on the screen. Undefined while the element has no size.
+   * Measures which rows are visible. `moved`: other rows must be drawn now. `end`: the row after the last one
+   * to draw, if a row is on the screen. Undefined while the element has no size.
    */
   measure(scroller: HTMLElement, body: HTMLElement): { moved: boolean; end: number } | undefined {
     const row = body.firstElementChild?.getBoundingClientRect();

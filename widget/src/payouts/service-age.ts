@@ -1,44 +1,44 @@
 import type { CheckoutConnection } from '../checkout-state.ts';
 import type { UpstreamAge } from '../operations.ts';
 
-/** The interval of the reads that show, beside a stream that brings nothing, whether the service still answers. */
+/** The interval of reads that check, while a stream delivers nothing, whether the service still answers. */
 const EVERY_MS = 30_000;
 
-/** The age of the rows, where the server asks another service for them. */
+/** The age of the rows, if the server reads them from another service. */
 export class ServiceAge {
-  /** The time of the rows, in milliseconds, where that service gives nothing newer; 0 where they are current. */
+  /** The time of the rows, in milliseconds, if that service gives nothing newer; 0 if they are current. */
   staleSince = 0;
   /** Whether that service refuses the server's key. */
   isKeyRefused: boolean | undefined;
-  /** The time at which the connection to the server was lost, in milliseconds; 0 where it is open. */
+  /** The time at which the connection to the server was lost, in milliseconds; 0 if it is open. */
   lostAt = 0;
-  /** The time of the last answer of that service; 0 where there is none behind the server. */
+  /** The time of that service's last answer; 0 if there is no such service. */
   #readAt = 0;
 
-  /** The connection as the page shows it: `stale` where the rows are old, and not for want of a network. */
+  /** The connection as the page shows it: `stale` if the rows are old although the network works. */
   shown(connection: CheckoutConnection): CheckoutConnection | 'stale' {
     return this.staleSince && /^[lpr]/.test(connection) ? 'stale' : connection;
   }
 
-  /** The time since which the rows may be old; 0 where they are current, or were a minute ago. */
+  /** The time since which the rows may be old; 0 if they are current, or were a minute ago. */
   get oldSince(): number {
     return this.staleSince || (this.lostAt < Date.now() - 60_000 ? this.lostAt : 0);
   }
 
-  /** Takes the connection to the server, and returns it. */
+  /** Records the state of the connection to the server, and returns it. */
   connect(connection: CheckoutConnection): CheckoutConnection {
     this.lostAt = /^[ro]/.test(connection) ? this.lostAt || Date.now() : 0;
     return connection;
   }
 
-  /** Takes the age that an answer reports. */
+  /** Records the age that an answer reports. */
   note({ ageSeconds, stale, keyRefused }: Partial<UpstreamAge>): void {
     this.isKeyRefused = keyRefused;
     if (ageSeconds != null) this.#readAt = Date.now() - ageSeconds * 1_000;
     this.staleSince = stale ? this.#readAt : 0;
   }
 
-  /** Calls `onRead` at intervals until `signal` is aborted, after `read` where there is such a service. */
+  /** Calls `read` and then `onRead` at intervals until `signal` is aborted, if there is such a service. */
   watch(read: () => Promise<unknown>, onRead: () => void, signal: AbortSignal): void {
     const timer = setInterval(() => {
       if (signal.aborted) clearInterval(timer);

@@ -6,16 +6,19 @@ interface TokenHost extends Element {
   renewToken?: (() => Promise<string> | string) | undefined;
 }
 
-/** The reason to ask for a token: the one that was refused, or before the first one the function that gives it. */
+/**
+ * The reason for requesting a token: the refused token, or, before the first one, the function that returns
+ * it.
+ */
 type Need = string | TokenHost['renewToken'];
 
-/** Asks the page for tokens: the first one, and one in place of each that the server has refused. */
+/** Requests tokens from the page: the first one, and one for each that the server has refused. */
 export class TokenRenewal {
   readonly #host: TokenHost;
   readonly #onExpired: () => void;
-  /** The request in progress, which all share that have the same need. */
+  /** The request in progress, which all callers with the same need share. */
   #pending: { need: Need; done: Promise<void> } | undefined;
-  /** A renewed token that has not been accepted yet: if it is refused, another renewal would not help. */
+  /** A renewed token that was not accepted yet: if it is refused, another renewal would not help. */
   #untested: string | undefined;
 
   constructor(host: TokenHost, onExpired: () => void) {
@@ -23,13 +26,13 @@ export class TokenRenewal {
     this.#onExpired = onExpired;
   }
 
-  /** The server has accepted the present token, or a user wants it to be tried again. */
+  /** Called when the server has accepted the token, or a user wants it to be tried again. */
   reset(): void {
     this.#untested = undefined;
   }
 
   /**
-   * Replaces the refused token, or gets the first one where there is none; returns whether the element has another one now.
+   * Replaces the refused token, or gets the first one; returns whether the element has another one now.
    * Throws a CheckoutError.
    */
   async renew(refused: string | undefined): Promise<boolean> {
@@ -53,7 +56,10 @@ export class TokenRenewal {
     return this.#host.token || this.#host.renewToken;
   }
 
-  /** Asks the page for a token. Throws a CheckoutError: of `renewToken`, or because of a secret key, which is sent nowhere. */
+  /**
+   * Requests a token from the page. Throws a CheckoutError: that of `renewToken`, or one about a secret key,
+   * which is never sent.
+   */
   async #ask(refused: string | undefined): Promise<void> {
     const host = this.#host;
     const need = this.#need;
@@ -63,8 +69,8 @@ export class TokenRenewal {
     try {
       const token = await host.renewToken?.();
       if (!hasSecret({ token })) {
-        // The page may have set another account's token meanwhile, or removed it. Where it has another `renewToken` for the first one,
-        // or none, its user may have signed out.
+        // The page may have set another account's token meanwhile, or removed it. If it has set another
+        // `renewToken` for the first one, or none, its user may have signed out.
         if (token && this.#need === need) host.token = token;
         return;
       }

@@ -29,13 +29,16 @@ import {
   selectWaiting,
 } from './store.ts';
 
-// A part of a stock or of a queue is loaded. A group of commands that needs more than the part is decided again by halves, and
-// one command alone never needs more: a payment takes one code, and a request adds `MAX_CODES`.
+// Only a part of a stock or of a queue is loaded. A group of commands that needs more is decided again by
+// halves, and one command alone never needs more: a payment takes one code, and a request adds `MAX_CODES`.
 
-/** The codes that are loaded of a stock: more than the commands of a group. */
+/** The number of codes that are loaded from a stock: more than the commands of a group take. */
 const LOADED_CODES = 100;
 
-/** Deliveries, deleted ones too. They are saved before codes, which a deleted one loses. */
+/**
+ * Deliveries, including deleted ones. They are saved before the codes, because saving a deletion removes
+ * codes.
+ */
 export const deliveries: Collection<StoredDelivery> = {
   name: 'delivery',
   load: selectDeliveries,
@@ -87,7 +90,7 @@ const stocks: Collection<{ deliveryId: string; next: readonly StoredCode[]; isWh
   save: async () => undefined,
 };
 
-/** All that payments were given. */
+/** The content of each payment. */
 const given: Collection<PaidContent> = {
   name: 'delivered_content',
   load: (sql, tenant, keys) =>
@@ -150,7 +153,10 @@ async function readProduct(reader: Reader, productId: string): Promise<void> {
   );
 }
 
-/** Loads what adds content to a product. `hashes`: of the codes that are added; null if none are. */
+/**
+ * Loads the records for adding content to a product. `hashes`: the hashes of the added codes; null for other
+ * content.
+ */
 export async function readForCreation(
   reader: Reader,
   productId: string,
@@ -177,7 +183,7 @@ export function isKnown(state: State, productId: string, hash: string): boolean 
   return state.get(codes, codeKey(productId, hash)) !== null;
 }
 
-/** The payments of a product that wait for a code; as many of them as `count`, where there are more. */
+/** The payments of a product that wait for a code, at most `count` of them. */
 export function waitingFor(state: State, productId: string, count: number): PaidContent[] {
   const queue = state.need(queues, productId);
   const keys = new Set([...queue.payments, ...(state.get(newlyWaiting, productId)?.payments ?? [])]);
@@ -248,7 +254,7 @@ function derivedOf(state: State, productId: string, change: DeliveryChange): Cha
   ];
 }
 
-/** Loads a delivery and what its end changes. */
+/** Loads a delivery and the records that its end changes. */
 export async function readForDeletion(reader: Reader, deliveryId: string): Promise<void> {
   const delivery = await reader.load(deliveries, deliveryId);
   if (delivery) await reader.load(ofProducts, delivery.productId);
@@ -266,7 +272,7 @@ export function writesOfDeletion(state: State, delivery: StoredDelivery): Writes
   };
 }
 
-/** The content of products, as the slices of payments deliver it. */
+/** The port by which the slices of payments deliver the content of products. */
 export const productContent: ProductContent = {
   read: (reader, { payment, productId }) =>
     Promise.all([

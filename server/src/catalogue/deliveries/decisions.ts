@@ -17,17 +17,17 @@ export interface StoredCode extends NewCode {
   isDelivered: boolean;
 }
 
-/** One delivery, as one payment was given it. */
+/** One delivery of a product, for one payment. */
 export interface DeliveredItem {
   deliveryId: string;
   kind: ContentKind;
   status: DeliveredStatus;
-  /** Names the code; null for the other kinds, and until there is one. */
+  /** The hash of the code; null for the other kinds, and until there is a code. */
   codeHash: string | null;
   deliveredAt: Date | null;
 }
 
-/** All that a payment was given: the content of its product at the moment when it was paid. */
+/** The content of a payment: that of its product at the moment when it was paid. */
 export interface PaidContent {
   payment: { type: PaidType; id: string };
   productId: string;
@@ -48,15 +48,15 @@ export interface Announcement {
   snapshot: DeliverySnapshot;
 }
 
-/** A delivery with the next code of its stock; null if there is none. */
+/** A delivery with the next code of its stock; null if the stock is empty. */
 export interface Offer {
   delivery: StoredDelivery;
   next: StoredCode | null;
 }
 
 /**
- * Gives a payment that becomes paid the content of its product; null if the product has none, or the payment was given it
- * already.
+ * Delivers the content of a product to a payment that becomes paid; null if the product has none, or the
+ * payment has it already.
  */
 export function decideDeliver(
   offers: readonly Offer[],
@@ -78,7 +78,10 @@ export function decideDeliver(
   return { deliveries, codes, given: [given], announced: items.map((item) => announcementOf(given, item)) };
 }
 
-/** Hides what a payment was given, and what it waits for; null if there is nothing to hide. A code is not sold again. */
+/**
+ * Hides the delivered content of a payment, and ends its wait for codes; null if there is nothing to hide. A
+ * code is not sold again.
+ */
 export function decideRevoke(given: PaidContent | null): DeliveryChange | null {
   if (!given || given.items.every(({ status }) => status === 'revoked')) return null;
   const items = given.items.map((item) => ({ ...item, status: 'revoked' }) as const);
@@ -86,7 +89,7 @@ export function decideRevoke(given: PaidContent | null): DeliveryChange | null {
 }
 
 /**
- * Ties content to a product, or adds codes to its stock.
+ * Adds content to a product, or codes to its stock.
  * @throws UnavailableError (LIMIT_REACHED), ValidationError (a code that the product had before)
  */
 export function decideCreate(
@@ -147,7 +150,7 @@ function addCodes(
   const given = served.map(
     (content, index): PaidContent => ({
       ...content,
-      // The stock for which it waited may have been deleted.
+      // The stock for which the payment waited may have been deleted.
       items: content.items.map((item) =>
         item.status === 'pending'
           ? { ...item, deliveryId, status: 'delivered', codeHash: added[index]!.hash, deliveredAt: now }

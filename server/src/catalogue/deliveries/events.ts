@@ -2,7 +2,7 @@ import { type DeliverySnapshot, deliveryFromJson } from './model.ts';
 
 declare module '../../state/events/event.ts' {
   interface EventTypes {
-    /** Content that a payment was given, or waits for. */
+    /** Content that was delivered to a payment, or for which it waits. */
     delivery: {
       kind: 'delivery.delivered' | 'delivery.out_of_stock';
       previousStatus: null;

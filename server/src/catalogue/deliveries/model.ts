@@ -8,7 +8,7 @@ import { idempotencyKeyText, plainText, webUrl } from '../../kernel/text.ts';
 import { productIdText } from '../../money-in/checkout/model.ts';
 import type { ContentKind, DeliveredContent } from '../../money-in/receiving/model.ts';
 
-/** Content that the payers of a product are given, as far as it is known. */
+/** Content for the payers of a product, as far as it is known. */
 export interface Delivery {
   /** 24 hex digits. */
   deliveryId: string;
@@ -16,9 +16,9 @@ export interface Delivery {
   productId: string | null;
   /** `unknown` stands for a word of the service that this server does not know. */
   kind: ContentKind | 'unknown';
-  /** The text or the link; null for codes, for each is given to one payer alone. */
+  /** The text or the link; null for codes, because each is delivered to one payer only. */
   content: string | null;
-  /** The number of payments that were given it; null if the service does not report it. */
+  /** The number of payments to which it was delivered; null if the service does not report it. */
   deliveredCount: number | null;
   /** The codes in stock; null for the other kinds. */
   remainingCount: number | null;
@@ -41,9 +41,9 @@ export const MAX_STOCK = 10_000;
 /** The most codes of one request. */
 export const MAX_CODES = 1_000;
 
-/** The stocks of a delivery. A text and a link are always ready. */
+/** The state of a delivery's stock. A text and a link are always ready. */
 export type DeliveryStock = 'ready' | 'low' | 'empty';
-/** The most codes of a low stock. */
+/** The largest number of codes of a low stock. */
 export const LOW_STOCK = 5;
 
 export function stockOf({ remainingCount }: Pick<Delivery, 'remainingCount'>): DeliveryStock {
@@ -51,11 +51,13 @@ export function stockOf({ remainingCount }: Pick<Delivery, 'remainingCount'>): D
   return remainingCount > 0 ? 'low' : 'empty';
 }
 
-/** The payment that was given content, by the method that paid it. */
+/** The payment that received content, by its method. */
 export const PAID_TYPES = ['card_payment', 'payment'] as const;
 export type PaidType = (typeof PAID_TYPES)[number];
 
-/** The details of an event. The content is in none: it stays between the merchant and the payer. */
+/**
+ * The details of an event. It does not contain the content, which stays between the merchant and the payer.
+ */
 export interface DeliverySnapshot {
   deliveryId: string;
   productId: string;
@@ -90,7 +92,7 @@ const codesInput = z
   });
 
 const linkInput = webUrl({ max: 2_000 }).refine(
-  // A parser leaves out tabs and control characters, which a pattern over the text does not.
+  // URL parsers skip tabs and control characters, which a pattern over the text would not.
   (text) => !URL.canParse(text) || new URL(text).protocol !== 'http:',
   'must be an https URL',
 );
@@ -141,22 +143,27 @@ export interface DeliveryFilter {
   stock?: readonly DeliveryStock[] | undefined;
 }
 
-/** A part of the list, newest first: the first or the last `limit` of those behind `after` and before `before`. */
+/**
+ * A part of the list, newest first: the first or the last `limit` deliveries behind `after` and before
+ * `before`.
+ */
 export type DeliveryRange = DeliveryFilter & ListRange;
 
 export interface DeliveryService<D extends Delivery = Delivery> {
   /**
-   * Ties content to a product, or adds codes to its stock; codes go to waiting payments first. With an idempotency key, the
-   * same key and input give the same delivery, `replayed`.
-   * @throws NotFoundError (the product), ValidationError (a code that the product had before), UnavailableError
-   *   (LIMIT_REACHED, or NOT_OFFERED in front of another service), IdempotencyError
+   * Adds content to a product, or codes to its stock; codes go to waiting payments first. The same
+   * idempotency key and input give the same delivery again, `replayed`.
+   * @throws NotFoundError (the product), ValidationError (a code that the product had before),
+   * UnavailableError (LIMIT_REACHED, or NOT_OFFERED in front of another service), IdempotencyError
    */
   create(tenant: Tenant, input: CreateDeliveryInput): Promise<{ delivery: D; replayed: boolean }>;
-  /** Ends a delivery. What was delivered stays readable. @throws NotFoundError, UnavailableError (NOT_OFFERED) */
+  /**
+   * Ends a delivery. Delivered content stays readable. @throws NotFoundError, UnavailableError (NOT_OFFERED)
+   */
   delete(tenant: Tenant, deliveryId: string): Promise<void>;
   /**
-   * Finds deliveries, in the order of the ids; null if not found, and an UpstreamError in the place of one that another
-   * service may have all the same.
+   * Finds deliveries, in the order of the ids; null for one that is not found, and an UpstreamError for one
+   * that another service may still have.
    * @throws UnavailableError (NOT_OFFERED)
    */
   findMany(tenant: Tenant, deliveryIds: readonly string[]): Promise<(D | UpstreamError | null)[]>;
@@ -171,7 +178,10 @@ export interface DeliveryService<D extends Delivery = Delivery> {
     page: DeliveryFilter & { limit: number; offset: number },
   ): Promise<{ items: D[]; total: number }>;
   count(tenant: Tenant, filter: DeliveryFilter): Promise<number>;
-  /** Reads what payments were given, in the order of the ids; null if nothing was, or where the service does not report it. */
+  /**
+   * Reads the content of payments, in the order of the ids; null if there is none, or the service does not
+   * report it.
+   */
   deliveredTo(
     tenant: Tenant,
     type: PaidType,

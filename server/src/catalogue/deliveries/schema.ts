@@ -36,10 +36,10 @@ import {
 
 const loads = addLoaders({
   delivery: ({ deliveries }, tenant, ids) => deliveries.findMany(tenant, ids),
-  /** Finds the content that card payments were given, by order code. */
+  /** Finds the content of card payments by order code. */
   deliveredToCardPayment: ({ deliveries }, tenant, orderCodes) =>
     deliveries.deliveredTo(tenant, 'card_payment', orderCodes),
-  /** Finds the content that payments were given, by their id. */
+  /** Finds the content of payments by their id. */
   deliveredToPayment: ({ deliveries }, tenant, paymentIds) =>
     deliveries.deliveredTo(tenant, 'payment', paymentIds),
 });
@@ -91,7 +91,7 @@ const DeliveredStatusEnum = builder.enumType('DeliveredStatus', {
   } as const,
 });
 
-/** A dashboard token may be in a browser of somebody who only looks. */
+/** A dashboard token may be in the browser of somebody who may only look. */
 function seesContent({ credential }: Caller): boolean {
   return credential.kind !== 'dashboard_token';
 }
@@ -181,7 +181,7 @@ const DeliveredContentRef = builder.objectRef<DeliveredContent>('DeliveredConten
   }),
 });
 
-/** A checkout token may be public, and starts payments of any visitor: it reads no content. */
+/** A checkout token may be public, and starts payments of any visitor, so it reads no content. */
 function readsDelivered({ credential }: Caller): boolean {
   return credential.kind !== 'checkout_token';
 }

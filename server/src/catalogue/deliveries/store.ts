@@ -18,7 +18,7 @@ import {
 
 // ── Deliveries ──────────────────────────────────────────────────────────────────────────────────
 
-/** Selects deliveries, deleted ones too. */
+/** Selects deliveries, including deleted ones. */
 export async function selectDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -103,14 +103,14 @@ function conditionsOf({ productId }: Pick<DeliveryFilter, 'productId'>): RawBuil
   ];
 }
 
-/** The rule of `stockOf`. Each condition is that of a partial index, and so has no parameter. */
+/** The rule of `stockOf`. Each condition matches a partial index, so it has no parameter. */
 const IN_STOCK: Record<DeliveryStock, RawBuilder<boolean>> = {
   ready: raw<boolean>`(remaining_count is null or remaining_count > ${raw.lit(LOW_STOCK)})`,
   low: raw<boolean>`(remaining_count > 0 and remaining_count <= ${raw.lit(LOW_STOCK)})`,
   empty: raw<boolean>`remaining_count = 0`,
 };
 
-/** Saves deliveries. The codes of a deleted one that nobody was given are deleted. */
+/** Saves deliveries. For a deleted one, the codes in stock are deleted. */
 export async function saveDeliveries(
   sql: Sql,
   tenant: Tenant,
@@ -185,7 +185,7 @@ export async function selectStocks(
   return rows.map(toCode);
 }
 
-/** Saves codes, but none of a deleted stock that nobody was given. The deliveries are saved before. */
+/** Saves codes, except undelivered ones of a deleted stock. Deliveries are saved before codes. */
 export async function saveCodes(sql: Sql, tenant: Tenant, codes: readonly StoredCode[]): Promise<void> {
   await raw`
     insert into delivery_code (account_id, environment, product_id, code_hash, delivery_id, code, delivered)
@@ -206,7 +206,7 @@ export async function saveCodes(sql: Sql, tenant: Tenant, codes: readonly Stored
 
 // ── What payments were given ────────────────────────────────────────────────────────────────────
 
-/** Selects all that payments were given. */
+/** Selects the content of payments. */
 export async function selectGiven(
   sql: Sql,
   tenant: Tenant,
@@ -293,7 +293,7 @@ export async function saveGiven(sql: Sql, tenant: Tenant, given: readonly PaidCo
       delivered_at = excluded.delivered_at`.execute(sql);
 }
 
-/** Reads what payments were given, as their payers see it: the content of none but delivered ones. */
+/** Reads the content of payments as their payers see it: the text or code of delivered items only. */
 export async function selectShown(
   sql: Sql,
   tenant: Tenant,

@@ -54,7 +54,10 @@ function deliveryEvent(name: string, said: { summary: string; optional: string }
   });
 }
 
-/** Encodes the event of content that a payment was given, or waits for. The content is not in it. */
+/**
+ * Encodes the event of content that was delivered to a payment, or for which it waits. The content itself is
+ * not included.
+ */
 export function deliveryWebhook(
   kind: 'delivery.delivered' | 'delivery.out_of_stock',
   { deliveryId, productId, resource: { type, id } }: DeliverySnapshot,
@@ -72,7 +75,7 @@ export function deliveryWebhook(
 
 // ── Read from another service: the document names no fields of a delivery ────────────────────────
 
-/** Reads a delivery; null if it has no id. */
+/** Reads a delivery; null without an id. */
 export function deliveryFromWire(json: unknown): Delivery | null {
   const record = readRecord(json);
   const idIn = (value: unknown) =>

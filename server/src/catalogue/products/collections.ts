@@ -2,7 +2,7 @@ import type { Collection } from '../../state/commit/commit.ts';
 import type { StoredProduct } from './model.ts';
 import { countProducts, deleteProducts, insertProducts, selectProducts } from './store.ts';
 
-/** A product, or its absence under an id. A product never changes, so one to save is new. */
+/** A product, or its absence under an id. A product never changes, so a product to save is new. */
 export interface ProductRecord {
   id: string;
   product: StoredProduct | null;
@@ -23,8 +23,8 @@ export const products: Collection<ProductRecord> = {
 };
 
 /**
- * The number of products: counted under the tenant's lock, and updated in memory by the commands of one group. It is not
- * saved, since it is derived from the rows.
+ * The number of products, counted under the tenant's lock, and updated in memory by the commands of one
+ * group. It is derived from the rows, and not saved.
  */
 export const productCount: Collection<{ count: number }> = {
   name: 'product_count',

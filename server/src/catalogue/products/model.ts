@@ -7,8 +7,8 @@ import { nameText } from '../../kernel/text.ts';
 import { cardAmount } from '../../money-in/checkout/model.ts';
 
 /**
- * A billing product (the document's 2.5), as far as it is known. It never changes, it is deleted: a payer never sees one price on
- * the merchant's page and another on the checkout page.
+ * A billing product (the document's 2.5), as far as it is known. It can be deleted but never changes: a payer
+ * never sees one price on the merchant's page and another on the checkout page.
  */
 export interface Product {
   /** 24 hex digits. */
@@ -32,11 +32,11 @@ export const MAX_PRODUCTS = 500;
 // ── Input ────────────────────────────────────────────────────────────────────────────────────────
 
 /**
- * The input of a creation. Its price is limited to what a card can be charged, for a checkout token sells the product
- * by card.
+ * The input of a creation. Its price is limited to the largest card payment, because a checkout token sells
+ * the product by card.
  */
 export const createProductInput = z.object({
-  // The name is the description of a payment that has none of its own, so it is limited to the same length.
+  // The name describes a payment without a description of its own, so it has the same length limit.
   name: nameText({ max: 200 }),
   description: nameText({ max: 2_000 }).nullish(),
   priceCents: cardAmount,
@@ -67,7 +67,7 @@ export interface ProductService<P extends Product = Product> {
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Creates a product. @throws UnavailableError where the account has as many as it may have */
+/** Creates a product. @throws UnavailableError where the account has reached its limit */
 export function decideCreate(
   input: CreateProductInput,
   { id, count, now }: { id: string; count: number; now: Date },
@@ -104,10 +104,10 @@ const PLACES_PER_MS = 1_024;
 const LAST_MS = Number.MAX_SAFE_INTEGER / PLACES_PER_MS - 1_000;
 
 /**
- * Sorts products, newest first, and gives each a position. Where every product has its time of creation, the position
- * derives from that and stays whatever is created or deleted around it; within one millisecond the end of the id
- * decides. Otherwise it is the rank in the service's own list, newest first as well, counted from the oldest: a later
- * creation changes no position.
+ * Sorts products, newest first, and gives each a position. If every product shows its time of creation, the
+ * position derives from that, and stays whatever is created or deleted around it; within one millisecond the
+ * end of the id decides. Otherwise it is the rank in the service's own list, which is newest first too,
+ * counted from the oldest: a later creation changes no position.
  */
 export function placeProducts(listed: readonly Product[]): PlacedProduct[] {
   const isDated = listed.every(({ createdAt }) => createdAt !== null);
@@ -120,7 +120,7 @@ export function placeProducts(listed: readonly Product[]): PlacedProduct[] {
       product,
     }))
     .sort((left, right) => left.place - right.place || (left.product.id < right.product.id ? -1 : 1));
-  // Two of one millisecond with the same end take consecutive positions.
+  // Two products of one millisecond with the same end of the id take consecutive positions.
   for (const [index, placed] of dated.entries())
     placed.place = Math.max(placed.place, (dated[index - 1]?.place ?? -1) + 1);
   return dated.reverse();

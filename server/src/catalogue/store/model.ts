@@ -58,7 +58,7 @@ export const storeProductsInput = z
   .superRefine((products, context) => {
     const seen = new Set<string>();
     for (const [index, { storeProductId }] of products.entries()) {
-      // A row that is wrong has no id yet.
+      // A row without a valid id has nothing to compare.
       if (storeProductId !== undefined && seen.has(storeProductId))
         context.addIssue({ code: 'custom', path: [index, 'id'], message: 'is there twice' });
       seen.add(storeProductId);
@@ -66,7 +66,7 @@ export const storeProductsInput = z
   });
 
 export const importStoreInput = z.strictObject({
-  /** Optional where there is one account. */
+  /** The account; optional if there is only one. */
   accountId: plainText({ max: 100 }).optional(),
   environment: z.enum(['live', 'sandbox'], 'must be live or sandbox'),
   // The list itself, or the answer of `GET /v1/store/products`.
@@ -92,8 +92,8 @@ export interface StoreAdministration {
 /** The products of the store: read here, and written by an import alone. */
 export interface StoreService {
   /**
-   * Finds products, in the order of the ids; null if not found, and an UpstreamError in the place of one that another
-   * service may have all the same.
+   * Finds products, in the order of the ids; null for one that is not found, and an UpstreamError for one
+   * that another service may still have.
    * @throws UnavailableError (NOT_OFFERED)
    */
   findMany(tenant: Tenant, ids: readonly string[]): Promise<(StoreProduct | UpstreamError | null)[]>;
@@ -110,8 +110,11 @@ export interface StoreService {
   count(tenant: Tenant): Promise<number>;
 }
 
-/** The write that no client has: the operator's import, and the simulator. */
+/** The write of a store, by the operator's import and the simulator, not by clients. */
 export interface StoreControls {
-  /** Replaces all products, in the order given: to write single ones would be the catalogue of products a second time. */
+  /**
+   * Replaces all products, in the given order: writes of single products would duplicate the catalog of
+   * products.
+   */
   replace(tenant: Tenant, products: readonly StoreProduct[]): Promise<void>;
 }

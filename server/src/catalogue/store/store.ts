@@ -12,7 +12,7 @@ export async function selectStoreProducts(
   tenant: Tenant,
   ids: readonly string[],
 ): Promise<StoreProduct[]> {
-  // A text that no id can be is not queried: Postgres rejects one with U+0000.
+  // A text that cannot be an id is not queried: Postgres rejects one with U+0000.
   const possible = ids.filter((id) => !id.includes('\u0000') && id.isWellFormed());
   if (possible.length === 0) return [];
   const rows = await ofTenant(sql, 'store_product', tenant)

@@ -63,7 +63,9 @@ function createAmount(flags: string, description: string): Option {
   return createOption(`${flags} <REAIS>`, description, 'reais from 0.00 to 1000.00, such as 1.00', readCents);
 }
 
-/** Creates the option for the ceiling of a payout by PIX. Cents, for that is how a request for one has its amount. */
+/**
+ * Creates the option for the ceiling of a payout by PIX, in cents, because requests name the amount in cents.
+ */
 function createCeiling(): Option {
   return createOption(
     '--pix-max-cents <CENTS>',

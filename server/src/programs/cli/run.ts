@@ -97,7 +97,7 @@ async function perform(
   const answer = await performOperation(configure(), operation, input, terminal);
   if (!answer.ok) throw new Refusal(answer.message);
   stdout.write(json ? `${JSON.stringify(answer.result, null, 2)}\n` : formatResult(operation, answer.result));
-  // A check tells a script, too, whether the service is read as it should be.
+  // The exit code of a check also shows a script whether the facade can read the service.
   return operation === 'upstream.check' && !(answer.result as UpstreamCheck).ok ? 1 : 0;
 }
 
@@ -174,7 +174,7 @@ function createProgress(terminal: Terminal['stderr']) {
   };
 }
 
-/** Performs an operation. A service is also checked by who has no facade in front of it yet. */
+/** Performs an operation. An upstream check also works without a facade. */
 async function performOperation(
   config: Config,
   operation: OperationName,

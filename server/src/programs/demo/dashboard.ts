@@ -48,7 +48,10 @@ const cancellationInput = z
 /** The operations that a dashboard's token cannot request. */
 export interface DashboardOperations {
   payouts: Pick<PayoutService, 'request'>;
-  /** Reads the fee of a payout by each method, which the page shows before one is requested, with what its key was taken for. */
+  /**
+   * Reads the fee of a payout by each method, which the page shows before a request, together with the kind
+   * of the PIX key.
+   */
   payoutFees: (tenant: Tenant) => Promise<Record<PayoutMethod, Cents>>;
   refunds: Pick<RefundService, 'request'>;
   cardPayments: Pick<CardPaymentService, 'cancel'>;

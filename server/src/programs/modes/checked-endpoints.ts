@@ -18,20 +18,20 @@ import {
 } from '../../money-out/subaccounts/wire.ts';
 import { contradictsItself, readWallet } from '../../money-out/wallet/wire.ts';
 
-// The endpoints that a facade uses, with the readers by which it reads them, and the features that need them.
+// The endpoints that a facade calls, with their readers, and the features that need them.
 
-/** The reading of an answer. */
+/** The result of reading an answer. */
 export interface Reading {
   /** Whether there was a resource to read. */
   isEmpty: boolean;
   unread: string[];
-  /** The id of a resource that was read, by which its own endpoint is asked. */
+  /** The id of a resource that was read, for a call of its own endpoint. */
   id?: string | undefined;
 }
 
 export interface ReadEndpoint {
   name: string;
-  /** Builds the path. `id`: that of a resource that is known, or one that nobody has. */
+  /** Builds the path. `id`: that of a known resource, or one that no resource has. */
   pathOf: (id: string) => `/v1/${string}`;
   read: (body: unknown, environment: Environment, id: string) => Reading;
   /** The endpoint that shows whether the service has this family, and gives an id. */
@@ -46,7 +46,7 @@ const ZEROS = '0'.repeat(32);
 const OBJECT_ID = '0'.repeat(24);
 const PAGE = 'limit=1&offset=0';
 
-/** The members of a claim that were not read; `status` also where its word is not known. */
+/** The members of a claim that could not be read; `status` also if its word is unknown. */
 function missingOf(claim: object, members: readonly string[]): string[] {
   const read = claim as Readonly<Record<string, unknown>>;
   return members.filter((name) => read[name] == null || read[name] === 'unknown');
@@ -92,7 +92,10 @@ const pageOf = (name: string, read: (item: unknown) => object | null) => (body: 
   return page && { items: page.items.map(read), total: page.total };
 };
 
-/** Shows whether a family is there. The facade reads nothing of its list; the check takes an id from it, where there is one. */
+/**
+ * Checks whether a family exists. The facade reads nothing from its list, but the check takes an id from it,
+ * if there is one.
+ */
 function present(listName: string, idName: string, reader: (item: unknown) => object | null) {
   return (body: unknown): Reading => {
     const claim = reader(readPage(body, listName)?.items[0]);
@@ -264,7 +267,10 @@ export const READ_ENDPOINTS: readonly ReadEndpoint[] = [
   },
 ];
 
-/** The endpoints that change something: they are not asked. `family`: the word with which the operator has them sent. */
+/**
+ * The endpoints that change something, which the check does not call. `family`: the configured word that
+ * enables them.
+ */
 export const WRITE_ENDPOINTS: readonly { name: string; family?: UpstreamFamily }[] = [
   { name: 'POST /v1/card-payments' },
   { name: 'POST /v1/payouts' },

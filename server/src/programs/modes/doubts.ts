@@ -46,7 +46,7 @@ export function createDoubts({
             'is no payout that this server has seen: list the payouts first, and give its SAQ- code',
           );
         const requested = asPayout(intent);
-        // The hash of the whole destination tells apart what is masked alike.
+        // The hash of the whole destination distinguishes destinations with the same mask.
         const matches =
           (payout.inputHash === undefined || payout.inputHash === intent.inputHash) &&
           payout.amountCents === requested.amountCents &&

@@ -260,7 +260,7 @@ export async function createEmbeddedRuntime({
     payouts,
     products: productService,
     refunds,
-    // The ledger itself is here: no outcome is unknown.
+    // The ledger is here, so no outcome is unknown.
     requests: { list: async () => [] },
     returns,
     sandbox,

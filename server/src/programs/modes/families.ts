@@ -44,7 +44,10 @@ export const SIMULATED_CLAIMS: SimulatedClaims = {
   },
 };
 
-/** Schedules the receipt of what the bank has. The task names the notice too: one that comes later does not postpone it. */
+/**
+ * Schedules the task that reads the bank's credits. The task also names the notice, so a later notice does
+ * not postpone it.
+ */
 export function notifyOfCredit(
   sql: Sql,
   tenant: Tenant,
@@ -58,7 +61,10 @@ export function notifyOfCredit(
   return scheduleTasks(sql, tenant, [{ kind, key, at }]);
 }
 
-/** Schedules the receipt of a report. The task names the revision too: one that comes later does not postpone it. */
+/**
+ * Schedules the task that reads a report. The task also names the revision, so a later notice does not
+ * postpone it.
+ */
 export function notifyOfOutputs(
   sql: Sql,
   tenant: Tenant,

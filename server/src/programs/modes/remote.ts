@@ -55,7 +55,10 @@ export interface UpstreamTuning {
   pace?: number;
 }
 
-/** Creates a facade of the service: the same port over HTTP, within its budget, with a mirror of what it saw. */
+/**
+ * Creates a facade of the service: the same port over HTTP, within its budget, with a mirror of the states
+ * that the service has shown.
+ */
 export async function createRemoteRuntime({
   config,
   upstreamConfig,
@@ -119,7 +122,7 @@ export async function createRemoteRuntime({
     async () =>
       (await selectAllUnresolved(database.sql, 1_000)).map(({ intent }) => {
         const operation = kindOf(intent);
-        // An operator has to see what only another version knows.
+        // An operator must also see requests of kinds that only another version knows.
         const { movesMoney = false } = requestKinds[operation] ?? { movesMoney: true };
         return { operation, movesMoney, requestedAt: intent.createdAt };
       }),
@@ -175,7 +178,7 @@ export async function createRemoteRuntime({
   const subscriptions = createRemoteSubscriptions(dependencies);
   const refunds = createRemoteRefunds({ ...dependencies, readWallet });
   const returns = createRemoteReturns();
-  // The first reader that recognizes a webhook has it.
+  // A webhook belongs to the first reader that recognizes it.
   const mirrored: Record<MirroredResource, Mirrored> = {
     card_payment: cardPayments,
     payment: payments,
@@ -278,7 +281,7 @@ export async function createRemoteRuntime({
     async routes() {
       if (!config.demo) return receiver.routes;
       const tenant = await firstTenant(database.sql);
-      // Real money leaves with an API key alone, and not from a page without a sign-in.
+      // Real money leaves only with an API key, not from a page without a sign-in.
       return [
         ...receiver.routes,
         ...createDemoRoutes({
@@ -309,13 +312,16 @@ function describeCorrection({ resource, id, from, to }: Correction): string {
   return `The payments service has corrected ${resource} ${id} from ${from} to ${to}`;
 }
 
-/** A slice whose resources are mirrored. The wallet has no webhooks, and nothing that it requests must be made once. */
+/**
+ * A slice whose resources are mirrored. The wallet has no webhooks, and none of its requests must be made
+ * only once.
+ */
 type Mirrored = Pick<RemoteSlice<unknown>, 'poll' | 'refresh'> & Partial<RemoteSlice<unknown>>;
 
-/** The merchant's money, which no payer's lookups hold up. */
+/** The resources of the merchant's money, whose reads no payer's lookups delay. */
 const IS_MONEY: ReadonlySet<MirroredResource> = new Set(['payout', 'subaccount_payout', 'wallet']);
 
-/** Polls a mirrored resource for as long as somebody follows it. */
+/** Polls a mirrored resource while somebody follows it. */
 function withPolling(updates: Updates, poller: Poller, mirrored: object): Updates {
   return {
     ...updates,

@@ -77,7 +77,7 @@ export interface Runtime {
   servicesFor: ServicesFor;
   /** The handlers of scheduled tasks, by kind. */
   tasks: Readonly<Record<string, TaskHandler>>;
-  /** Adds what a subscription needs beside the log. */
+  /** Adds the parts that a subscription needs besides the log. */
   updates: (updates: Updates) => Updates;
   routes: (server: ServerParts) => Promise<Route[]>;
   /** Returns the state of the service behind a remote runtime; null in an embedded one. */

@@ -46,7 +46,7 @@ export function createUpstreamCheck({
         throw new UnavailableError('NOT_OFFERED', `This server has no ${environment} key of the service`);
       const { accountId } = await firstTenant(database.sql);
       const tenant = { accountId, environment };
-      // Its answers are the result, so a fault is nobody else's.
+      // The answers are the result of the check, so faults are not reported elsewhere.
       const onFault = () => undefined;
       // The budget is in the database: the requests count with those of all servers on it.
       const budget = createBudget({ database, clock, limit, windowMs, accountKey: accountId, onFault });
@@ -134,7 +134,7 @@ async function check({
     }
   }
 
-  // The families first: they give the ids. One answer is not waited for behind the next.
+  // The families come first, because they give the ids. Each step's calls run in parallel.
   for (const isOfFamily of [false, true])
     await Promise.all(READ_ENDPOINTS.filter(({ family }) => (family !== undefined) === isOfFamily).map(ask));
   const checked = READ_ENDPOINTS.map(({ name }) => asked.get(name)!.checked);

@@ -6,9 +6,11 @@ import type { UpstreamState } from '../../upstream/upstream.ts';
 const READY_WITHIN_MS = 800;
 
 /**
- * Routes of the liveness and readiness probes. Alive: the process answers, whatever its database does: a restart would free no
- * disk, and end the subscriptions and queries that still work. Ready: a write to the database succeeds within the time limit. An open circuit to the service behind the facade is reported, and the instance stays `ready`: it still
- * serves the last known data, which it could not do once its load balancer took it out; all would be taken out at once.
+ * Routes of the liveness and readiness probes. Alive: the process answers, whatever its database does; a
+ * restart would free no disk space, and end working subscriptions and queries. Ready: a write to the database
+ * succeeds within the time limit. An open circuit to the service behind the facade is reported, but the
+ * instance stays `ready`: it still serves the last known data, which it could not do if its load balancer
+ * removed it, and all instances would be removed at once.
  */
 export function createHealthRoutes({
   isReady,
@@ -18,9 +20,9 @@ export function createHealthRoutes({
   readyWithinMs = READY_WITHIN_MS,
 }: {
   isReady: () => Promise<boolean>;
-  /** The reason for which it is not ready, for a person. */
+  /** The reason why the instance is not ready, for a person. */
   cause?: () => string | null;
-  /** Whether the records reach to the present; an instance whose records do not is ready all the same. */
+  /** Whether the records reach to the present. If they do not, the instance is ready nevertheless. */
   records?: Pick<Records, 'behind' | 'lastKnown'>;
   /** The state of the service behind the facade; left out in embedded mode. */
   upstream?:
@@ -71,7 +73,7 @@ export function createHealthRoutes({
           ...(behind && {
             records: {
               ...{ behindSince: behind.since, cause: behind.cause },
-              // Each one is in `pausedTokens`: this page is open to all, and shows no ids.
+              // `pausedTokens` of the command line lists each; this page is open to all, and shows no ids.
               ...(state && { tokensPausedBefore: behind.until }),
             },
           }),

@@ -57,13 +57,14 @@ export function createLog(destination: DestinationStream = stderr()): Log {
 
 /** The most bytes of lines that wait for a log that cannot be written. */
 const MAX_WAITING_BYTES = 1_000_000;
-/** The tries for a reader that is slow, 100 ms apart; the server waits meanwhile. */
+/** The number of attempts for a slow reader, 100 ms apart; the server waits meanwhile. */
 const PATIENCE = 3;
 const RETRY_MS = 1_000;
 
 /**
- * Opens stderr. A log that cannot be written, such as on a full disk, neither ends the server nor keeps it from ending, as a flush at
- * the exit would. The lines wait for a try each second, and are lost beyond a limit.
+ * Opens stderr. A log that cannot be written, such as on a full disk, neither ends the server nor prevents
+ * its end, as a flush at the exit would. The lines wait for an attempt each second, and are dropped beyond a
+ * limit.
  */
 function stderr(): DestinationStream {
   let patience = PATIENCE;

@@ -20,8 +20,8 @@ export interface CommittedGroup {
 }
 
 /**
- * Callbacks for the parts of the server, which know nothing of Prometheus. No label is a client's text: each is a name
- * from our own code, or the status of an answer.
+ * Callbacks for the parts of the server, which do not depend on Prometheus. No label is a client's text: each
+ * is a name from our own code, or the status of an answer.
  */
 export interface Metrics {
   readonly registry: Registry;
@@ -49,19 +49,25 @@ export interface Metrics {
   onPixCredit(outcome: string): void;
   /** Counts the answer of the bank to the return of a PIX: one that it refuses is tried again after a day. */
   onPixReturn(outcome: 'completed' | 'failed'): void;
-  /** Counts a refund that has ended: `of` a type of payment, from the merchant's request or automatic. */
+  /**
+   * Counts a refund that has ended. `of`: the type of the payment; `origin`: the merchant's request, or
+   * automatic.
+   */
   onRefund(refund: { of: string; origin: 'merchant' | 'automatic'; outcome: 'completed' | 'failed' }): void;
   /** Counts a dispute that was opened or decided, by its new status. */
   onDispute(change: string): void;
   /** Counts the answer of the network to a request for an LTC address. */
   onLtcAddress(outcome: 'ready' | 'pending'): void;
-  /** Counts an output of LTC that was confirmed: credited, or unmatched; and one that a reorganization has taken back. */
+  /**
+   * Counts an output of LTC: a confirmed one is credited or unmatched, and a reorganization may take one
+   * back.
+   */
   onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
   /** Counts content of a product: `delivered`, or `out_of_stock` where a payment waits for a code. */
   onContent(outcome: 'delivered' | 'out_of_stock'): void;
   /** Counts an attempt to debit a cycle of a subscription, as the payer's bank has reported it. */
   onSubscriptionAttempt(outcome: 'paid' | 'failed'): void;
-  /** Counts an outage that the log of faults was given, also where no request has met it. */
+  /** Counts an outage in the log of faults, even if no request was affected. */
   onOutage(): void;
   /** Adds gauges of the process, the pool and the waiting tasks. The returned function stops them. */
   watch(watched: {
@@ -272,7 +278,7 @@ export function createMetrics(clock: Clock): Metrics {
     registers,
   });
 
-  // Prometheus sees no increase in a series that begins with 1: what an alert compares begins with 0.
+  // Prometheus sees no increase in a series that begins with 1, so series for alerts begin with 0.
   for (const of of ['card_payment', 'payment', 'charge'])
     for (const origin of ['merchant', 'automatic'])
       for (const outcome of ['completed', 'failed']) refunds.inc({ of, origin, outcome }, 0);

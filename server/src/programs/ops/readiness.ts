@@ -23,7 +23,7 @@ export interface Readiness {
   close(): Promise<void>;
 }
 
-/** The interval at which an end of the cause is looked for, where no proxy asks. */
+/** The interval of checks whether the cause has ended, while no proxy asks. */
 const LOOK_MS = 1_000;
 
 export function createReadiness({

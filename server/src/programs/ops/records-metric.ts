@@ -2,7 +2,7 @@ import { Gauge, type Registry } from 'prom-client';
 import type { Clock } from '../../kernel/clock.ts';
 import type { Behind } from '../../kernel/records.ts';
 
-/** A gauge of records that lack something, as they were read last. */
+/** A gauge that shows whether records are missing, as last read. */
 export function watchRecords(registers: Registry[], behind: () => Behind | null, clock: Clock): void {
   new Gauge({
     name: 'psa_records_behind_seconds',

@@ -11,7 +11,7 @@ import type { TracesConfig } from '../config/config.ts';
 /** The limit on the last export, so that a collector that does not answer does not delay a stop. */
 const LAST_EXPORT_MS = 2_000;
 const EXPORT_MS = 5_000;
-/** The interval between two warnings about lost traces, which would else be logged with each batch. */
+/** The interval between two warnings about lost traces; without it each batch would log one. */
 const WARNING_MS = 60_000;
 
 /**
@@ -93,7 +93,7 @@ export async function startTraces({
   function active() {
     const span = trace.getSpan(contexts.active());
     const found = span?.spanContext();
-    // Only a span that is recorded can end: one that is not sampled still carries its trace on.
+    // Only a recorded span can end: an unsampled span still propagates its trace.
     const hasEnded = found && (found.traceFlags & TraceFlags.SAMPLED) !== 0 && !span!.isRecording();
     return found && !hasEnded && isSpanContextValid(found) ? found : null;
   }

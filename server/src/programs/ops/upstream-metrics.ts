@@ -12,13 +12,16 @@ export interface UpstreamMetrics {
   onOutcome(priority: UpstreamPriority, outcome: string, seconds: number | null, endpoint: string): void;
   /** Records the seconds that a request waited for a slot of the budget. */
   onTurn(priority: UpstreamPriority, seconds: number): void;
-  /** Counts a read by where its answer came from. */
+  /** Counts a read by the source of its answer. */
   onRead(priority: UpstreamPriority, source: string): void;
   /** Counts a resource whose final state the service has corrected. */
   onCorrection(resource: string): void;
   /** Adds gauges of the budget and the circuit breaker. */
   watch(upstream: Pick<Upstream, 'state' | 'budget'>): void;
-  /** Adds gauges of the requests whose outcome is unknown. A scrape reports the result of the read that the last one began. */
+  /**
+   * Adds gauges of the requests whose outcome is unknown. A scrape starts a read, and reports the result of
+   * the read before.
+   */
   watchDoubts(read: () => Promise<readonly Doubt[]>, now: () => Date): void;
 }
 

@@ -43,7 +43,8 @@ const MAX_LINES = 50;
 const MAX_PIX_LINES = 12;
 
 /**
- * The controls of the simulated bank and acquirer, and of disputes, credits and test payments, which no rail brings.
+ * The controls of the simulated bank and acquirer, and those of disputes, credits and test payments, which
+ * have no rail.
  */
 export function createControls({
   bank,
@@ -154,7 +155,7 @@ export function createControls({
       if (id !== undefined) {
         const type = isPaymentId(id) ? 'payment' : isChargeId(id) ? 'charge' : 'card_payment';
         const resource = { type, id } as const;
-        // Nothing is left to claim beside a claim that waits: a repeated call adds none.
+        // A waiting claim already covers the rest of the payment, so a repeated call adds none.
         if (await wallet.hasWaitingClaim(tenant, resource)) return 'waits';
         const dispute = await wallet.disputePayment(tenant, resource, claim);
         if (dispute) return toDisputeLine(dispute);
@@ -281,7 +282,7 @@ export function createControls({
     async subscriptions(tenant) {
       const { items } = await subscriptions.list(tenant, { end: 'first', limit: MAX_PIX_LINES });
       const ids = items.map(({ resource }) => resource.subscriptionId);
-      // A list leaves the cycles out.
+      // A list contains no cycles.
       const whole = await subscriptions.findMany(tenant, ids);
       return whole.flatMap((subscription) => (subscription ? [toSubscriptionLine(subscription)] : []));
     },

@@ -129,7 +129,7 @@ export interface SubscriptionLine {
   cycle: { number: number; status: CycleStatus; attempts: number; nextAttemptAt: Date | null } | null;
 }
 
-/** The steps of a payer: of the authorization, of the subscription, and of the attempt that is next. */
+/** The steps of a payer: for the authorization, the subscription, and the next attempt. */
 export const SUBSCRIPTION_STEPS = ['authorise', 'reject', 'cancel', 'debit', 'fail'] as const;
 export type SubscriptionStep = (typeof SUBSCRIPTION_STEPS)[number];
 
@@ -176,8 +176,9 @@ export interface Controls {
   /** Lists the newest transfers that can be sent back. */
   returnableTransfers(tenant: Tenant): Promise<ReturnableTransfer[]>;
   /**
-   * Sends a completed transfer by PIX back, as its receiver or the receiver's bank does. False if it has not arrived, or is back
-   * already. @throws NotFoundError
+   * Sends a completed transfer by PIX back, as its receiver or the receiver's bank does. False if it has not
+   * arrived, or was returned already.
+   * @throws NotFoundError
    */
   returnTransfer(tenant: Tenant, id: string): Promise<boolean>;
   /** Completes a transfer now. False if it has ended already. @throws NotFoundError */
@@ -185,7 +186,8 @@ export interface Controls {
   /** Denies a transfer now; the amount returns. False if it has ended already. @throws NotFoundError */
   denyTransfer(tenant: Tenant, id: string, reason: string): Promise<boolean>;
   /**
-   * Postpones the end of a transfer, as it would have ended, to `until`. False if it has ended, or ends then or later, already.
+   * Postpones the end of a transfer to `until`, with the same outcome. False if it has ended, or ends then or
+   * later already.
    * @throws NotFoundError
    */
   delayTransfer(tenant: Tenant, id: string, until: Date): Promise<boolean>;
@@ -196,8 +198,9 @@ export interface Controls {
   /** Lists disputes that are not decided, or lost and not forgiven, newest first. */
   disputes(tenant: Tenant): Promise<DisputeLine[]>;
   /**
-   * Opens a dispute as the payer's bank does: of a payment by its id, or of none. `waits`: the claim waits for the end of a
-   * refund. Null if nothing of the payment can be claimed. @throws NotFoundError (the payment)
+   * Opens a dispute as the payer's bank does: of a payment by its id, or of none. `waits`: the claim waits
+   * for the end of a refund. Null if nothing of the payment can be claimed.
+   * @throws NotFoundError (the payment)
    */
   openDispute(tenant: Tenant, claim: DisputeInput): Promise<DisputeLine | 'waits' | null>;
   /** @throws NotFoundError */
@@ -211,20 +214,21 @@ export interface Controls {
   /** Lists the newest PIX payments and charges. */
   pixPayments(tenant: Tenant): Promise<PixPaymentLine[]>;
   /**
-   * Pays as the payer's bank does, also twice, another amount, or after the expiry: a payment or a charge of the tenant by its id, or
-   * any account's by its code. A PIX that is sent again under its end-to-end id has one effect. Null if the payment
-   * has no code.
+   * Pays as the payer's bank does, also twice, with another amount, or after the expiry: a payment or a
+   * charge of the tenant by its id, or any account's by its code. A PIX that is sent again with its
+   * end-to-end id has one effect. Null if the payment has no code.
    * @throws ValidationError (no code, another bank's, or an end-to-end id of another payment), NotFoundError
    */
   payPix(tenant: Tenant, order: PixOrderInput): Promise<PaidPix | null>;
   /** Lists the newest payments by LTC. */
   ltcPayments(tenant: Tenant): Promise<LtcPaymentLine[]>;
   /**
-   * Sends LTC to an address of any account, mines blocks over its outputs, or takes an output out of the chain. Null if
-   * there is nothing to mine or to take. @throws NotFoundError, ValidationError (an output of another address)
+   * Sends LTC to an address of any account, mines blocks over its outputs, or removes an output from the
+   * chain. Null if there is nothing to mine or to remove.
+   * @throws NotFoundError, ValidationError (an output of another address)
    */
   changeLtc(address: string, change: LtcChangeInput): Promise<LtcAtAddress | null>;
-  /** Has the bank refuse or accept each later return of a payment's money. @throws NotFoundError */
+  /** Makes the bank refuse or accept each later return of a payment's money. @throws NotFoundError */
   setPixReturns(tenant: Tenant, id: string, returns: PixReturns): Promise<boolean>;
   /** Replaces all products of the store, as its own platform does. */
   replaceStore(tenant: Tenant, products: readonly StoreProduct[]): Promise<void>;

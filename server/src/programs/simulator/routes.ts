@@ -27,8 +27,9 @@ import {
 } from './model.ts';
 
 /**
- * The simulator at `/simulator`: a page with JSON routes, which change the world outside of the service so that a
- * developer sees how the service reacts. For this server's own pages alone, and only beside the demo.
+ * The simulator at `/simulator`: a page with JSON routes that change the world outside of the service, so
+ * that a developer sees how the service reacts. It is for this server's own pages alone, and only beside the
+ * demo.
  */
 export function createSimulatorRoutes({
   publicUrl,

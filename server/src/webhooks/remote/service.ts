@@ -2,8 +2,9 @@ import { UnavailableError } from '../../kernel/errors.ts';
 import type { WebhookService } from '../model.ts';
 
 /**
- * The webhook service of remote mode. It relays the upstream service's card events to a payment's own callbackUrl. The URL of
- * all other events is set in the upstream service's dashboard (the document's section 6), which has no endpoint for it.
+ * The webhook service of remote mode. It relays the upstream service's payment events to a payment's own
+ * callbackUrl. The URL of all other events is set in the upstream service's dashboard (the document's section
+ * 6), which has no endpoint for it.
  */
 export function createRemoteWebhooks(service: WebhookService): WebhookService {
   return {

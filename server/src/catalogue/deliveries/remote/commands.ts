@@ -28,7 +28,7 @@ import { deliveryFromWire } from '../wire.ts';
 const DELETE: Endpoint = { name: 'DELETE /v1/deliveries/{id}', inWords: 'deleting deliveries' };
 const FIELDS = Object.keys(createDeliveryInput.shape);
 
-/** The stored part of a request. The content is for payers alone, and is not in it. */
+/** The stored part of a request. It does not contain the content, which is for payers alone. */
 type Wanted = Pick<Delivery, 'kind'> & { productId: string };
 
 /** Requests for deliveries to the service. */
@@ -50,7 +50,7 @@ export function createDeliveryRequests({
   const requests = createKeyedRequests<Wanted, Delivery>(facade, {
     kind: 'createDelivery',
     inWords: 'creating deliveries',
-    // Codes are added to the delivery that a product has, so several requests have the same one.
+    // Codes are added to an existing delivery, so several requests may have the same one.
     makes: [],
     pathOf: () => '/v1/deliveries',
     read: deliveryFromWire,
@@ -81,7 +81,7 @@ export function createDeliveryRequests({
         wanted,
         body: input,
       });
-      // It was created, so no failure to read it may say otherwise; and it may have been deleted since.
+      // It was created, so a failed read must not say otherwise. It may have been deleted since.
       const found = await find(resourceId).catch(() => null);
       const requested: Delivery = {
         deliveryId: resourceId,
@@ -128,7 +128,7 @@ function conclusive(answer: UpstreamAnswer): UpstreamAnswer {
   return answer;
 }
 
-/** The reason for which the answer is not of the request; null if it is. */
+/** The reason why the answer does not belong to the request; null if it does. */
 function contradictionOfDelivery(delivery: Delivery, { productId, kind }: Wanted): string | null {
   if (delivery.productId !== productId) return 'another product, or none';
   return delivery.kind === kind ? null : 'another kind of content';

@@ -23,8 +23,9 @@ interface Scope {
 }
 
 /**
- * Deliveries in front of another service. The document shows no body that one could be created by, so they are created and deleted
- * where the operator has named the family. What a payment was given is not known here.
+ * Deliveries in front of another service. The document shows no form in which one could be created, so they
+ * are created and deleted only if the operator has named the family. The content of payments is not known
+ * here.
  */
 export function createRemoteDeliveries(
   facade: UpstreamDependencies,
@@ -72,7 +73,7 @@ export function createRemoteDeliveries(
   };
 }
 
-/** @throws UnavailableError (NOT_OFFERED): the stock of what is on the pages that are not read is not known */
+/** @throws UnavailableError (NOT_OFFERED), because the stock of deliveries on unread pages is not known */
 function assertNoStock(stock: DeliveryFilter['stock']): void {
   if (stock) throw notOffered('Listing deliveries by their stock');
 }

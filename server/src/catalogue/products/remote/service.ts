@@ -35,15 +35,16 @@ import {
 import { productFromWire, productsFromWire } from '../wire.ts';
 
 /**
- * The life of a cached response. A product never changes, so a cached one can only lack a product that was created
- * elsewhere, or contain one that was deleted.
+ * The life of a cached response. A product never changes, so a cached response can only lack a product that
+ * was created elsewhere, or contain a deleted one.
  */
 const MAX_AGE_MS = 5_000;
-/** The longest wait of a mutation for its slot, for it may not be sent twice. */
+/** The longest wait of a mutation for its slot, because it may not be sent twice. */
 const WAIT_MS = 10_000;
 const PAGES = MAX_PRODUCTS / LARGEST_PAGE;
 /**
- * The most products that are looked up one by one; more are searched in the list, which is one request for a hundred.
+ * The most products that are looked up one by one. More are searched in the list, which takes one request for
+ * a hundred.
  */
 const MAX_SINGLE_LOOKUPS = 2;
 
@@ -124,7 +125,7 @@ export function createRemoteProducts({
     }
     if (answer && answer.status !== 404) throw refusalOf(answer);
     const listed = (await readAll(tenant, requester)).find((product) => product.id === id) ?? null;
-    // The product exists, and was not found by its id.
+    // The product exists, but was not found by its id.
     if (listed) endpoints.markMissing(environment, GET);
     return listed;
   }
@@ -219,7 +220,8 @@ export function createRemoteProducts({
 }
 
 /**
- * Marks a fault of a creation as not retryable: the product may exist already, and a blind retry creates a second.
+ * Marks a fault of a creation as not retryable: the product may exist already, and a blind retry would create
+ * a second.
  */
 function possiblyCreated(fault: UpstreamFault): UpstreamError {
   if (fault.reached === 'no') return toUpstreamError(fault);
