@@ -56,8 +56,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   hostDisconnected(): void {
     this.#connected?.abort();
     this.#stopFollowing();
-    // A request that creates a payment is not aborted, because the server may have created it already; its
-    // answer is stored.
+    // A request that creates a payment is not aborted, because the server may have created it already; its answer is stored.
   }
 
   /** The content that the shown payment has delivered. */
@@ -90,10 +89,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     else if (this.resuming) this.#resume();
   }
 
-  /**
-   * Shows the payment of the visit, or the button if it has none, and follows payments that may still be
-   * paid.
-   */
+  /** Shows the payment of the visit, or the button if it has none, and follows payments that may still be paid. */
   #showVisit(): void {
     const { visit, cancelled } = this.#visits;
     const { orderCode, paymentToken, payment } = visit ?? {};
@@ -113,9 +109,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   /**
-   * Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. If
-   * another method is chosen while a payment is open, the same attempt gets a second payment: the server
-   * keeps the one that is paid first.
+   * Starts a payment; must be called in a click. Concurrent calls share one promise and one payment. If another method is
+   * chosen while a payment is open, the same attempt gets a second payment: the server keeps the one that is paid first.
    */
   start(method?: CheckoutMethod): Promise<void> {
     if (!this.#starting) {
@@ -229,13 +224,11 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
       opened?.close();
       if (signal.aborted) return;
       const refusal = asCheckoutError(error);
-      // The server knows this id with another input, so a payment of that input exists. The next click is a
-      // new attempt.
+      // The server knows this id with another input, so a payment of that input exists. The next click is a new attempt.
       if (refusal.code === 'conflict') this.#visits.save(nextPayment(visit));
       // Cleared before the event: the page may retry in its listener.
       this.#creating = this.#starting = undefined;
-      // The server has accepted the token on this page, so a reload brings a new token if that has ended
-      // since.
+      // The server has accepted the token on this page, so a reload brings a new token if that has ended since.
       const mayReload = this.#offered.taken && /expired|revoked/.test(refusal.message);
       this.fail({ ...refusal, mayReload: (mayReload && refusal.code === 'unauthorized') || undefined });
       // The payment before it, of another method or expired, may still be paid.
@@ -314,10 +307,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.connect('idle');
   }
 
-  /**
-   * Shows an earlier payment of the visit instead of the open one, once it is paid: the server keeps only
-   * that one.
-   */
+  /** Shows an earlier payment of the visit instead of the open one, once it is paid: the server keeps only that one. */
   #adopt(payment: CheckoutPayment, access: PaymentAccess): void {
     access.status = payment.status;
     if (payment.status !== 'PAID') return;
@@ -339,10 +329,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     if (this.methods[1]) this.emit('psa-method-change', { method });
   }
 
-  /**
-   * Applies an answer about the visit's payment. If its order is paid, an earlier payment of the visit may
-   * have paid it.
-   */
+  /** Applies an answer about the visit's payment. If its order is paid, an earlier payment of the visit may have paid it. */
   async #receive(answer: CheckoutPayment): Promise<void> {
     const isCurrent = () => this.#isCurrent(idOf(answer));
     for (const access of (answer.orderPaid && this.#visits.visit?.earlier) || []) {
@@ -386,9 +373,8 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   }
 
   /**
-   * Stops following with an error. If the payment's own token has expired, a retry with the checkout token
-   * that started it gets a new one for the same attempt; any other checkout token would start a second
-   * payment.
+   * Stops following with an error. If the payment's own token has expired, a retry with the checkout token that started it
+   * gets a new one for the same attempt; any other checkout token would start a second payment.
    */
   #failFollowing(error: CheckoutError): void {
     this.#stopFollowing();
@@ -410,8 +396,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
   /** Reconnects when the page is visible or online again: sockets and timers may have died unnoticed. */
   #wake = ({ type }: Event): void => {
     const { connection } = this;
-    // In some browsers an open connection keeps the page out of the back/forward cache; in others it dies
-    // there.
+    // In some browsers an open connection keeps the page out of the back/forward cache; in others it dies there.
     if (type === 'pagehide') this.#stopFollowing();
     else if (type === 'offline') this.#following && this.connect(type);
     else if (!(document.hidden || this.#starting)) {

@@ -14,7 +14,7 @@ import { asTooMany, type PageLimits } from '../http/admission.ts';
 import type { ClientAddress } from '../http/client-address.ts';
 import { HttpError, type Route, send } from '../http/routes.ts';
 
-/** The look of a shop on its pages, beside its name. */
+/** The look of a shop on its pages, without its name. */
 export interface Brand {
   /** The color as #rrggbb. */
   color: string | null;
@@ -22,7 +22,9 @@ export interface Brand {
   logoHash: string | null;
 }
 
-/** Finds the look of the shops. A logo is stored here: an address on the shop's server would show that server who pays when. */
+/**
+ * Finds the look of a shop. Its logo is stored here: an address on the shop's server would show that server who pays when.
+ */
 export interface Brands {
   brandOf(accountId: string): Promise<Brand | null>;
   logoOf(hash: string): Promise<{ type: string; bytes: Buffer } | null>;
@@ -35,8 +37,8 @@ const DARK_SURFACES: readonly Color[] = [
 ];
 
 /**
- * The style of a shop's color: the head has it, with white text; buttons and links have it, or as much of it as can be read in
- * light and in dark mode. Null if white text on it could not be read.
+ * The style of a shop's color: the head has it, with white text. Buttons and links have a variant of it that is readable in
+ * light and in dark mode. Null if white text on it is not readable.
  */
 export function themeOf(color: string): string | null {
   const brand = parseColor(color);
@@ -54,7 +56,7 @@ export function themeOf(color: string): string | null {
     'brand-to': mixColors(brand, BLACK, 0.45),
     'brand-text': WHITE,
     'brand-muted': WHITE,
-    // Whatever lies on the head darkens it, so that the text stays readable.
+    // The head is darkened behind the chip, so that its text stays readable.
     'brand-chip': 'rgb(0 0 0 / 16%)',
     'brand-glow': 'transparent',
     'brand-card-from': 'rgb(0 0 0 / 14%)',
@@ -96,7 +98,7 @@ const IMMUTABLE = {
   'content-security-policy': "default-src 'none'; sandbox",
 };
 
-/** The routes of themes, which are computed, and of logos. Both are known by their content, so they never change. */
+/** The routes of themes, which are computed, and of logos. The addresses name their content, so they never change. */
 export function createBrandRoutes({
   brands,
   addressOf,

@@ -1,7 +1,9 @@
 import type { Language } from '../../kernel/language.ts';
 import { type Cents, ltcText } from '../../kernel/money.ts';
 
-/** Amounts and instants for the payer, in a language. All instants are in the time of Brasília; each time of day names it. */
+/**
+ * Amounts and instants for the payer, in a language. All instants are in the time of Brasília, and each time of day names it.
+ */
 export interface Formats {
   money(cents: Cents): string;
   /** `0,08149068 LTC`. */
@@ -13,7 +15,7 @@ export interface Formats {
   time(date: Date): string;
 }
 
-/** The style of a date: a date of digits alone can be read in two ways, except in Brazil. */
+/** The style of a date: a date of digits alone is ambiguous, except in Brazil. */
 const DATE_STYLES = { 'pt-BR': 'short', en: 'medium', es: 'medium' } as const;
 
 /** The neighbors who pay in reais write `R$ 49,90`; Spanish alone has `49,90 R$`. */
@@ -40,7 +42,7 @@ function createFormats(language: Language): Formats {
   };
 }
 
-/** Created by the first page of a language: loading the tables of one takes 10 ms, which no start has to wait for. */
+/** Created by the first page of a language: loading its tables takes 10 ms, which no start should wait for. */
 const created = new Map<Language, Formats>();
 export function formatsOf(language: Language): Formats {
   const known = created.get(language);
@@ -51,7 +53,7 @@ export function formatsOf(language: Language): Formats {
 }
 
 const twoDigits = (number: number) => String(number).padStart(2, '0');
-/** Minutes and seconds; from an hour on with the hours before them, and beyond a day with the days. */
+/** Minutes and seconds; from an hour on also hours, from a day on also days. */
 export const minutes = (seconds: number) => {
   const days = seconds > 86_400 ? Math.floor(seconds / 86_400) : 0;
   const hours = Math.floor(seconds / 3600) - 24 * days;

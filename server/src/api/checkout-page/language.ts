@@ -16,14 +16,14 @@ export const LANGUAGE_NAMES: Readonly<Record<Language, string>> = {
 export const TEXTS: Readonly<Record<Language, Texts>> = { 'pt-BR': pt, en, es };
 
 /**
- * The language that a page's address names, in any of its variants; null if it names none of ours. The address precedes the
- * browser's language: a payer who has chosen one in the shop goes on in it.
+ * The language that a page's address names, in any of its variants; null if it names none of ours. The address takes
+ * precedence over the browser's language: a payer who has chosen a language in the shop keeps it.
  */
 export function namedLanguage(parameters: URLSearchParams): Language | null {
   return matchLanguage(LANGUAGES, parameters.get(LANGUAGE_PARAMETER) ?? '');
 }
 
-/** The language that the payer's browser prefers. Portuguese for `*`, and where none of ours is accepted. */
+/** The language that the payer's browser prefers. Portuguese for `*`, and if none of ours is accepted. */
 export function preferredLanguage({ 'accept-language': accepted = '' }: IncomingHttpHeaders): Language {
   return preferredOf(LANGUAGES, accepted);
 }

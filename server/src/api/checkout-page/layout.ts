@@ -15,7 +15,7 @@ export interface Site {
   language: Language;
   texts: Texts;
   formats: Formats;
-  /** Whether the address names the language, so that the pages after this one name it too. */
+  /** Whether the address names the language; if so, the addresses of the next pages name it too. */
   isNamed: boolean;
   /** The address of the style of the shop's color, and of its logo. */
   themeUrl: string | null;
@@ -48,11 +48,11 @@ export function page(
   }: {
     title: string;
     state: string;
-    /** The version of the payment, where a change within its state shows on the page. */
+    /** The version of the payment, if a change without a new state shows on the page. */
     version?: number;
     /** The address that the script opens once the state, or the version, has changed. */
     followUrl?: string | undefined;
-    /** Whether the page opens it again and again without a script. */
+    /** Whether the page reloads itself at intervals without a script. */
     reloads?: boolean;
     summary: Html | null;
     main: Html;
@@ -97,7 +97,10 @@ const FAVICON = `data:image/svg+xml,${encodeURIComponent(
   '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 32 32"><rect width="32" height="32" rx="8" fill="#0b5c48"/><path d="m9 16.5 5 5 9.5-10" fill="none" stroke="#fff" stroke-width="3" stroke-linecap="round" stroke-linejoin="round"/></svg>',
 )}`;
 
-/** The merchant, the amount and the description. Where the payer can pay, the amount is the page's heading; elsewhere the status is. */
+/**
+ * The merchant, the amount and the description. If the payer can pay, the amount is the page's heading; otherwise the status
+ * is.
+ */
 export function summary(
   site: Site,
   { payment, merchantName, secondsLeft, path }: PagePayment,
@@ -144,7 +147,7 @@ export function notice({
 </div>`;
 }
 
-/** The note on a page that moves no money; `warning` says what is not real. */
+/** The note on a page that moves no money; `warning` names the parts that are not real. */
 export function testNote({ texts }: Site, warning: string): Html {
   return html`<p class="test-note">${ICONS.flask}<span><strong>${texts.page.testEnvironment}.</strong> ${texts.page.testNothingCharged} ${warning}</span></p>`;
 }
@@ -164,7 +167,7 @@ export function receipt(
   return html`<p class="receipt-title">${texts.receipt.title}</p><dl class="receipt">${lines.map(([label, text]) => html`<div><dt>${label}</dt><dd>${text}</dd></div>`)}</dl>`;
 }
 
-/** The buttons of the receipt above, which the script shows. Without one the browser prints the page all the same. */
+/** The buttons of the receipt, which the script shows. Without a script the browser's own menu prints the page. */
 export function receiptActions({ texts }: Site): Html {
   return html`
     <p class="receipt-actions" data-receipt hidden>
@@ -173,7 +176,7 @@ export function receiptActions({ texts }: Site): Html {
     </p>`;
 }
 
-/** Content of the product, as its payer is given it. */
+/** Content of the product, as its payer sees it. */
 interface Delivered {
   kind: 'text' | 'link' | 'codes';
   status: 'pending' | 'delivered' | 'revoked';
@@ -217,8 +220,8 @@ export function backLink({ texts }: Site, url: string | null): Html | null {
 }
 
 /**
- * The end of the page of a paid payment: a link to the shop, or the note that the window can be closed. `isRead`: there is
- * something to read, and the window does not close itself.
+ * The end of the page of a paid payment: a link to the shop, or the note that the window can be closed. `isRead`: the page
+ * has something to read, and does not close itself.
  */
 export function nextStep({ texts }: Site, url: string | null, { isRead = false } = {}): Html {
   return html`
@@ -227,8 +230,8 @@ export function nextStep({ texts }: Site, url: string | null, { isRead = false }
 }
 
 /**
- * The path of the page that moves on once the payment is decided: to the shop when it is paid, to its status otherwise.
- * `declined`: the cards that were declined before, so that the page can say what became of this one.
+ * The path of the page that moves on once the payment is decided: to the shop if it is paid, to its status otherwise.
+ * `declined`: the number of cards that were declined before, so that the page can report the outcome of this one.
  */
 export function followPath(site: Site, path: string, declined?: number): string {
   const before = declined === undefined ? '' : `&${DECLINED_PARAMETER}=${declined}`;
@@ -238,7 +241,7 @@ export function followPath(site: Site, path: string, declined?: number): string 
 /** The parameter of that path for the declined cards; the page's script writes it too. */
 export const DECLINED_PARAMETER = 'recusas';
 
-/** The path of a page, in the language that the address of this one names. */
+/** The path of a page, in the language that the present address names. */
 export function pagePath(site: Site, path: string): string {
   return site.isNamed ? `${path}?${LANGUAGE_PARAMETER}=${site.language}` : path;
 }

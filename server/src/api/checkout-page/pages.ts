@@ -15,13 +15,18 @@ import { pagePath, type Site } from './layout.ts';
 import { problemPage } from './problem.ts';
 import { cspSource } from './return-url.ts';
 
-/** The parts of the hosted pages that are the same for every method of payment. Their routes have the parameter `id`. */
+/** The parts of the hosted pages that every method of payment shares. Their routes have the parameter `id`. */
 export interface CheckoutPages {
   /** The path that the checkout is served under, without a payment. */
   readonly basePath: string;
-  /** The site as the pages of one request need it: in the language of the address, else of the payment that was opened, else of the browser. */
+  /**
+   * The site for the pages of one request: in the language of the address, else of the opened payment, else of the browser.
+   */
   siteOf(context: RequestContext, brand?: Brand | null): Site;
-  /** Finds what a page shows. @throws HttpError 404; RateLimitError for a network that asks for too many payments that do not exist */
+  /**
+   * Finds the payment of a page. @throws HttpError 404; RateLimitError for a network that requests too many payments that do
+   * not exist
+   */
   open<Found extends { accountId: string; payment: { language: Language | null } }>(
     context: RequestContext,
     find: (id: string) => Promise<Found | null>,
@@ -59,7 +64,7 @@ export function createCheckoutPages({
     isTest,
   };
 
-  /** The languages of the payments that requests have opened: the page of an error after that has the payment's language too. */
+  /** The languages of the opened payments, by request: a later error page then has the payment's language too. */
   const opened = new WeakMap<RequestContext, Language>();
 
   function siteOf(context: RequestContext, brand: Brand | null = null): Site {
@@ -156,15 +161,15 @@ export function sendPage(
 
 const PRIVACY = {
   'cache-control': 'no-store',
-  // Other sites learn nothing, as with no-referrer; but under that one, browsers send `Origin: null` with the form of
-  // this page, and nobody could tell it from a foreign one's.
+  // The policy shows other sites nothing, like no-referrer. Under no-referrer browsers send `Origin: null` with the form of
+  // this page, which could not be distinguished from a foreign form.
   'referrer-policy': 'same-origin',
   'x-robots-tag': 'noindex',
 };
 
 const ISOLATION = {
-  // Set so that no proxy's default cuts off the widget's popup: `same-origin` would move the page to another group of
-  // windows, in which the popup loses its name and the widget can no longer bring it to the front or close it. The
+  // The header is set so that no proxy's default cuts off the widget's popup: `same-origin` would move the page to another
+  // group of windows, in which the popup loses its name and the widget can no longer bring it to the front or close it. The
   // widget sets `opener` to null, and this page neither sends nor takes messages.
   'cross-origin-opener-policy': 'unsafe-none',
   'cross-origin-resource-policy': 'same-origin',
@@ -206,7 +211,7 @@ function read(name: string): string {
   return readFileSync(assetPath(`api/checkout-page/${name}`), 'utf8');
 }
 
-/** Puts what the script imports into it: another instance, of an older version, may get the request for a second file. */
+/** Inlines the script's import: another instance, of an older version, might get the request for a second file. */
 function inlineCard(script: string): string {
   const card = read('card.js').replaceAll(/^export /gm, '');
   return `${card}\n${script.replace(/^import .* from '\.\/card\.js';$/m, '')}`;
@@ -219,7 +224,7 @@ export function checkoutAssetsRoute(): Route {
     path: /^\/checkout\/assets\/(?<file>page\.css|page\.js)$/,
     handle({ response, url, params }) {
       const { body, hash, type } = ASSETS[params.file as keyof typeof ASSETS];
-      // An address with another hash is that of an older or newer server, and the response may not stay in a cache.
+      // An address with another hash belongs to an older or newer server, so the response must not be cached.
       const isCurrent = url.searchParams.get('v') === hash;
       send(response, 200, body, {
         'content-type': type,

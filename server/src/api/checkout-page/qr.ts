@@ -1,12 +1,12 @@
 import { qrCode } from '../../kernel/qr-code.ts';
 import { type Html, html } from './html.ts';
 
-/** The modules of light around the code, by which a reader finds it. */
+/** The width of the white border around the code, in modules, by which a reader finds it. */
 const QUIET = 4;
 
 /**
- * Draws a text black on white, in every theme: attributes alone, which no policy forbids. The returned function draws it under a
- * class. Null for a text that is too long.
+ * Draws a text black on white, in every theme, with attributes alone, which no policy forbids. The returned function renders
+ * it with a class. Null for a text that is too long.
  */
 export function drawQr(text: string, label: string): ((name: string) => Html) | null {
   const code = qrCode(text);

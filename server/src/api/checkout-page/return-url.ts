@@ -17,15 +17,15 @@ export function returnUrl(
 }
 
 /**
- * Formats an origin as a source in a Content-Security-Policy. A host name may contain `;` and `,`, which end a
- * directive and a policy: such a one, and an IPv6 address, which the grammar does not have, gives null.
+ * Formats an origin as a source in a Content-Security-Policy. A host name may contain `;` and `,`, which would end a
+ * directive or a policy: such a host gives null, and so does an IPv6 address, which the grammar does not allow.
  */
 export function cspSource(merchantUrl: string | null): string | null {
   const origin = webAddress(merchantUrl)?.origin ?? '';
   return /^https?:\/\/[a-z0-9.-]+(:[0-9]+)?$/.test(origin) ? origin : null;
 }
 
-/** Parses a web address again, as when the payment was created: a link must never run a script. */
+/** Parses a web address again, as at the creation of the payment, because a link must never run a script. */
 function webAddress(text: string | null): URL | null {
   if (text === null || !URL.canParse(text)) return null;
   const url = new URL(text);

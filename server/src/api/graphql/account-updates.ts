@@ -20,7 +20,7 @@ export const AccountUpdate = builder.interfaceRef<AccountChange>('AccountUpdate'
   resolveType: (update) => typenames.get(update),
 });
 
-/** The type of each update: its slice's, which does not know that it is one of several. */
+/** The type of each update, which its slice sets for a union that it does not know. */
 const typenames = new WeakMap<object, string>();
 
 const AccountUpdateKindEnum = builder.enumType('AccountUpdateKind', {
@@ -49,11 +49,11 @@ interface Followed {
   typename: string;
   resource: Resource;
   /**
-   * Returns what a caller follows.
+   * Returns the topic and the items that a caller follows.
    * @throws PermissionError where it may not
    */
   follow(context: Context): {
-    /** Selects events of the resource; all if left out. */
+    /** Selects events of the resource; by default all. */
     matches?: (event: StoredEvent) => boolean;
     toItem: (event: StoredEvent, cursor: string) => AccountChange;
   };

@@ -15,7 +15,7 @@ export interface Representation {
   readonly [key: string]: unknown;
 }
 
-/** The value of an enum for what only a newer version or another service knows. */
+/** The enum value for statuses and kinds that only a newer version or another service knows. */
 export const UNKNOWN = {
   value: 'unknown',
   description: 'A value that this server does not know yet. Never accepted as input.',
@@ -100,7 +100,7 @@ builder.subscriptionType({
 
 // ── Ids ─────────────────────────────────────────────────────────────────────────────────────────
 
-/** The limit of `nodes`, and of the objects that a gateway asks for at once. */
+/** The limit on `nodes`, and on the objects that a gateway requests at once. */
 export const MAX_NODES = 100;
 
 interface GlobalId {
@@ -116,7 +116,7 @@ export function decodeGlobalID(globalId: string | number | bigint): GlobalId {
   return { typename, id };
 }
 
-/** Refuses an id of another type than a node's. @throws ValidationError for a type whose objects have no ids */
+/** Refuses an id whose type is no node. @throws ValidationError for a type whose objects have no ids */
 function assertNode({ typename }: GlobalId, path: string, { schema }: GraphQLResolveInfo): void {
   const type = schema.getType(typename);
   if (!isObjectType(type) || !type.getInterfaces().some(({ name }) => name === 'Node')) throw notAnId(path);

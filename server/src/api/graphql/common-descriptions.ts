@@ -1,4 +1,4 @@
-// What types and members of all slices have in common, said once. A slice's own description comes first.
+// The descriptions that types and members of all slices share. A slice's own description takes precedence.
 
 /** The place that is described. */
 export interface Described {
@@ -37,7 +37,7 @@ const TYPES: readonly Rule[] = [
   [/Input$/, 'An input object, in which a member that is null counts as omitted.'],
 ];
 
-/** The members by `Type.member`, or with its type for any. The first that fits is taken. */
+/** The members by `Type.member`, or by member for any type. The first match is used. */
 const MEMBERS: readonly Rule[] = [
   [/Filter\.customer$/, 'Selects payments of this customer, as named at creation.'],
   [
@@ -128,7 +128,7 @@ const ARGUMENTS: readonly Rule[] = [
   [/^Mutation\.revokeToken\(token\)$/, 'The whole text of the token itself.'],
 ];
 
-/** Every rule, for a test that each describes something. */
+/** Every rule, for a test that checks that each one is used. */
 export const RULES: readonly Rule[] = [...TYPES, ...MEMBERS, ...ARGUMENTS];
 
 /** The description that all slices share; undefined if there is none. */

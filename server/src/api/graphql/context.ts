@@ -21,7 +21,7 @@ export interface RootFieldLimits {
   peek(caller: Caller, address: string): RateLimitState;
 }
 
-/** Limits on open subscriptions, on their number and on what they hold: by credential, network and tenant, and in all. */
+/** Limits on open subscriptions, by number and by memory: for each credential, network and tenant, and in all. */
 export interface SubscriptionLimits {
   /** Counts a subscription until it is released. @throws RateLimitError */
   open(caller: Caller, address: string, held: HeldBytes): OpenSubscription;
@@ -68,22 +68,22 @@ export interface Context {
   /** The cursors of one of the account's lists. */
   listCursors(list: string): Cursors;
   /**
-   * Counts one root field, which may begin when this returns or resolves. The fields of one operation are admitted one
-   * after the other, in the order of the calls. @throws RateLimitError, at once or later
+   * Counts one root field, which may begin when this returns or resolves. The fields of one operation are admitted one after
+   * the other, in the order of the calls. @throws RateLimitError, at once or later
    */
   takeRootField(): void | Promise<void>;
   readonly onRootField: OnRootField;
   /** The state of an operation that its root fields share: whether one may have changed something, and whether one has met an outage. */
   readonly mutationState: { mayHaveChanged: boolean; hasOutage: boolean };
   /**
-   * Creates the context of one root field, so that the response says how old its data is; left out if all data is the
-   * server's own. `operation` is this context, which transports copy.
+   * Creates the context of one root field, which records how old its data is; omitted if all data is the server's own.
+   * `operation` is this context, which transports copy.
    */
   fieldContext?(operation: Context, responseKey: string): Context;
   rateLimit(): RateLimitState;
   /**
    * The address of a payer's page: this server's own, which knows the payment's language, or that of another service, which
-   * does not: except to a payer's token it names the language. Null if that service has not shown it.
+   * does not, so that address names the language, except for a payer's token. Null if that service has not shown it.
    */
   checkoutUrl(
     id: string,

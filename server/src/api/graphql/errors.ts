@@ -271,9 +271,9 @@ const TOP_LEVEL: Record<ErrorCode, { code: TopLevelCode; status: number }> = {
 };
 
 /**
- * Translates an error that no result union has a member for. An error of GraphQL about the document or its variables is for
- * the caller to correct, and stays. Any other error but a domain error is an outage or a fault: it is given to `onFault`
- * and shown as `UNAVAILABLE` or `Internal error`. A translated error is returned unchanged.
+ * Translates an error for which no result union has a member. An error of GraphQL about the document or its variables stays,
+ * because the caller can correct it. Any other error that is no domain error is an outage or a fault: it is passed to
+ * `onFault` and shown as `UNAVAILABLE` or `Internal error`. A translated error is returned unchanged.
  */
 export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void): GraphQLError {
   const known = findTranslated(error);
@@ -283,7 +283,7 @@ export function toGraphQLError(error: unknown, onFault: (fault: unknown) => void
   return error instanceof GraphQLError ? replaceError(error, translation) : translation;
 }
 
-/** The error as a message of a WebSocket or an event stream shows it, without the extensions for HTTP. */
+/** The error as a WebSocket message or an event shows it, without the extensions for HTTP. */
 export function messageOf(error: unknown, onFault: (fault: unknown) => void): GraphQLFormattedError {
   const { extensions: { http: _, ...extensions } = {}, ...rest } = toGraphQLError(error, onFault).toJSON();
   return { ...rest, extensions };
@@ -318,7 +318,7 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
       },
     });
   }
-  // A WebSocket is closed with 1013 in place of this; an event stream ends with it.
+  // A WebSocket is closed with 1013 instead; an event stream ends with this error.
   if (cause instanceof SlowConsumerError)
     return new GraphQLError(cause.message, { originalError: cause, extensions: { code: 'SLOW_CONSUMER' } });
   if (error instanceof GraphQLError && cause instanceof GraphQLError && !isSerializationFault(error, cause)) {
@@ -352,9 +352,9 @@ function translate(error: unknown, onFault: (fault: unknown) => void): GraphQLEr
 
 /**
  * Removes the refused value from a message of graphql, which may be the whole value of a variable with its PIX keys. The
- * place and the reason are enough.
+ * place and the reason suffice.
  *
- * @param reason the end of `message`, where it is about a variable
+ * @param reason the end of `message`, if it is about a variable
  */
 function withoutValue(message: string, reason: string): string {
   const end = `; ${reason}`;
@@ -371,8 +371,8 @@ function reasonWithoutValue(reason: string): string {
 }
 
 /**
- * The messages of graphql 16 that repeat a value, which reaches to the end of the text or to a suggestion. Each pattern is
- * anchored at the beginning, because the middle may be 90 kB of the caller's text.
+ * The messages of graphql 16 that repeat a value, up to the end of the text or to a suggestion. Each pattern is anchored at
+ * the beginning, because the middle may be 90 kB of the caller's text.
  */
 const REPEATED_VALUES: [RegExp, string][] = [
   [/^((?:Enum "\w+"|\w+) cannot represent [\w -]*value): [\s\S]*$/, '$1'],
@@ -382,7 +382,10 @@ const REPEATED_VALUES: [RegExp, string][] = [
   [/^(Syntax Error: [\s\S]*?\b(?:String|BlockString|Int|Float)) "[\s\S]*$/, '$1.'],
 ];
 
-/** Whether one of our types has refused a value of our own in a result: an internal fault, though it is a GraphQLError. */
+/**
+ * Whether one of our types has refused one of our own values in a result: that is an internal fault, although it is a
+ * GraphQLError.
+ */
 function isSerializationFault(error: GraphQLError, cause: GraphQLError): boolean {
   return error.path !== undefined && cause !== error && !cause.nodes?.length;
 }

@@ -36,9 +36,9 @@ import { collectFields, type Fragments, fragmentsOf, type Variables } from './se
 import { isSemanticNonNull } from './semantic-non-null.ts';
 
 /**
- * Executes an operation as graphql's `execute` does, except for its errors. That one returns as soon as a non-null field has
- * failed, so the resolver that fails first decides which error is shown. Here every field is resolved, and
- * `settleFailures` decides. A mutation stops after a field that has made its data null.
+ * Executes an operation as graphql's `execute` does, except for its errors. `execute` returns as soon as a non-null field has
+ * failed, so the resolver that fails first decides which error is shown. Here every field is resolved, and `settleFailures`
+ * decides. A mutation stops after a field that has made its data null.
  */
 export function execute(
   args: ExecutionArgs & {
@@ -81,8 +81,8 @@ export function execute(
 }
 
 /**
- * The errors of variables that a mutation does not declare. A query may have some, as GraphQL allows. Of a mutation a misspelt one
- * would not limit what it was meant to limit.
+ * The errors of variables that a mutation does not declare. A query may have some, as GraphQL allows. In a mutation, a
+ * misspelled variable would not limit the effect as intended.
  */
 function undeclaredVariables(
   { operation, variableDefinitions = [] }: OperationDefinitionNode,
@@ -222,7 +222,7 @@ function executeField(run: Run, field: FieldOf, source: unknown, path: Path): un
   });
 }
 
-/** Returns the result of `complete`; where that throws or rejects, null, and notes a failure. */
+/** Returns the result of `complete`. If that throws or rejects, returns null and records a failure. */
 function orFailure(run: Run, nodes: readonly FieldNode[], path: Path, complete: () => unknown): unknown {
   const fail = (thrown: unknown) => {
     run.failures.push({ path, error: locatedError(thrown, nodes, keysOf(path)) });
@@ -255,7 +255,9 @@ export function infoOf(
   };
 }
 
-/** Whether a resolver has a fourth parameter, the info. Most have none, and the info takes longer to build than they run. */
+/**
+ * Whether a resolver has a fourth parameter, the info. Most have none, and building the info takes longer than the resolver.
+ */
 export function takesInfo(resolve: (...args: never[]) => unknown): boolean {
   return resolve.length >= 4;
 }
@@ -264,7 +266,7 @@ export const NO_INFO = undefined as unknown as GraphQLResolveInfo;
 
 // ── Values ──────────────────────────────────────────────────────────────────────────────────────
 
-/** Completes a value by its type. Throws, or rejects, where the value is not of the type. */
+/** Completes a value by its type. Throws, or rejects, if the value is not of the type. */
 function completeValue(
   run: Run,
   field: FieldOf,

@@ -7,7 +7,7 @@ export interface Path {
   readonly typename: string | undefined;
   /** Whether a failure here makes the parent null too. */
   readonly isNonNull: boolean;
-  /** Whether it is null only where it has failed; only root fields can say so. */
+  /** Whether null means only a failure; only root fields can declare that. */
   readonly isSemanticNonNull?: boolean;
 }
 
@@ -27,7 +27,7 @@ interface FailureNode {
 /**
  * Builds the result of an operation whose fields have all been resolved. The errors are those of an execution of one field
  * after the other: in the order of the document, up to the one that makes the parent object null. The order in which
- * resolvers end does not change the data, the errors and the HTTP status.
+ * resolvers end does not change the data, the errors or the HTTP status.
  *
  * @param data is changed
  */
@@ -62,7 +62,7 @@ function nodeOf(path: Path | undefined, root: FailureNode): FailureNode {
   return node;
 }
 
-/** Settles a value and all inside it. Returns the error that makes the value null; null for none. */
+/** Settles a value and everything inside it. Returns the error that makes the value null; null for none. */
 function settle({ inner, error }: FailureNode, value: unknown, errors: GraphQLError[]): GraphQLError | null {
   if (inner.size > 0 && typeof value === 'object' && value !== null)
     for (const key of Array.isArray(value) ? value.keys() : Object.keys(value)) {

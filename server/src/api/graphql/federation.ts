@@ -18,11 +18,11 @@ import { assertSeesSchema } from './introspection.ts';
 
 // The subgraph interface of Apollo Federation 2: `_service` and `_entities`.
 
-/** The natural key of each type: the field whose value the global id is made of. Null for a type without one. */
+/** The natural key of each type: the field from which the global id is made. Null for a type without one. */
 const naturalKeys = new Map<string, string | null>();
 const entities: ObjectRef<never, object>[] = [];
 
-/** Lets a gateway find objects of a node type by their `id` and by `naturalKey`, the field that the id is made of. */
+/** Lets a gateway find objects of a node type by their `id` and by `naturalKey`, the field from which the id is made. */
 export function addEntity(ref: { name: string }, naturalKey: string | null = null): void {
   naturalKeys.set(ref.name, naturalKey);
   entities.push(ref as ObjectRef<never, object>);
@@ -98,7 +98,7 @@ builder.queryFields((t) => ({
         throw new ValidationError([{ path: 'representations', message: `must be at most ${MAX_NODES}` }]);
       // All are checked before the first is read.
       const ids = representations.map(readId);
-      // Each on its own: one that the caller may not read leaves the others. The loaders make a batch of them.
+      // Each is resolved separately: if the caller may not read one, the others remain. The loaders make a batch of them.
       return ids.map((id) => resolveEntity(id, context, info)) as never;
     },
   }),
@@ -113,7 +113,7 @@ async function resolveEntity(
   return found;
 }
 
-/** Reads which object is meant. @throws ValidationError */
+/** Reads the id of the requested object. @throws ValidationError */
 function readId(representation: Representation, index: number): { typename: string; id: string } {
   const { __typename: typename } = representation;
   const path = `representations.${index}`;
@@ -159,12 +159,12 @@ export function sdlOf(schema: GraphQLSchema): string {
   const known = sdls.get(schema);
   if (known !== undefined) return known;
   const printed = printSchema(lexicographicSortSchema(withoutFederation(schema)));
-  // Other subgraphs have pages too.
+  // Other subgraphs have pages too, so the types of pages are shareable.
   const withDirectives = printed.replace(/^type (\w+)( implements [^{]+)? \{$/gm, (line, name: string) => {
     const directives = name === 'PageInfo' ? ['@shareable'] : keysOfEntity(name).map(keyDirective);
     return directives.length === 0 ? line : line.replace(/ \{$/, ` ${directives.join(' ')} {`);
   });
-  // The composition of Apollo refuses a directive that it does not know; this server refuses what `@oneOf` does all the same.
+  // The composition of Apollo refuses an unknown directive; this server still enforces `@oneOf`.
   const sdl = `${LINK}\n\n${withDirectives.replaceAll(/^(input \w+) @oneOf \{$/gm, '$1 {')}\n`;
   sdls.set(schema, sdl);
   return sdl;

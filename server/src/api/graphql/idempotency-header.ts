@@ -25,7 +25,7 @@ interface HttpContext {
 
 /**
  * Accepts `Idempotency-Key` in place of `input.idempotencyKey`, for an operation with one mutation field: with two it is
- * unknown which of them the key is for. A query ignores it.
+ * unknown to which of them the key belongs. A query ignores it.
  */
 export function idempotencyHeaderPlugin(): Plugin {
   return {
@@ -41,7 +41,7 @@ export function idempotencyHeaderPlugin(): Plugin {
   };
 }
 
-/** Adds the key of the header to the input of a mutation. @throws IdempotencyError where the input has another key */
+/** Adds the header's key to the input of a mutation. @throws IdempotencyError where the input has another key */
 export function withKeyOfHeader(args: object, context: object): object {
   const key = keyOf(context);
   if (key === null) return args;

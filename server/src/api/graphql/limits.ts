@@ -12,7 +12,7 @@ import {
   TokenKind,
 } from 'graphql';
 
-/** The limits on one document. A dashboard's largest has a tenth of each; GraphiQL's introspection is 14 deep. */
+/** The limits on one document. A dashboard's largest document uses a tenth of each; GraphiQL's introspection is 14 deep. */
 const LIMITS = {
   tokens: 2_000,
   brackets: 100,
@@ -38,8 +38,8 @@ const UNITS: Record<Exclude<keyof typeof LIMITS, 'tokens'>, string> = {
 };
 
 /**
- * Parses the documents of any client. graphql's `parse` calls itself at each bracket, and 2,000 of them overflow the
- * stack, which would be reported as an internal fault.
+ * Parses the documents of any client. graphql's `parse` calls itself at each bracket, and 2,000 of them overflow the stack,
+ * which would be reported as an internal fault.
  * @throws GraphQLError
  */
 export function parseDocument(source: string, options: ParseOptions = {}): DocumentNode {
@@ -48,7 +48,7 @@ export function parseDocument(source: string, options: ParseOptions = {}): Docum
 }
 
 function deepestBracket(source: string): number {
-  // Nearly every document has fewer, and counting is faster than finding which of them stand in strings.
+  // Nearly every document has fewer brackets, and counting them is faster than finding which of them are in strings.
   const opened = source.match(/[[{(]/g)?.length ?? 0;
   if (opened <= LIMITS.brackets) return opened;
   const lexer = new Lexer(new Source(source));
@@ -71,7 +71,10 @@ function tooLarge(name: keyof typeof UNITS): GraphQLError {
   return new GraphQLError(`The document is too large: at most ${LIMITS[name]} ${UNITS[name]}`);
 }
 
-/** The fields of an operation; those of a fragment count wherever it is spread. For a document that is not too large. */
+/**
+ * The fields of an operation; those of a fragment count wherever it is spread. The document must have passed
+ * `refuseTooLarge`.
+ */
 export function countFields(document: DocumentNode, { selectionSet }: OperationDefinitionNode): number {
   return createSizes(fragmentsIn(document)).of(selectionSet).fields;
 }
@@ -177,7 +180,7 @@ function createSizes(fragments: ReadonlyMap<string, FragmentDefinitionNode>) {
   return { of, ownFields };
 }
 
-/** A response name: the number of fields that have it, and the names inside them where they are objects. */
+/** A response name: the number of fields that have it, and, if they are objects, the names inside them. */
 interface ResponseName {
   fields: number;
   inner: Map<string, ResponseName>;
@@ -192,7 +195,9 @@ function mostRepeats(
   fragments: ReadonlyMap<string, FragmentDefinitionNode>,
 ): number {
   let most = 0;
-  /** The selections visited, which are limited too: fragments that spread each other may be many without any fields. */
+  /**
+   * The number of visited selections, which is limited too: fragments that spread each other may be many without any fields.
+   */
   let steps = 0;
   const within = new Set<object>();
 

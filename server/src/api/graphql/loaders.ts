@@ -54,7 +54,7 @@ interface ObservedLoaders {
 
 type OnLoad = (loader: string, key: string) => void;
 
-/** Forgets what was read: a mutation of the operation has changed something, and its answer shows the state after it. */
+/** Clears the loaded values: a mutation of the operation has changed something, and its result shows the state after it. */
 export function clearLoaders(loaders: Loaders): void {
   const { shared = loaders } = loaders as Partial<ObservedLoaders>;
   (shared as unknown as { created: null }).created = null;

@@ -73,8 +73,8 @@ export function rangeOf(cursors: Cursors, { first, after, last, before }: RangeA
 }
 
 /**
- * Reads the range that the arguments ask for as a connection; `node` takes the node from an item.
- * @throws ValidationError naming the argument, and what `list` throws
+ * Reads the range of the arguments as a connection; `node` takes the node from an item.
+ * @throws ValidationError naming the argument, errors of `list`
  */
 export async function readConnection<Item extends { place: number }, Node>(
   cursors: Cursors,
@@ -109,7 +109,7 @@ export function knownValue<Value extends string>(value: Value | 'unknown', path:
   return value;
 }
 
-/** A page of a list as a connection, each node with the cursor of its place; `total` is counted where it is selected. */
+/** A page of a list as a connection, each node with the cursor of its place; `total` is counted only if it is selected. */
 export function connectionOf<Node>(
   cursors: Cursors,
   items: readonly { place: number; node: Node }[],
@@ -127,8 +127,8 @@ export function connectionOf<Node>(
   };
 }
 
-// A cursor is a block of AES, which most operations do not select: a getter makes it. All edges share the getter: one of
-// its own would give each edge a hidden class, which V8 keeps until a full collection.
+// A cursor is a block of AES, which most operations do not select, so a getter makes it. All edges share the getter: a getter
+// for each edge would give each a hidden class, which V8 keeps until a full collection.
 class Edge<Node> {
   readonly cursors: Cursors;
   readonly place: number;

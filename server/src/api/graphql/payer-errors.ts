@@ -5,8 +5,8 @@ import { RateLimitError, UpstreamError } from '../../kernel/errors.ts';
 const LIMIT_OF_PAYERS = 'payments at this moment';
 
 /**
- * Calls `work`, whose errors about the service behind a facade a payer gets in words of this server: how many requests that
- * service takes, whether it accepts the merchant's key and what it has answered are the merchant's matter.
+ * Calls `work`, and rewords errors about the service behind a facade for a payer: how many requests that service takes,
+ * whether it accepts the merchant's key and what it has answered concern only the merchant.
  */
 export function withWordsFor<Result>(caller: Caller | null, work: () => Result): Result {
   if (!caller || !isPayer(caller)) return work();

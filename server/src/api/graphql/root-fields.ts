@@ -23,8 +23,8 @@ declare global {
 
 /**
  * Requires a credential for every root field, under any alias, and counts it once against the caller's limit. A field of a
- * query or a mutation that is declared as non-null becomes nullable with `@semanticNonNull`: one that fails leaves the
- * others of its operation in the result. A subscription has only one root field, so it stays non-null.
+ * query or a mutation that is declared as non-null becomes nullable with `@semanticNonNull`: if it fails, the other fields of
+ * its operation stay in the result. A subscription has only one root field, so it stays non-null.
  */
 class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onOutputFieldConfig(field: PothosOutputFieldConfig<Types>): PothosOutputFieldConfig<Types> {
@@ -44,7 +44,7 @@ class RootFieldsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   ): GraphQLFieldResolver<unknown, Types['Context'], object> {
     if (field.kind === 'Query' || field.kind === 'Mutation') return withAdmission(resolve, field);
     // The arguments were validated when the subscription was opened. The field's own resolver runs for each update, without
-    // the wrappers of the plugins behind this one: validation is asynchronous, and would delay each update by a turn.
+    // the wrappers of the later plugins: validation is asynchronous, and would delay each update by a turn.
     return field.kind === 'Subscription' ? (field.resolve ?? resolve) : resolve;
   }
 
@@ -103,7 +103,7 @@ function withMutationState<Types extends SchemaTypes>(
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
   return async (parent, args, context, info) => {
     const { mutationState, loaders } = context as Context;
-    // Each of up to 50 fields would wait for the same database, and may be done when the caller has given up.
+    // Each of up to 50 fields would wait for the same database, and might be done only after the caller has given up.
     if (mutationState.hasOutage) throw new NotBegun('a field before this one has met an outage');
     let result: unknown;
     try {
@@ -120,7 +120,7 @@ function withMutationState<Types extends SchemaTypes>(
   };
 }
 
-/** Corrects outages that report that nothing was done, where another field of the operation may have changed something. */
+/** Corrects outages that report that nothing was done, if another field of the operation may have changed something. */
 export function behindChanges(result: ExecutionResult, context: Context): ExecutionResult {
   if (!result.errors || !context.mutationState.mayHaveChanged) return result;
   const errors = result.errors.map((error) => {

@@ -28,9 +28,9 @@ interface Definition<R extends Resource, Item> {
   status?: PothosSchemaTypes.EnumRef<Types, string>;
   /** Whether an update may leave the status as it was. */
   keepsStatus?: boolean;
-  /** Whether a first state is dated by its reading. */
+  /** Whether a first state is dated by the time of its read. */
   isDatedByReading?: boolean;
-  /** The fields behind those that all updates have. */
+  /** The fields of this type, after those that all updates have. */
   fields: Fields<Update<Item>>;
   /** @throws PermissionError if a caller may not follow all of them */
   authorize(context: Context): void;
@@ -48,7 +48,7 @@ interface Definition<R extends Resource, Item> {
   isSame?(left: Item, right: Item): boolean;
 }
 
-/** A resource as it was read: `since` is the instant of that state, or null if nobody knows it. */
+/** A resource that was read. `since` is the instant of its state, or null if it is unknown. */
 interface Found<Item> {
   version: number;
   item: Item;

@@ -1,7 +1,7 @@
 import { RateLimitError } from '../../kernel/errors.ts';
 import { HttpError } from './routes.ts';
 
-/** Admits requests within the limit of their network on requests without a known credential. */
+/** Admits requests without a known credential within the limit of their network. */
 export interface Admission {
   /** @throws RateLimitError, at once or later */
   admit(authorization: string | null | undefined, address: string, connection?: object): void | Promise<void>;
@@ -11,7 +11,7 @@ export interface Admission {
 export interface PageLimits {
   /** Counts a request. @throws RateLimitError, at once or later */
   take(address: string): void | Promise<void>;
-  /** Takes back the count of a request whose page exists. */
+  /** Undoes the count of a request whose page exists. */
   putBack(address: string): void;
   /** Counts a form. @throws RateLimitError, at once or later */
   takeForm(address: string): void | Promise<void>;

@@ -38,8 +38,9 @@ export function compressFile(content: Buffer, encoding: Encoding): Promise<Buffe
 }
 
 /**
- * Compresses a response that is sent once: fast rather than small. A token in it stays secret: its length tells something only
- * to an attacker who has the victim's browser repeat the request with a cookie, and no cookie grants anything here.
+ * Compresses a response that is sent once: fast rather than small. Compression does not reveal a token in it: the length
+ * helps only an attacker who can make the victim's browser repeat the request with a cookie, and no cookie grants anything
+ * here.
  */
 export function compressResponse(content: string | Buffer, encoding: Encoding): Promise<Buffer> {
   return encoding === 'br'

@@ -6,7 +6,7 @@ import { shownName } from './names.ts';
 import { HttpError, readBody } from './routes.ts';
 
 const BODY_LIMIT_BYTES = 64 * 1024;
-/** A body may have thousands of mistakes; the refusal names the first ones. */
+/** The most mistakes that a refusal names: a body may have thousands. */
 const MAX_ISSUES = 10;
 
 /**
@@ -28,7 +28,10 @@ export async function readNoObject(request: IncomingMessage): Promise<object> {
   return objectIn(text);
 }
 
-/** @throws HttpError 400 */
+/**
+ * Finds the first member that is given twice in an object of a valid JSON text, by the names on the way to it: JSON.parse
+ * silently uses the last of the two. `"\u0061mount"` is `amount`. It takes less time than JSON.parse.
+ */
 function assertPlainJson(request: IncomingMessage): void {
   const [type = '', ...parameters] = (request.headers['content-type'] ?? '')
     .split(';')

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { FieldError } from '../../kernel/errors.ts';
 import { closestName, shownName } from './names.ts';
 
-/** A JSON Schema, as far as it says which members an input has. */
+/** A JSON Schema, as far as it defines the members of an input. */
 interface Schema {
   properties?: Record<string, Schema>;
   additionalProperties?: unknown;
@@ -17,8 +17,8 @@ export function closeObject({ jsonSchema }: { jsonSchema: Record<string, unknown
 }
 
 /**
- * Lists the members of an input that its schema does not have, at each depth, `max` at most. Ignored, a misspelt member would
- * not limit what it was meant to limit: the refund of a part would be one of the whole.
+ * Lists the members of an input that its schema does not have, at each depth, `max` at most. If they were ignored, a
+ * misspelled member would not limit the effect: a partial refund would become a full one.
  */
 export function unknownMembers(schema: z.ZodType, input: unknown, max: number): FieldError[] {
   const found: FieldError[] = [];
@@ -32,7 +32,7 @@ export function unknownMembers(schema: z.ZodType, input: unknown, max: number): 
       return;
     }
     const objects = schemas.flatMap(({ properties }) => (properties ? [properties] : []));
-    // The value is of another kind than its schema, which says so itself.
+    // The value is of another kind than the schema; the schema's own error says so.
     if (objects.length === 0) return;
     for (const [name, member] of Object.entries(value)) {
       const members = objects.flatMap((properties) =>

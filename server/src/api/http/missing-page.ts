@@ -5,7 +5,7 @@ import { preferredOf } from './accept-language.ts';
 import { ICON } from './icon.ts';
 import { send } from './routes.ts';
 
-/** Whether a person follows an address: a browser names this type in a navigation alone, and a program seldom. */
+/** Whether a person has followed the address: a browser sends this type only in a navigation, and programs rarely send it. */
 export function wantsPage({ method, headers }: IncomingMessage): boolean {
   return (method === 'GET' || method === 'HEAD') && (headers.accept ?? '').includes('text/html');
 }

@@ -8,8 +8,8 @@ export function shownName(name: string): string {
 }
 
 /**
- * Finds the name that was meant by a misspelt one: the same but for case, `_`, `-` and spaces, or one that differs by one or two
- * edits, or one that begins with it, as `amountCents` with `amount`. Null if none is close.
+ * Finds the intended name of a misspelled one: the same but for case, `_`, `-` and spaces, or one that differs by one or two
+ * edits, or one that begins with it, such as `amountCents` for `amount`. Null if none is close.
  */
 export function closestName(name: string, known: readonly string[]): string | null {
   const given = normalized(name.slice(0, MAX_SHOWN));
@@ -24,7 +24,7 @@ function normalized(name: string): string {
   return name.toLowerCase().replaceAll(/[^a-z0-9]/g, '');
 }
 
-/** The edits between two names: letters that are put in, left out or replaced, and neighbors that are exchanged. */
+/** The number of edits between two names: inserted, omitted or replaced letters, and exchanged neighbors. */
 function distanceOf(left: string, right: string): number {
   let [before, row]: [number[], number[]] = [
     [],

@@ -13,7 +13,10 @@ const NAMED = [
   'GET /v1/sandbox/wallet',
 ];
 
-/** The operations that its text needs: with those that it names they are its 29. Their shapes are decided here. */
+/**
+ * The operations that the document's text requires without naming them; together they are its 29. Their shapes are decided
+ * here.
+ */
 const NEEDED = [
   'GET /v1/payments/{id}',
   'GET /v1/charges/{id}',
@@ -35,7 +38,7 @@ const NEEDED = [
   'POST /v1/sandbox/payments',
 ];
 
-/** The origin of an operation. A client that stays with the document calls no extension. */
+/** The origin of an operation. A client that follows the document calls no extension. */
 export type Origin = 'document' | 'decided' | 'extension';
 
 export function originOf({ method, path }: { method: string; path: string }): Origin {

@@ -13,7 +13,7 @@ const hosts = createLRUCache<true>(50_000);
  * @throws HttpError for a malformed path or host: an URL made of the two later is well-formed
  */
 export function requestUrl({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): URL {
-  // Node reads the first, and a proxy in front of it may have read the second.
+  // Node reads the first header, but a proxy in front of it may have read the second.
   if (countHosts(rawHeaders) > 1) throw new HttpError(400, 'Two Host headers');
   const parsed = urls.get(url) ?? parseUrl(url);
   if (host !== '' && !hosts.get(host)) {
@@ -31,8 +31,8 @@ function countHosts(rawHeaders: readonly string[]): number {
 }
 
 /**
- * A path that a proxy may read as another one: `//x/metrics`, whose first part is a host here, a `\` for a `/`, and `..`. A rule
- * of the proxy by the path would not hold. Browsers and clients send none of them.
+ * A path that a proxy may read as another one: `//x/metrics`, whose first part is a host here, a `\` for a `/`, and `..`. A
+ * proxy's rule for paths would not hold. Browsers and clients send none of them.
  */
 const AMBIGUOUS_PATH = /^\/\/|^[^?#]*(?:\\|\/(?:\.|%2e){1,2}(?:[/?#]|$))/i;
 
@@ -46,7 +46,10 @@ function parseUrl(url: string): URL {
 
 const NO_PARAMS = {};
 
-/** The named groups of a route's path, decoded. One that cannot be decoded stays as it is: it names nothing, and the route says so. */
+/**
+ * The named groups of a route's path, decoded. A group that cannot be decoded stays as it is: it names nothing, and the route
+ * reports that.
+ */
 export function decodeParams(groups: Record<string, string> | undefined): Record<string, string> {
   if (!groups) return NO_PARAMS;
   return Object.fromEntries(Object.entries(groups).map(([name, value]) => [name, decode(value ?? '')]));

@@ -108,8 +108,8 @@ export function createRestRoutes({
 
 /**
  * Reads the query.
- * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for one that the
- * operation does not have: a list would be answered without the filter that was asked for
+ * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for an unknown one: a
+ * list would be returned without the intended filter
  */
 function queryOf(operation: RestOperation, { searchParams }: URL): Record<string, string> {
   const query: Record<string, string> = {};

@@ -37,7 +37,7 @@ interface Definition<
   readonly params?: Params;
   /** The parameters of the query. Any other is refused: an ignored filter would return too much. */
   readonly query?: Query;
-  /** An object. Any member that the schema does not name is refused: ignored, it would not limit what it was meant to limit. */
+  /** An object. Unknown members are refused: if they were ignored, they would not limit the effect as intended. */
   readonly body?: Body;
   /** A valid body, with which the documentation page fills its form. */
   readonly example?: NoInfer<z.input<Body>>;

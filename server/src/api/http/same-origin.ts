@@ -14,16 +14,16 @@ export interface SameOrigin {
   /** Closes a route to every other host and page. */
   guard(route: Route): Route;
   /**
-   * Answers a JSON POST of our own pages with what `handle` returns. The body is an object that `schema` checks; any other member is refused. A refusal of
-   * the service is `{ error, code, fields }`: a sentence, the closed code, and each field that is wrong by its path. One by HTTP
-   * alone, such as of another site or a control that has nothing to do, is `{ error }`.
+   * Answers a JSON POST of our own pages with the result of `handle`. The body is an object that `schema` checks; unknown
+   * members are refused. A refusal of the service is `{ error, code, fields }`: a sentence, the closed code, and each wrong
+   * field by its path. A refusal of HTTP alone, such as of another site or of a control with nothing to do, is `{ error }`.
    */
   action<Schema extends z.ZodType>(
     path: RegExp,
     schema: Schema,
     handle: (input: z.output<Schema>, context: RequestContext) => Promise<Answer>,
   ): Route;
-  /** Answers a GET of our own pages with what `handle` returns. `schema` checks the query. */
+  /** Answers a GET of our own pages with the result of `handle`. `schema` checks the query. */
   read<Schema extends z.ZodType>(
     path: RegExp,
     schema: Schema,

@@ -34,13 +34,16 @@ export interface HttpServer {
   close(): Promise<void>;
 }
 
-/** After this time streams that were being opened at the stop are ended, and clients that do not take the end are cut off. */
+/**
+ * The time after which streams that were opening at the stop are ended, and clients that do not read the end are
+ * disconnected.
+ */
 const STREAM_GRACE_MS = 1_000;
 /** The time for responses in flight: a request may have been performed already, and its handler may hang. */
 const ANSWER_GRACE_MS = 5_000;
 /** The requests of a connection that wait for the response before them; one more ends the connection. */
 const MAX_WAITING = 16;
-/** A turn of the event loop in which next to nothing was handled. */
+/** The length of a turn of the event loop in which almost nothing was handled. */
 const SHORT_TURN_MS = 0.5;
 /** The turns that a busy server waits for a short one before it stops listening. */
 const MAX_TURNS = 200;
@@ -69,8 +72,9 @@ const MALFORMED: Record<string, string> = {
 };
 
 /**
- * Whether this version of Node has read the body of a request when it offers the upgrade, so that the request cannot be put back. It can
- * ignore the upgrade, and loses what the client has sent behind such a request: its connection ends with the response.
+ * Whether this version of Node has read the body of a request before it offers the upgrade, so that the request cannot be put
+ * back. It can ignore the upgrade, but loses the bytes that the client has sent after such a request: its connection ends
+ * with the response.
  */
 const PARSES_BODIES_OF_UPGRADES = Number.parseInt(process.versions.node, 10) > 24;
 
@@ -130,7 +134,7 @@ export function createHttpServer({
     earlier.once('close', () => {
       waiting.set(socket, waiting.get(socket)! - 1);
       if (!socket.destroyed) return handle(request, own, releaseSlot);
-      // Node closes the response alone that had the socket: each of the others in line is closed by the one before it.
+      // Node closes only the response that had the socket; each of the others in line is closed by the one before it.
       releaseSlot();
       response.emit('close');
     });
@@ -165,7 +169,7 @@ export function createHttpServer({
   /** Connections that may not have sent a byte: browsers open some ahead of a request, and others in place of an aborted one. */
   const opened = new Set<Socket>();
   server.on('connection', (socket) => {
-    // One that comes back from an upgrade has sent something.
+    // A socket that comes back from an upgrade has sent something.
     if (socket.bytesRead > 0) return;
     opened.add(socket);
     socket.once('close', () => opened.delete(socket));
@@ -177,7 +181,7 @@ export function createHttpServer({
     if (malformed.has(socket)) return;
     // Earlier requests are answered first: a client takes the first response for that to its first request.
     const earlier = inFlight.all().filter(({ response: { req } }) => req.socket === socket && req.complete);
-    // The late request may have arrived after all, and may be done: no response says that its outcome is unknown.
+    // The late request may have arrived and been done: no response says that its outcome is unknown.
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT' && earlier.length > 0) return socket.destroy();
     malformed.add(socket);
     afterResponses(earlier, () => {
@@ -309,9 +313,9 @@ interface InFlight {
 }
 
 /**
- * A list of slots in place of a Set. V8 makes a new table for a Set every few additions and deletions, and each old table
- * holds the next one and its items: once one is in the old generation, none behind it is freed before a full collection,
- * and a server spends half of its time on those.
+ * A list of slots instead of a Set. V8 makes a new table for a Set every few additions and deletions, and each old table
+ * holds the next one and its items: once one is in the old generation, none of the later ones is freed before a full
+ * collection, and a server would spend half of its time on those.
  */
 function createSlots<Item>() {
   const slots: (Item | null)[] = [];
@@ -354,7 +358,7 @@ function endStream(response: ServerResponse): void {
   response.end(() => socket?.end());
 }
 
-/** Resolves when an event stream has closed: what handles one that `Accept` did not name may never end. */
+/** Resolves when an event stream has closed: the handler of a stream that `Accept` did not name may never end. */
 function endOfStream(response: ServerResponse): Promise<void> {
   return new Promise((resolve) => {
     response.once('close', () => {
@@ -363,7 +367,7 @@ function endOfStream(response: ServerResponse): Promise<void> {
   });
 }
 
-/** Traces a request by its template: path and query may hold anything, and the headers hold keys. */
+/** Traces a request by its template: path and query may contain anything, and headers contain keys. */
 function traceRequest(
   context: RequestContext,
   template: string,

@@ -7,15 +7,15 @@ import { tenantKey } from '../../kernel/tenant.ts';
 
 /** The divisors of an account's limit: for a key, for a dashboard token, for all payers, and for some of these. */
 const DIVISORS = { key: 2, token: 20, payers: 2, network: 40, payerToken: 200 } as const;
-/** A payer has some devices and windows also where an account may have few subscriptions. */
+/** The least limit of a payer, who has some devices and windows even if the account may have few subscriptions. */
 const MIN_OF_PAYER = 4;
 /** The operations of one payer's token that are no trusted documents: an element has two or three. */
 const OPERATIONS_OF_PAYER = 5;
-/** The part of the heap that operations and variables may hold, and as much again for bytes that are not sent. */
+/** The fraction of the heap that operations and variables may use; unsent bytes may use as much again. */
 const HEAP_DIVISOR = 8;
 /** The heap for one open subscription of any kind, with its connection. */
 const SUBSCRIPTION_BYTES = 32_000;
-/** The parts of these bytes, for each of the counts. */
+/** The fraction of these bytes for each of the counts. */
 const PARTS = {
   process: 1,
   allPayers: 1 / 2,
@@ -38,7 +38,8 @@ export interface OpenSubscriptions {
 }
 
 /**
- * Payers have counts of their own: their tokens are public, and take nothing from the keys and the dashboards of an account.
+ * Creates the limits. Payers have counts of their own: their tokens are public, and take nothing from the keys and the
+ * dashboards of an account.
  *
  * @param perTenant for the keys and dashboards of each account and environment
  */

@@ -31,7 +31,7 @@ export interface PresentedCredential {
 
 export interface ContextFactory {
   /**
-   * Finds the caller of a credential; null if none was presented. A promise only where the caller is not cached.
+   * Finds the caller of a credential; null if none was presented. Returns a promise only if the caller is not cached.
    * @throws UnauthenticatedError, PermissionError (the page may not use the token), at once or later
    */
   identify(presented: PresentedCredential): Caller | null | Promise<Caller>;
@@ -91,7 +91,9 @@ export function createContextFactory({
   const watch: ContextFactory['watch'] = ({ authorization }, caller, listener) =>
     watchCredential(authorization ?? '', caller, listener);
 
-  /** Separate from `create`, because a subscription holds this closure: it captures only these three values. */
+  /**
+   * The function is separate from `create`, because a subscription holds this closure: it captures only these three values.
+   */
   const freshContextOf =
     (...[presented, caller, transport]: Parameters<ContextFactory['create']>) =>
     () =>
@@ -179,7 +181,7 @@ export function createContextFactory({
         freshContext: freshContextOf(presented, caller, transport),
         updatesCursor() {
           const cursor = updates.cursor(callerOf({ caller }).tenant);
-          // The fields after it are read later, so their data is not older than the cursor.
+          // The fields after the cursor are read later, so their data is not older than the cursor.
           sequencer.hold(cursor);
           return cursor;
         },
@@ -188,7 +190,7 @@ export function createContextFactory({
         rateLimit: () => limits.peek(callerOf({ caller }), presented.address),
         checkoutUrl(id, { checkoutUrl, language }) {
           if (checkoutUrl === undefined) return `${publicUrl}/checkout/${id}`;
-          // The page of a payer's token names the language that it shows.
+          // The page of a payer names the language in which it is shown.
           const namesItself = caller !== null && isPayer(caller);
           return checkoutUrl && language && !namesItself ? inLanguage(checkoutUrl, language) : checkoutUrl;
         },
@@ -214,11 +216,13 @@ function assertOrigin(caller: Caller, origin: string | null): Caller {
   return caller;
 }
 
-/** The events that wait for a payer: a payment has few, and each of many payers may hold events that nobody else does. */
+/**
+ * The most events that wait for a payer: a payment has few, and each of many payers may hold events that nobody else does.
+ */
 const PAYER_QUEUE = 32;
 const NOTHING_HELD: HeldBytes = { operation: null, variables: 0 };
 
-/** Only what another service has shown has an age. */
+/** In an embedded server no data has an age: only another service's data does. */
 const ignoreRead = () => undefined;
 
 /** Runs steps one after the other: at once while none is running, so that most take no turn of the event loop. */

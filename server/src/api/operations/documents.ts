@@ -81,8 +81,9 @@ function dropTokens(document: DocumentNode): void {
 }
 
 /**
- * Refuses `@skip` and `@include` at the root of a subscription, as the specification does: a stream has one field, whatever the
- * variables are. The rule of graphql throws at a condition that is a variable, and its execution where no field is left.
+ * Refuses `@skip` and `@include` at the root of a subscription, as the specification does: a stream has one field, whatever
+ * the variables are. The rule of graphql throws for a condition that is a variable, and its execution throws if no field is
+ * left.
  */
 function refuseConditions(document: DocumentNode): GraphQLError[] {
   const fragments = fragmentsOf(document);

@@ -10,8 +10,9 @@ export interface EventChunk {
 }
 
 /**
- * `id`: the cursor behind the event, which a client of event streams presents as `Last-Event-ID` when it comes back. `jsonBytes`: the
- * length of the JSON. The bytes are written once, into one buffer: what thousands of updates leave behind is collected in the time of others.
+ * Makes an event. `id`: the cursor after the event, which a client of event streams presents as `Last-Event-ID` when it
+ * reconnects. `jsonBytes`: the length of the JSON. The bytes are written once, into one buffer, because garbage of thousands
+ * of updates costs everybody time.
  */
 export function nextEvent(
   json: string,

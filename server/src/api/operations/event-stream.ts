@@ -60,7 +60,7 @@ export function sendEvents(
     isFull: false,
     unread: null,
   };
-  // The response holds its request while the stream is open, and that the body and the headers.
+  // The response holds its request while the stream is open, and the request would hold its body and headers.
   Object.assign(response.req, { body: undefined, rawHeaders: [] });
   response.once('close', () => {
     detach(stream);

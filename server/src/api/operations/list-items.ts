@@ -24,12 +24,12 @@ const MAX_LIST_ITEMS = 1_000;
 /** The limit of a subscription, which is executed at each change for each subscriber, and not counted as a request. */
 const MAX_LIST_ITEMS_OF_UPDATE = 50;
 
-/** The items of a list without a page where there are others inside it: a payment has at most 20 refunds. */
+/** The number of items assumed for a list without a page that has others inside it: a payment has at most 20 refunds. */
 const ITEMS_WITHOUT_PAGE = 20;
 
 /** The place of fields in an operation. */
 interface Place {
-  /** Whether they are those of a page: its `nodes` and `edges` are counted already. */
+  /** Whether the fields are those of a page, whose `nodes` and `edges` are counted already. */
   isOfPage: boolean;
   /** Whether they are inside a list without a page. */
   isInList: boolean;
@@ -60,8 +60,8 @@ export function tooManyListItems(operation: Operation): GraphQLError | null {
 }
 
 /**
- * Sums up the sizes of the pages, and the lookups by reference: each is a statement. Inside a list both count as
- * often as the list may have items. A list without a page is short, so a single one is free. Inside another such list it counts with
+ * Sums up the sizes of the pages, and the lookups by reference, which are statements. Inside a list both count as often as
+ * the list may have items. A list without a page is short, so a single one is free. Inside another such list it counts with
  * its nodes: a payment has refunds, each refund has the payment, and so on.
  */
 export function countListItems({ schema, document, operationName, variableValues }: Operation): number {
@@ -122,8 +122,8 @@ export function countListItems({ schema, document, operationName, variableValues
   }
 
   /**
-   * The size of a field's page; null for a field without one. A size that will be refused counts as the nearest that would
-   * not be, because refusing takes time too.
+   * The size of a field's page; null for a field without one. A size that will be refused counts as the nearest valid one,
+   * because refusing takes time too.
    */
   function pageOf({ args }: GraphQLField<unknown, unknown>, node: FieldNode): number | null {
     const takes = (name: string) => args.some((arg) => arg.name === name);

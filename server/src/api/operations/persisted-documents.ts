@@ -7,8 +7,8 @@ import { refusalOf } from '../graphql/errors.ts';
 import { BACKEND_DOCUMENTS } from './widget-documents.ts';
 
 /**
- * The limit on the documents that clients have registered. One that is dropped is registered again by its next client. The
- * tenant with most of them drops its own, so that none pushes out those of the others.
+ * The limit on the documents that clients have registered. A dropped document is registered again by its next client. The
+ * tenant with the most drops its own, so that no tenant displaces those of others.
  */
 const REGISTERED_BYTES = 4_000_000;
 /** The limit on documents registered with public tokens, kept apart so that a visitor cannot evict those of others. */
@@ -17,7 +17,10 @@ const PUBLIC_BYTES = 1_000_000;
 /** The callers whose operations must be trusted documents: none, all but API keys, or all. */
 export type TrustedOnly = 'off' | 'tokens' | 'all';
 
-/** The callers of whom a document is trusted: all for one of a manifest or of the widget, API keys for one of their own package. */
+/**
+ * The callers for whom a document is trusted: all for a document of a manifest or of the widget, API keys for one of their
+ * own package.
+ */
 export type Trust = 'everybody' | 'keys' | 'nobody';
 
 /** The members of a request that say which document it is for. A client may send anything in them. */
@@ -37,13 +40,13 @@ export interface PersistedDocuments {
    */
   read(params: DocumentParams, caller: Caller | null): unknown;
   /**
-   * Registers the document of a request that has come with its hash, if its caller is known. `read` has compared the two, and
-   * the document is valid: what can never run takes no room.
+   * Registers the document of a request that contains its hash, if its caller is known. `read` has compared the two, and the
+   * document is valid: a document that can never run takes no room.
    */
   register(params: DocumentParams, caller: Caller | null): void;
   /** Finds the document of a request that has an identifier in its place; null if that is unknown. Never throws. */
   find(params: DocumentParams): string | null;
-  /** Whether `read` does more than to return the query of a request with this `Authorization`. */
+  /** Whether `read` does more than return the query, for a request with this `Authorization`. */
   concerns(params: DocumentParams, authorization: string | undefined): boolean;
   trustOf(document: string): Trust;
   /** Whether the caller may run a document. */

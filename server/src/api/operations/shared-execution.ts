@@ -68,7 +68,7 @@ export async function openShared(
   if (refused) return { errors: [refused] };
   const ast = getOperationAST(document, operationName);
   if (!ast) return createSourceEventStream(operation) as Promise<ExecutionResult>;
-  // Values that are not of their types may be nested too deeply for the JSON of the key.
+  // Values of a wrong type may be nested too deeply for the key's JSON.
   const { errors, coerced: variables = {} } = getVariableValues(
     schema,
     ast.variableDefinitions ?? [],
@@ -111,7 +111,10 @@ export interface OpenOptions {
   isTrusted: (document: ExecutionArgs['document']) => boolean;
 }
 
-/** The variables that count as part of the place of a subscription, in characters of JSON: an identifier and a cursor. */
+/**
+ * The characters of JSON up to which the variables count as part of the subscription's own memory: an identifier and a
+ * cursor.
+ */
 const FREE_VARIABLES = 200;
 /** The memory of a value for each character of its JSON. */
 const VARIABLE_BYTES = 20;

@@ -10,8 +10,8 @@ export interface SerializedResult {
   /** The whole event of an event stream. */
   readonly chunk: EventChunk;
   /**
-   * Counts a client that has not read the result; to be followed by one `sent`. Returns false if too much is unread: its
-   * subscription is to be ended.
+   * Counts a client that has not read the result. Each `hold` is followed by one `sent`. Returns false if too much is unread:
+   * the caller then ends its subscription.
    */
   hold(): boolean;
   sent(): void;
@@ -71,7 +71,7 @@ export class SharedResult implements SerializedResult {
   }
 }
 
-/** The cursor of an update, which each of them has. */
+/** The cursor of an update; every update has one. */
 function cursorOf(item: object): string | null {
   const { cursor } = item as { cursor?: unknown };
   return typeof cursor === 'string' ? cursor : null;

@@ -9,7 +9,7 @@ const FORGET_FROM = 100;
 
 /**
  * The operations that the ids of each connection stand for. A client may use an id again as soon as it has completed the
- * operation with it. That one may not have ended yet, and the library goes by ids alone: it would send the result of the
+ * operation with it. That operation may not have ended yet, and the library knows only ids: it would send the result of the
  * completed operation as that of the new one, and end the new one.
  */
 export interface OperationIds {
@@ -38,7 +38,7 @@ export function createOperationIds(): OperationIds {
     },
     unlessReplaced([connection, id, payload], then) {
       const current = known.get(connection)?.get(id) ?? payload;
-      // It never resolves, so the library sends nothing. Nothing refers to it, so it is collected.
+      // The promise never resolves, so the library sends nothing. Nothing refers to it, so it is collected.
       return current === payload ? then() : new Promise(() => undefined);
     },
     end: (...operation) =>

@@ -6,9 +6,15 @@ import { cachedResult, onResult, type ResultListener, type SharedSubscription } 
 import type { SerializedResult } from './shared-result.ts';
 import { cutSoon, tooMuchUnread } from './unread.ts';
 
-/** A socket with so many unsent bytes takes no updates: they wait in the subscription's own queue, which has its limit. */
+/**
+ * The number of unsent bytes from which a socket takes no updates: they wait in the subscription's own queue, which has its
+ * limit.
+ */
 const MAX_UNSENT_BYTES = 64_000;
-/** A longer result is not copied into a frame of its own, nor is any for a client that does not read: many slow sockets then hold it once. */
+/**
+ * The size from which a result is not copied into a frame of its own, nor is any for a client that does not read: many slow
+ * sockets then hold it once.
+ */
 const MAX_COPIED_BYTES = MAX_UNSENT_BYTES / 4;
 
 /** Writes everything that is sent to one socket. */

@@ -172,8 +172,8 @@ export function presentedCredential(
 }
 
 /**
- * Puts the document in the place of its identifier, and refuses one that the caller may not run, before it is parsed. A valid
- * one that has come with its hash is registered.
+ * Replaces a document's identifier by the document, and refuses a document that the caller may not run, before it is parsed.
+ * A valid document that came with its hash is registered.
  */
 function persistedDocuments(
   documents: PersistedDocuments,
@@ -182,9 +182,9 @@ function persistedDocuments(
   const valid = new WeakMap<IncomingMessage, () => void>();
   return {
     async onParams({ request, params, setParams, context }) {
-      // Whatever else a client may send, Yoga refuses.
+      // Yoga refuses any other value that a client may send.
       if (typeof params !== 'object' || params === null) return;
-      // Yoga reads only the members of its own from an address.
+      // From an address, Yoga reads only its own members.
       const inAddress = request.method === 'GET' ? new URL(request.url).searchParams.get('documentId') : null;
       const named = inAddress === null ? params : { ...params, documentId: inAddress };
       const { req } = context as unknown as HttpContext;
@@ -202,7 +202,9 @@ function persistedDocuments(
   };
 }
 
-/** Takes an empty name of the operation for none, as some clients send it: graphql would look for an operation of that name. */
+/**
+ * Treats an empty operation name as none, because some clients send it: graphql would look for an operation with that name.
+ */
 const emptyNames: Plugin = {
   onParams({ params, setParams }) {
     if (params?.operationName !== '') return;

@@ -10,10 +10,12 @@ const CONNECTION_CODES = /^(ECONN|ENOTFOUND|EAI_|ETIMEDOUT|EHOSTUNREACH|ENETUNRE
 
 const LACKS_A_RIGHT = '42501';
 
-/** Matches the words of Node, its workers and the PostgreSQL inside PGlite where no more files can be opened. */
+/** Matches the messages of Node, its workers and the PostgreSQL inside PGlite if no more files can be opened. */
 const NO_DESCRIPTORS = /\b(?:EMFILE|ENFILE)\b|No file descriptors available/;
 
-/** Explains in one line that a process may open too few files, whichever part of it has met that; null for any other error. */
+/**
+ * Explains in one line that the process may open too few files, whichever part of it has failed; null for any other error.
+ */
 export function describeMissingDescriptors(error: unknown): string | null {
   for (let cause = error; cause instanceof Error; cause = cause.cause)
     if (NO_DESCRIPTORS.test(cause.message))

@@ -23,7 +23,7 @@ export interface Texts {
     expiresIn: string;
     /** The end of the line above without a script: the time of day. */
     until(time: string): string;
-    /** The same where the end is more than a day away. */
+    /** The end of that line if the end is more than a day away. */
     untilDay(instant: string): string;
     fiveMinutesLeft: string;
     oneMinuteLeft: string;
@@ -68,7 +68,7 @@ export interface Texts {
     saved: string;
     selected: string;
   };
-  /** The pages of refused requests, by their status, and of a fault. */
+  /** The texts of the error pages, by HTTP status; `other` is for faults. */
   problems: Record<400 | 403 | 404 | 413 | 415 | 429 | 'other', { title: string; text: string }> & {
     seePayment: string;
   };
@@ -159,7 +159,7 @@ export interface Texts {
     every: Record<Interval, string>;
     until(cycles: number | null): string;
     terms(amount: string, every: string, until: string, shop: Html): Html;
-    /** In place of the terms, where no payment follows the first. */
+    /** The text instead of the terms, if no payment follows the first. */
     once(amount: string): Html;
     expired: string;
     expiredText(at: string): string;

@@ -34,7 +34,7 @@ export interface CompiledField {
 export interface InlineField extends InlineLeaf {
   /** Reads the value. */
   read: string;
-  /** Writes a value that is not plain. */
+  /** Writes a value for which `isPlain` is false. */
   otherwise: string;
   /** Values by the names that the texts use, without the number. */
   bindings: Record<string, unknown>;
@@ -52,7 +52,7 @@ export interface InlineLeaf {
 /** Matches a text that JSON writes without escapes. Half of a surrogate pair needs one. */
 const PLAIN = /^[ !#-[\]-\ud7ff\ue000-\uffff]*$/;
 
-/** The length of a text that `isPlain` is for. */
+/** The length from which `isPlain` checks a text. */
 export const LONG = 500;
 let lastPlain = '';
 
@@ -87,7 +87,7 @@ export function createObjectWriter(members: readonly (readonly [key: string, Com
       ? (texts[0] as Promise<string>).then((text) => concatenate([text]))
       : Promise.all(texts).then(concatenate);
   }
-  /** Writes the field that threw as null, and the rest one by one. */
+  /** Writes the failed field as null, and the others one by one. */
   function resumeAfterError(
     texts: readonly Text[],
     thrown: unknown,
@@ -115,7 +115,7 @@ export function createObjectWriter(members: readonly (readonly [key: string, Com
   const texts = fields.map((_, index) =>
     quotes[index] ? `(q${index} ? q${index} + t${index} + q${index} : t${index})` : `t${index}`,
   );
-  // Where every value is plain, the quotes are part of the text between the values: there are fewer texts to join.
+  // If every value is plain, the quotes are part of the text between the values, so fewer texts are joined.
   const plain = fields.map(
     (_, index) => `'${quotes[index - 1] ?? ''}${before[index]}${quotes[index]}' + t${index}`,
   );
