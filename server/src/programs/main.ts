@@ -22,7 +22,7 @@ process.stdout.on('error', () => undefined);
 
 let config: Config | undefined;
 
-/** The limit on a stop, without the wait for proxies: one that takes longer hangs. */
+/** The longest stop, without the wait for proxies: a stop that takes longer hangs. */
 const STOP_MS = 12_500;
 
 async function main(): Promise<void> {
@@ -56,7 +56,7 @@ async function main(): Promise<void> {
 
 /**
  * Starts PGlite in its worker, while this thread loads the server: each takes about half a second. A first start waits until
- * the server is sure that it can run, because one that cannot must leave no data.
+ * the server is sure that it can run, because a server that cannot run must leave no data.
  */
 async function startDatabase({ databaseUrl, dataDir }: Config): Promise<StartingPglite | undefined> {
   if (databaseUrl || !isFilled(dataDir)) return undefined;

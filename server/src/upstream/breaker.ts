@@ -16,7 +16,7 @@ const MAX_OPEN_MS = 60_000;
  * The largest fraction by which a circuit opens for less time, so that instances do not all retry at once.
  */
 const JITTER = 0.2;
-/** The states of a circuit, the one that lets the fewest requests through first. */
+/** The states of a circuit, in the order of how few requests they let through. */
 const LEAST_FIRST: readonly CircuitState[] = ['open', 'half_open', 'closed'];
 
 /** The outcome of a request for its circuit. `not_reached`, unlike `failed`, cannot be caused by a caller. */

@@ -173,7 +173,7 @@ const HOUR = 60 * MINUTE;
 const PREVIOUS_HOURS = 24;
 const MAX_PREVIOUS_HOURS = 7 * 24;
 /**
- * The most replaced secrets that sign: a rotation whose answer was lost is repeated, and the receivers still
+ * The largest number of replaced secrets that sign: a rotation whose answer was lost is repeated, and the receivers still
  * have the first secret.
  */
 const MAX_PREVIOUS_SECRETS = 3;

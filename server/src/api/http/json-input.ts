@@ -112,7 +112,7 @@ export function parseInput(schema: z.ZodType, input: unknown): unknown {
   throw new ValidationError([...unknown, ...issues].slice(0, MAX_ISSUES));
 }
 
-/** The message of an issue for which a schema has none. */
+/** The default message of an issue, if the schema defines no message. */
 export function messageFor({ code, input, expected, keys, values }: z.core.$ZodRawIssue): string | undefined {
   if (input === undefined) return 'is required';
   if (code === 'unrecognized_keys') return `has no ${(keys as string[]).join(', ')}`;

@@ -12,8 +12,8 @@ export interface WindowState {
 /** The windows of one limit, one for each key, over all instances of one database. */
 export interface Windows {
   /**
-   * Takes an admission, and returns whether one was left. Returns a promise where this instance has none reserved and queries
-   * the database; it rejects where the database does not respond: nothing was admitted, nothing was refused.
+   * Takes an admission, and returns whether one was left. If this instance has none reserved, it queries the database and
+   * returns a promise. The promise rejects if the database does not respond: then nothing was admitted or refused.
    */
   take(key: string): boolean | Promise<boolean>;
   /** Returns an admission that was taken and not used. */
@@ -37,9 +37,9 @@ interface Share {
 }
 
 /**
- * Creates windows of a minute, each from the first use of its key on any instance. An instance reserves `chunk` at a time
- * with one statement and counts it down in memory. So all instances together never exceed the limit, and a chunk of 1 is
- * exact; a larger one may leave a few unused that other instances have reserved.
+ * Creates windows of a minute, each from the first use of its key on any instance. An instance reserves `chunk` admissions at
+ * a time with one statement and counts them down in memory. So all instances together never exceed the limit. A chunk of 1 is
+ * exact; with a larger one a few admissions that other instances have reserved may stay unused.
  */
 export function createWindows({
   sql,
@@ -68,7 +68,7 @@ export function createWindows({
       shares.delete(oldest);
     }
     const share = shares.get(key);
-    // The second bound is that of `reserve`, for a clock that was set back.
+    // The second condition, as in `reserve`, ignores an end from before the clock was set back.
     return share && share.endsAt > now && share.endsAt <= now + 2 * MINUTE_MS ? share : null;
   }
 

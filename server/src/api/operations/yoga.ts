@@ -184,7 +184,7 @@ function persistedDocuments(
     async onParams({ request, params, setParams, context }) {
       // Yoga refuses any other value that a client may send.
       if (typeof params !== 'object' || params === null) return;
-      // From an address, Yoga reads only its own members.
+      // Yoga reads only its own parameters from an address.
       const inAddress = request.method === 'GET' ? new URL(request.url).searchParams.get('documentId') : null;
       const named = inAddress === null ? params : { ...params, documentId: inAddress };
       const { req } = context as unknown as HttpContext;

@@ -21,7 +21,7 @@ import {
 } from './decisions.ts';
 import type { LtcReceiver, LtcTask, StoredLtcResource } from './model.ts';
 
-/** Counts what comes from the network. */
+/** Counts the outputs and addresses of the network. */
 export interface LtcMeter {
   onLtcAddress(outcome: LtcAddress['status']): void;
   /**
@@ -179,7 +179,7 @@ export function createLtcCharging<R extends StoredLtcResource>({
       const answer = await rail
         .addressFor({ id: resource.paymentId, tenant })
         .catch((error: unknown): LtcAddress => {
-          // The task of the address retries.
+          // The task that requests the address retries.
           onFault(error);
           return { status: 'pending' };
         });

@@ -55,7 +55,7 @@ export function walletToWire(wallet: OwnWallet): z.output<typeof walletWire> {
 // ── A wallet of another service ─────────────────────────────────────────────────────────────────
 
 /**
- * Reads a service's wallet by the names of the document, or by the names here where it has none. A figure that is missing or
+ * Reads a service's wallet by the names of the document, or, if the document has no name, by the names here. A figure that is missing or
  * unreadable is null; only the document's own formula derives one. It has no floor: a merchant in debt has figures below 0.
  * Returns null if the JSON is no wallet.
  */

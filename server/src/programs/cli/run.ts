@@ -52,7 +52,7 @@ export interface Terminal {
   exit(code: number): never;
 }
 
-/** Performs a command and prints its result, or the reason why it has none. Returns the exit code. */
+/** Performs a command and prints its result, or the reason of its failure. Returns the exit code. */
 export async function run(args: readonly string[], terminal: Terminal): Promise<number> {
   let config: Config | undefined;
   try {

@@ -193,7 +193,7 @@ async function readBackup<T>(file: string, read: (texts: AsyncIterable<string>) 
   }
 }
 
-/** Looks a file up; undefined if there is none. @throws BackupError where its folder may not be entered, or the like */
+/** Looks a file up; undefined if it does not exist. @throws BackupError where, for example, its folder may not be entered */
 function statOf(file: string, stat: typeof statSync, purpose: 'read' | 'written'): Stats | undefined {
   try {
     return stat(file, { throwIfNoEntry: false });

@@ -47,7 +47,7 @@ export interface Metrics {
   onPixCode(outcome: 'registered' | 'pending' | 'refused'): void;
   /** Counts an incoming PIX: accepted, or the cause for which it is sent back. */
   onPixCredit(outcome: string): void;
-  /** Counts the answer of the bank to the return of a PIX: one that it refuses is tried again after a day. */
+  /** Counts the answer of the bank to the return of a PIX: a refused return is retried after a day. */
   onPixReturn(outcome: 'completed' | 'failed'): void;
   /**
    * Counts a refund that has ended. `of`: the type of the payment; `origin`: the merchant's request, or
@@ -79,7 +79,7 @@ export interface Metrics {
   }): () => Promise<void>;
 }
 
-/** Upper bounds in seconds, from an answer out of memory to one that alerts an operator. */
+/** Upper bounds in seconds, from an answer from memory to one that alerts an operator. */
 const ANSWER_SECONDS = [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 15];
 /** Upper bounds in seconds of one statement, one commit, one delivery to all subscribers. */
 const STEP_SECONDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 5];

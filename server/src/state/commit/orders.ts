@@ -89,8 +89,7 @@ export function readToClose(
 }
 
 /**
- * The writes that show on the unpaid payments of an order that it is closed once `writes` are done; none
- * while it stays open.
+ * The writes of the unpaid payments of an order, which then show that `writes` have closed it; none if the order stays open.
  */
 export function closeOpenPayments(
   methods: readonly OrderPayments[],
@@ -105,8 +104,8 @@ export function closeOpenPayments(
 }
 
 /**
- * The most expired payments of an order that get its status, and the most returned ones, the newest first:
- * payers may still have their pages open.
+ * The largest number of expired payments of an order that get its status, and of returned ones, the newest first: payers may
+ * still have their pages open.
  */
 const MAX_ENDED = 20;
 

@@ -8,7 +8,9 @@ import type { DatabaseMeter } from './database.ts';
  */
 const REFUSES_WRITES = /^(?:53100|53200|53400|58\w{3})$/;
 
-/** The time after a refused write in which nothing is probed: a probe is smaller, and might succeed. */
+/**
+ * The time after a refused write in which nothing is probed: a probe writes less, so it might succeed while real writes fail.
+ */
 const HELD_MS = 5_000;
 
 /** The last write that the database refused for a reason of its own. All its connections share it. */
@@ -17,7 +19,7 @@ export interface RefusedWrites {
   onFailure(error: pg.DatabaseError): void;
   /** The last refusal, until a larger write has succeeded; null if there is none. */
   last(): pg.DatabaseError | null;
-  /** Whether the last refusal is so recent that nothing is to be probed. */
+  /** Whether the last refusal is so recent that a probe proves nothing. */
   isRecent(): boolean;
   /** Forgets this refusal, unless there was another one since. */
   forget(refusal: pg.DatabaseError): void;

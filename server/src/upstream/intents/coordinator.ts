@@ -277,7 +277,7 @@ export function createIntents({
     await committer.change(changeWhileOpen(tenant, intent, decide, observation));
   }
 
-  /** Schedules another lookup after one that failed. @throws the error, unless the service has caused it */
+  /** Schedules another lookup after a failed one. @throws the error, unless the service has caused it */
   async function lookUpLater(tenant: Tenant, intent: Intent, error: unknown): Promise<void> {
     if (!(error instanceof RateLimitError || error instanceof UpstreamFault)) throw error;
     const pauseMs =
