@@ -8,7 +8,7 @@ export type PresentToken = Promise<string> | null;
 
 /** The one token that all connections of a page or a process share. */
 export interface Tokens {
-  /** The value of `Authorization`. Asks for a token where there is none, or the last one is about to expire. */
+  /** The value of `Authorization`. Requests a token if there is none, or if the last one is about to expire. */
   authorization(): Promise<string>;
   /** The token that a new connection would use; null if there is none yet, or the next one is due. */
   present(): PresentToken;
@@ -63,7 +63,7 @@ function inTime<T>(token: T | Promise<T>): Promise<T> {
 }
 
 /**
- * The last time at which the server answered a connection with these tokens, or of this client: it
+ * The time of the server's last answer to a connection of these tokens or of this client: it
  * acknowledged a socket, or began a stream.
  */
 const answers = new WeakMap<object, number>();
@@ -92,7 +92,7 @@ const OPEN_TIMEOUT_MS = 15_000;
 const ACK_TIMEOUT_MS = 10_000;
 /** The time that `ws` waits for the other side when a socket is closed. */
 const CLOSE_TIMEOUT_MS = 30_000;
-/** The longest time that an attempt takes which gets no answer. */
+/** The longest time of an attempt without an answer. */
 export const ATTEMPT_MS = TOKEN_TIMEOUT_MS + OPEN_TIMEOUT_MS + ACK_TIMEOUT_MS + CLOSE_TIMEOUT_MS;
 
 type SocketClass = new (url: string | URL, protocols?: string | string[]) => WebSocket;

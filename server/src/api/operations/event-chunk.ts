@@ -26,7 +26,7 @@ export function eventChunk(text: string): EventChunk {
   return frame('', text, Buffer.byteLength(text), '');
 }
 
-/** Frames a text between two of ASCII. */
+/** Frames a text that may have any characters, between two texts in ASCII. */
 function frame(before: string, text: string, textBytes: number, after: string): EventChunk {
   const length = before.length + textBytes + after.length;
   const head = `${length.toString(16)}\r\n`;
@@ -34,7 +34,7 @@ function frame(before: string, text: string, textBytes: number, after: string): 
   return { framed, bytes: framed.subarray(head.length, -2) };
 }
 
-/** A text between two of ASCII, as bytes. */
+/** The bytes of a text that may have any characters, between two texts in ASCII. */
 export function bufferOf(before: string, text: string, textBytes: number, after: string): Buffer {
   const buffer = Buffer.allocUnsafe(before.length + textBytes + after.length);
   buffer.write(before, 0, 'latin1');

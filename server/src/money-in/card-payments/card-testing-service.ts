@@ -46,7 +46,7 @@ const QUIET_MS = 60 * MINUTE;
 const HOT_TOKEN = 20;
 const HOT_ACCOUNT = 60;
 const PAUSED_TOKEN = 40;
-/** The largest count of a token or an account: that many approved cards undo an attack of any size. */
+/** The largest count of a token or an account: after an attack of any size, as many approved cards bring it back to zero. */
 const MAX_COUNT = 120;
 /** The largest count of a network, at which the wait is the longest. */
 const MAX_NETWORK_COUNT = 16;

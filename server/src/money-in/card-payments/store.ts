@@ -165,7 +165,7 @@ function paidOrCharging(sql: Sql, tenant: Tenant) {
   );
 }
 
-/** Selects a payment of the same checkout attempt and one of the same order that closes it: the rule of `closesOrder`. */
+/** Selects the payment that closes the checkout attempt, and the payment that closes the order, by the rule of `closesOrder`. */
 export async function selectPaidOfOrder(
   sql: Sql,
   tenant: Tenant,
