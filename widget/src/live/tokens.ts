@@ -13,8 +13,8 @@ export interface Tokens {
   /** The token that a new connection would use; null if there is none yet, or the next one is due. */
   present(): PresentToken;
   /**
-   * Forgets the token of a connection, which the server has refused: the next connection gets another. One that has come in
-   * its place meanwhile stays. Null forgets any.
+   * Forgets the token of a connection, which the server has refused: the next connection gets another. A newer token
+   * stays. Null forgets the present token, whichever it is.
    */
   drop(refused: PresentToken): void;
 }

@@ -170,7 +170,7 @@ export function createDisputeControls({
           },
         },
       );
-      // An earlier call may have opened the dispute under the same name, which is not counted again.
+      // A dispute that an earlier call has opened under the same name is not counted again.
       if (id === newId) meter.onDispute('open');
       return id;
     },

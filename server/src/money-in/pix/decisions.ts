@@ -41,7 +41,7 @@ export interface PixRules<R extends CodedResource> {
   readonly name: string;
   idOf(resource: R): string;
   /**
-   * The resource with the payment that its order keeps, and whether its own money is returned. Omitted if a
+   * Adds to the resource the payment that its order keeps, and whether its own money is returned. Omitted if a
    * resource belongs to no order.
    */
   readonly beside?: (resource: R, kept: Returned) => R;

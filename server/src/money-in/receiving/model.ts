@@ -13,7 +13,7 @@ import {
   takeOrOwe,
 } from '../../state/ledger/postings.ts';
 
-// The rules that all methods of payment share: the effect of a credit on a payment, and of a refund.
+// The rules that all methods of payment share: the effects of credits and refunds on a payment.
 
 /** The statuses of a payment (the document's section 3.2), whichever method pays it. */
 export const PAYMENT_STATUSES = ['pending', 'paid', 'expired', 'refunded', 'failed'] as const;
@@ -39,7 +39,7 @@ export const RETURN_CAUSES = [
 ] as const;
 export type ReturnCause = (typeof RETURN_CAUSES)[number];
 
-/** Whether the order of a payment kept it. */
+/** The members of a payment that show that its order did not keep it. */
 export interface Returned {
   /** Whether its money arrived and is returned to its payer: then it has failed, and was never paid. */
   returned: boolean;

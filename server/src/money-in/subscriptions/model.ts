@@ -139,7 +139,7 @@ export interface Subscription {
   cancelUrl: string | null;
   /** The address of the page; omitted if this server hosts it. */
   checkoutUrl?: string | null;
-  /** The language of its page where the address names none. Left out in a snapshot of an older version, and by another service. */
+  /** The language of the page if its address names none. Left out in a snapshot of an older version, and by another service. */
   language?: Language | null;
   /** PIX Copia e Cola, with which the payer authorizes it. Null until the bank has given it. */
   brCode: string | null;
