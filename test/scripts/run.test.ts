@@ -36,10 +36,11 @@ const BUNDLE = `
 const TSX = `
   const variables = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
   const methods = { 'widget/src/payouts/methods.ts': 'methods', 'widget/demo/shared/payout-methods.ts': 'methods' };
+  const events = { 'widget/src/server/webhook-events.generated.ts': 'events', 'server/docs/service.md': 'events' };
   const printed = {
     schema: 'type Query',
     methods: JSON.stringify(methods),
-    'webhook-events': 'events',
+    'webhook-events': JSON.stringify(events),
     'widget-documents': 'documents',
     variables: JSON.stringify(variables),
   };
@@ -73,6 +74,7 @@ function prepareFixture(): void {
   fixture.write('widget/src/payouts/methods.ts', 'methods');
   fixture.write('widget/demo/shared/payout-methods.ts', 'methods');
   fixture.write('widget/src/server/webhook-events.generated.ts', 'events');
+  fixture.write('server/docs/service.md', 'events');
   fixture.write('server/src/api/operations/widget-documents.ts', 'documents');
   fixture.write('schema.graphql', 'type Query');
   fixture.write('server/scripts/bundle.mjs', BUNDLE);
