@@ -59,7 +59,7 @@ export const FAULTS: Record<string, Fault> = {
   },
   // The marks of the two logs differ, so that a follower is refused before it sees an event of the other tenant.
   'tenants share the items of an event': {
-    file: 'server/src/access/model.ts',
+    file: 'server/src/kernel/caller.ts',
     from: '    tenant.accountId,\n    tenant.environment,\n    sortedGrant,',
     to: '    tenant.environment,\n    sortedGrant,',
     shows: 'errors',
