@@ -141,7 +141,9 @@ export const LONG = [
   'state/db/upgrade.test.ts',
   'catalogue/deliveries/races.test.ts',
   'api/operations/outage.test.ts',
+  'money-out/subaccounts/remote.test.ts',
   'security/bad-input.test.ts',
+  'webhooks/optional-events.test.ts',
 ];
 
 /**
