@@ -168,42 +168,6 @@ describe('a dispute over GraphQL', () => {
     expect([status, body.error]).toEqual([409, expect.stringContaining('disputed')]);
   });
 
-  test('The list is read in both directions and by status, and empty in sandbox', async () => {
-    const shop = await merchant();
-    const ids: string[] = [];
-    for (let index = 0; index < 5; index += 1) ids.unshift(await open(shop));
-    await app.controls.closeDispute(shop.tenant, ids[1]!, 'lost');
-    const page = async (variables: object) => (await shop.client.request(LIST, { ...variables })).disputes;
-    const first = await page({ first: 2 });
-    expect(first).toMatchObject({
-      totalCount: 5,
-      nodes: ids.slice(0, 2).map((disputeId) => ({ disputeId })),
-      pageInfo: { hasNextPage: true, hasPreviousPage: false },
-    });
-    const second = await page({ first: 2, after: first.pageInfo.endCursor });
-    expect(second).toMatchObject({
-      nodes: ids.slice(2, 4).map((disputeId) => ({ disputeId })),
-      pageInfo: { hasNextPage: true, hasPreviousPage: true },
-    });
-    expect(await page({ last: 2, before: second.pageInfo.startCursor })).toEqual({
-      ...first,
-      pageInfo: { ...first.pageInfo, hasNextPage: true, hasPreviousPage: false },
-    });
-    expect(await page({ status: ['LOST', 'WON'] })).toMatchObject({
-      totalCount: 1,
-      nodes: [{ disputeId: ids[1] }],
-    });
-    expect(await firstError(shop.client, LIST, { status: ['UNKNOWN'] })).toMatchObject({
-      extensions: { code: 'BAD_USER_INPUT', fields: [{ path: 'status' }] },
-    });
-    const sandbox = app.client(await addKey(app, { ...shop.tenant, environment: 'sandbox' }));
-    expect((await sandbox.request(LIST)).disputes).toMatchObject({ totalCount: 0, nodes: [] });
-    expect(await sandbox.request(ONE, { disputeId: ids[0] })).toEqual({ dispute: null });
-    expect(await submit(sandbox, { disputeId: ids[0], text: 'x' })).toMatchObject({
-      __typename: 'NotFoundError',
-    });
-  });
-
   test.each<[string, object, string]>([
     ['no text and no document', {}, 'input.text'],
     ['an empty text', { text: ' ' }, 'input.text'],

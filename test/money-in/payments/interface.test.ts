@@ -251,33 +251,10 @@ describe('a payment over GraphQL', () => {
     expect(await create(client, input)).toMatchObject(expected);
     expect((await client.request(LIST)).payments.totalCount).toBe(0);
   });
-
-  test('A malformed id is BAD_USER_INPUT, and another account’s or environment’s payment is null', async () => {
-    const shop = await merchant();
-    const paymentId = await sell(shop);
-    const { id } = await find(shop.client, paymentId);
-    const sandbox = app.client(await addKey(app, { ...shop.tenant, environment: 'sandbox' }));
-    for (const client of [sandbox, (await merchant()).client]) {
-      expect(await find(client, paymentId)).toBeNull();
-      expect(await client.request(NODE, { id })).toEqual({ node: null });
-      expect((await client.request(REFUND, { input: { paymentId } })).refundPayment).toMatchObject({
-        __typename: 'NotFoundError',
-      });
-      expect((await client.request(LIST)).payments.totalCount).toBe(0);
-    }
-    const hex = paymentId.slice(4);
-    for (const malformed of [
-      ...['', 'psa_', hex, `psa_${hex.slice(1)}`, `psa_${hex}0`, `PSA_${hex}`, `psa_sub_${hex}`],
-      `psa_${'A'.repeat(32)}`,
-    ])
-      expect(await firstError(shop.client, ONE, { paymentId: malformed })).toMatchObject({
-        extensions: { code: 'BAD_USER_INPUT' },
-      });
-  });
 });
 
 describe('lists over GraphQL', () => {
-  test('Payments are paged in both directions, and filtered', async () => {
+  test('Payments are listed by status, method and period, together too', async () => {
     const shop = await merchant();
     const { client } = shop;
     const ids: string[] = [];
@@ -286,18 +263,6 @@ describe('lists over GraphQL', () => {
       if (minute > 0) await pass(MINUTE);
     }
     await pay(shop, ids[1]!);
-    const { payments: first } = await client.request(LIST, { first: 2 });
-    expect(first.nodes).toEqual(ids.slice(0, 2).map((paymentId) => ({ paymentId })));
-    expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
-    const { payments: rest } = await client.request(LIST, { first: 2, after: first.pageInfo.endCursor });
-    expect(rest.nodes).toEqual([{ paymentId: ids[2] }]);
-    expect(rest.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
-    const { payments: back } = await client.request(LIST, { last: 5, before: rest.pageInfo.startCursor });
-    expect(back.nodes).toEqual(first.nodes);
-    const { payments: oldest } = await client.request(LIST, { last: 1 });
-    expect(oldest.nodes).toEqual([{ paymentId: ids[2] }]);
-    expect(oldest.pageInfo).toMatchObject({ hasNextPage: false, hasPreviousPage: true });
-
     const { createdAt } = await find(client, ids[1]!);
     for (const [filter, found] of [
       [{ status: ['PAID'] }, [ids[1]]],
@@ -316,19 +281,9 @@ describe('lists over GraphQL', () => {
       ]);
       expect(payments.totalCount).toBe(found.length);
     }
-    for (const variables of [
-      { first: 1, last: 1 },
-      { first: 0 },
-      { last: 101 },
-      { after: 'x' },
-      { filter: { status: ['UNKNOWN'] } },
-      { filter: { method: ['UNKNOWN'] } },
-      // A cursor of another list.
-      { after: (await client.request('{ wallet { id } }')).wallet.id },
-    ])
-      expect(await firstError(client, LIST, variables)).toMatchObject({
-        extensions: { code: 'BAD_USER_INPUT' },
-      });
+    expect(await firstError(client, LIST, { filter: { method: ['UNKNOWN'] } })).toMatchObject({
+      extensions: { code: 'BAD_USER_INPUT' },
+    });
   });
 });
 
@@ -399,21 +354,6 @@ describe('updates', () => {
     const statuses: string[] = [];
     for await (const { data } of resumed) statuses.push(data.paymentUpdates.payment.status);
     expect(statuses).toEqual(['PENDING', 'PENDING', 'EXPIRED', 'PAID']);
-  });
-
-  test('A payment that nobody has, or another account, is not followed', async () => {
-    const shop = await merchant();
-    const paymentId = await sell(shop);
-    const { client } = await merchant();
-    for (const [asker, id, code] of [
-      [client, paymentId, 'NOT_FOUND'],
-      [shop.client, `psa_${'0'.repeat(32)}`, 'NOT_FOUND'],
-      [shop.client, 'psa_x', 'BAD_USER_INPUT'],
-    ] as const) {
-      const stream = asker.ws(FOLLOW, { paymentId: id });
-      expect((await stream.next()).value.errors[0]).toMatchObject({ extensions: { code } });
-      await stream.close();
-    }
   });
 });
 

@@ -237,48 +237,6 @@ describe('over GraphQL', () => {
       refunds: [{ refundId }],
     });
   });
-
-  test('Refunds are paged in both directions, and a malformed reference is refused', async () => {
-    const { client } = await merchant();
-    const orderCode = await sell(client);
-    const ids: string[] = [];
-    for (let count = 0; count < 3; count += 1)
-      ids.unshift((await refund(client, { orderCode, amountCents: 10 })).refund.refundId);
-    const { refunds: first } = await client.request(LIST, { first: 2 });
-    expect(first.nodes.map(({ refundId }: { refundId: string }) => refundId)).toEqual(ids.slice(0, 2));
-    expect(first).toMatchObject({ totalCount: 3, pageInfo: { hasNextPage: true, hasPreviousPage: false } });
-    const { refunds: rest } = await client.request(LIST, { first: 2, after: first.pageInfo.endCursor });
-    expect(rest.nodes).toEqual([{ refundId: ids[2] }]);
-    const { refunds: back } = await client.request(LIST, { last: 5, before: rest.pageInfo.startCursor });
-    expect(back.nodes).toEqual(first.nodes);
-    for (const [variables, query] of [
-      [{ refundId: 'ref_x' }, ONE],
-      [{ refundId: `ref_${'A'.repeat(24)}` }, ONE],
-      [{ refundId: 'ref_idem_é' }, ONE],
-      [{ first: 1, last: 1 }, LIST],
-      [{ status: ['UNKNOWN'] }, LIST],
-    ] as const)
-      expect(await firstError(client, query, variables)).toMatchObject({
-        extensions: { code: 'BAD_USER_INPUT' },
-      });
-  });
-
-  test('Every change of a refund reaches the subscribers', async () => {
-    const { client } = await merchant();
-    const orderCode = await sell(client);
-    const updates = client.ws(
-      `subscription ($after: String) { allRefundUpdates(after: $after) {
-        previousStatus refund { status amountCents of { ... on CardPayment { orderCode } } } } }`,
-      { after: (await client.request('{ updatesCursor }')).updatesCursor },
-    );
-    await refund(client, { orderCode, amountCents: 700 });
-    const next = async () => (await updates.data()).allRefundUpdates;
-    const shown = { amountCents: 700, of: { orderCode } };
-    expect(await next()).toEqual({ previousStatus: null, refund: { status: 'PROCESSING', ...shown } });
-    await app.work.settled();
-    expect(await next()).toEqual({ previousStatus: 'PROCESSING', refund: { status: 'COMPLETED', ...shown } });
-    await updates.close();
-  });
 });
 
 describe('over REST', () => {

@@ -1,0 +1,214 @@
+import type { DashboardScope } from '../../server/src/kernel/caller.ts';
+import type { Tenant } from '../../server/src/kernel/tenant.ts';
+import type { DisputedResource } from '../../server/src/money-in/disputes/model.ts';
+import { txidOf } from '../../server/src/money-in/pix/model.ts';
+import { addAccount, addKey } from './accounts.ts';
+import type { TestApp } from './app.ts';
+import { approved } from './cards.ts';
+import type { GraphQLClient } from './graphql.ts';
+import type { RestClient } from './rest.ts';
+
+/** A merchant of a test, with an account of its own. */
+export interface Merchant {
+  app: TestApp;
+  tenant: Tenant;
+  client: GraphQLClient;
+  rest: RestClient;
+}
+
+export async function openMerchant(app: TestApp): Promise<Merchant> {
+  const tenant = { accountId: await addAccount(app), environment: 'live' } as const;
+  const key = await addKey(app, tenant);
+  return { app, tenant, client: app.client(key), rest: app.rest(key) };
+}
+
+/** A family of money coming in, as `money-in/families.test.ts` asks for it. */
+export interface Family {
+  type: string;
+  /** The field of `Query` that finds one resource, and of an update that shows it; and the argument, which is also a member. */
+  one: string;
+  id: string;
+  list: string;
+  /** The argument of the list that selects statuses, and the type of its value. */
+  statuses: { argument: 'status' | 'filter'; type: string };
+  /** The subscription to one resource, or null. */
+  follow: string | null;
+  all: string;
+  /** The statuses of a resource: of a new one, then after each `change`. */
+  goes: readonly string[];
+  /** Whether the last of these statuses completes the subscription to the resource. */
+  isFinal: boolean;
+  /** A scope of a dashboard that reads the family, and one that does not. */
+  scope: DashboardScope;
+  otherScope: DashboardScope;
+  /** An id that nobody has, and texts that are no ids. Without these every text is an id that nobody has. */
+  absent: string;
+  malformed: readonly string[];
+  /** The path in `/v1`, below which one resource is found, and whether it is a list itself. */
+  path: string;
+  isListed: boolean;
+  make(of: Merchant): Promise<string>;
+  change(of: Merchant, id: string): Promise<void>;
+}
+
+const hex = (digits: number) => '0'.repeat(digits);
+
+async function sellByPix({ app, tenant }: Merchant): Promise<DisputedResource> {
+  const { payment } = await app.payments.create(tenant, { valueCents: 5000 });
+  await receivePix(app, tenant, payment.paymentId);
+  return { type: 'payment', id: payment.paymentId };
+}
+
+async function receivePix(app: TestApp, tenant: Tenant, paymentId: string): Promise<void> {
+  await app.pix.pay({ txid: txidOf(paymentId) });
+  await app.payments.receive(tenant, paymentId);
+  await app.work.settled();
+}
+
+export const FAMILIES: readonly Family[] = [
+  {
+    type: 'CardPayment',
+    one: 'cardPayment',
+    id: 'orderCode',
+    list: 'cardPayments',
+    statuses: { argument: 'status', type: 'CardPaymentStatus' },
+    follow: 'cardPaymentUpdates',
+    all: 'allCardPaymentUpdates',
+    goes: ['PENDING', 'PAID'],
+    isFinal: true,
+    scope: 'card_payments',
+    otherScope: 'payments',
+    absent: 'PSC-NOBODY',
+    malformed: [],
+    path: '/card-payments',
+    isListed: true,
+    make: async ({ app, tenant }) =>
+      (await app.cardPayments.create(tenant, { valueCents: 5000 })).payment.orderCode,
+    change: async ({ app }, orderCode) => {
+      await app.cardPayments.pay(orderCode, approved());
+    },
+  },
+  {
+    type: 'Payment',
+    one: 'payment',
+    id: 'paymentId',
+    list: 'payments',
+    statuses: { argument: 'filter', type: 'PaymentStatus' },
+    follow: 'paymentUpdates',
+    all: 'allPaymentUpdates',
+    goes: ['PENDING', 'PAID'],
+    isFinal: true,
+    scope: 'payments',
+    otherScope: 'card_payments',
+    absent: `psa_${hex(32)}`,
+    malformed: [
+      '',
+      'psa_',
+      hex(32),
+      `psa_${hex(31)}`,
+      `psa_${hex(33)}`,
+      `PSA_${hex(32)}`,
+      `psa_sub_${hex(32)}`,
+      `psa_${'A'.repeat(32)}`,
+    ],
+    path: '/payments',
+    isListed: true,
+    make: async ({ app, tenant }) =>
+      (await app.payments.create(tenant, { valueCents: 5000 })).payment.paymentId,
+    change: ({ app, tenant }, paymentId) => receivePix(app, tenant, paymentId),
+  },
+  {
+    type: 'Charge',
+    one: 'charge',
+    id: 'chargeId',
+    list: 'charges',
+    statuses: { argument: 'filter', type: 'PaymentStatus' },
+    follow: 'chargeUpdates',
+    all: 'allChargeUpdates',
+    goes: ['PENDING', 'PAID'],
+    isFinal: true,
+    scope: 'payments',
+    otherScope: 'card_payments',
+    absent: `psc_${hex(32)}`,
+    malformed: ['', 'psa_1', `psa_${hex(32)}`, `psc_${hex(31)}`, `psplit_${'A'.repeat(32)}`],
+    path: '/charges',
+    isListed: true,
+    make: async ({ app, tenant }) => (await app.charges.create(tenant, { valueCents: 5000 })).charge.chargeId,
+    change: async ({ app, tenant }, chargeId) => {
+      await app.pix.pay({ txid: txidOf(chargeId) });
+      await app.charges.receive(tenant, chargeId);
+      await app.work.settled();
+    },
+  },
+  {
+    type: 'PixSubscription',
+    one: 'subscription',
+    id: 'subscriptionId',
+    list: 'subscriptions',
+    statuses: { argument: 'status', type: 'PixSubscriptionStatus' },
+    follow: 'subscriptionUpdates',
+    all: 'allSubscriptionUpdates',
+    goes: ['PENDING', 'CANCELED'],
+    isFinal: true,
+    scope: 'subscriptions',
+    otherScope: 'payments',
+    absent: `psa_sub_${hex(32)}`,
+    malformed: ['', `psa_${hex(32)}`, `psa_sub_${hex(31)}`],
+    path: '/subscriptions',
+    isListed: true,
+    make: async ({ app, tenant }) =>
+      (await app.subscriptions.create(tenant, { valueCents: 4990, interval: 'monthly' })).subscription
+        .subscriptionId,
+    change: async ({ app, tenant }, subscriptionId) => {
+      await app.subscriptions.cancel(tenant, subscriptionId);
+    },
+  },
+  {
+    type: 'Refund',
+    one: 'refund',
+    id: 'refundId',
+    list: 'refunds',
+    statuses: { argument: 'status', type: 'RefundStatus' },
+    follow: null,
+    all: 'allRefundUpdates',
+    goes: ['PROCESSING', 'COMPLETED'],
+    isFinal: true,
+    scope: 'payments',
+    otherScope: 'wallet',
+    absent: `ref_${hex(24)}`,
+    malformed: ['', 'ref_x', `ref_${'A'.repeat(24)}`, 'ref_idem_é'],
+    path: '/refunds',
+    isListed: false,
+    make: async (of) => {
+      const { client } = of;
+      const { id } = await sellByPix(of);
+      const { refundPayment } = await client.request(
+        'mutation ($id: String!) { refundPayment(input: { paymentId: $id, amountCents: 10 }) { ... on RefundSuccess { refund { refundId } } } }',
+        { id },
+      );
+      return refundPayment.refund.refundId;
+    },
+    change: ({ app }) => app.work.settled(),
+  },
+  {
+    type: 'Dispute',
+    one: 'dispute',
+    id: 'disputeId',
+    list: 'disputes',
+    statuses: { argument: 'status', type: 'DisputeStatus' },
+    follow: 'disputeUpdates',
+    all: 'allDisputeUpdates',
+    goes: ['OPEN', 'LOST'],
+    isFinal: false,
+    scope: 'disputes',
+    otherScope: 'payments',
+    absent: `dsp_${hex(24)}`,
+    malformed: ['', 'dsp_x', `ref_${hex(24)}`],
+    path: '/disputes',
+    isListed: true,
+    make: ({ app, tenant }) => app.controls.openDispute(tenant, { amountCents: 2000 }),
+    change: async ({ app, tenant }, disputeId) => {
+      await app.controls.closeDispute(tenant, disputeId, 'lost');
+    },
+  },
+];
