@@ -3,7 +3,7 @@ import { isMain } from '../server/scripts/progress.mjs';
 import { filterFiles, parseArguments, runTests } from './run.mjs';
 import { findTestFiles } from './support/test-files.mjs';
 
-/** The tests of promises that other commands run in a smaller size (test/support/scale.ts), in the full one. */
+/** The tests of promises that other commands run in a smaller size (test/support/scale.ts), here in full size. */
 const ATTACKS = ['attacks/', 'faults/', 'laws/concurrency', 'live/dose', 'money-in/payments/races'];
 
 if (isMain(import.meta.url)) {

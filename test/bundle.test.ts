@@ -20,17 +20,17 @@ import { createPostgresDatabase } from './support/database.ts';
 
 const repository = fileURLToPath(new URL('..', import.meta.url));
 
-/** A code cache while it is written. */
+/** The name of a code cache that is still being written. */
 const UNFINISHED = /\.cache\.\d+\.\d+$/;
 
-/** A copy of what the build has made, to be damaged. */
+/** A copy of the build, to be damaged. */
 let house: string;
 let dist: string;
 
 beforeAll(async () => {
   house = mkdtempSync(join(tmpdir(), 'psa bundle '));
   dist = join(house, 'server/dist');
-  // Not what the server of another test is just writing there.
+  // A file that the server of another test is writing is left out.
   cpSync(join(repository, 'server/dist'), dist, {
     recursive: true,
     filter: (source) => !UNFINISHED.test(source),
@@ -43,7 +43,7 @@ afterAll(() => rmSync(house, { recursive: true, force: true }));
 const cachesOf = (name: string) =>
   readdirSync(dist).filter((file) => file.startsWith(`${name}.bundle.`) && file.endsWith('.cache'));
 
-/** Starts the server, asks whether it is ready, and ends it: what it has said, and the answer's status. */
+/** Starts the server, requests /readyz, and stops it. Returns its output, and the answer's status. */
 async function start(environment: Record<string, string> = {}) {
   const child = spawn(process.execPath, [join(dist, 'main.js')], {
     env: {
@@ -75,7 +75,7 @@ async function start(environment: Record<string, string> = {}) {
   return { status, code, stderr: said.stderr };
 }
 
-/** A program of the built modules: its exit code and what it has said. */
+/** Runs a program of the built modules. Returns its exit code and output. */
 const run = (...args: string[]) => runWith(process.execPath, ...args);
 
 async function runWith(node: string, ...args: string[]) {
@@ -101,17 +101,17 @@ test('The bundle starts, answers /readyz and ends cleanly, writes a code cache t
   expect(readFileSync(join(dist, cache!)).equals(written)).toBe(true);
 });
 
-// Of a program that takes less than the server to start, by the same loader.
+// These caches are of a program that takes less time than the server, and uses the same loader.
 test.each([
   ['is empty', () => Buffer.alloc(0)],
   ['is cut off', (whole: Buffer) => whole.subarray(0, whole.length / 2)],
   ['is damaged', (whole: Buffer) => Buffer.from(whole).fill(0xff, whole.length / 2)],
-  // V8 refuses it: the checksum is right, and the content is no code.
+  // V8 refuses this cache: the checksum is right, and the content is no code.
   ['is of something else', () => Buffer.from([0x8d, 0xef, 0x02, 0xd2, 0])],
 ])('A code cache that %s is replaced by the start that finds it', async (_, damage) => {
   const psa = join(dist, 'psa.js');
   if (cachesOf('psa').length !== 1) {
-    // Those of other programs of Node, which this one does not read.
+    // The caches of other Node programs, which this program does not read.
     for (const name of cachesOf('psa')) rmSync(join(dist, name));
     await run(psa, '--help');
   }
@@ -137,7 +137,7 @@ test('Another program of Node, and another flag of V8, use code caches of their 
 });
 
 test('A folder that nothing can be written to holds no server up, with a cache or without one', async () => {
-  // For root no folder is read-only: a folder in place of the file refuses root, too.
+  // Root can write to a read-only folder; a folder in place of the file refuses root, too.
   const [cache] = cachesOf('server');
   rmSync(join(dist, cache!));
   const blocked = join(dist, cache!);

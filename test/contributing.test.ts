@@ -7,15 +7,15 @@ import { gates } from '../server/scripts/gates.mjs';
 import { GENERATED } from '../server/scripts/regenerate.mjs';
 import { filesUnder } from '../server/scripts/stamp.mjs';
 
-// CONTRIBUTING.md against the repository, beyond what holds of every document. Each worked example follows something that exists, so the files that it has to
-// name are those in which that thing appears today.
+// The worked examples of CONTRIBUTING.md. Each follows something that exists, so it must name the files in which that
+// thing appears today.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
 const contributing = read('.github/CONTRIBUTING.md');
 
 const TEXT = /\.(?:ts|tsx|mjs|sql|graphql|json|md|html|vue|svelte)$/;
-/** Nobody looks for a field there: what is said of the past, and this test. */
+/** Files about the past, and this test: nobody looks for a field there. */
 const APART =
   /CHANGELOG\.md$|^(?:server|widget)\/released\/|^test\/state\/db\/released\.json$|^test\/contributing\.test\.ts$/;
 const texts = new Map(
@@ -37,7 +37,7 @@ function filesIn(text: string): string[] {
   return [...new Set([...named].map(([, file]) => file!))].filter((file) => !APART.test(file)).sort();
 }
 
-/** The files whose text holds one of the markers. A marker that no file holds is a mistake. */
+/** The files whose text has one of the markers. A marker without a file is a mistake. */
 function filesWith(folder: string, ...markers: string[]): string[] {
   return markers.flatMap((marker) => {
     const found = [...texts].filter(([file, text]) => file.startsWith(folder) && text.includes(marker));
@@ -48,7 +48,7 @@ function filesWith(folder: string, ...markers: string[]): string[] {
 
 const sorted = (files: string[]) => [...new Set(files)].sort();
 
-/** The first cells of a table's rows, below the one whose header begins with this word. */
+/** The first cells of the rows of the table whose header begins with this word. */
 function firstCells(text: string, header: string): string[] {
   const [, rows = ''] = new RegExp(`^\\| ${header} .*\\n\\| -.*\\n((?:\\|.*\\n)+)`, 'm').exec(text) ?? [];
   return [...rows.matchAll(/^\| (.+?) +\|/gm)].map(([, cell]) => cell!);
@@ -141,7 +141,7 @@ describe('The example of', () => {
 
   it('The example of a field of Payout names every file in which deniedReason appears', () => {
     const all = filesWith('', 'deniedReason', 'denied_reason');
-    // A test may look at the field alone; one that has every member of a payout needs every new one.
+    // A test may compare this field alone; a test with every member of a payout needs each new one.
     const isWhole = (file: string) =>
       ['  litoshi: null,', '  endToEndId: null,'].every((member) => texts.get(file)!.includes(member));
     const needed = all.filter(
@@ -151,7 +151,7 @@ describe('The example of', () => {
   });
 
   it('The example of a webhook event names every file that dispute.updated needs, and three are made by hand', () => {
-    // A test may look at one event alone; HAPPENINGS does not compile without each.
+    // A test may compare one event alone; HAPPENINGS does not compile without each.
     const needed = filesWith('', "'dispute.updated'", '`dispute.updated`', 'DISPUTE_UPDATED').filter(
       (file) =>
         !file.startsWith('test/') ||
@@ -176,9 +176,9 @@ describe('The example of', () => {
     const METHODS = [/pix_?turbo/i, /(?<![a-z])ltc(?![a-z])/i, /(?<![a-z])usdt?(?![a-z])/i];
     const listing = [...texts].filter(([, text]) => METHODS.every((method) => method.test(text)));
     const needed = [
-      // A source that names each method is a list of them, which would lack the new one.
+      // A source that names each method is a list of methods, which would lack the new one.
       ...listing.map(([file]) => file).filter((file) => !/^test\/|\/migrations\//.test(file)),
-      // Each later method has a migration that names usd too.
+      // Each later method also has a migration that names usd.
       ...filesWith('server/src/state/db/migrations', 'payout_fee_usd_cents', "'ltc', 'usd'))"),
       'server/src/kernel/payout-methods/method.ts',
       'test/money-out/payouts/another-method.test.ts',
@@ -191,7 +191,7 @@ describe('The example of', () => {
   });
 
   it('The example of a slice names every file of products, and every file that each slice has to be added to', () => {
-    // The list of a store is called products too.
+    // A list of the store is called products, too.
     const isOutside = (file: string) => !/^server\/src\/catalogue\/(?:products|store)\//.test(file);
     const imports = (file: string, slice: string) =>
       new RegExp(`['/]${slice.slice('server/src/'.length)}/[\\w/-]+\\.ts'`).test(texts.get(file)!);

@@ -17,8 +17,8 @@ import { DESTINATIONS } from './support/payout-methods.ts';
 import { openReceiver, type Receiver } from './support/receiver.ts';
 import { createRestClient, type RestAnswer, type RestClient } from './support/rest.ts';
 
-// The service's document (server/docs/service.md), row by row, against the REST interface over HTTP. A case says which
-// rows it shows; at the end none may be left.
+// The service's document (server/docs/service.md), row by row, against the REST interface over HTTP. A case names the
+// rows that it shows; in the end each row must have a case.
 
 const DAY_MS = 86_400_000;
 const HOUR_MS = 3_600_000;
@@ -37,7 +37,7 @@ let subaccountId: string;
 /** The wallet of a merchant around the instant at which its first sale is released. */
 const release: { balanceCents: number; pendingReleaseCents: number }[] = [];
 
-/** A case of one section that shows these rows of it. */
+/** Declares a case of one section that shows these rows of it. */
 function rows<S extends Section>(
   section: S,
   names: readonly (typeof DOCUMENT_ROWS)[S][number][],
@@ -56,7 +56,7 @@ async function liveTenant() {
   return { accountId: account!.id, environment: 'live' as const };
 }
 
-/** Wraps a client whose requests never use up the minute's: the clock goes on before they do. */
+/** Wraps a client whose requests never reach the limit: the clock advances before they do. */
 function patient(client: RestClient): RestClient {
   return {
     ...client,
@@ -101,7 +101,7 @@ afterAll(async () => {
 
 // ── Means ───────────────────────────────────────────────────────────────────────────────────────
 
-/** A card payment that is paid. */
+/** Creates a card payment that is paid. */
 async function sell(valueCents: number, input: object = {}): Promise<string> {
   const { body } = await live.post('/card-payments', { valueCents, ...input });
   await app.cardPayments.pay(body.orderCode, approved());
@@ -109,12 +109,12 @@ async function sell(valueCents: number, input: object = {}): Promise<string> {
   return body.orderCode;
 }
 
-/** A payment by PIX, and its tenant. */
+/** Creates a payment by PIX. Returns it with its tenant. */
 async function charge(valueCents: number, input: object = {}, client = live): Promise<string> {
   return (await client.post('/payments', { valueCents, ...input })).body.paymentId;
 }
 
-/** A charge whose money was sent. */
+/** Creates a charge and sends its money. */
 async function chargePaid(input: { valueCents: number; [member: string]: unknown }, client = live) {
   const { body } = await client.post('/charges', input);
   const [account] = await app.database.sql.selectFrom('account').select('id').orderBy('created_at').execute();
@@ -139,7 +139,7 @@ async function payByLtc(address: string, output: { litoshi: number; confirmation
   await app.work.settled();
 }
 
-/** Any payout of the subaccount by the key that says how it goes, when all that follows has happened. */
+/** Requests a payout of the subaccount by a key that decides its outcome, and waits for that outcome. */
 async function subaccountPayout(pixKey: string, input: object = {}) {
   const requested = await live.post(`/subaccounts/${subaccountId}/payout`, {
     amountCents: 10_000,
@@ -156,7 +156,7 @@ async function statement(): Promise<{ kind: string; refId: string; amountCents: 
   return (await live.get(`/subaccounts/${subaccountId}/statement`)).body.entries;
 }
 
-/** Webhooks that the merchant's server has received of a resource since the test began. */
+/** Webhooks about a resource that the merchant's server has received since the test began. */
 function reported(from: number, event?: string, { received }: Receiver = receiver) {
   return received
     .slice(from)
@@ -168,7 +168,7 @@ async function withKey(permissions: Permission[]): Promise<RestClient> {
   return patient(createRestClient(app.url, await addKey(app, { permissions })));
 }
 
-/** An hour later: ten more withdrawals. */
+/** Requests a withdrawal an hour later, because an hour has ten. */
 async function withdraw(input: object, client = live) {
   return client.post('/payouts', { amount: 100, method: 'pix', walletAddress: CPF, ...input });
 }
@@ -296,7 +296,7 @@ describe('2.2 subaccount payout', () => {
     expect([failed.status, failed.reversed]).toEqual(['failed', true]);
   });
   rows('2.2', ['amountCents', 'feeCents', 'platformFeeCents', 'netAmountCents'], () => {
-    // The account's settings: 50 for itself, 100 for the service.
+    // The account's settings: a fee of 50 for itself and 100 for the service.
     expect(completed).toMatchObject({
       amountCents: 10_000,
       feeCents: 50,
@@ -403,7 +403,7 @@ describe('2.4 wallet', () => {
       withdrawableCents: before.withdrawableCents - 500_00,
     });
     await app.controls.closeDispute(tenant, disputeId, 'lost');
-    // What is lost stays held until it is forgiven.
+    // A lost dispute holds its amount until it is forgiven.
     expect((await live.get('/wallet')).body).toEqual(held);
     await app.controls.closeDispute(tenant, disputeId, 'forgiven');
     expect((await live.get('/wallet')).body).toEqual(before);
@@ -447,7 +447,7 @@ describe('2.4 wallet', () => {
     expect(await sums()).toEqual([balance, pending + 1_500]);
     await payByPix(paymentId, 'sandbox');
     expect(await sums()).toEqual([balance + 1_200, pending + 300]);
-    // A live payment that is pending is in no figure: its money is not there yet.
+    // A live pending payment is in no figure: its money is not there yet.
     const before = (await live.get('/wallet')).body;
     await charge(700);
     expect((await live.get('/wallet')).body).toEqual(before);
@@ -512,7 +512,7 @@ describe('2.5 other resources', () => {
       status: 'open',
       reason: 'fraud',
       paymentId,
-      // No more than the payment: what is left to refund.
+      // No refund exceeds what is left of the payment.
       amountCents: 4990,
       blockedCents: 4990,
       evidence: [],
@@ -632,7 +632,7 @@ describe('2.5 the catalogue', () => {
   });
 });
 
-/** The store has no operation that writes it. */
+/** The interface has no operation that writes the store. */
 async function importStore(): Promise<void> {
   const { accountId } = await firstTenant(app.database.sql);
   await replaceStoreProducts(app.database.sql, { accountId, environment: 'live' }, [
@@ -734,7 +734,7 @@ describe('3.2 card payment', () => {
       keptPayment: paid.orderCode,
       paidAt: null,
     });
-    // What is returned by itself never was paid, and says so to nobody.
+    // A payment that is returned by itself was never paid, and no webhook reports it as paid.
     expect(reported(from).map(({ body: { event, orderCode } }) => [event, orderCode])).toEqual([
       ['card_payment.paid', paid.orderCode],
     ]);
@@ -841,7 +841,7 @@ describe('3.4 payment by PIX', () => {
 });
 
 describe('3.4 payment by LTC', () => {
-  /** A payment with its address, and the LTC that it asks for. */
+  /** Creates a payment by LTC. Returns its address, and the amount in LTC. */
   async function ask(input: object = {}) {
     const { body } = await live.post('/payments', { valueCents: 4_990, method: 'ltc', ...input });
     expect(body).toMatchObject({ status: 'pending', ltcReceived: '0.00000000', confirmations: 0 });
@@ -912,7 +912,7 @@ describe('3.4 payment by LTC', () => {
     await payByLtc(ltcAddress, { litoshi, confirmations: 2 });
     expect(await find(paymentId)).toMatchObject({ status: 'failed', failureReason: 'paid_elsewhere' });
     expect(await find(paid)).toMatchObject({ status: 'paid' });
-    // It waits for the operator.
+    // The payout waits for the operator.
     expect((await live.get('/wallet')).body.cryptoBalanceLtc).toBe(cryptoBalanceLtc);
   });
 });
@@ -946,7 +946,7 @@ describe('3.5 charge by PIX', () => {
 });
 
 describe('3.6 dispute', () => {
-  /** The statuses of a dispute of 1,00, step by step, and the amount that is held behind each. */
+  /** The statuses of a dispute of 1,00, step by step, each with the amount that is held after it. */
   async function follow(steps: readonly ('under_review' | 'won' | 'lost' | 'forgiven')[]) {
     const tenant = await liveTenant();
     const { disputeBlocked } = (await live.get('/wallet')).body;
@@ -1005,7 +1005,7 @@ describe('3.6 dispute', () => {
 
 describe('3.7 subscription', () => {
   type Act = 'paid' | 'declined' | 'expired' | 'cancel';
-  /** The statuses of a subscription in sandbox, from `pending` on, behind each act of its payer or its merchant. */
+  /** The statuses of a subscription in sandbox, from `pending` on, after each act of its payer or its merchant. */
   async function follow(input: object, acts: readonly Act[]): Promise<string[]> {
     const { body } = await sandbox.post('/subscriptions', {
       valueCents: 4_990,
@@ -1071,7 +1071,7 @@ describe('3.7 subscription', () => {
       return (await find()).cycles.find(({ number }: { number: number }) => number === 2);
     };
     const dueAt = Date.parse(nextDueAt);
-    // On the due day, one and three days after it; seven days after it the next cycle is due.
+    // The attempts are on the due day, and one and three days after it; seven days after it the next cycle is due.
     for (const [day, attempts, next] of [
       [0, 1, 1],
       [1, 2, 3],
@@ -1149,7 +1149,7 @@ describe('4.1 GET /v1/subaccounts/{id}/payouts/{payoutId}', () => {
   });
 });
 
-/** While a table is not there. */
+/** Sends a request while a table is missing. */
 async function whileBroken(table: string, ask: () => Promise<RestAnswer>): Promise<RestAnswer> {
   const { sql } = await import('kysely');
   await sql.raw(`alter table ${table} rename to ${table}_away`).execute(app.database.sql);
@@ -1157,7 +1157,7 @@ async function whileBroken(table: string, ask: () => Promise<RestAnswer>): Promi
     return await ask();
   } finally {
     await sql.raw(`alter table ${table}_away rename to ${table}`).execute(app.database.sql);
-    // What the server logged of it is what was wanted.
+    // The server logged this fault, which the test causes.
     app.faults.splice(0);
   }
 }
@@ -1551,7 +1551,7 @@ describe('4.5 other endpoints', () => {
     expect((await live.post(`/disputes/${id}/evidence`, {})).status).toBe(400);
     await app.controls.closeDispute(await liveTenant(), id, 'won');
     expect((await live.post(`/disputes/${id}/evidence`, { text: 'x' })).status).toBe(409);
-    // In sandbox there are none.
+    // The sandbox has no disputes.
     expect((await sandbox.get('/disputes')).body).toMatchObject({ disputes: [], total: 0 });
     expect((await sandbox.get(`/disputes/${id}`)).status).toBe(404);
     expect((await sandbox.post(`/disputes/${id}/evidence`, { text: 'x' })).status).toBe(404);
@@ -1637,7 +1637,7 @@ describe('6 webhooks', () => {
   rows('6', ['destination', 'signature', 'idempotency'], async () => {
     const own = await openReceiver();
     const from = receiver.received.length;
-    // It must be public https; where the test's merchant listens is put in its place.
+    // The URL must be public https; the test then replaces it by its own receiver.
     const { body } = await live.post('/card-payments', {
       valueCents: 1_000,
       callbackUrl: 'https://loja.example/hook',
@@ -1821,7 +1821,7 @@ describe('6.3 other events', () => {
       ...given,
       paidAt: expect.stringMatching(ISO),
     });
-    // The identifier, and cents in place of reais: all else is named, and means, the same.
+    // The bodies differ in the identifier, and in cents in place of reais: all other members are the same.
     const names = (body: object) => Object.keys(body);
     expect(names(ofPix).filter((name) => !names(ofCard).includes(name))).toEqual([
       'paymentId',
@@ -2031,7 +2031,7 @@ describe('6.4 optional events', () => {
     ]);
   });
 
-  /** A charge for which the bank has no code. No payer of a charge makes the simulated bank refuse one: it is written into its books. */
+  /** Creates a charge without a code. No payer of a charge makes the simulated bank refuse one, so its row says so. */
   async function refusedCharge(input: object): Promise<string> {
     await whileBroken('simulated_pix_code', () => live.post('/charges', input));
     const [{ chargeId, status }] = (await live.get('/charges?limit=1')).body.charges;
@@ -2262,7 +2262,7 @@ describe('8 limits', () => {
       expect([limit, (await live.get(`/products?limit=${limit}`)).status]).toEqual([limit, status]);
     expect((await live.get('/products')).body.limit).toBe(50);
   });
-  /** The largest text of a field is taken, and one that is longer by a character is refused by the field's name. */
+  /** Asserts that the longest text of a field is accepted, and that one more character is refused by the field's name. */
   async function isLimited(path: string, field: string, textOf: (length: number) => string, most: number) {
     const create = (length: number) => live.post(path, { valueCents: 80, [field]: textOf(length) });
     expect([path, field, textOf(most).length, (await create(most)).status]).toEqual([path, field, most, 201]);
@@ -2301,7 +2301,7 @@ describe('8 limits', () => {
   rows('8', ['webhook delivery'], async () => {
     receiver.answer = (response) => response.writeHead(500).end();
     const orderCode = await sell(2_000);
-    // The first waits together are 73 minutes, and up to a fifth longer. The last is six hours.
+    // The first waits together are 73 minutes, or up to a fifth more. The last wait is six hours.
     await advanceClock(app, 88 * 60_000);
     const standing = async () => {
       const { status, attempts } = await deliveryOf(orderCode);
@@ -2362,7 +2362,7 @@ describe('8.1 fees', () => {
     });
   });
   rows('8.1', ['release of a card sale'], () => {
-    // The first sale of this file, before fourteen days had passed and from then on.
+    // The first sale of this file, before fourteen days had passed and after.
     expect(release).toEqual([
       { balanceCents: 0, pendingReleaseCents: 10_000_000 },
       { balanceCents: 10_000_000, pendingReleaseCents: 0 },

@@ -8,10 +8,10 @@ import { readDocuments, repository } from './support/documents.ts';
 import { createClient } from './support/graphql.ts';
 import { type Program, runProgram } from './support/program.ts';
 
-// The shell commands of the documents, as a reader types them: those of a document in one shell, in their order, against a
-// server that was started for them.
+// The shell commands of the documents, as a reader types them: all commands of a document in one shell, in their
+// order, against a server for them.
 
-/** Blocks that are not run here, by their first line, with the reason. */
+/** Blocks that are not run here, each by its first line, with the reason. */
 const NOT_RUN: Record<string, Record<string, string>> = {
   'README.md': { 'npm test': 'runs every test, this one among them' },
   'server/README.md': {
@@ -132,7 +132,7 @@ test.each(commands)('the commands of $path succeed one after the other', async (
   expect(script).not.toContain('…');
   const { code, output } = await run(script, environment);
   expect(code, output).toBe(0);
-  // curl succeeds whatever the answer is.
+  // curl succeeds for every answer, so errors are searched for.
   expect(output).not.toMatch(/"errors?":|"code":"[A-Z_]+"/);
 });
 
@@ -173,7 +173,7 @@ function filledIn(code: string): string {
   return substitutes.reduce((text, [placeholder, value]) => text.replaceAll(placeholder, value), code);
 }
 
-/** A shell in the repository, with a process group of its own. */
+/** Starts a shell in the repository, with a process group of its own. */
 function bash(script: string, env: Record<string, string>) {
   const args = ['-euo', 'pipefail', '-c', script];
   return spawn('bash', args, { cwd: repository, env, detached: true, stdio: ['ignore', 'pipe', 'pipe'] });

@@ -22,8 +22,9 @@ test('every relative link of a document leads to a file, and to a heading of it'
 });
 
 /**
- * The sizes in the rows of server/docs/trust.md: a test of the row, and phrases of its cells for `npm test` and for the full
- * size. `{NAME}` is a size of that scale, `{medium:NAME}` one of `npm run test:all`, and `{path}` the cases that a file generates.
+ * The sizes in the rows of server/docs/trust.md: a test of the row, and phrases of its cells for `npm test` and for
+ * the full size. `{NAME}` is a size of that scale, `{medium:NAME}` one of `npm run test:all`, and `{path}` the number
+ * of cases that a file generates.
  */
 const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
   ['test/faults/boundaries.test.ts', ['{BOUNDARIES} drawn'], ['each place {BOUNDARY_KILLS} times']],
@@ -113,7 +114,7 @@ const SIZES_IN_ROWS: [test: string, inSample: string[], inFull: string[]][] = [
 test('the rows of server/docs/trust.md that are listed here have the sizes of npm test, and the full ones', () => {
   const trust = read('server/docs/trust.md');
   const rows = trust.split('\n').map((line) => line.split(' | '));
-  // The space before a phrase makes its first number a whole one.
+  // With the space before it, the first number of a phrase is a whole number.
   const has = (cell: string | undefined, phrase: string, of: Scale) =>
     ` ${cell}`.includes(` ${fill(phrase, of)}`);
   const wrong = SIZES_IN_ROWS.filter(
@@ -213,7 +214,7 @@ test('every npm command of a document is a script of package.json', () => {
 
 test('every path of the repository in a document exists', () => {
   const missing = documents
-    // A changelog speaks of earlier versions.
+    // A changelog may name commands of earlier versions.
     .filter(({ path }) => !path.endsWith('CHANGELOG.md'))
     .flatMap((document) =>
       pathsIn(document)
@@ -250,7 +251,7 @@ test('shell commands in documents are in blocks of sh, which are run', () => {
 
 // ── Links ───────────────────────────────────────────────────────────────────────────────────────
 
-/** The targets of links and pictures that are no addresses. */
+/** The targets of links and pictures, without addresses. */
 function linksOf({ prose }: Document): string[] {
   const text = prose.replace(/(`+)[\s\S]*?\1/g, '');
   const found = [
@@ -275,7 +276,7 @@ function leadsSomewhere({ path: from }: Document, link: string): boolean {
   return target !== undefined && anchorsOf(target).includes(decodeURI(anchor));
 }
 
-/** The anchors of headings, as GitHub makes them, and those that are written. */
+/** The anchors of headings, as GitHub makes them, and those that the document writes. */
 function anchorsOf({ prose }: Document): string[] {
   const counts = new Map<string, number>();
   const headings = [...prose.matchAll(/^#{1,6}[ \t]+(.+?)[ \t]*#*$/gm)].map(([, heading]) => {
@@ -300,14 +301,17 @@ function scriptsIn(path: string): string[] {
 }
 
 const TOP = [...new Set([...tree].filter((path) => path.includes('/')).map((path) => path.split('/')[0]!))];
-/** A file that is named without its folder may be in one of these. */
+/** The folders in which a file may lie that is named without its folder. */
 const HOMES = [
   ...['test/', 'server/src/', 'widget/src/'],
   ...Object.keys(WINGS).map((wing) => `server/src/${wing}/`),
 ];
 const WITH_EXTENSION = /\/[\w.*{},<>…-]+\.(?:tsx?|mjs|jsonc?|sql|svg|graphql|ya?ml|md|svelte|vue)$/;
 
-/** In backticks, and in the commands of a shell: what begins with a folder of the repository, or ends as its files do. */
+/**
+ * The paths in backticks and in shell commands: words that begin with a folder of the repository, or end as its files
+ * do.
+ */
 function pathsIn({ prose, blocks }: Document): string[] {
   const spans = [...prose.matchAll(/(`+)([\s\S]*?)\1/g)].map(([, , span]) => span!.trim());
   const words = blocks.filter(({ language }) => language === 'sh').flatMap(({ code }) => code.split(/\s+/));
@@ -318,7 +322,10 @@ function pathsIn({ prose, blocks }: Document): string[] {
   ].filter((path) => !/^[/@]|^\.data|(?:^|\/)(?:dist|node_modules)(?:\/|$)/.test(path));
 }
 
-/** Also by a pattern: `*` and `<name>` stand for a part of a name, `**` and `…` for anything; of `{a,b}` each must exist. */
+/**
+ * Returns true if the path exists. It may be a pattern: `*` and `<name>` stand for a part of a name, `**` and `…` for
+ * anything; of `{a,b}` each must exist.
+ */
 function exists(path: string, document: Document): boolean {
   const [, before, choices, after] = /^([^{]*)\{([^}]*)\}(.*)$/.exec(path) ?? [];
   if (choices !== undefined)

@@ -1,5 +1,5 @@
-// npm run lighthouse: what Lighthouse thinks of the demo's pages and of the hosted pages, on a phone and on a desk. Fails
-// below 95.
+// npm run lighthouse: Lighthouse's scores of the demo's pages and of the hosted pages, on a phone and on a desktop.
+// It fails below 95.
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { ensureBuilt } from '../server/scripts/build.mjs';
@@ -125,7 +125,10 @@ async function hostedPages(url) {
   );
 }
 
-/** Prints the scores and what cost points; whether they suffice. @param {string} name @param {any[]} runs */
+/**
+ * Prints the scores, and the audits that cost points. Returns whether the scores suffice.
+ * @param {string} name @param {any[]} runs
+ */
 function tell(name, runs) {
   const median = (/** @type {string} */ category) =>
     runs.map(({ lhr }) => Math.round(lhr.categories[category].score * 100)).sort((a, b) => a - b)[

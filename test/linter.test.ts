@@ -35,7 +35,7 @@ it('The linter keeps the server out of the widget', async () => {
 });
 
 describe('the house rules', () => {
-  /** Each breaks the rule of its name, in a file of its own. */
+  /** Each source breaks the rule of its name, in a file of its own. */
   const BROKEN = [
     ['noProcessEnv', 'money-out/payouts/environment.ts', 'export const port = process.env.PORT;'],
     ['noConsole', 'money-out/payouts/console.ts', "console.log('paid');"],
@@ -49,7 +49,7 @@ describe('the house rules', () => {
     ['noSkippedTests', '../../test/skipped.test.ts', "it.skip('pays', () => {});"],
     ['noFocusedTests', '../../test/focused.test.ts', "it.only('pays', () => {});"],
     ['useFilenamingConvention', 'money-out/payouts/fooBar.ts', 'export const a = 1;'],
-    // For types too.
+    // The rule holds for types, too.
     [
       'noImportCycles',
       'money-out/payouts/model.ts',
@@ -61,7 +61,7 @@ describe('the house rules', () => {
       "import type { A } from '../payouts/model.ts';\nexport type B = A[];",
     ],
   ] as const;
-  /** These may do what the others must not. */
+  /** These sources may do what the others must not. */
   const ALLOWED = [
     ['programs/config/config.ts', 'export const port = process.env.PORT;'],
     ['programs/main.ts', "console.log('listening');"],

@@ -1,4 +1,4 @@
-// npm run nightly -- PART: what is too long for each push, in parts that a workflow runs side by side.
+// npm run nightly -- PART: tests that take too long for each push, in parts that a workflow runs side by side.
 import { isMain, root, runNode, since } from '../server/scripts/progress.mjs';
 
 /**
@@ -72,7 +72,7 @@ function onNode(name, version) {
   return { [name]: { about, run: ['test/on-node.mjs', version] } };
 }
 
-/** The same all day: a failure can be played again. Beyond the seeds of npm run sim. */
+/** The seed of today, so that a failure can be repeated. It lies beyond the seeds of npm run sim. */
 function seedOfToday() {
   return 1_000_000 + Math.floor(Date.now() / 86_400_000) * 1_000;
 }

@@ -7,7 +7,7 @@ if (isMain(import.meta.url)) {
   const [version, ...args] = process.argv.slice(2);
   if (!version) fail('Usage: on-node.mjs VERSION [what npm test takes]');
   const program = ensureFetched(version, '');
-  // npm and npx run on the Node that is first in the PATH.
+  // npm and npx use the first Node in the PATH.
   const PATH = `${dirname(program)}:${process.env.PATH}`;
   await run(program, ['--version']);
   const tests = await run(program, [join(root, 'test/run.mjs'), ...args], { env: { PATH } });

@@ -22,7 +22,7 @@ let tarballs: string[];
 beforeAll(async () => {
   shop = await mkdtemp(join(tmpdir(), 'psa-shop-'));
   await writeFile(join(shop, 'package.json'), '{ "private": true, "type": "module" }');
-  // One after the other: both build what is not up to date.
+  // The packages are built one after the other: both build shared parts.
   for (const name of PACKAGES)
     await run('npm', ['pack', '--silent', '--pack-destination', shop], { cwd: join(root, name) });
   tarballs = (await readdir(shop)).filter((name) => name.endsWith('.tgz'));
@@ -235,7 +235,7 @@ const entries = [
   ...['@psa/checkout/resume', '@psa/checkout/live', '@psa/checkout/server', '@psa/server'],
 ];
 
-/** Uses something of each entry, by its type. */
+/** Code that uses each entry of the packages, with its types. */
 const CONSUMER = `
 import { PsaCheckout } from '@psa/checkout';
 import '@psa/checkout/define';
@@ -261,7 +261,7 @@ export const url: string = server.url;
 await start({ PORT: 0 });
 `;
 
-/** The environment of a shop's terminal, without what the tests or npm have set. */
+/** The environment of a shop's terminal, without variables of the tests or of npm. */
 function environment(variables: Record<string, string>): Record<string, string> {
   const { PATH = '', HOME = shop } = process.env;
   return { PATH, HOME, PSA_DRAIN_SECONDS: '0', ...variables };

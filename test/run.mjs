@@ -44,9 +44,8 @@ const WITH_VALUE = ['-t', '--testNamePattern', '--shard', '--bail', '--retry', '
  */
 
 /**
- * Prepares what these tests need, runs them and the gates side by side, and prints seconds by project and, at the end,
- * `N passed, N failed`, in which a gate that fails counts.
- *
+ * Prepares these tests, runs them and the gates side by side, and prints the seconds of each project and `N passed, N
+ * failed`, in which a failed gate counts.
  * @param {Selection} selection
  * @returns {Promise<{ ok: boolean }>}
  */
@@ -108,7 +107,7 @@ const NOTHING = {
   clients: { tests: {}, versions: {} },
 };
 
-/** The parts that are programs of others, with what finds or installs them. */
+/** Programs of other projects, with the functions that find or install them. */
 const PROGRAMS = {
   chromium: ensureChromium,
   engines: ensureEngines,
@@ -121,7 +120,7 @@ const PROGRAMS = {
 const BUILT = /** @type {const} */ (['server', 'pgdata', 'widget', 'package']);
 
 /**
- * Builds and installs what these files need, and nothing else.
+ * Builds and installs what these files need, and nothing else. Returns variables for the tests.
  * @param {TestFile[]} files
  * @returns {Promise<Record<string, string>>} variables for the tests
  */
@@ -153,7 +152,7 @@ async function vitest(options, env) {
       env: { ...env, PSA_TEST_REPORT: file },
     });
     const report = readFileSync(file, 'utf8');
-    // Shows which files take the time, and what is known of each client.
+    // The report shows slow files and the results of each client.
     writeStamp('last-tests.json', report);
     return { ...JSON.parse(report), postgresCpuMs: sumOfLines(`${file}.postgres`) };
   } catch (error) {
@@ -164,7 +163,7 @@ async function vitest(options, env) {
   }
 }
 
-/** The sum of a file of numbers, one in a line; 0 where there is none. @param {string} file */
+/** The sum of a file of numbers, one on a line; 0 without the file. @param {string} file */
 function sumOfLines(file) {
   if (!existsSync(file)) return 0;
   return readFileSync(file, 'utf8')
@@ -173,8 +172,7 @@ function sumOfLines(file) {
 }
 
 /**
- * Looks through every log line, error, metric and trace of the run. Of all tests there must be some of each.
- *
+ * Searches every log line, error, metric and trace of the run for secrets. A run of all tests must have some of each.
  * @param {string} folder
  * @param {boolean} isWhole
  */
@@ -222,7 +220,7 @@ function printSeconds({ projects, runnerCpuMs, postgresCpuMs }, cpuMs, took) {
 
 /** @param {Report} report @returns {boolean} whether all is well */
 function printSum({ passed, failed, skipped, failures }) {
-  // Once more at the end: hundreds of lines lie between a test and the sum.
+  // The failures are printed again: hundreds of lines lie between a test and the sum.
   for (const failure of failures) console.log(failure);
   if (passed + failed === 0) console.log('✗ No test was run.');
   const skipsFail = Boolean(process.env.CI) && skipped > 0;
@@ -263,7 +261,7 @@ function select(args) {
   if (has('--unit')) return { files: chosen.filter(({ project }) => project === 'unit'), options };
   if (has('--watch')) return { files: chosen, watch: true, options };
   if (has('--changed')) return { files: findChanges(chosen, optionOf('--since')), options };
-  // A filter or an option asks for some of the tests: the gates are about all of the code.
+  // A filter or an option selects some of the tests, whereas the gates check all of the code.
   const isWhole = filters.length === 0 && options.length === 0 && !projects;
   const gatesFor = (/** @type {string[]} */ names) => (isWhole ? names : []);
   if (has('--all'))

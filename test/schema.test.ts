@@ -36,7 +36,7 @@ test('The schema is committed as the code prints it', () => {
 
 test('Everything is described, and every scalar names its specification', () => {
   const silent = partsOf(schema).filter(
-    // The members of a union are types.
+    // The members of a union are types, which have their own descriptions.
     ({ description, signature }) => signature !== 'member' && !description?.trim(),
   );
   expect(silent.map(({ place }) => place)).toEqual([]);
@@ -55,7 +55,7 @@ test('A description says more than the name', () => {
       description && words(description).every((word) => ofName.has(word) || /^(the|a|an|of)$/.test(word))
     );
   });
-  // Their names are the names on the wire, which they repeat as such.
+  // These names repeat the names on the wire.
   expect(
     repeated.map(({ place }) => place).filter((place) => !/^OptionalWebhookEvent\./.test(place)),
   ).toEqual([]);
@@ -87,14 +87,14 @@ test('A root field of a query or a mutation is never non-null, so that each can 
   const roots = [schema.getQueryType()!, schema.getMutationType()!].flatMap((type) =>
     Object.values(type.getFields()),
   );
-  // The specification of Federation defines the two others.
+  // The specification of Federation defines the types of the two others.
   expect(roots.flatMap(({ name, type }) => (isNonNullType(type) ? name : []))).toEqual([
     '_entities',
     '_service',
   ]);
-  // The others are lookups, whose null is an answer.
+  // The other fields are lookups, whose null is an answer.
   expect(roots.filter((field) => isSemanticNonNull(field)).length).toBeGreaterThan(roots.length / 2);
-  // Tools read the same from the printed schema, whose directive is the one that Relay's compiler defines.
+  // The printed schema says the same to tools; its directive is the one that Relay's compiler defines.
   const printed = buildSchema(printSorted(schema));
   const directive = printed.getDirective('semanticNonNull')!;
   expect([directive.locations, directive.args[0]!.name, directive.args.map(inputSignature)]).toEqual([
@@ -105,7 +105,7 @@ test('A root field of a query or a mutation is never non-null, so that each can 
   expect(signatures(printed)).toEqual(signatures(schema));
 });
 
-/** Each type, field, argument, value and member by its place, with its type as SDL writes it. */
+/** Each type, field, argument, value and member by its path, with its type in SDL. */
 function signatures(of: GraphQLSchema): Map<string, string> {
   return new Map(partsOf(of).map(({ place, signature }) => [place, signature]));
 }
@@ -174,7 +174,7 @@ function outputSignature(field: GraphQLField<unknown, unknown>): string {
 }
 
 function inputSignature({ type, defaultValue }: Pick<GraphQLArgument, 'type' | 'defaultValue'>): string {
-  // As SDL writes it: inside, the enums of a parsed schema have other values than ours.
+  // The default as SDL: a parsed schema has other internal values of enums.
   const literal = astFromValue(defaultValue, type);
   return literal ? `${type} = ${print(literal)}` : String(type);
 }

@@ -78,8 +78,8 @@ import { ATTEMPT_TIMEOUT_MS, decideAttempt, type WebhookDelivery } from '../serv
 import { PAYOUT } from './money-out/payouts/examples.ts';
 import { DOCUMENT_ROWS } from './support/document.ts';
 
-// server/docs/service.md, which the code's comments cite by section, against the code: what document.test.ts shows over
-// HTTP is written down there.
+// server/docs/service.md against the code, whose comments cite its sections: document.test.ts shows over HTTP that
+// the document is true.
 
 const root = fileURLToPath(new URL('..', import.meta.url));
 const sections = sectionsIn(readFileSync(join(root, 'server/docs/service.md'), 'utf8'));
@@ -92,7 +92,7 @@ function sectionsIn(markdown: string): ReadonlyMap<string, string> {
   return new Map(parts.map((part) => [/^[\d.]+/.exec(part)![0], part]));
 }
 
-/** Whether there is a section of this number, or a rule: 2.1.6 is the sixth item of the list in 2.1. */
+/** Whether the document has a section or a rule of this number: 2.1.6 is the sixth item of the list in 2.1. */
 function isNumbered(number: string): boolean {
   const [, section = '', rule = ''] = /^(.*)\.(\d+)$/.exec(number) ?? [];
   return sections.has(number) || new RegExp(`^${rule}\\. `, 'm').test(sections.get(section) ?? '');
@@ -175,7 +175,7 @@ function bodyOf(method: string, path: string): Schema {
   return (requestBody as { content: Record<string, { schema: Schema }> }).content['application/json']!.schema;
 }
 
-/** The schema of a member, and what its alternatives require. */
+/** The schema of a member, with the members that its alternatives require. */
 function memberOf({ properties = {} }: Schema, name: string): Schema {
   const { anyOf = [], ...member } = properties[name]!;
   return Object.assign({}, ...anyOf.filter(({ type }) => type !== 'null'), member);
@@ -274,7 +274,7 @@ const CITED = [
   new RegExp(String.raw`\bsections? ${several(ANY)}`, 'g'),
   new RegExp(`section: '${several(ANY)}'`, 'g'),
   new RegExp(String.raw`\b(?:forms?|object|wallet|convention) of ${several(INNER)}`, 'g'),
-  // In a comment alone: (2.1.1, 2.1.2).
+  // The pattern of a citation that only comments have: (2.1.1, 2.1.2).
   new RegExp(String.raw`^(?:.*//|\s*/?\*).*\(${several(INNER)}\)`, 'gm'),
 ];
 
@@ -295,12 +295,12 @@ describe('the sections of the service document', () => {
 
   test('Every section that a comment cites is in the service document', () => {
     expect(cited.filter(({ number }) => !isNumbered(number))).toEqual([]);
-    // Else the patterns find nothing any more.
+    // With fewer citations the patterns would be broken.
     expect(cited.length).toBeGreaterThan(60);
   });
 
   test('Every section of the service document that says something is shown by document.test.ts', () => {
-    // The number of a section is its key: what has a heading and no text of its own is not there.
+    // The number of a section is its key; a section with a heading alone has no text.
     const said = [...sections].filter(([, text]) => text.split('\n').slice(1).join('').trim() !== '');
     expect(Object.keys(DOCUMENT_ROWS).sort()).toEqual(said.map(([number]) => number).sort());
     for (const [section, rows] of Object.entries(DOCUMENT_ROWS))
@@ -396,7 +396,7 @@ describe('the fields in the service document', () => {
   test('The service document has the fields of the request for a card payment, and one is required', () => {
     const body = bodyOf('post', '/v1/card-payments');
     const fields = column(rowsIn('4.2', 'field'), 'field');
-    // The extensions are in words, for they are not the service's.
+    // The document describes the extensions in words, because they are not the service's.
     expect([...fields, 'externalId', 'idempotencyKey', 'language'].sort()).toEqual(
       Object.keys(body.properties!).sort(),
     );
@@ -503,7 +503,7 @@ describe('the statuses in the service document', () => {
   test('The service document has the statuses of a payout of the main account, and the steps of each method', () => {
     const rows = rowsIn('3.3', 'status');
     const words = memberOf(schemas.Payout!, 'status').enum!;
-    // One that came back stays `concluido`.
+    // A returned payout stays `concluido`.
     const own = PAYOUT_STATUSES.filter((status) => status !== 'returned');
     const wordsOf = (statuses: readonly PayoutStatus[]) =>
       own.flatMap((status, index) => (statuses.includes(status) ? [words[index]!] : []));

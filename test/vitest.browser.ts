@@ -5,14 +5,14 @@ import type { TestProjectInlineConfiguration } from 'vitest/config';
 import { squeezeTemplates } from '../widget/scripts/squeeze-templates.ts';
 import { CONTEXT, launchOptions } from './support/launch-options.ts';
 
-/** The elements, with their templates as the bundles have them, and the recipes for frameworks. */
+/** The elements with the templates of their bundles, and the recipes for frameworks. */
 export async function component(include: string[]): Promise<TestProjectInlineConfiguration> {
   const recipes = include.some((path) => path.includes('recipes'));
   const react = recipes || include.some((path) => path.endsWith('.tsx'));
   return {
     server: { fs: { allow: ['..'] } },
     plugins: [squeezeTemplates(), ...(recipes ? await frameworks() : [])],
-    // Found late, they would have the page reloaded in the middle of a test.
+    // Vite would reload the page in the middle of a test if it found these late.
     optimizeDeps: {
       include: [
         ...['lit', 'axe-core'],
@@ -29,7 +29,7 @@ export async function component(include: string[]): Promise<TestProjectInlineCon
       name: 'component',
       root: import.meta.dirname,
       include,
-      // For what hangs: a test that waits as long as patience.ts allows is slow, and no more.
+      // The timeout ends a test that hangs: one that waits as long as patience.ts allows is only slow.
       testTimeout: 180_000,
       globalSetup: [fileURLToPath(new URL('widget/global-setup.ts', import.meta.url))],
       browser: {

@@ -10,7 +10,7 @@ import { findTestFiles, type Project, projectOfFile } from './support/test-files
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
 const files = findTestFiles();
-/** The files that the runner has chosen; Vitest started by hand takes all. */
+/** The files that the runner has chosen; without a choice, all of them. */
 const chosen = process.env.PSA_TEST_FILES?.split(',') ?? files.map(({ path }) => path);
 const filesOf = (project: Project) =>
   files
@@ -18,7 +18,7 @@ const filesOf = (project: Project) =>
     .map(({ path }) => path);
 
 /**
- * Files that take longest. A file that begins last is waited for alone, and without a record of the last run Vitest
+ * Files that take longest. A file that begins last is waited for alone. Without a record of the last run Vitest
  * begins with the largest files, which these are not.
  */
 const LONGEST = [
@@ -44,7 +44,7 @@ const LONGEST = [
 const strange = LONGEST.find((name) => !files.some(({ path }) => path === `${name}.test.ts`));
 if (strange) throw new Error(`LONGEST names ${strange}, which is no test file.`);
 
-/** In this order: a worker is kept while the next file is of the same project. */
+/** The order of the projects: a worker is kept while the next file is of the same project. */
 const KINDS = ['facade', 'programs', 'server', 'unit'];
 
 class LongestFirst extends BaseSequencer {
@@ -67,13 +67,13 @@ class LongestFirst extends BaseSequencer {
 }
 
 /**
- * Puts `some` among those of `items` that are `busy`, one after each few: they wait for a browser most of the time, and
- * the processors have nothing to do where they run side by side.
+ * Puts `some` between those of `items` that are `busy`, one after each few. They mostly wait for a browser, so the
+ * processors would be idle if they all ran at once.
  */
 function spread<Item>(items: Item[], some: Item[], busy: (item: Item) => boolean): Item[] {
   const first = items.findIndex(busy);
   if (first < 0) return [...some, ...items];
-  // All but the last third, so that none of them is the last one.
+  // All but the last third are spread, so that none of them is the last one.
   const each = Math.max(1, Math.floor((items.filter(busy).length * 2) / 3 / Math.max(1, some.length)));
   const mixed = items.slice(0, first);
   const waiting = [...some];
@@ -84,7 +84,7 @@ function spread<Item>(items: Item[], some: Item[], busy: (item: Item) => boolean
   return [...mixed, ...waiting];
 }
 
-/** Tests in a process of Node's that a file shares with those before it: loading the server takes longer than most. */
+/** Tests in Node processes that a file shares with those before it: loading the server takes longer than most tests. */
 function inNode(name: string, include: string[], options: Options = {}): TestProjectInlineConfiguration[] {
   if (include.length === 0) return [];
   return [
@@ -97,16 +97,16 @@ function inNode(name: string, include: string[], options: Options = {}): TestPro
         pool: 'forks',
         isolate: false,
         setupFiles: [here('support/cpu.ts'), here('support/fixed-seed.ts')],
-        // V8's better compiler costs more, while PGlite runs, than so short a life gives back; and threads of its own to
-        // collect garbage take a core from other tests. A young generation of 32 MB is collected so much less often that a
-        // worker takes 9 % less CPU time.
+        // V8's better compiler costs more, while PGlite runs, than such a short process saves, and threads for
+        // garbage collection take a core from other tests. A young generation of 32 MB is collected so much less
+        // often that a worker takes 9 % less CPU time.
         execArgv: [
           '--liftoff-only',
           '--single-threaded-gc',
           '--min-semi-space-size=32',
           '--max-semi-space-size=64',
         ],
-        // For what hangs, not for what is slow: the largest tests take minutes, and a busy machine takes several times
+        // The timeout ends a test that hangs: the largest tests take minutes, and a busy machine takes several times
         // as long as a quiet one.
         testTimeout: 600_000,
         hookTimeout: 600_000,
@@ -123,12 +123,12 @@ const onPostgres = (backend: 'service' | 'facade'): Options => ({
   provide: { backend },
 });
 
-/** A payer sees the same through a facade: the same tests once more, where all tests run. */
+/** The tests of pages that also run behind a facade, in a run of all tests: a payer sees the same there. */
 const THROUGH_A_FACADE = ['outcomes', 'pages', 'paying', 'popup-blocked', 'restart', 'transports'].map(
   (name) => `e2e/${name}.test.ts`,
 );
 
-/** Tests that share processes, and so what is loaded there. Those of `unit` and `page` alone wait for no database. */
+/** Tests that share processes, and their loaded modules. Those of `unit` and `page` wait for no database. */
 function inSharedProcesses(): TestProjectInlineConfiguration[] {
   const withDatabase = [...filesOf('journey'), ...filesOf('server')];
   const without = [...filesOf('page'), ...filesOf('unit')];
@@ -144,7 +144,7 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   const inPage = filesOf('component');
   return [
     ...inSharedProcesses(),
-    // A process for each: they look at what a process leaves behind.
+    // Each file has a process of its own, because it checks what a process leaves behind.
     ...inNode('programs', filesOf('programs'), { ...onPostgres('service'), isolate: true }),
     ...(runsAll()
       ? inNode(
@@ -157,7 +157,7 @@ async function projects(): Promise<TestProjectInlineConfiguration[]> {
   ];
 }
 
-/** `npm run test:watch` is about the sources too, which lie outside the root. */
+/** `npm run test:watch` watches the sources, too, which lie outside the root. */
 const watchSources: Plugin = {
   name: 'watch-sources',
   configureServer({ watcher }) {
@@ -170,11 +170,11 @@ export default defineConfig(async () => ({
   plugins: [watchSources],
   test: {
     sequence: { sequencer: LongestFirst },
-    // A failure that is seen once says what was there, and not `{ …(6) }`.
+    // A failure shows the whole value, and not `{ …(6) }`.
     chaiConfig: { truncateThreshold: 2_000 },
-    // For what never comes, like the other limits: Vitest's own second is too short beside three other workers.
+    // The timeout ends a poll that never succeeds: Vitest's own second is too short beside three other workers.
     expect: { poll: { timeout: 60_000 } },
-    // One more than there are cores: many tests wait for another process, or for a browser.
+    // The workers are one more than the cores: many tests wait for another process, or for a browser.
     maxWorkers: availableParallelism() + 1,
     projects: await projects(),
   },

@@ -86,7 +86,7 @@ describeOnDatabase('API keys', (open) => {
     await expect(administration.createKey(key(accountId))).rejects.toThrow(
       'This account has 10 active API keys, and 10 are the most: revoke one first',
     );
-    // Another account has ten of its own, and a revoked one makes room.
+    // Another account has ten keys of its own, and a revoked key makes room for a new one.
     const other = await startCore({ database });
     await administration.createKey(key(other.tenant.accountId));
     await administration.revokeKey({ id: made[0]!.key.id });

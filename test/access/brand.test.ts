@@ -6,7 +6,7 @@ import { type Color, contrastOf, parseColor } from '../../server/src/kernel/colo
 import { aPayment, LOGO, PAGES, servePage } from '../money-in/card-payments/hosted-checkout.ts';
 import { servePixPage } from '../money-in/payments/hosted-page.ts';
 
-/** The head of a picture of each format, with its sides where the format has them. */
+/** The head of a picture in each format, with its sides if the format states them. */
 function png(width = 32, height = 32): Buffer {
   const bytes = Buffer.from(LOGO.bytes);
   bytes.writeUInt32BE(width, 16);
@@ -152,7 +152,7 @@ describe('the pages of a shop', () => {
       expect(theme.headers.get('cache-control')).toMatch(/immutable/);
       expect(await theme.text()).toContain('--brand-from:#7a1f5c');
     }
-    // A payment that failed shows them too.
+    // The page of a failed payment shows the picture and the color, too.
     card.state.payment = aPayment({ ...PAGES.failed!, orderCode: card.state.payment.orderCode });
     expect(await (await fetch(card.pageUrl)).text()).toContain('class="logo"');
   });

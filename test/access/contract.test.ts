@@ -41,7 +41,7 @@ describeOnDatabase('credentials', (open) => {
     const core = await startCore({ database });
     const { key } = await issueKey(core, 'sandbox');
     await refused(core, key.replace('ps_test_', 'ps_live_'));
-    // Not even where the row says one thing and the prefix another.
+    // A key is refused even if its row says one environment and its prefix another.
     const odd = secret('ps_live_');
     await insertApiKey(
       database.sql,
@@ -315,7 +315,7 @@ describeOnDatabase('credentials', (open) => {
       clock,
       configuredKeys: { live: live.key },
     });
-    // What it permits, the service that made it knows.
+    // Only the service knows what a key permits.
     expect((await mine.authenticate(`Bearer ${live.key}`)).credential).toEqual({
       kind: 'api_key',
       id: live.id,

@@ -17,7 +17,7 @@ const MINT = `mutation ($input: CreateDashboardTokenInput!) { createDashboardTok
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename } }`;
 /** A field needs one of these scopes; null: any dashboard token. */
 type Scopes = DashboardScope | readonly DashboardScope[] | null;
-/** Refunds are of card payments and of payments: a token sees those of what it may read. */
+/** A refund belongs to a card payment or to a payment: a token with a scope sees the refunds of its kind. */
 const REFUND_SCOPES = ['card_payments', 'payments'] as const;
 const RETURN_SCOPES = ['card_payments', 'payments', 'subscriptions'] as const;
 const SCOPES_WITH_UPDATES = [
@@ -88,7 +88,7 @@ const QUERIES: Record<string, { scope: Scopes; query: string }> = {
   webhookDeliveries: { scope: 'webhooks', query: '{ webhookDeliveries { totalCount nodes { event } } }' },
 };
 
-/** The same for `Subscription`; each has something to give at once. */
+/** Each field of `Subscription` with the scope that it needs; each sends a first update at once. */
 const SUBSCRIPTIONS: Record<string, { scope: Scopes; query: string }> = {
   accountUpdates: {
     scope: SCOPES_WITH_UPDATES,
@@ -319,7 +319,7 @@ const mint = async (input: object, client: GraphQLClient = app.live) =>
 const holder = async (...scopes: DashboardScope[]) =>
   app.client((await mint({ scopes: scopes.map((scope) => scope.toUpperCase()) })).token);
 
-/** The document with the values that it names written into it. */
+/** The document, with the named values written into it. */
 function filled(document: string, values: Record<string, string> = given): string {
   return document.replace(/\$(\w+)/g, (_, name: string) => JSON.stringify(values[name]));
 }
@@ -492,7 +492,7 @@ describe('what a dashboard token has opened', () => {
     expect((await app.client(token).send('{ wallet { currency } }')).status).toBe(200);
   });
 
-  /** Follows the wallet; `closed` tells how its socket ends. */
+  /** Follows the wallet; `closed` resolves when its socket ends. */
   async function follow(token: string): Promise<RawSocket> {
     const connection = openRawSocket(app.url);
     await connection.init(token);
@@ -506,7 +506,7 @@ function later(seconds: number): string {
   return new Date(app.clock.now().getTime() + seconds * 1_000).toISOString();
 }
 
-/** Tries each field with a token of this scope alone. */
+/** The expected outcome of each field for a token with this scope alone. */
 function expected(fields: Record<string, { scope: Scopes }>, scope: DashboardScope) {
   return Object.fromEntries(
     Object.entries(fields).map(([field, needed]) => [
@@ -516,7 +516,7 @@ function expected(fields: Record<string, { scope: Scopes }>, scope: DashboardSco
   );
 }
 
-/** Whatever a mutation could have changed. */
+/** Everything that a mutation could have changed. */
 async function everything() {
   const tables = [
     'card_payment',

@@ -198,7 +198,7 @@ describe('callers see the same', () => {
       of(CREDENTIALS.key, { allowedOrigins: ['https://shop.example'] }),
       of({ ...CREDENTIALS.wallet, scopes: ['payouts', 'wallet'] }),
       of({ ...CREDENTIALS.payment, orderCode: 'PSC-2' }),
-      // Each payer has a share of its own, by its token.
+      // Each payer has a share of its own, chosen by its token.
       of({ ...CREDENTIALS.checkout, id: 'tok_9' }),
       of({ ...CREDENTIALS.payment, id: 'tok_9' }),
     ];
@@ -257,7 +257,7 @@ describe('an Authorization header', () => {
   });
 });
 
-/** The path of each refusal; null where there is none. */
+/** The path of each refusal; null without one. */
 function wrong(result: {
   success: boolean;
   error?: { issues: { path: PropertyKey[] }[] } | undefined;

@@ -120,7 +120,7 @@ test('A network is counted for requests without a credential and with an unknown
   networks.length = 0;
   await callers.admit('Bearer a', 'two');
   expect(networks).toEqual([]);
-  // Known from now on: nothing is counted, not even for a moment.
+  // The caller is known now: nothing is counted, not even for a moment.
   expect(callers.admit('Bearer a', 'two')).toBeUndefined();
   clock.advance(60_000);
   expect(callers.admit('Bearer a', 'two')).toBeUndefined();
@@ -128,7 +128,7 @@ test('A network is counted for requests without a credential and with an unknown
   for (const credential of ['b', 'b', 'c']) await callers.admit(`Bearer ${credential}`, 'two');
   expect(networks).toEqual(['two', 'two', 'two']);
   expect(state.asked).toBe(3);
-  // One that was known until it was revoked is counted once that is seen.
+  // A caller was known until its key was revoked. It is counted once the revocation is seen.
   await expect(callers.authenticate('Bearer a')).rejects.toThrow();
   await callers.admit('Bearer a', 'two');
   expect(networks).toHaveLength(4);

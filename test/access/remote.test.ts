@@ -34,10 +34,10 @@ interface Keys {
   sandbox?: string;
 }
 
-/** The id of a key, by which the operator takes it for one of the same account. */
+/** The id of a key. By it the operator recognizes two keys of one account. */
 const idOf = (key: string) => `key_${hashSecret(key).slice(0, 24)}`;
 
-/** A start in front of the service with these keys, as far as access is concerned. */
+/** Starts the part of a facade that authenticates, with these keys of the service. */
 async function start(
   database: Database,
   keys: Keys,
@@ -92,7 +92,7 @@ describeOnDatabase('in front of a service', (open) => {
     ] as const) {
       const caller = await server.access.authenticate(`Bearer ${key}`);
       expect(caller.tenant).toEqual({ accountId: server.accountId, environment });
-      // What they permit, the service knows: it refuses by itself.
+      // The service alone knows what the keys permit, and refuses by itself.
       expect(caller.credential).toMatchObject({ kind: 'api_key', permissions: null });
     }
     for (const other of [OTHER, `${LIVE}x`, LIVE.slice(0, -1), LIVE.replace('ps_live_', 'ps_test_')])
@@ -125,7 +125,7 @@ describeOnDatabase('in front of a service', (open) => {
     const rows = await database.sql.selectFrom('api_key').selectAll().orderBy('environment').execute();
     expect(rows).toMatchObject([
       { environment: 'live', name: 'PSA_UPSTREAM_LIVE_KEY', hint: 'ghij', secret_hash: hashSecret(LIVE) },
-      // Too short for a part of it to be shown.
+      // The key is too short for a part of it to be shown.
       { environment: 'sandbox', name: 'PSA_UPSTREAM_TEST_KEY', hint: null },
     ]);
     expect(JSON.stringify(rows)).not.toContain(LIVE.slice(-5));
@@ -148,7 +148,7 @@ describeOnDatabase('in front of a service', (open) => {
     const after = await start(database, { live: OTHER });
     await refused(after, LIVE);
     await refused(after, token);
-    // An instance that still runs with the old configuration.
+    // An instance still runs with the old configuration.
     await refused(before, LIVE);
     await after.access.authenticate(`Bearer ${OTHER}`);
 
@@ -169,10 +169,10 @@ describeOnDatabase('in front of a service', (open) => {
       );
     await before.access.authenticate(`Bearer ${LIVE}`);
     expect(await database.sql.selectFrom('api_key').select('id').execute()).toEqual([{ id: idOf(LIVE) }]);
-    // The first key of an environment has none to be compared with.
+    // The first key of an environment is compared with no other.
     await start(database, { live: LIVE, sandbox: SANDBOX }, { acceptedKeys: [] });
     await start(database, { live: OTHER, sandbox: SANDBOX }, { acceptedKeys: [idOf(OTHER)] });
-    // The one before and the one that was accepted are known from now on.
+    // The key before and the accepted key are known now.
     await start(database, { live: LIVE }, { acceptedKeys: [] });
     await start(database, { live: OTHER }, { acceptedKeys: [] });
   });

@@ -6,7 +6,7 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { PRIVATE_HOSTS } from '../support/private-hosts.ts';
 import { sampled } from '../support/scale.ts';
 
-// What leads to no public address, by every door at which a URL comes in; how one is called is in
+// URLs of private addresses, at every field that takes a URL. The requests themselves are tested in
 // test/webhooks/sender.test.ts.
 
 let app: TestApp;
@@ -46,7 +46,7 @@ test(`No operation accepts a URL that leads to no public address (${HOSTS.length
     'gopher://a.example/',
   ]) {
     const answer = await app.live.send(DOORS, { url });
-    // What is no URL at all is refused before it is looked at.
+    // A text that is no URL is refused before its address is looked up.
     if (answer.body.errors) expect(answer.body.errors[0].extensions.code, url).toBe('BAD_USER_INPUT');
     else
       expect(answer.body.data, url).toEqual({

@@ -4,8 +4,8 @@ import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { configureWebhook, type Pair, type Service, startPair, startService } from '../support/pair.ts';
 import { scale } from '../support/scale.ts';
 
-// A facade sends at most 120 requests a minute to the service. Everybody has the token of a shop's page, and causes some
-// of them with it: the payments of others and the merchant's money go on.
+// A facade sends at most 120 requests a minute to the service. Anybody has the token of a shop's page and can
+// cause some of them: other payers and the merchant's money must still get their requests.
 
 const SECOND = 1_000;
 
@@ -79,7 +79,7 @@ describe('the budget of a facade under strangers', () => {
     const pair = await start();
     const { clock, facade } = pair;
     const merchant = createClient(`${service.app.url}/graphql`, pair.keys.live);
-    // Nothing comes by webhook: all that is known was asked for.
+    // The service sends no webhooks, so the facade knows only what it has read.
     await configureWebhook(merchant, 'http://127.0.0.1:9/nowhere');
     const tenant = { accountId: pair.accountIds.service, environment: 'live' } as const;
     await fund({ database: service.app.database, tenant }, { cents: 100_000 });
@@ -87,7 +87,7 @@ describe('the budget of a facade under strangers', () => {
     const requests: Promise<unknown>[] = [];
     const figures = { attempts: 0, refused: 0, buyers: 0, served: 0, oldest: 0 };
 
-    /** A second of the stranger: it starts payments, and looks at and follows each with its payment token. */
+    /** One second of an attacker: it starts payments, reads each, and follows it with its payment token. */
     function attack(): void {
       for (let count = 0; count < 4; count += 1) {
         figures.attempts += 1;

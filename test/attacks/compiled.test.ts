@@ -32,12 +32,15 @@ import type { Stream } from '../support/graphql.ts';
 import { anyValues, type RandomDocument, randomDocument, type Values } from '../support/random-documents.ts';
 import { scale } from '../support/scale.ts';
 
-// Random documents over the whole schema, asked for by every kind of credential. What was compiled is answered as Yoga
-// answers the same request by execution: data, errors, their order, HTTP status and headers are equal.
+// Random documents over the whole schema, requested with each kind of credential. The compiled answer equals
+// Yoga's answer by execution: data, errors, their order, HTTP status and headers.
 
-/** A failure names the seed of its document: with that one as `PSA_DOCUMENTS_SEED` the first batches have it again. */
+/**
+ * A failure names the seed of its document. With that seed as `PSA_DOCUMENTS_SEED` the first batches contain the
+ * document again.
+ */
 const GIVEN_SEED = process.env.PSA_DOCUMENTS_SEED;
-/** Documents whose requests are under way at once. */
+/** The number of documents whose requests run at the same time. */
 const BATCH = 20;
 
 let app: TestApp;
@@ -68,7 +71,7 @@ test('Every answer to random documents is the one of the execution', async () =>
   const before = app.fastAnswers();
   const end = FIRST_SEED + scale('DOCUMENTS');
   for (let seed = FIRST_SEED; seed < end; seed += BATCH) await compareBatch(app, world, seed, seen);
-  // Or it was for nothing.
+  // The comparison means nothing if few answers were compiled.
   expect((app.fastAnswers() - before) / seen.compared).toBeGreaterThan(0.1);
   expect(seen.withErrors / seen.compared).toBeGreaterThan(0.1);
 }, 7_200_000);
@@ -85,9 +88,9 @@ test('Every update of a random subscription is the one of the execution', async 
 interface World {
   credentials: readonly Headers[];
   values(field: string, argument: GraphQLArgument): Values;
-  /** Something that changes what is read. */
+  /** Changes something that the documents read. */
   write(random: Random): Promise<void>;
-  /** Something of each kind that can be followed. */
+  /** Changes a resource of each kind that can be followed. */
   writeAll(): Promise<void>;
   followers: readonly string[];
 }
@@ -123,7 +126,7 @@ async function compareBatch(
   const byYoga = (some: readonly Compared[]) => some.map((each) => ({ ...each, isYogas: true }));
   const some = <Item>(items: readonly Item[]) => items.filter((_, index) => index % 4 === 0);
 
-  // The first answer to a document is Yoga's; who may see everything makes it known.
+  // Yoga gives the first answer to a document; the request of a caller with all rights compiles it.
   const first = all.map((each) => ({
     ...each,
     variables: each.document.fitting,
@@ -144,7 +147,7 @@ function caseOf(world: World, seed: number): Case {
   return { seed, document, variables, headers: random.pick(world.credentials) };
 }
 
-/** All at once, in any order. */
+/** Sends all requests at once, and returns the answers in any order. */
 async function answersTo(
   app: TestApp,
   all: readonly Compared[],
@@ -163,7 +166,7 @@ async function answersTo(
 
 // ── Updates of subscriptions ────────────────────────────────────────────────────────────────────
 
-/** An update as a subscription's resolver has it, and the context of the credential that follows. */
+/** An update as a subscription's resolver gets it, and the context of the credential that follows. */
 interface Captured {
   item: object;
   context: Context;
@@ -185,7 +188,7 @@ const FOLLOWED = [
   'walletUpdates',
 ];
 
-/** Updates of each kind, for credentials that may see different things. */
+/** Collects updates of each kind, for credentials that may see different things. */
 async function captureUpdates(app: TestApp, world: World): Promise<Map<string, Captured[]>> {
   const fields = schema.getSubscriptionType()!.getFields();
   const captured = new Map<string, Captured[]>(FOLLOWED.map((name) => [name, []]));
@@ -214,7 +217,7 @@ async function captureUpdates(app: TestApp, world: World): Promise<Map<string, C
   return captured;
 }
 
-/** A subscription has one, perhaps inside of fragments. */
+/** A subscription has one root field, perhaps inside fragments. */
 function rootFieldOf(document: DocumentNode, { selections }: SelectionSetNode): string {
   const first = selections[0]!;
   if (first.kind === Kind.FIELD) return first.name.value;
@@ -226,7 +229,7 @@ function rootFieldOf(document: DocumentNode, { selections }: SelectionSetNode): 
   return rootFieldOf(document, fragment!.selectionSet);
 }
 
-/** Returns 1, or 0 for a document that is not compiled. */
+/** Compares the updates. Returns 1, or 0 for a document that is not compiled. */
 async function compareUpdates(
   updates: ReadonlyMap<string, Captured[]>,
   world: World,
@@ -244,7 +247,7 @@ async function compareUpdates(
   const run = compileOperation(schema, document, operation);
   if (!run) return 0;
   const name = rootFieldOf(document, operation.selectionSet);
-  // Of one resource and of all, the updates are of one type.
+  // The updates of one resource and those of all have one type.
   const ofAll = `all${name[0]!.toUpperCase()}${name.slice(1)}`;
   const followed = FOLLOWED.find((each) => each === name || each === ofAll)!;
   const { coerced } = getVariableValues(schema, operation.variableDefinitions ?? [], fitting);
@@ -280,7 +283,7 @@ interface Answer {
 }
 
 const agent = new Agent({ keepAlive: true, maxSockets: 16 });
-/** A browser's token has a limit for each network: each batch comes from one of its own. */
+/** A browser's token has a limit in each network: each batch uses a network of its own. */
 let networks = 0;
 
 function post(app: TestApp, body: object, headers: Headers): Promise<Answer> {
@@ -309,7 +312,7 @@ function post(app: TestApp, body: object, headers: Headers): Promise<Answer> {
           resolve({
             status: response.statusCode ?? 0,
             headers: rest,
-            // What one request has taken is gone at the next.
+            // `remaining` is lower at the next request.
             text: text.replace(/"remaining":\d+/g, '"remaining":0'),
           });
         });

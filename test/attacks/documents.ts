@@ -7,7 +7,7 @@ const times = (count: number, text: (index: number) => string) =>
 const inside = (levels: number, open: string, close: string, middle = '') =>
   open.repeat(levels) + middle + close.repeat(levels);
 
-/** A parameter of a request, as GraphQL over HTTP and over WebSocket have it. */
+/** An operation with its parameters, as GraphQL over HTTP and over WebSocket send it. */
 export interface Operation {
   query?: unknown;
   variables?: unknown;
@@ -23,14 +23,14 @@ class RawJson {
   }
 }
 
-/** Would change something, were it run. */
+/** A mutation that would create a payment if it ran. */
 export const CREATE = 'mutation { createCardPayment(input: { valueCents: 100 }) { __typename } }';
 const LOOKUP = (value: string) => `{ cardPayment(orderCode: ${value}) { id } }`;
 const FOLLOW = 'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor } }';
 
 const DEPTHS = [16, 100, 1_000, 10_000, 100_000, 500_000];
 
-/** Each level of each kind, and what it is called. */
+/** Each kind of nesting at each depth, with its name. */
 const DEEP = DEPTHS.flatMap((levels): [string, Operation][] => [
   [`fields ${levels} levels deep`, { query: `{ wallet ${inside(levels, '{ wallet', '}', ' { id } ')} }` }],
   [`lists ${levels} levels deep`, { query: LOOKUP(inside(levels, '[', ']', '1')) }],
@@ -57,7 +57,7 @@ const DEEP = DEPTHS.flatMap((levels): [string, Operation][] => [
   ],
 ]);
 
-/** Nested JSON as a text: to write such an object is more than some programs can do. */
+/** Nested JSON as a text: some programs cannot serialize such an object. */
 function deepJson(levels: number, name: string, open = '[', close = ']'): RawJson {
   return new RawJson(`{${JSON.stringify(name)}:${inside(levels, open, close, '1')}}`);
 }
@@ -73,7 +73,7 @@ export function bodyOf(operation: Operation): string {
 const WALLET_IDS = (count: number, field: (index: number) => string) =>
   `{ wallet { ${times(count, field)} } }`;
 
-/** All are refused with BAD_USER_INPUT and 400, before anything of them runs. */
+/** Requests that are all refused with BAD_USER_INPUT and 400, before any of them runs. */
 export const REFUSED: [string, Operation][] = [
   ...DEEP,
   ['10,000 aliases', { query: `{ ${times(10_000, (index) => `a${index}: wallet { id }`)} }` }],
@@ -226,13 +226,13 @@ export const REFUSED: [string, Operation][] = [
   ],
 ];
 
-/** n levels, each with five of the same below. */
+/** n levels, each with five fields of the level below. */
 function wide(levels: number): string {
   if (levels === 0) return 'id';
   return Array.from({ length: 5 }, () => `wallet { ${wide(levels - 1)} }`).join(' ');
 }
 
-/** Odd, but harmless: each is answered, and with nothing of ours that it was not asked for. */
+/** Odd but harmless requests: each is answered, and the answer holds nothing that was not requested. */
 export const ANSWERED: [string, Operation, unknown][] = [
   [
     'variables called __proto__',

@@ -14,14 +14,14 @@ const TIMES = scale('EXPIRIES');
 const AT_ONCE = 8;
 const SECOND = 1_000;
 const DAY = 86_400 * SECOND;
-/** The time of the approval, from the payment's expiry. */
+/** The time of the approval, relative to the payment's expiry. */
 const EDGES_MS = [-1, 0, 1, 3 * DAY];
 /** The fate of the charge, and of the acquirer's answer. */
 const ANSWERS = ['in time', 'late', 'lost', 'not arrived'] as const;
 /** The payment's own instants, in order. */
 const KINDS = /^card_payment\.(pending|expired|paid)$/;
 
-/** One way in which a payer's last moment and the payment's own meet. */
+/** Draws one way in which a payer's last moment meets the payment's expiry. */
 function drawMeeting(random: Random) {
   const card = random.pick(['approved', 'approved', 'in 5 seconds', 'in 5 seconds', 'declined'] as const);
   const answer = random.pick(ANSWERS);
@@ -51,7 +51,7 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
         seen.add(outcome);
       }
     };
-    // All end before the first failure is reported: they have one database.
+    // All runs end before the first failure is reported: they share one database.
     await Promise.all(
       Array.from({ length: AT_ONCE }, () => meetAll().catch((failure) => void failures.push(failure))),
     );
@@ -94,14 +94,15 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
     const details = { holder: 'ANA', expiryMonth: 12, expiryYear: 2030, securityCode: '123' };
     const pay = () => cardPayments.pay(orderCode, { number: NUMBERS[card], ...details });
 
-    // Inside the window, so that a charge that is decided five seconds later is decided at the edge.
+    // The payment starts inside the window, so that a charge that is decided five seconds later is decided at its
+    // edge.
     const leadMs = card === 'in 5 seconds' ? 5 * SECOND : 0;
     const begunAt = plusMs(expiresAt, Math.min(edgeMs - leadMs, -1));
     clock.moveTo(begunAt);
     const paying = pay();
     await gate.run();
     clock.moveTo(plusMs(expiresAt, edgeMs));
-    // Whatever has fallen due, two instances at it, the late answer, and a payer who tries once more.
+    // At one time: all due tasks on two instances, the late answer, and another try of the payer.
     const again: Promise<{ kind: string }>[] = [];
     const meanwhile = [
       ...Array.from({ length: looks }, () => () => void world.work()),
@@ -125,12 +126,15 @@ describeOnDatabase('a payment that is paid on the edge of its window', (open) =>
     const [final] = await finished(cardPayments.findMany(live, [orderCode]));
     const outcome = await check(world, final!, seed);
     expect({ seed, broken }).toEqual({ seed, broken: [] });
-    // At the end of the window and after it nothing new is begun.
+    // At the end of the window and after it no new charge begins.
     if (edgeMs >= 0) for (const { kind } of await Promise.all(again)) expect(['not_payable']).toContain(kind);
     return { world, outcome };
   }
 
-  /** Money once, each change reported once, and the status as it is decided for that moment. */
+  /**
+   * Checks that money came once, that each change was reported once, and that the status is right for that
+   * moment.
+   */
   async function check({ rails, live }: World, payment: StoredCardPayment, seed: number): Promise<string> {
     const { orderCode, expiresAt, paidAt, paidLate, status, amountCents } = payment;
     const taken = [...rails.charges.values()].filter((charge) => charge.status === 'approved');

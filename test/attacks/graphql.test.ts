@@ -6,12 +6,12 @@ import { scale } from '../support/scale.ts';
 import { ANSWERED, bodyOf, CREATE, type Operation, REFUSED } from './documents.ts';
 import { LIVE_KEY, report, startTargetServer, type TargetServer } from './target-server.ts';
 
-// Whatever a document or a request asks for that it may not have: it is refused by its sender's fault, nothing of it
-// runs, and to refuse it costs little. How little is looked at in the large sizes alone.
+// Documents and requests that ask for more than they may: each is refused as its sender's mistake, runs nothing,
+// and costs little to refuse. The cost is compared only in the large sizes.
 
 const TIMES = scale('REFUSALS');
 const MOST_CPU_MS = 50;
-/** More than fits into the buffers on its way. */
+/** A text larger than the buffers on its way. */
 const LARGEST_TOLD = 400_000;
 /** The limits of an HTTP body and of a message. */
 const BODY_LIMIT = 100_000;
@@ -45,7 +45,10 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Measures the server's CPU time for a request: the least of many, for whatever else runs here only adds. Returns the last answer. */
+/**
+ * Measures the server's CPU time for a request: the least of many, because other work only adds. Returns the last
+ * answer.
+ */
 async function weighed<Answer>(name: string, once: (time: number) => Promise<Answer>): Promise<Answer> {
   const spent: number[] = [];
   let answer = await once(0);
@@ -97,7 +100,7 @@ async function ask(
   return { status: response.status, text, body: text === '' ? null : JSON.parse(text) };
 }
 
-/** Sends raw bytes, for a client that still sends when it is answered may find the connection closed, and not look. */
+/** Sends raw bytes. A client that still sends when it is answered may find the connection closed. */
 async function askRaw(body: string | Uint8Array, headers: Record<string, string>): Promise<Answer> {
   const lines = Object.entries({
     host: 'x',
@@ -111,13 +114,13 @@ async function askRaw(body: string | Uint8Array, headers: Record<string, string>
     `POST /graphql HTTP/1.1\r\n${lines.join('\r\n')}\r\n\r\n${body}`,
     /\}\]\}$/,
   );
-  // Cut off in the middle of sending it, a client may lose the answer.
+  // A client whose request is cut off may lose the answer.
   if (said === '') return { status: 413, text: '', body: { errors: [] } };
   const [head = '', text = ''] = said.split('\r\n\r\n');
   return { status: Number(head.split(' ')[1]), text, body: JSON.parse(text) };
 }
 
-/** Refused with this status: errors with a code, no data, and nothing of ours. */
+/** Asserts a refusal with this status: errors with a code, no data, nothing internal. */
 function expectRefused({ status, body, text }: Answer, expected = 400, code = 'BAD_USER_INPUT'): void {
   expect(status).toBe(expected);
   // A field that was refused is null.
@@ -128,7 +131,7 @@ function expectRefused({ status, body, text }: Answer, expected = 400, code = 'B
 
 function expectHarmless(text: string): void {
   expect(text).not.toMatch(OURS);
-  // An answer is no larger than what was asked, so that nobody is flooded by way of us.
+  // An answer is no larger than a request may be, so that the server cannot be used to flood others.
   expect(text.length).toBeLessThan(BODY_LIMIT);
 }
 

@@ -1,11 +1,11 @@
-// Many clients of one server, in a process of their own: what they cost themselves is not in the server's figures.
+// Many clients of one server, in a process of their own: their own cost is not in the server's figures.
 import { once } from 'node:events';
 import { request as httpRequest } from 'node:http';
 import { connect } from 'node:net';
 import WebSocket from 'ws';
 import { answerParent } from '../bench/processes/answer.mjs';
 
-/** Sockets that are being opened at one time. */
+/** The number of sockets that open at the same time. */
 const AT_ONCE = 64;
 
 /** @typedef {{ url: string, count: number, origin?: string, key?: string, query?: string }} Entry */
@@ -14,13 +14,20 @@ const AT_ONCE = 64;
 const sockets = new Set();
 /** @type {Set<import('node:http').IncomingMessage>} */
 const streams = new Set();
-/** The numbers that the server has ended: a socket by its code, an event stream by the code of its last error. @type {Record<string, number>} */
+/**
+ * The numbers of connections that the server has ended: a socket by its code, an event stream by the code of its
+ * last error.
+ * @type {Record<string, number>}
+ */
 const ended = {};
 /** @type {() => void} */
 let progressed = () => undefined;
 
 answerParent({
-  /** Opens more sockets. With a `key` they say it and wait for the answer, with a `query` they subscribe then. */
+  /**
+   * Opens more sockets. With a `key` a socket sends it and waits for the answer; with a `query` it then
+   * subscribes.
+   */
   async open(/** @type {Entry} */ { count, ...how }) {
     await inTurns(count, () => enter(how));
     return sockets.size;
@@ -31,8 +38,8 @@ answerParent({
     return streams.size;
   },
   /**
-   * Opens a subscription for each entry, as an event stream or as one of up to 100 over a socket of one key and address, and reads all that comes. Returns
-   * how many are open, and how often each refusal was given.
+   * Opens a subscription for each entry, as an event stream or as one of up to 100 over a socket of one key and
+   * address, and reads everything. Returns how many are open, and the number of each refusal.
    */
   async subscribe({ url, transport, entries }) {
     /** @type {Record<string, number>} */
@@ -61,7 +68,7 @@ answerParent({
     await inTurns(count, () => drip(port, text));
     return dripping.size;
   },
-  /** Sends requests by one connection, and reads nothing of the answers. */
+  /** Sends requests over one connection, and reads no answer. */
   async ignore({ port, count, text }) {
     await inTurns(count, async () => {
       const socket = await connected(port);
@@ -77,7 +84,10 @@ answerParent({
   resume() {
     for (const each of [...sockets, ...streams]) each.resume();
   },
-  /** Resolves when so many have been ended by the server in all, or after `withinMs`: how many were, by their code. */
+  /**
+   * Resolves when the server has ended this number of connections, or after `withinMs`. Returns how many ended,
+   * by their code.
+   */
   async ended({ count, withinMs }) {
     const endsAt = performance.now() + withinMs;
     while (Object.values(ended).reduce((sum, some) => sum + some, 0) < count && performance.now() < endsAt)
@@ -92,7 +102,7 @@ answerParent({
   },
 });
 
-/** Between one byte and the next. */
+/** The time between two bytes. */
 const DRIP_MS = 100;
 /** @type {Set<() => void>} */
 const dripping = new Set();
@@ -100,7 +110,7 @@ setInterval(() => {
   for (const next of dripping) next();
 }, DRIP_MS).unref();
 
-/** Ends with the status that it was answered with, or `cut off`. @param {number} port */
+/** Resolves with the status of the answer, or with `cut off`. @param {number} port */
 async function connected(port) {
   const socket = connect(port, '127.0.0.1');
   let said = '';
@@ -188,7 +198,10 @@ async function openStream(url, { key, query, address }) {
   return refusalIn(JSON.parse(/^data: (\{.*)$/m.exec(text)?.[1] ?? text).errors[0]);
 }
 
-/** All of one key and address. @param {string} url @param {Own[]} entries @param {(outcome: string) => void} add */
+/**
+ * Opens the subscriptions of one key and address over one socket.
+ * @param {string} url @param {Own[]} entries @param {(outcome: string) => void} add
+ */
 async function openOverSocket(url, entries, add) {
   const [{ key, address }] = /** @type {[Own]} */ (entries);
   const socket = new WebSocket(`${url.replace(/^http/, 'ws')}/graphql`, 'graphql-transport-ws', {

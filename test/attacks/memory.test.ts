@@ -4,14 +4,14 @@ import { openRawSocket, type RawSocket } from '../support/raw-socket.ts';
 import { scale } from '../support/scale.ts';
 import { LIVE_KEY, type Memory, report, startTargetServer, type TargetServer } from './target-server.ts';
 
-// Requests, no two of them alike: whatever the server keeps of one, it keeps of each. It lives in a heap of 256 MB, as
-// every server here does, and what it holds stops growing.
+// Requests that all differ: what the server keeps of one, it keeps of each. The server has a heap of 256 MB, as
+// every server in these tests, and its memory must stop growing.
 
 const REQUESTS = scale('DISTINCT_REQUESTS');
 const AT_ONCE = 32;
-/** All that it may keep, and what it takes itself. */
+/** The most that the server may hold, its own code included. */
 const MOST_HELD_MB = 120;
-/** In the last quarter, when every cache is full. */
+/** The most that it may grow in the last quarter, when every cache is full. */
 const MOST_GROWTH_MB = 12;
 const QUARTERS = 4;
 const HEAVY = /large variables|wrong/;
@@ -92,7 +92,7 @@ const KINDS: Record<string, (index: number) => Sent> = {
   'a path of REST': (index) => ({ method: 'GET', path: `/v1/payouts/${code(index)}`, headers: KEY }),
   'an order code': (index) => ({ method: 'GET', path: `/checkout/ORD-${code(index)}` }),
 };
-/** An accept header by which a refusal has a status of its own. */
+/** An `accept` header that gives each refusal an HTTP status of its own. */
 const ACCEPT = { accept: 'application/graphql-response+json' };
 const KEY = { authorization: `Bearer ${LIVE_KEY}` };
 
@@ -108,7 +108,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Each from another network, so that no limit ends it early. */
+/** Each request comes from another network, so that no limit ends it early. */
 function ask(
   { method = 'POST', path = '/graphql', headers = {}, body }: Sent,
   index: number,
@@ -138,7 +138,7 @@ function ask(
   });
 }
 
-/** Over one socket, one operation after the other. */
+/** Sends the operations one after the other over one socket. */
 async function askOverSocket(socket: RawSocket, index: number): Promise<void> {
   const query = [`{q${index}}`, `{n${index}:__typename}`, `subscription { q${index} }`, `{${index}`][
     index % 4
@@ -151,7 +151,7 @@ test('A refused request leaves nothing of its content in memory', async () => {
   const kinds = Object.entries(KINDS).filter(([name]) => HEAVY.test(name));
   expect(kinds).toHaveLength(2);
   const held: number[] = [];
-  // The first time makes what is made once.
+  // The first round creates what is created once.
   for (const round of [1, 2]) {
     for (const [name, of] of kinds)
       for (let index = 0; index < HEAVY_REQUESTS; index += 1)
@@ -188,7 +188,7 @@ test(`${REQUESTS} requests, no two of them alike, leave nothing behind that grow
   report('MB held after each quarter', Object.fromEntries(held.map((mb, at) => [`${at + 1}`, mb])));
   expect(Math.max(...held)).toBeLessThan(MOST_HELD_MB);
   expect(held.at(-1)! - held.at(-2)!).toBeLessThan(MOST_GROWTH_MB);
-  // It has answered all of them, and none by a fault of its own.
+  // The server has answered all requests, and none with an internal fault.
   expect([...statuses.keys()].filter((status) => status >= 500)).toEqual([]);
   expect([...statuses.values()].reduce((sum, count) => sum + count, 0)).toBe(REQUESTS);
   expect(statuses.get(200)).toBeGreaterThan(REQUESTS / 10);

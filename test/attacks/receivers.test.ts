@@ -7,14 +7,14 @@ import { startApp, type TestApp } from '../support/app.ts';
 import { startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 
-// Merchants' servers that misbehave, each in its own way, all at once: nobody else waits for them, and in the end each of
-// them has every event. One exchange's outcomes are in test/webhooks/sender.test.ts, the series of attempts in
-// test/webhooks/contract.test.ts.
+// Merchants' servers that misbehave, each in its own way, all at once: no other merchant waits for them, and in
+// the end each has received every event. The outcomes of one exchange are tested in test/webhooks/sender.test.ts,
+// the series of attempts in test/webhooks/contract.test.ts.
 
 const MINUTE = 60_000;
 const OK = 'HTTP/1.1 200 OK\r\ncontent-length: 0\r\nconnection: close\r\n\r\n';
 
-/** A receiver's behaviour until it is repaired. Some do not let go of a request before the sender does. */
+/** A receiver's behaviour until it is repaired. Some hold a request until the sender gives it up. */
 type Misbehaviour = (socket: Socket) => void;
 const hang: Misbehaviour = () => undefined;
 const pour =
@@ -52,18 +52,18 @@ let elsewhere = '';
 interface Misbehaving {
   readonly name: string;
   readonly url: string;
-  /** Ids of the webhooks that it was sent, in order, attempt by attempt. */
+  /** Ids of the webhooks that were sent to it, in order, attempt by attempt. */
   readonly came: string[];
-  /** And those that it has taken. */
+  /** The ids of the webhooks that it has accepted. */
   readonly taken: Set<string>;
   readonly bodies: Map<string, Set<string>>;
-  /** The amount that it could send back over one connection. */
+  /** The most bytes that it could send back over one connection. */
   most: number;
   readonly open: Set<Socket>;
   repaired: boolean;
 }
 
-/** Ends with the test. */
+/** Starts a receiver, which stops with the test. */
 async function listen(name: string, misbehave: Misbehaviour): Promise<Misbehaving> {
   const server: Server = createServer((socket) => {
     receiver.open.add(socket);
@@ -156,7 +156,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   await vi.waitFor(() => {
     for (const { name, came } of receivers) expect(new Set(came).size, name).toBe(PAYOUTS);
   }, WAIT);
-  // All that hang are waited for, time stands still, and who answers has everything.
+  // All attempts that hang are waited for while the clock stands still, and the healthy receiver has every event.
   await good.pay(PAYOUTS);
   await vi.waitFor(() => expect(well.received).toHaveLength(PAYOUTS), WAIT);
 
@@ -181,7 +181,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   app.clock.advance(100);
   for (const socket of begun) expect(socket.writable).toBe(false);
 
-  // Repaired: what failed is sent again until it has arrived.
+  // The receivers are repaired: failed events are sent again until they have arrived.
   for (const receiver of receivers) receiver.repaired = true;
   await vi.waitFor(() => {
     for (const { name, open } of receivers) expect(open.size, name).toBe(0);
@@ -199,7 +199,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
       deliveries.map(({ webhook_id }) => webhook_id).sort(),
     );
     for (const bodies of receiver.bodies.values()) expect(bodies.size).toBe(1);
-    // What a connection's own buffers take, and no more.
+    // The sender reads no more than the connection's own buffers hold.
     expect(receiver.most, receiver.name).toBeLessThan(8_000_000);
   }
   expect(well.received).toHaveLength(2 * PAYOUTS);
@@ -208,7 +208,7 @@ test('receivers that misbehave in every way at once keep nobody else waiting, an
   await app.close();
 });
 
-/** Attempts that an instance makes at once. */
+/** The number of attempts that an instance makes at once. */
 const PLACES = 200;
 const HANGING = scale('HANGING_RECEIVERS');
 test(`${HANGING} merchants whose receivers all hang delay the others by seconds, and everybody has everything in the end`, async () => {
@@ -223,7 +223,7 @@ test(`${HANGING} merchants whose receivers all hang delay the others by seconds,
   const before = process.memoryUsage().rss;
   for (const { pay } of merchants) await pay(8);
   await good.pay(1);
-  // While all places are held by those that hang, five seconds pass: so often as it takes until everybody had a turn.
+  // Hanging attempts hold all places. Five seconds pass, as often as it takes until each receiver had a turn.
   const attempts = () => receivers.reduce((sum, { came }) => sum + came.length, 0);
   for (let round = 1; ; round += 1) {
     await vi.waitFor(() => expect(well.received.length > 0 || attempts() >= round * PLACES).toBe(true), WAIT);

@@ -10,10 +10,10 @@ import { captureOutput } from '../support/log-capture.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { findSecrets, mask, scanOutput } from '../support/secrets.mjs';
 
-// What every server of every test has said is looked through at the end of `npm test`. Here: that the look finds each form
-// of a secret, takes nothing else for one, and is given all that a server says.
+// The output of every server in every test is searched for secrets at the end of `npm test`. These tests show
+// that the search finds each form of a secret, mistakes nothing else for one, and gets all output.
 
-/** Each as it could have come into a line. */
+/** Each secret in a form in which a log line could have it. */
 const SECRETS: [kind: string, secret: string][] = [
   ['an API key or token', 'ps_live_test0123456789abcdef'],
   ['an API key or token', `ps_test_${'a'.repeat(43)}`],
@@ -167,7 +167,7 @@ describe('what a server says', () => {
   });
 });
 
-/** Collects this test's log lines, which the look through the whole run leaves out. */
+/** Collects this test's log lines, which the search of the whole run leaves out. */
 function collecting(): string {
   const before = process.env.PSA_TEST_SAID;
   const folder = mkdtempSync(join(tmpdir(), 'psa-said-'));

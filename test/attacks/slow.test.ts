@@ -2,9 +2,9 @@ import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vit
 import { scale } from '../support/scale.ts';
 import { LIVE_KEY, report, startLoad, startTargetServer, type TargetServer } from './target-server.ts';
 
-// Who sends a request byte by byte, or takes nothing of an answer, has a place and no more: others are answered as if he were
-// not there, and at his deadline he is cut off. In the full size the deadlines are the usual ones, and it is looked at how
-// long others wait.
+// A client that sends a request byte by byte, or reads no answer, takes one place and no more: others are
+// answered as without it, and at its deadline it is cut off. In the full size the deadlines are the usual ones,
+// and the waiting times of others are measured.
 
 const MANY = scale('HALF_OPEN');
 const BESIDE = scale('BESIDE');
@@ -29,7 +29,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** A client that does as it should; the milliseconds that 99 of 100 of its requests wait at most. */
+/** A well-behaved client. Returns the milliseconds within which 99 of 100 of its requests are answered. */
 async function beside(): Promise<number> {
   const waited: number[] = [];
   for (let count = 0; count < BESIDE; count += 1) {
@@ -41,9 +41,12 @@ async function beside(): Promise<number> {
   return waited.sort((left, right) => left - right)[Math.floor(waited.length * 0.99)]!;
 }
 
-/** Others wait no longer than without them. What a busy machine adds by chance is measured on both sides. */
+/**
+ * Others wait no longer than without the slow clients. Both sides are measured alike, with the chance delays of a
+ * busy machine.
+ */
 async function undisturbed(attack: string, begin: () => Promise<unknown>): Promise<void> {
-  // Compiled by then.
+  // The queries are compiled after this run.
   if (isFull) await beside();
   const without = await beside();
   await begin();
@@ -90,8 +93,9 @@ describe(`${MANY} at once`, () => {
   );
 });
 
-// That they are cut off then, test/security/transports.test.ts sees from the server's side: they do not look themselves.
-// Their answers cost no more, until it is seen that nobody takes them, than those of a client that takes them.
+// test/security/transports.test.ts shows, from the server's side, that these clients are cut off; they do not
+// look themselves. Until the server sees that nobody reads, their answers cost no more than those of a client
+// that reads.
 const READERS = Math.min(Math.ceil(MANY / 3), 100);
 test(
   `${READERS} clients that read nothing of their responses delay nobody`,

@@ -12,29 +12,29 @@ import {
   type TargetServer,
 } from './target-server.ts';
 
-// Whatever one client does with its sockets: the server goes on, its memory stays, the client is closed with the code
-// for it, and a subscriber beside it receives everything, in order.
+// One client misuses its sockets: the server goes on, its memory stays, the client is closed with the right code,
+// and a subscriber beside it receives every event in order.
 
-/** Longer than it takes to open them all. */
+/** A time that is longer than it takes to open all sockets. */
 const INIT_TIMEOUT_MS = 3_000 + scale('SOCKETS');
 const LARGEST_GROWTH_MB = 64;
 const WITHIN_MS = 60_000;
 const ALL = `subscription ($after: String) {
   allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode } } }`;
 const METADATA = JSON.stringify('中'.repeat(2_000));
-/** 60 kB an event: more than the buffers on the way hold. */
+/** An event of 60 kB: more than the buffers on the way hold. */
 const LARGE = `subscription { allCardPaymentUpdates { cursor cardPayment { orderCode
   ${Array.from({ length: 10 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
 
 let target: TargetServer;
 let bystander: Stream;
 let before: Memory;
-/** The most by which its memory grew for what it was asked last. */
+/** The most by which the memory grew since the last measurement. */
 let grown: Memory;
 
 beforeAll(async () => {
   target = await startTargetServer({ testing: { initTimeoutMs: INIT_TIMEOUT_MS, closeTimeoutMs: 300_000 } });
-  // What is made once, at the first socket, is no part of what many of them take.
+  // Memory that is taken once, at the first socket, is not counted for the many.
   const { load } = await gather({ count: Math.min(2 * scale('SOCKETS'), 100), key: LIVE_KEY, query: LARGE });
   await target.happen(5, METADATA);
   await load.stop();
@@ -49,7 +49,7 @@ afterAll(async () => {
   await target.stop();
 });
 
-/** Every other client receives all events, in order, and is answered. */
+/** Asserts that every other client receives all events in order, and is answered. */
 async function undisturbed(): Promise<void> {
   const created: string[] = [];
   for (let count = 0; count < 5; count += 1) {
@@ -69,18 +69,18 @@ async function reported(count: number): Promise<string[]> {
   return codes;
 }
 
-/** The memory that it has left, with nothing to collect, is bounded. */
+/** Asserts that the memory that is left after garbage collection is bounded. */
 async function bounded(attack: string): Promise<void> {
   const now = await target.memory();
   grown = { rssMb: now.rssMb - before.rssMb, heldMb: now.heldMb - before.heldMb };
   report(attack, { 'MB held': grown.heldMb, 'MB of the process': grown.rssMb });
-  // Of the process V8 keeps some for itself, as it likes.
+  // V8 keeps some memory of the process for itself, so only the held memory is compared.
   expect(grown.heldMb).toBeLessThan(LARGEST_GROWTH_MB);
 }
 
 type Entry = { count: number; key?: string; query?: string; origin?: string };
 
-/** Opens a number of sockets, and of streams, of a process of their own. */
+/** Opens sockets and event streams in a process of their own. */
 async function gather(sockets: Entry, streams?: Entry) {
   const load = startLoad();
   onTestFinishedOrNot(() => load.stop());
@@ -99,11 +99,11 @@ function onTestFinishedOrNot(stop: () => Promise<void>): void {
   try {
     onTestFinished(stop);
   } catch {
-    // Not in a test: the caller stops it.
+    // Outside a test the caller stops the process.
   }
 }
 
-/** Spoken by hand, with the live key where it has one. */
+/** A socket without a client library, authenticated with the live key unless `key` is null. */
 async function raw(key: string | null = LIVE_KEY): Promise<RawSocket> {
   const socket = openRawSocket(target.url);
   onTestFinished(() => socket.socket.terminate());
@@ -211,14 +211,14 @@ describe('one socket', () => {
 describe('followers that read nothing', () => {
   const count = scale('PAUSED');
   const events = scale('PAUSED_EVENTS');
-  /** More than its queue and all buffers on the way hold. */
+  /** More events than its queue and all buffers on the way hold. */
   const ENOUGH = 450;
 
   test(`${count} sockets and ${count} streams that read nothing of ${events} events are ended, and after gives them all again`, async () => {
     const { updatesCursor } = await target.live.request('{ updatesCursor }');
     const followers = { count, key: LIVE_KEY, query: LARGE };
     const { load, ended } = await gather(followers, followers);
-    // Each stands at the live end once it has received something.
+    // Each subscription stands at the live end once it has received something.
     await undisturbed();
     await load.ask('pause');
     const first = reported(ENOUGH);
@@ -232,7 +232,7 @@ describe('followers that read nothing', () => {
     await happen(0, ENOUGH);
     const codes = await first;
     await target.rest();
-    // Before a ping has had no answer for the time after which the connection counts as gone.
+    // The clients resume before the time after which an unanswered ping closes their connection.
     await load.ask('resume');
     expect(await ended(2 * count)).toEqual({ 1013: count, SLOW_CONSUMER: count });
     const rest = reported(events - ENOUGH);
@@ -257,7 +257,7 @@ const UNREAD_STREAMS = scale('UNREAD_STREAMS');
 if (UNREAD_STREAMS > 0)
   describe('event streams of one key', () => {
     const count = UNREAD_STREAMS;
-    /** More than a queue holds, and the buffers of a machine behind it. */
+    /** More events than a queue and the buffers of a machine behind it hold. */
     const EVENTS = 450;
 
     test(`${count} event streams that read nothing share the text of each event, and are ended`, async () => {

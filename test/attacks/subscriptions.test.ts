@@ -10,9 +10,9 @@ import {
   type TargetServer,
 } from './target-server.ts';
 
-// Subscriptions with an operation of its own each, which nothing shares: of a merchant's key, of a dashboard, and of
-// payers, whose tokens anybody gets who has the public token of a shop's page. They come from many networks. The server
-// lives in a heap of 256 MB, what they hold stops growing, and each refusal has its reason.
+// Subscriptions whose operations all differ, so that nothing is shared: of a merchant's key, of a dashboard, and
+// of payers, whose tokens anybody gets with the public token of a shop's page. They come from many networks. The
+// server has a heap of 256 MB, its memory must stop growing, and each refusal has its reason.
 
 const COUNT = scale('OWN_OPERATIONS');
 const MINUTES = scale('OWN_OPERATIONS_MINUTES');
@@ -36,7 +36,7 @@ let checkoutToken: string;
 let otherKey: string;
 let bystander: Stream;
 let quietMs: number;
-/** The last version that the bystander has heard of. */
+/** The last version that the bystander has received. */
 let heard: number;
 
 beforeAll(async () => {
@@ -49,7 +49,7 @@ beforeAll(async () => {
   payers = await Promise.all(Array.from({ length: PAYERS }, (_, index) => pay(index)));
   followed = payers[0]!;
   otherKey = await target.addAccount();
-  // The first time makes what is made once.
+  // The first payments create what is created once.
   await target.miss(followed, 2);
   await waits();
   quietMs = await waits();
@@ -80,7 +80,7 @@ async function pay(index: number): Promise<Followed> {
   return { paymentId: payment.paymentId, txid: payment.pix.txid, key };
 }
 
-/** The milliseconds that 99 of 100 reads of another account wait at most. */
+/** The milliseconds within which 99 of 100 reads of another account are answered. */
 async function waits(): Promise<number> {
   const client = target.client(otherKey);
   const waited: number[] = [];
@@ -93,7 +93,7 @@ async function waits(): Promise<number> {
   return waited.sort((left, right) => left - right)[Math.floor(waited.length * 0.99)]!;
 }
 
-/** The bystander gets an update for each version, one after the other. */
+/** Asserts that the bystander receives an update for each version, in order. */
 async function hearsAll(): Promise<void> {
   const { payment } = await target.live.request(
     `{ payment(paymentId: "${followed.paymentId}") { version } }`,
@@ -105,7 +105,7 @@ async function hearsAll(): Promise<void> {
   }
 }
 
-/** An operation of its own, with as many aliases of the dearest field as a subscription may have. */
+/** An operation that differs from all others, with the most aliases of the most expensive field. */
 function operation(paymentId: string, name: string): string {
   const codes = Array.from({ length: 8 }, (_, at) => `${name}_${at}: pix { qr { path size } }`);
   return `subscription { paymentUpdates(paymentId: "${paymentId}") { cursor payment { version ${codes.join(' ')} } } }`;
@@ -116,12 +116,12 @@ const entries = (count: number, of: (index: number) => Followed) =>
   Array.from({ length: count }, (_, index) => {
     const { paymentId, key } = of(index);
     operations += 1;
-    // A token has 120 root fields a minute in each network, and the payers of a network have a bound of their own.
+    // A token has 120 root fields a minute in each network, and all payers of a network share a limit.
     const network = 1_000 * payers.findIndex((payer) => payer.key === key) + Math.floor(index / 100);
     return { key, query: operation(paymentId, `o${operations}`), address: address(network) };
   });
 
-/** Opens as many of a credential over both transports, and returns how many are open. */
+/** Opens this number of subscriptions of a credential over both transports. Returns how many are open. */
 async function openAll(of: (index: number) => Followed): Promise<number> {
   let open = 0;
   for (const transport of ['sse', 'ws']) {
@@ -174,7 +174,7 @@ test(`${COUNT} streams and ${COUNT} operations over WebSockets of each credentia
   expect(open['a dashboard token']).toBeGreaterThan(5);
   expect(open['an API key']).toBeGreaterThan(5);
   expect(open['tokens of many payers']).toBeGreaterThan(5);
-  // What V8 takes for itself grows a while: in a small size only what is held is compared.
+  // V8's own memory grows for a while: a small size compares only the held memory.
   const member = isFull ? 'rssMb' : 'heldMb';
   expect(memory.at(-1)![member]).toBeLessThan(1.1 * memory[0]![member]);
   await hearsAll();

@@ -1,5 +1,5 @@
-// The built server in a process of its own, as in production, with a clock that can be put forward and figures of what an
-// attack does to it.
+// The built server in a process of its own, as in production, with a clock that can be advanced and figures of
+// what an attack costs.
 import { setTimeout } from 'node:timers/promises';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from '../bench/processes/answer.mjs';
 import { modules } from '../support/built.mjs';
@@ -13,7 +13,7 @@ const { createShiftableClock, createSystemClock } = await modules['kernel/clock'
 
 const LOOK_MS = 250;
 const DATABASE_WAIT_MS = 60_000;
-/** The clock of the server. */
+/** The share of a processor below which the server counts as idle. */
 const IDLE = 0.1;
 
 const clock = createShiftableClock(createSystemClock());
@@ -28,12 +28,15 @@ let app;
 let tenant;
 
 answerParent({
-  /** `options` are those of the configuration that no variable may say, `testing` what `createApp` takes of a test. */
+  /**
+   * `options` are those of the configuration that no variable sets, `testing` those that `createApp` takes for
+   * tests.
+   */
   async start({ environment, options = {}, testing = {} }) {
     app = await createApp({
       config: { ...readConfig({ PORT: '0', PSA_DEMO: 'off', ...environment }), ...options },
       testing: {
-        // A database that is slow because the machine is busy is not what is attacked here.
+        // The attacks are not aimed at the database, which may be slow on a busy machine: it gets more time.
         open: (/** @type {import('../../server/src/state/db/open.ts').DatabaseOptions} */ given) =>
           openDatabase({ ...given, waitMs: DATABASE_WAIT_MS }),
         ...testing,
@@ -52,7 +55,7 @@ answerParent({
     return { url: app.url, port: app.port };
   },
   cpu: cpuMicroseconds,
-  /** Resolves when it has nothing to do any more, or next to nothing. */
+  /** Resolves when the server is idle, or nearly so. */
   async rest() {
     for (let before = cpuMicroseconds(); ; before = cpuMicroseconds()) {
       await setTimeout(LOOK_MS);
@@ -60,8 +63,8 @@ answerParent({
     }
   },
   /**
-   * Measures memory with nothing left to collect: of the process, and of what JavaScript holds, buffers included. The first counts also
-   * what V8 keeps for itself; the second is what an attacker can make grow without end.
+   * Measures memory after garbage collection: of the process, and of JavaScript with its buffers. The first
+   * includes what V8 keeps for itself; the second is what an attacker can make grow without end.
    */
   async memory() {
     const { rssMb } = await memoryMegabytes();
@@ -79,7 +82,10 @@ answerParent({
       ),
     );
   },
-  /** Sends a wrong amount for the code of a payment, so often: each comes back, which is an update or two. */
+  /**
+   * Sends a wrong amount for the code of a payment, this number of times: each is returned, which makes one
+   * update or two.
+   */
   async miss({ paymentId, txid, times }) {
     const { payments, pix } = app.embedded;
     for (let time = 0; time < times; time++) {
@@ -87,7 +93,7 @@ answerParent({
       await payments.receive(tenant, paymentId);
     }
   },
-  /** Grows with whatever changes anything. */
+  /** A number that grows with every change. */
   async changes() {
     const count = `select (select coalesce(sum(version), 0) from stream) + (select count(*) from token)
       + (select count(*) from webhook_endpoint) + (select count(*) from idempotency) as changes`;

@@ -22,7 +22,7 @@ export interface TargetServer {
   client(credential: string | null, headers?: Record<string, string>): GraphQLClient;
   /** CPU time of the server's process so far. */
   cpuMs(): Promise<number>;
-  /** Resolves when it has next to nothing to do. */
+  /** Resolves when the server is nearly idle. */
   rest(): Promise<void>;
   memory(): Promise<Memory>;
   /** Returns a number that differs after any change. */
@@ -37,12 +37,12 @@ export interface TargetServer {
   stop(): Promise<void>;
 }
 
-/** A small heap, so that what grows with the requests ends it. */
+/** A small heap: a server whose memory grows with the requests ends. */
 const HEAP = ['--max-old-space-size=256'];
 
 const program = (name: string) => new URL(name, import.meta.url).href;
 
-/** Starts a server on a PostgreSQL, so that no database is in the figures of its process. */
+/** Starts a server on PostgreSQL, so that the figures of its process contain no database. */
 export async function startTargetServer({
   environment = {},
   testing = {},

@@ -30,11 +30,11 @@ import { openRawSocket } from '../support/raw-socket.ts';
 import { openReceiver, type Receiver } from '../support/receiver.ts';
 import { firstInSample, runsAll, sampled, scale } from '../support/scale.ts';
 
-// A caller that asks for another account's data, or of the other environment, reads what it would read of something
-// that does not exist, byte for byte, and changes nothing. Where something can be named is taken from the schema and
-// from the OpenAPI description, so a new place without a line here fails.
+// A caller that asks for data of another account, or of the other environment, gets byte for byte the answer for
+// something that does not exist, and changes nothing. The places that take a name come from the schema and from
+// the OpenAPI description, so a new place without a line here fails.
 
-/** A tenant's resources, by their names. A kind that it has nothing of is empty. */
+/** A tenant's resources, by their names. A kind without resources is an empty list. */
 const KINDS = [
   ...[
     'orderCode',
@@ -76,7 +76,7 @@ const KINDS = [
   ...['subaccounts', 'webhookDeliveries', 'statement', 'subaccountPayouts', 'entryRefId'],
 ] as const;
 type Kind = (typeof KINDS)[number];
-/** Names that the service gives. All others may be a merchant's own words, and another one's too. */
+/** Names that the service gives. All others may be a merchant's own words, and another merchant's as well. */
 const GIVEN = [
   'orderCode',
   'withdrawalId',
@@ -100,7 +100,7 @@ interface Side {
   databases: readonly { database: Database; tenant: Tenant }[];
 }
 
-/** Requests with the names of another tenant, beside what of one's own they need. */
+/** Requests with the names of another tenant, and with the attacker's own names that they need. */
 type Attack = (other: Ids, own: Ids) => Values[];
 
 const each =
@@ -112,7 +112,7 @@ const withOwn =
   (other, own) =>
     other[kind].map((id) => ({ ...rest(own), [argument]: id }));
 
-/** An object as a gateway names it: by its id, and by the key of its type that is not an id. */
+/** An object as a gateway names it: by its id, or by the key of its type. */
 const byId = (id: string) => ({ __typename: decodeGlobalID(id).typename, id });
 function byNaturalKey(node: string): Values[] {
   const { typename, id } = decodeGlobalID(node);
@@ -120,7 +120,7 @@ function byNaturalKey(node: string): Values[] {
   return key === undefined ? [] : [{ __typename: typename, [key]: id }];
 }
 
-/** Each place of the schema where something of a tenant is named. */
+/** Each argument of the schema that names something of a tenant. */
 const PLACES: Record<string, Attack> = {
   'Query.cardPayment(orderCode)': each('orderCode', 'orderCode'),
   'Query.cardPayments(after)': each('cardPayments', 'after'),
@@ -325,12 +325,13 @@ const PLACES: Record<string, Attack> = {
   'Subscription.walletUpdates(after)': each('updates', 'after'),
 };
 
-/** Reads that a facade refuses whatever is named, also one whose operator has named every family of the service. */
+/** Reads that a facade refuses for every name, even if its operator has named every family of the service. */
 const NOT_OFFERED: ReadonlySet<string> = new Set([
   ...['Subscription.subaccountUpdates(subaccountId)', 'Subscription.subaccountUpdates(after)'],
   'Subscription.allSubaccountUpdates(after)',
   ...['Query.returns(after)', 'Query.returns(before)', 'Query.returns(filter.externalId)'],
-  // Not refused: the deliveries of these facades are inserted, and so no event is behind the cursor.
+  // The subscriptions of deliveries are not refused: the deliveries of these facades are inserted rows, and no
+  // event follows the cursor.
   ...['Subscription.allWebhookDeliveryUpdates(after)', 'Subscription.webhookDeliveryUpdates(after)'],
 ]);
 
@@ -340,8 +341,8 @@ const SUBACCOUNT_PAYOUT = { amountCents: 500, pixKey: DESTINATION };
 const PAYOUT = { method: 'PIX', amountCents: 500, destination: DESTINATION };
 
 /**
- * Each mutation as a tenant does it with what is its own, and with the names that another tenant has given to something
- * of its own: these are free to everybody, and lead nobody to what another has named so.
+ * Each mutation with the tenant's own resources, and with names that another tenant has given to something: these
+ * are free to all, and lead to nothing of the other tenant.
  */
 const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   acceptDispute: { values: (_, { disputeId }) => [{ disputeId: disputeId[0] ?? 'dsp_none' }] },
@@ -412,7 +413,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
         input: { orderCode: orderCode[0] ?? 'PSC-NONE', amountCents: 10, idempotencyKey },
       })),
   },
-  // One key is one refund, whatever it refunds: that of a card payment has taken the name itself.
+  // One key is one refund of any resource: the refund of a card payment has already taken the name.
   refundPayment: {
     names: ['input.idempotencyKey'],
     values: ({ key }, { paymentId }) =>
@@ -429,7 +430,7 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   },
   requestPayout: {
     names: ['input.idempotencyKey', 'input.externalId'],
-    // Both in one request: an hour has ten payouts.
+    // Both payouts are in one request: an hour has ten payouts.
     values: ({ key, externalId }) =>
       key.map((idempotencyKey, index) => ({
         input: { ...PAYOUT, idempotencyKey, externalId: externalId[index] },
@@ -472,15 +473,15 @@ const CHANGES: Record<string, { names?: string[]; values: Attack }> = {
   },
 };
 
-/** The token with which a payer's mutations are asked for. */
+/** The token that a payer's mutations need. */
 const STARTED_BY: Record<string, string> = { startCheckout: 'checkout', startPixCheckout: 'pixCheckout' };
 
 /**
- * Names that select among the changes of a stream, which has no message for one that selects none. They are compared with the
- * tenant’s own events alone: graphql/update-filters.test.ts.
+ * Names that filter the changes of a stream, which sends no message if they match none. They are compared with
+ * the tenant's own events alone: graphql/update-filters.test.ts.
  */
 const SELECTING = /^Subscription\..+\((filter\.\w+|tokenId)\)$/;
-/** Texts that are stored as given and lead nowhere. */
+/** Texts that are stored as given, and that no lookup uses. */
 const FREE = /customer\.|\.description|\.metadata|\.name|\.destination|\.pixKey|\.reason|\.text|content\./;
 
 /** A mutation that is followed by an update of the stream. */
@@ -493,7 +494,7 @@ const CREATED_BY: Record<string, string> = {
     'createSubscription(input: { valueCents: 100, interval: WEEKLY }) { ... on PixSubscriptionSuccess { resource: subscription { id: subscriptionId } } }',
 };
 
-/** The same for `/v1`: of each path and method that names something. */
+/** Each path and method of `/v1` that names something. */
 const REST_PLACES: Record<string, (other: Ids, own: Ids) => { path: string; body?: object }[]> = {
   'GET /v1/payouts/{id} (id)': ({ withdrawalId }) => withdrawalId.map((id) => ({ path: `/payouts/${id}` })),
   'GET /v1/card-payments/{orderCode} (orderCode)': ({ orderCode }) =>
@@ -629,7 +630,7 @@ const REST_CHANGES: Record<string, RestChange> = {
       body: { ...SUBACCOUNT_PAYOUT, idempotencyKey },
     })),
 };
-/** The same names where a request brings them in a header: each of these has been done under that name then. */
+/** The same names in a header of the request. Each of these changes has been made under that name before. */
 const REST_HEADER_CHANGES: Record<string, RestChange> = Object.fromEntries(
   Object.entries(REST_CHANGES)
     .filter(([place]) => place.endsWith('(idempotencyKey)'))
@@ -660,7 +661,7 @@ function storeOf(name: string): StoreProduct[] {
   return [1, 2].map((nth) => ({ storeProductId: `produto-${nth}-${name}`, name: 'Caneca', ...rest }));
 }
 
-/** Makes two of everything that a key can make, with names of its own. */
+/** Makes two of each resource that a key can create, under its own names. */
 async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled: () => Promise<void>) {
   const isLive = tenant.environment === 'live';
   const key = [`pedido-1042-${name}`, `pedido-2042-${name}`];
@@ -702,7 +703,7 @@ async function fill(client: GraphQLClient, tenant: Tenant, name: string, settled
           externalId: externalId[index],
           splits: [{ subaccountId, share: { percent: '10' } }],
         },
-        // Of an order of its own: that of the card is paid by card.
+        // The payment by PIX needs another order: the order of the card is paid by card.
         pix: { valueCents: 4990, idempotencyKey, externalId: `pix-${externalId[index]}` },
       },
     );
@@ -722,7 +723,7 @@ const LISTED = `{
   webhookDeliveries(first: 10) { edges { cursor node { id webhookId } } }
 }`;
 
-/** A tenant with resources, and tokens of each kind. */
+/** A tenant's resources, and tokens of each kind. */
 async function idsOf(
   client: GraphQLClient,
   filled: Awaited<ReturnType<typeof fill>>,
@@ -735,7 +736,7 @@ async function idsOf(
   const first = (all: { cursor: string }[]) => all.slice(0, 1).map(({ cursor }) => cursor);
   const [subaccount] = listed.subaccounts.edges.map((edge: Edge) => edge.node);
   const ofSubaccount = subaccount.payouts.edges.map((edge: Edge) => edge.node);
-  // A facade offers none, and answers with an error.
+  // A facade may not offer the list, and then answers with an error.
   const offered = async (query: string): Promise<Edge[]> => {
     const { data } = (await client.send(`{ list: ${query} }`)).body;
     return data?.list?.edges ?? [];
@@ -814,7 +815,7 @@ async function idsOf(
     productId: nodes('products').map(({ productId }) => productId!),
     deliveryId: deliveries.map(({ node }) => String(node.deliveryId)),
     storeProductId: store.map(({ node }) => String(node.storeProductId)),
-    // By LTC last: the first one and the last one are named in every run.
+    // Payments by LTC stand last: each run names the first and the last one.
     paymentId: [...paymentId, ...paid('LTC')],
     chargeId: charges.map(({ node }) => String(node.chargeId)),
     subscriptionId: subscriptions.map(({ node }) => String(node.subscriptionId)),
@@ -876,7 +877,7 @@ function unknown(ids: Ids): Ids {
   const digits = (text: string) => text.replace(/\d/g, (digit) => String((Number(digit) + 5) % 10));
   const letters = (text: string) =>
     text.replace(/[A-Ya-y](?=.)/g, (letter) => String.fromCharCode(letter.charCodeAt(0) + 1));
-  // Letters and digits of the codes that people read out: what stands before the dash says what it is.
+  // The letters and digits of the codes that people read aloud: the part before the dash names the kind.
   const readable = (text: string) =>
     text.replace(/(?<=-.*)[0-9A-Z]/g, (sign) => READABLE[(READABLE.indexOf(sign) + 5) % READABLE.length]!);
   const change = (kind: Kind, id: string) => {
@@ -901,7 +902,7 @@ function unknown(ids: Ids): Ids {
 // ── Asking ──────────────────────────────────────────────────────────────────────────────────────
 
 let asked = 0;
-/** Each from another network, for a visitor has a limit that is none of this. */
+/** Each request comes from another network, because a visitor's limit is not tested here. */
 function headersOf(credential: string): Record<string, string> {
   asked += 1;
   return {
@@ -911,7 +912,7 @@ function headersOf(credential: string): Record<string, string> {
   };
 }
 
-/** All that is answered, as text: status, headers, body. */
+/** The whole answer as text: status, headers, body. */
 async function reported(answer: Response): Promise<string> {
   const headers = [...answer.headers].filter(([name]) => !/^(date|ratelimit-.*)$/.test(name));
   return [answer.status, JSON.stringify(headers), await answer.text()].join('\n');
@@ -949,20 +950,23 @@ async function askRest(
   );
 }
 
-/** The lookups of the types that have fields with names. */
+/** Lookups of the types whose fields take names. */
 const PARENTS = {
   Subaccount: 'subaccount(subaccountId: $id)',
   PixSubscription: 'subscription(subscriptionId: $id)',
 };
 
-/** In `npm run test:all` a whole key selects all that a document may. Refusals and absences have nothing inside. */
+/**
+ * In `npm run test:all` an unrestricted key selects all that a document may. Refusals and absent resources have
+ * nothing inside.
+ */
 const depthOf = (kind: string) => (kind === 'key' && runsAll() ? 4 : 2);
 
 /** The operation that asks at a place, with objects in `depth` levels. */
 function operationAt(place: string, values: Values, depth = depthOf('key')): Operation {
   const root = place.slice(0, place.indexOf('('));
   const [type, field] = root.split('.') as [string, string];
-  // A node gets two levels, for three exceed the server's limit of a document.
+  // The two types get two levels: three exceed the server's limit of a document.
   if (type !== 'Subaccount' && type !== 'PixSubscription')
     return operationOn(schema, root, values, field.startsWith('node') ? 2 : depth);
   const [argument] = Object.keys(values).filter((name) => name !== 'id') as [string];
@@ -981,23 +985,26 @@ function operationAt(place: string, values: Values, depth = depthOf('key')): Ope
   };
 }
 
-/** An answer without the names that were asked with, each by its place among them. */
+/** An answer in which each requested name is replaced by its place among the names. */
 function without(ids: Ids, text: string): string {
   const names = KINDS.flatMap((kind) => ids[kind].map((id, index) => ({ id, as: `<${kind} ${index}>` })));
   names.sort((left, right) => right.id.length - left.id.length);
   return names.reduce((rest, { id, as }) => rest.replaceAll(id, as), text);
 }
 
-/** The members of a refund that change when its bank has sent the money: a moment after the request, or before its answer. */
+/**
+ * The members of a refund that change when the bank has sent the money, which is a moment after the request or
+ * before its answer.
+ */
 const OF_A_COMPLETION = ['status', 'final', 'completedAt'];
 
-/** The answer without generated ids and instants, and without sums that each new resource changes. */
+/** The answer without generated ids and instants, and without sums that grow with each resource. */
 function blurred(text: string): string {
   const [status, headers, body] = text.split('\n') as [string, string, string];
   const named =
     /(id|code|token|url|refId|cursor|version|copyPaste|At|balance\w*|\w*balanceCents|\w*Cents|remainingCount|stock)$/i;
   const blur = (value: unknown, name: string): unknown => {
-    // Each submission adds to it.
+    // Each submission adds evidence.
     if (name === 'evidence') return '*';
     if (Array.isArray(value)) return value.map((item) => blur(item, name));
     if (value !== null && typeof value === 'object')
@@ -1026,7 +1033,7 @@ async function firstOfEach(url: string, credential: string, operations: Operatio
     const message = await connection.next();
     answers.push(JSON.stringify({ ...message, id: '' }));
     if (message.type !== 'next') continue;
-    // It may have been all, and then its end has come too.
+    // If this message was all, the operation has already ended.
     connection.send({ id: `o${index}`, type: 'complete' });
     connection.send({ type: 'ping' });
     while ((await connection.next()).type !== 'pong');
@@ -1036,7 +1043,7 @@ async function firstOfEach(url: string, credential: string, operations: Operatio
   return answers;
 }
 
-/** All rows of a tenant, table by table, but for what a facade writes down of what it has asked the service. */
+/** All rows of a tenant, table by table, without what a facade records of its own requests to the service. */
 async function rowsOf({ databases }: Side): Promise<Record<string, unknown>> {
   const found: Record<string, unknown> = {};
   for (const [index, { database, tenant }] of databases.entries()) {
@@ -1061,11 +1068,11 @@ async function rowsOf({ databases }: Side): Promise<Record<string, unknown>> {
 interface Setting {
   url: string;
   hasRest: boolean;
-  /** The credentials of the requests. */
+  /** The sides whose credentials send the requests. */
   requesters: Side[];
-  /** All whose names are asked with. */
+  /** The sides whose names are requested. */
   sides: Side[];
-  /** Credentials of a side, by what they are. */
+  /** Credentials of a side, by their kind. */
   credentialsOf(side: Side): Promise<Record<string, string>>;
   pass(ms: number): Promise<void>;
   faults: readonly unknown[];
@@ -1098,7 +1105,7 @@ async function sideOf(
   await settled();
   await replaceStoreProducts(app.database.sql, service.tenant, storeOf(name));
   const filled = await fill(client, tenant, name, settled);
-  // A facade creates none.
+  // A facade creates no such resource.
   const atService = createClient(`${app.url}/graphql`, service.key);
   const { products } = await atService.request('{ products { nodes { productId } } }');
   for (const [index, product] of products.nodes.entries())
@@ -1131,7 +1138,7 @@ async function sideOf(
   }
   const { items: charges } = await app.charges.listPage(service.tenant, { limit: 10, offset: 0 });
   for (const { chargeId } of charges) {
-    // The second PIX is returned.
+    // The second payment by PIX is returned.
     for (let paid = 0; paid < 2; paid += 1) {
       await app.pix.pay({ txid: txidOf(chargeId) });
       await app.charges.receive(service.tenant, chargeId);
@@ -1154,7 +1161,7 @@ async function sideOf(
   return { name, tenant, key, ...named };
 }
 
-/** A look at each of a tenant's own resources: a facade records by it what no webhook reports. */
+/** Reads each of a tenant's own resources: by that a facade records what no webhook reports. */
 async function lookAt(client: GraphQLClient, ids: Partial<Ids>): Promise<void> {
   for (const [field, kind] of [
     ['payment', 'paymentId'],
@@ -1194,7 +1201,7 @@ async function startEmbedded(): Promise<Setting> {
       withdraws: await addKey(app, { accountId, environment, permissions: ['subcontas.sacar'] }),
     });
   }
-  // What payers have begun has expired before rows are compared.
+  // Payments that payers have begun expire before rows are compared.
   await wait.pass(31 * MINUTE);
   return {
     url: app.url,
@@ -1252,7 +1259,7 @@ async function startRemote(): Promise<Setting> {
     sides.push({ ...side, databases: [{ database: app.database, tenant }] });
   }
   await pair.pass(31 * MINUTE);
-  // A facade records a change when it next reads what has changed; a follower's read would be a change of its own.
+  // A facade records a change at its next read; a follower's read would be a change of its own.
   for (const { key, ids } of requesters) {
     const client = createClient(`${facade.url}/graphql`, key);
     await lookAt(client, ids);
@@ -1275,7 +1282,7 @@ async function startRemote(): Promise<Setting> {
   };
 }
 
-/** A webhook that the facade has passed on: which it does for a public callbackUrl alone. */
+/** A webhook that the facade has relayed, which it does only for a public `callbackUrl`. */
 function relay({ sql: connection }: Database, tenant: Tenant, at: Date): Promise<void> {
   const webhookId = newWebhookId();
   return insertDeliveries(connection, tenant, [
@@ -1321,7 +1328,7 @@ describe('every place where something is named', () => {
 
 const SETTINGS = [
   ['the service itself', startEmbedded],
-  // Its tables are the same, and so is who may read them.
+  // A facade has the same tables, and the same callers may read them.
   ['a facade', startRemote],
 ] as const;
 describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
@@ -1337,8 +1344,9 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   const rowsOfAll = (sides: Side[]) => Promise.all(sides.map(rowsOf));
 
   /**
-   * Attackers with a credential, and victims' names: keys in every pair; tokens and restricted keys in as many as
-   * the scale says. A sample has a pair of the same environment, one of the same account, and each other credential once.
+   * Attackers with a credential, and victims' names: keys in every pair; tokens and restricted keys in as many
+   * pairs as the scale says. A sample has a pair of one environment, a pair of one account, and each other
+   * credential once.
    */
   async function pairings(): Promise<{ side: Side; kind: string; credential: string; attacked: Side[] }[]> {
     const all = await Promise.all(
@@ -1364,8 +1372,8 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   }
 
   /**
-   * The same places with another's names and with nobody's, asked one after the other by `ask`. The server has a document at hand
-   * that it has just read, so a place is asked with both names in turn.
+   * Requests the same places with another tenant's names and with names of nobody, one after the other, by `ask`.
+   * The server caches the document that it has just read, so each place is requested with both names in turn.
    */
   async function compare(
     side: Side,
@@ -1402,7 +1410,10 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
         answers.push(await askGraphQL(setting.url, credential, operationAt(place, values, depth)));
       return answers;
     };
-  /** In `npm test` a credential that is not a whole key asks at every eighth place, and the next one at others. */
+  /**
+   * In `npm test` a credential other than an unrestricted key requests every eighth place, and the next
+   * credential other places.
+   */
   const isAskedBy = (index: number, place: number) => runsAll() || place % 8 === index % 8;
   const isSubscription = (place: string) => place.startsWith('Subscription.');
 
@@ -1546,7 +1557,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
               attack(lastOf(ids), side.ids).map(({ path, body, headers }) =>
                 askRest(setting.url, side.key, method, path, body, headers),
               );
-            // A refund that an earlier place has requested is completed a moment later, and asked for again here.
+            // A refund that an earlier place has requested is completed a moment later, and requested again here.
             await setting.pass(0);
             const theirs = await Promise.all(ask(other.ids));
             const none = await Promise.all(ask(unknown(other.ids)));
@@ -1578,7 +1589,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           'allSubaccountPayoutUpdates',
           ...Object.keys(CREATED_BY),
           ...['allRefundUpdates', 'allDisputeUpdates', 'allWebhookDeliveryUpdates'],
-          // A facade does not offer it.
+          // A facade does not offer this subscription.
           ...(setting.hasRest ? ['allSubaccountUpdates'] : []),
           'walletUpdates',
         ])
@@ -1587,7 +1598,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
             type: 'subscribe',
             payload: operationOn(schema, `Subscription.${field}`, {}),
           });
-        // The wallet as it is comes first, and then they all stand.
+        // The current wallet comes first, and after it all subscriptions stand.
         const first = await socket.next();
         expect(first).toMatchObject({ id: 'walletUpdates', type: 'next' });
         return { side, socket, wallet: first.payload.data.walletUpdates.wallet.id as string };
@@ -1608,7 +1619,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
       expect(JSON.stringify(message)).toContain(withdrawalId);
       for (const [stream, mutation] of Object.entries(CREATED_BY)) {
         const { id } = (await client.request(`mutation { created: ${mutation} }`)).created.resource;
-        // A facade may see the end of an older one just now.
+        // A facade may see only now that an older payment has ended.
         do message = await socket.next();
         while (message.id !== stream || !JSON.stringify(message).includes(id));
         made.push(id);
@@ -1622,7 +1633,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
           if (next.type === 'pong') break;
           received.push(next);
         }
-        // A facade may have looked at its own wallet again, and some of its own payments expire meanwhile.
+        // A facade may have read its own wallet again, and some of its own payments expire meanwhile.
         if (other.side !== side)
           for (const { id, payload } of received) {
             if (id === 'walletUpdates') expect(payload.data.walletUpdates.wallet.id).toBe(other.wallet);
@@ -1638,7 +1649,7 @@ describe.each(firstInSample(SETTINGS))('of %s', (_, start) => {
   });
 });
 
-/** The first of each kind, or the last: what one interface has made is not to be found by another. */
+/** The first request of each kind, or the last one: a resource of one interface must not be found by another. */
 /** The first request and the last one of a place in `npm test`; all of them in `npm run test:all`. */
 function firstAndLast<Item>(items: readonly Item[]): readonly Item[] {
   return sampled(items, items.length);

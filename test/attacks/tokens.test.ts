@@ -15,8 +15,8 @@ import { openRawSocket } from '../support/raw-socket.ts';
 import { createRestClient } from '../support/rest.ts';
 import { firstInSample, scale } from '../support/scale.ts';
 
-// Of every kind of credential what it does not open, and that nothing is done where it is refused. The two servers are
-// the service and a facade in front of it: a token that one has made is none of the other's.
+// What each kind of credential does not permit: it is refused, and nothing changes. The two servers are the
+// service and a facade in front of it; a token of one is invalid at the other.
 
 const ENVIRONMENT = { PSA_TRUSTED_PROXIES: '127.0.0.1', PSA_GRAPHQL_LIMIT: '1000000' };
 const MINUTE = 60_000;
@@ -37,7 +37,7 @@ afterAll(async () => {
 const servers = { 'the service': () => app, 'a facade': () => pair.facade };
 
 let asked = 0;
-/** Each from a network of its own: how often one may ask is none of this. */
+/** Each visitor has a network of its own: the limit of requests is not tested here. */
 function visitor(): Record<string, string> {
   asked += 1;
   return { 'x-forwarded-for': `10.${(asked >> 16) & 255}.${(asked >> 8) & 255}.${asked & 255}` };
@@ -121,7 +121,10 @@ async function startPix(server: TestServer, token: string, input: object = {}) {
 
 const made = new Map<TestServer, Promise<Record<string, string>>>();
 
-/** One of each kind, the same each time. A facade has no restricted keys: the service refuses by itself. */
+/**
+ * One credential of each kind, the same at each call. A facade has no restricted keys: the service refuses by
+ * itself.
+ */
 function everyKind(server: TestServer): Promise<Record<string, string>> {
   const kinds = made.get(server) ?? makeEveryKind(server);
   made.set(server, kinds);
@@ -142,7 +145,7 @@ async function makeEveryKind(server: TestServer): Promise<Record<string, string>
         }),
     checkout,
     payment: (await start(server, checkout)).paymentToken,
-    // A facade takes no PIX.
+    // This facade takes no PIX.
     ...(pixCheckout && {
       pixCheckout,
       pixPayment: (await startPix(server, pixCheckout)).paymentToken,
@@ -199,7 +202,7 @@ describe.each(Object.entries(servers))('at %s a credential', (_, serverOf) => {
         expect(await ask(server, `Bearer ${other}`), `${kind} ${other}`).toEqual(UNKNOWN);
         changed += 1;
       }
-      // The same scheme and the same text alone.
+      // Only the same scheme and the same text are accepted.
       for (const other of [
         ...[`Basic ${Buffer.from(`${credential}:`).toString('base64')}`, `Token ${credential}`, credential],
         ...[`Bearer ${credential} ${credential}`, `Bearer ${credential},`, `Bearer "${credential}"`],
@@ -368,7 +371,7 @@ describe('a token of a payment by PIX', () => {
     expect(await asks(other.payment.paymentId, other.payment.id)).toBe(unknown);
     expect(await asks(nobodys, ofCard.cardPayment.id)).toBe(unknown);
     expect(await asks(one.payment.paymentId, one.payment.id)).not.toBe(unknown);
-    // The token of a card payment neither of the same attempt.
+    // The token of a card payment does not read a payment by PIX of the same attempt either.
     expect(await asks(one.payment.paymentId, one.payment.id, ofCard.paymentToken)).toBe(unknown);
     const rows = await everything();
     for (const query of [
@@ -405,7 +408,7 @@ describe('a token of a payment by PIX', () => {
     await app.payments.receive({ accountId, environment: 'live' }, paymentId!);
     for (const again of [await startPix(app, token), await start(app, token)])
       expect(again).toMatchObject({ code: 'ORDER_PAID' });
-    // The page of the card was open all the while, and takes none any more.
+    // The page of the card stayed open, and now accepts no card.
     expect(await app.cardPayments.pay(card.cardPayment.orderCode, approved())).toMatchObject({
       kind: 'paid_elsewhere',
     });
@@ -435,7 +438,7 @@ describe('a token of a payment by PIX', () => {
   });
 });
 
-// A token opens the same at both: npm test shows it at the service.
+// A token permits the same at both servers: npm test shows it at the service.
 describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serverOf) => {
   const PAYMENT =
     'query ($orderCode: String!) { cardPayment(orderCode: $orderCode) { id orderCode status } }';
@@ -525,7 +528,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
     const before = await payments();
     const started = await Promise.all(Array.from({ length: 32 }, () => start(server, token)));
     const [first, ...more] = started.filter(({ cardPayment }) => cardPayment);
-    // Each client joins the payment of the first, and starts no other.
+    // Each client joins the payment of the first client, and starts no other.
     for (const { cardPayment } of more) expect(cardPayment.orderCode).toBe(first.cardPayment.orderCode);
     for (const refused of started.filter(({ cardPayment }) => !cardPayment))
       expect(refused).toMatchObject({ __typename: 'UnavailableError', code: 'CHECKOUT_TOKEN_USED' });
@@ -627,7 +630,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
       expect((await socket.closed).code).toBe(4403);
     }
     const [checkout] = tokens;
-    // What a page says of itself elsewhere counts for nothing.
+    // Headers in which a page names itself are ignored.
     for (const name of ['referer', 'x-forwarded-origin', 'host', 'x-forwarded-host', 'sec-websocket-origin'])
       expect(
         await ask(server, `Bearer ${checkout}`, { headers: { ...headers, [name]: 'https://loja.example' } }),
@@ -641,7 +644,7 @@ describe.each(firstInSample(Object.entries(servers)))('at %s a token', (_, serve
   }
 });
 
-/** The rows as they were, but for tokens that were minted meanwhile. */
+/** The rows as they were, except for tokens that were minted meanwhile. */
 function withMoreTokens(rows: unknown, minted: number, server: TestServer): string {
   const [ofService, ofFacade] = structuredClone(rows) as { tokens: number }[];
   const changed = server === app ? ofService! : ofFacade!;
@@ -693,7 +696,7 @@ describe('a token whose key was revoked', () => {
       expect(await ask(app, `Bearer ${credential}`, { query: START, variables })).toEqual(UNKNOWN);
     }
     expect(await everything()).toEqual(withOneEventMore(rows));
-    // The payer has begun, and sees how it ends.
+    // The payer has begun to pay, and sees the outcome.
     const { orderCode } = cardPayment;
     expect(
       await app

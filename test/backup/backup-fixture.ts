@@ -11,7 +11,10 @@ import { openPglite } from '../../server/src/state/db/pglite.ts';
 import { connectTo } from '../support/database.ts';
 import { onFatal, silent } from '../support/templates.ts';
 
-/** Opens what the configuration names, as the command does; a new folder begins with empty tables, which saves seconds. */
+/**
+ * Opens the database that the configuration names, as the command does. A new folder begins with empty tables,
+ * which saves seconds.
+ */
 export const open: OpenDatabase = ({ databaseUrl, dataDir }) => {
   const clock = createSystemClock();
   const { pglite } = inject('templates');
@@ -26,7 +29,7 @@ export function temporaryFolder(): string {
   return folder;
 }
 
-/** Each table's rows as PostgreSQL writes them, in one order: equal for equal tables. */
+/** Each table's rows as PostgreSQL writes them, in one order, so that equal tables have equal texts. */
 export type Contents = Record<string, string[]>;
 
 /** A backup's content, read without the code that wrote it. */
@@ -60,7 +63,7 @@ export async function contentsOf(database: Database): Promise<Contents> {
   return contents;
 }
 
-/** The contents that a backup and what it restores have in common: a restore marks what it fills. */
+/** The contents without the mark that a restore writes: the same for a backup and for what it restores. */
 export function withoutMark({ restored_records: _, ...contents }: Contents): Contents {
   return contents;
 }

@@ -31,10 +31,10 @@ import {
 const LIVE_KEY = 'ps_live_saved0123456789abc';
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 const CLIENTS = 4;
-/** Later, everything is decided, confirmed, returned, released and reported. */
+/** The instants of three weeks, after which everything is decided, confirmed, returned, released and reported. */
 const LATER_MS = [
   ...[60_000, 15 * 60_000, 3_600_000],
-  // Day by day over a week: a cycle whose days pass while no server runs is not debited.
+  // A week passes day by day: a cycle whose days pass while no server runs is not debited.
   ...Array.from({ length: 9 }, () => DAY_MS),
   ...[11 * DAY_MS, 3_600_000],
 ];
@@ -44,12 +44,12 @@ const engines: Record<string, () => Promise<Environment>> = {
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase() }),
   PGlite: async () => ({ PSA_DATA_DIR: join(temporaryFolder(), 'data') }),
 };
-/** A folder that is restored from its backup; test/programs/cli/main.test.ts shows it too. */
+/** The targets of a restore: a database or a folder. test/programs/cli/main.test.ts restores a folder, too. */
 const into: Record<string, () => Promise<Environment>> = {
   ...(runsAll() && { PGlite: engines.PGlite! }),
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
 };
-/** Acknowledged writes before the backup, while it is taken, and after it. */
+/** The number of writes that are acknowledged before the backup, and of those during it and after it. */
 const [BEFORE, SINCE] = runsAll() ? [30, 10] : [10, 3];
 
 const clock = createSystemClock();
@@ -101,7 +101,7 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
     await updates.close();
     const folder = temporaryFolder();
     const file = join(folder, 'one.backup.gz');
-    // Where some keep their backups.
+    // A place where some operators keep their backups.
     const kept = 'PSA_DATA_DIR' in environment ? join(environment.PSA_DATA_DIR, 'backup') : folder;
     mkdirSync(join(kept, 'earlier'), { recursive: true });
     const counted: string[] = [];
@@ -124,7 +124,7 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
     if ('PSA_DATA_DIR' in environment)
       expect(readdirSync(environment.PSA_DATA_DIR).sort()).toEqual(['backup', 'pgdata', 'psa.sock']);
 
-    // When nobody writes, a backup is what the database says of itself.
+    // Without writes a backup equals the contents of the database.
     await server.ask('settle', null);
     server.kill();
     await server.death;
@@ -152,7 +152,10 @@ describe.each(firstInSample(Object.entries(engines)))('a backup of %s under load
   });
 });
 
-/** A server on what was restored: nothing that was acknowledged before the backup is missing, and all goes on. */
+/**
+ * Starts a server on the restored database: every write that was acknowledged before the backup is there, and all
+ * work goes on.
+ */
 async function goesOn(
   environment: Environment,
   {
@@ -166,7 +169,7 @@ async function goesOn(
     before: Acknowledged[];
     waiting: Waiting;
     page: { edges: { cursor: string; node: { orderCode: string } }[]; pageInfo: { endCursor: string } };
-    /** The cursor of the updates, from before the backup. */
+    /** The cursor of the updates before the backup. */
     cursor: string;
     receiver: Awaited<ReturnType<typeof startReceiver>>;
     target: string;
@@ -192,7 +195,7 @@ async function goesOn(
   );
   expect(lost, target).toEqual([]);
 
-  // Keys answer as before, cursors hold, and numbers go on where they were.
+  // Keys are accepted as before, cursors hold, and numbers continue.
   const known = before.find(({ kind }) => kind === 'card_payment')!;
   expect(await createPayment(url, LIVE_KEY, known.key)).toEqual({ orderCode: known.id, replayed: true });
   const next = (await api.request(NEWEST, { after: page.pageInfo.endCursor })).cardPayments;
@@ -213,7 +216,7 @@ async function goesOn(
     if (cardPayment.orderCode === orderCode && cardPayment.status === 'PAID') break;
   }
   await updates.close();
-  // The clock was moved on while it waited for its answer, so it may have come twice.
+  // The clock advanced while the sender waited for an answer, so the webhook may have come twice.
   const reported = receiver.received.filter(({ body }) => body.includes(orderCode));
   expect(new Set(reported.map(({ headers }) => headers['x-webhook-id'])).size, target).toBe(1);
 
@@ -223,7 +226,7 @@ async function goesOn(
     violations: [],
     faults: [],
   });
-  // Transfers under way at the moment of the backup have ended, each once.
+  // Transfers that were open at the backup have ended, each once.
   const open = [...last.payouts, ...last.subaccountPayouts].filter(({ status }) =>
     ['pending', 'processing', 'failed'].includes(status),
   );
@@ -249,8 +252,9 @@ const WAITING = `query ($subscriptionId: String!, $disputeId: String!, $productI
 }`;
 
 /**
- * Asserts that all that was under way at the moment of the backup is there as it was, and goes on: a payer's transaction is confirmed, a code is
- * sold. Returns what holds when three weeks have passed: a cycle was debited, and the time for evidence is over.
+ * Asserts that everything that was waiting at the backup is there and goes on: a payer's transaction is
+ * confirmed, a code is sold. Returns an assertion for three weeks later: a cycle was debited, and the time for
+ * evidence is over.
  */
 async function continueWaiting(
   server: ChildServer,
@@ -290,7 +294,7 @@ async function continueWaiting(
   });
 
   await server.ask('sendLtc', { paymentId: ltcPaymentId, txid, share: 1, confirmations: 2 });
-  // The first code is its payer's, and two others have one each.
+  // The first code belongs to its payer; two other payers have one each.
   const bought = [];
   for (const key of ['after:1', 'after:2', 'after:3'])
     bought.push(...(await buyByPix(server, { url, liveKey: LIVE_KEY, productId, key })));
@@ -319,7 +323,7 @@ async function continueWaiting(
       { number: 2, status: 'PAID', attempts: 1 },
       { number: 1, status: 'PAID', attempts: 1 },
     ]);
-    // The account had opted into them before the backup.
+    // The account had opted into these events before the backup.
     const events = new Set(receiver.received.map(({ body }) => JSON.parse(body).event));
     for (const event of ['dispute.updated', 'subscription.paid', 'delivery.out_of_stock'])
       expect(events, target).toContain(event);

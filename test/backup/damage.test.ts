@@ -17,7 +17,7 @@ import { contentsOf, open, temporaryFolder, withoutMark } from './backup-fixture
 const clock = createSystemClock();
 const onRows = () => undefined;
 
-/** Whatever a text may hold. */
+/** Names with characters of every kind. */
 const NAMES = [
   'Padaria "da Ana", (Ltda.)',
   'çã 漢字 😀 \u2028 \u0085',
@@ -94,7 +94,7 @@ describeOnDatabase('what is saved', (openFresh) => {
       { name: 'paid_out', balance: 1 },
     ]);
 
-    // Nothing is put beside what is there.
+    // A restore adds nothing to a database that has rows.
     const again = restoreDatabase(target, { header, texts: inPieces(text) });
     await expect(again).rejects.toThrow(/^The database is not empty \(there are rows in account\)/);
   });
@@ -110,7 +110,7 @@ describeOnDatabase('what is saved', (openFresh) => {
       throw new Error('the disk is gone');
     }
     await expect(restoreDatabase(target, { header, texts: breaking() })).rejects.toThrow('the disk is gone');
-    // A file that is another when it is read the second time.
+    // The file has changed when it is read the second time.
     const other = text.replace('Ana', 'Bia');
     await expect(restoreDatabase(target, { header, texts: inPieces(other) })).rejects.toThrow('damaged');
     expect(await contentsOf(target)).toEqual(empty);
@@ -157,7 +157,7 @@ describe('a file', () => {
     whole = gzipSync(text);
   });
 
-  /** Nothing is opened before the file has been read to its end. */
+  /** The database is opened only after the file has been read to its end. */
   const opensNothing: OpenDatabase = () => Promise.reject(new Error('it was opened'));
 
   async function restoring(content: Buffer): Promise<unknown> {
@@ -201,7 +201,7 @@ describe('a file', () => {
     for (let at = 10; at < whole.length; at += 97) {
       const changed = Buffer.from(whole);
       changed[at]! ^= 0x10;
-      // Up to seven bits behind the end of compressed text fill its last byte, and mean nothing.
+      // Up to seven bits after the end of compressed text fill its last byte, and carry no data.
       if (uncompressed(changed)?.equals(Buffer.from(text))) continue;
       expect(await restoring(changed), `byte ${at}`).toBeInstanceOf(BackupError);
     }

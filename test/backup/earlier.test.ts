@@ -27,7 +27,7 @@ const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
 }`;
 const FOLLOW = 'subscription ($after: String) { allPayoutUpdates(after: $after) { cursor } }';
 
-/** A real bank, whose books no backup of ours brings back: by our id it knows what it has sent. */
+/** A real bank, whose books no backup restores: it looks its payouts up by the id that the server gave. */
 function createBank() {
   const paid = new Map<string, string>();
   const asked: string[] = [];
@@ -43,15 +43,15 @@ function createBank() {
   return { bank, asked, destinations: () => [...paid.values()].sort() };
 }
 
-/** A real bank of PIX payments: by our ids it knows what it has given back, and what it has debited. */
+/** A real bank of PIX payments: it looks up its returns and debits by the ids that the server gave. */
 function createPixBank(clock: ManualClock) {
   const credits = new Map<string, PixCredit>();
   const returns = new Map<string, number>();
   const debits = new Map<string, PixDebit>();
   const asked: string[] = [];
-  /** Whether it leaves open what becomes of a return. */
+  /** Set while the bank does not say whether it will return money. */
   const returnsAre = { undecided: false };
-  /** The credits that are given back, by the ids of the returns. */
+  /** The returned credits, by the ids of their returns. */
   const returned = new Map<string, string>();
   const returnIdsOf = ({ endToEndId }: PixCredit) =>
     [...returned].flatMap(([id, railChargeId]) => (railChargeId === endToEndId ? [id] : []));
@@ -138,7 +138,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
         input: { subaccountId, amountCents: 5_000, pixKey: `${key}@bia.example`, idempotencyKey: key },
       });
 
-    // Debited, and not yet sent.
+    // This payout is debited, and not yet sent.
     await withdraw(first, 'before');
     const text = await backUp(source, first.clock.now());
     await first.work.settled();
@@ -166,7 +166,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
       await second.close();
       await first.close();
     });
-    // A place in a log that is no longer there is no place: it is not taken for one in what comes instead.
+    // A cursor of lost events is refused: it is not read as a position among the events that came instead.
     await expect(second.live.sse(FOLLOW, { after: cursor }).data()).rejects.toThrow(
       /CURSOR_EXPIRED|not kept/,
     );
@@ -202,7 +202,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     const refund = (core: Core, key: string) =>
       core.refunds.request(tenant, resource, { amountCents: 1_000, idempotencyKey: key });
 
-    // Taken from the balance, and not yet given back.
+    // The refund is taken from the balance, and not yet returned.
     returnsAre.undecided = true;
     await refund(first, 'before');
     await first.work.settled();
@@ -233,7 +233,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
       pix_received: -4_400,
     });
 
-    // It is a week later, and of that week the state knows nothing.
+    // A week has passed, and the restored state has nothing of it.
     const second = await startCore({
       database: await restore(text, await openFresh()),
       tenant,
@@ -244,7 +244,7 @@ describeOnDatabase('a state from before the last payouts', (openFresh) => {
     await second.work.settled();
     for (const key of ['after', 'before']) await refund(second, key);
     await second.pass(DAY_MS);
-    // The bank says that it has debited the cycle, and is not instructed once more.
+    // The bank answers that it has debited the cycle, and gets no second instruction.
     expect([...new Set(asked)].sort()).toEqual([...returns.keys()].sort());
     expect([returns.size, [...debits.keys()]]).toEqual([2, [cycle]]);
     expect(await books(second)).toEqual(before);

@@ -2,7 +2,7 @@ import type { ChildServer } from '../faults/child.ts';
 import { GIVE, OPEN, PAY_OUT, WITHDRAW } from '../faults/documents.ts';
 import { createClient } from '../support/graphql.ts';
 
-/** Acknowledged resources: each is found again by its id, or something was lost. */
+/** Acknowledged resources: each has to be found again by its id. */
 export interface Acknowledged {
   kind: 'card_payment' | 'payment' | 'charge' | 'payout' | 'subaccount' | 'subaccount_payout';
   id: string;
@@ -41,7 +41,7 @@ const DELIVER = `mutation ($input: CreateDeliveryInput!) {
 const payPix = (server: ChildServer, paymentId: string, nth = 0) =>
   server.ask('payPix', { paymentId, endToEndId: `E${nth}${paymentId.slice(-28)}` });
 
-/** Resources that wait for an instant, or for somebody: whether servers go on with them is seen after a restore. */
+/** Resources that wait for an instant, or for a person: after a restore servers must go on with them. */
 export interface Waiting {
   /** An active weekly subscription. */
   subscriptionId: string;
@@ -56,7 +56,7 @@ export interface Waiting {
   storeProductIds: readonly string[];
 }
 
-/** Makes one of each of what waits. */
+/** Creates one resource of each kind that waits. */
 export async function createWaiting(server: ChildServer, url: string, liveKey: string): Promise<Waiting> {
   const api = createClient(`${url}/graphql`, liveKey);
   const ask = async (mutation: string, input: object) => {
@@ -97,7 +97,7 @@ export async function createWaiting(server: ChildServer, url: string, liveKey: s
   return { subscriptionId, disputeId, productId, ltcPaymentId, txid, storeProductIds };
 }
 
-/** A product is bought by PIX. Returns the content that its payer is given. */
+/** Buys a product by PIX. Returns the content that its payer is given. */
 export async function buyByPix(
   server: ChildServer,
   { url, liveKey, productId, key }: { url: string; liveKey: string; productId: string; key: string },
@@ -110,7 +110,7 @@ export async function buyByPix(
   return (await api.request(query, { paymentId })).payment.delivered;
 }
 
-/** The same answer for the same key, whichever server is asked. */
+/** Creates a payment. The answer for one key is the same at every server. */
 export async function createPayment(url: string, liveKey: string, key: string) {
   const api = createClient(`${url}/graphql`, liveKey);
   const { done } = await api.request(CREATE, { input: { valueCents: 1_234, idempotencyKey: key } });
@@ -118,7 +118,7 @@ export async function createPayment(url: string, liveKey: string, key: string) {
   return { orderCode: done.cardPayment.orderCode as string, replayed: done.replayed as boolean };
 }
 
-/** Clients that write as fast as they are answered, until they are stopped. */
+/** Starts clients that write as fast as they are answered, until they are stopped. */
 export function startLoad(server: ChildServer, url: string, liveKey: string, clients: number) {
   const acknowledged: Acknowledged[] = [];
   let stopped = false;
@@ -142,7 +142,7 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       const { kind } = await server.ask('pay', { orderCode, cardNumber: '4242424242424242' });
       if (kind === 'paid') note({ kind: 'card_payment', id: orderCode, key, paid: true });
 
-      // One PIX more than it takes, so that one is sent back; and a part is refunded.
+      // A third PIX exceeds the payment, so that it is returned; and a part is refunded.
       const sale = { valueCents: 2_345, externalId: key, idempotencyKey: key };
       const { paymentId } = (await ask(CREATE_PIX, sale)).payment;
       note({ kind: 'payment', id: paymentId, key });
@@ -153,7 +153,7 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       const subaccountId = (await ask(OPEN, { name: key, externalId: key })).subaccount.subaccountId;
       note({ kind: 'subaccount', id: subaccountId, key });
       await ask(GIVE, { subaccountId, amountCents: 50_000, idempotencyKey: key });
-      // Half of it is the subaccount's, and a part of that is taken back.
+      // Half of the amount is the subaccount's, and a part of that half is reversed.
       const splits = [{ subaccountId, share: { percent: '50' } }];
       const { chargeId } = (await ask(CHARGE, { valueCents: 3_457, splits, idempotencyKey: key })).charge;
       note({ kind: 'charge', id: chargeId, key });
@@ -168,7 +168,7 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
       const destination = ['ana@padaria.example', 'demora@psa.example'][round % 2]!;
       const amountCents = 10_000 + client;
       const withdrawn = await ask(WITHDRAW, { method: 'PIX', destination, amountCents, idempotencyKey: key });
-      // Of an hour there are ten.
+      // An hour has ten payouts; a further one is refused.
       if (withdrawn.payout) note({ kind: 'payout', id: withdrawn.payout.withdrawalId, key });
     }
   }
@@ -176,7 +176,7 @@ export function startLoad(server: ChildServer, url: string, liveKey: string, cli
   const done = Promise.all(Array.from({ length: clients }, (_, client) => work(client)));
   return {
     acknowledged,
-    /** Resolves when so much more was acknowledged, or fails with the load. */
+    /** Resolves when this number of further writes was acknowledged, or fails with the load. */
     async more(count: number): Promise<void> {
       const reached = new Promise<void>((resolve) => {
         heard = { count: acknowledged.length + count, resolve };

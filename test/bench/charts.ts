@@ -10,7 +10,7 @@ export interface Chart {
   along: string;
   sizes: readonly number[];
   series: readonly Series[];
-  /** Each step up is ten times as much. */
+  /** Set for a scale on which each step up is ten times as much. */
   isLogarithmic: boolean;
   /** The chart in words: the text alternative of the picture. */
   description: string;
@@ -18,7 +18,7 @@ export interface Chart {
 
 export interface Series {
   name: string;
-  /** One for each size. */
+  /** One value for each size. */
   values: readonly number[];
 }
 
@@ -27,7 +27,7 @@ const HEIGHT = 272;
 const LEGEND = 72;
 const PLOT = { left: 48, right: 380, top: 98, bottom: 220 };
 
-// Two colours that those who see few colours tell apart, on either ground.
+// Two colors that people with a color vision deficiency can tell apart, on light and dark ground.
 const STYLE = `
   text { font: 13px system-ui, sans-serif; fill: #1f2328 }
   .title { font-weight: 600; font-size: 15px }
@@ -45,7 +45,7 @@ const STYLE = `
     .s0 { --c: #5aa9ff } .s1 { --c: #f0883e } .s2 { --c: #9198a1 }
   }`;
 
-/** One chart, lines over sizes. Beside the eye it has a title and a description. */
+/** Draws one chart: lines over sizes. It has a title and a description for screen readers. */
 export function chartSvg({
   title,
   subtitle,
@@ -112,7 +112,7 @@ export function chartText({ title, subtitle, along, sizes, series }: Chart): str
   return [`${title} (${subtitle})`, ...lines].join('\n');
 }
 
-/** Quarters from zero to what is 1, 2, 4 or 8 by a power of ten, so that each is short to say. */
+/** Divides the axis into quarters. Its end is 1, 2, 4 or 8 times a power of ten, so that the labels are short. */
 function quartersBelow(largest: number): number[] {
   const power = 10 ** Math.floor(Math.log10(largest));
   const top = power * [1, 2, 4, 8, 10].find((step) => step * power >= largest)!;

@@ -2,15 +2,15 @@ import { createBenchDatabase } from './databases.ts';
 import { startChild } from './processes/child.ts';
 import { AT_LEAST_HALF_OF_FLOOR, inTurns, median, progress, type Row, size } from './report.ts';
 
-/** The subscriptions whose cycles fall due at one instant. */
+/** The number of subscriptions whose cycles fall due at one instant. */
 const COUNT = size(1_000, 20);
 const ACCOUNTS = size(64, 4);
-/** Weeks, each with a cycle. */
+/** The number of weeks, each with a cycle. */
 const ROUNDS = size(3, 1);
 
 interface Burst {
   perSecond: number;
-  /** Left out of the floor's. */
+  /** The statements of ours; absent for the floor. */
   statements?: number;
 }
 type Week = Record<keyof typeof BURSTS, Burst>;

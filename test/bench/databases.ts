@@ -2,7 +2,7 @@ import pg from 'pg';
 
 let count = 0;
 
-/** A database of its own on the server: empty, for the benchmark to migrate, or a copy of one that nobody has open. */
+/** Creates a database on the server: empty, for the benchmark to migrate, or a copy of one that is not open. */
 export async function createBenchDatabase(postgresUrl: string, copyOf?: string): Promise<string> {
   const name = `bench_${++count}`;
   const admin = new pg.Client({ connectionString: postgresUrl });

@@ -6,30 +6,36 @@ import { LIVE_KEY } from './environment.ts';
 import { createFanOuts, type FanOut, notify, subscribe, UPDATES } from './fan-out-bench.ts';
 import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
-/** Many short ones: how long a flush takes changes from one moment to the next. */
+/** Many short rounds, because the time of a flush changes from one moment to the next. */
 const ROUNDS = size(45, 1);
 const CHANGES_A_ROUND = size(8, 3);
 const WARM_UP_CHANGES = size(150, 3);
-/** No delivery on one machine takes this time. */
+/** The deadline of a delivery, which no delivery on one machine reaches. */
 const WITHIN_MS = 20_000;
-/** Between two changes, so that what the one leaves behind, such as its notification, is not in the way of the next. */
+/** The pause between two changes, so that the notification of one does not delay the next. */
 const APART_MS = 5;
 
 type Name = 'ours' | 'elsewhere' | 'sse' | 'bare';
 
-/** Measures one change: milliseconds until the subscriber had its bytes, from the COMMIT's sending and from its answer. */
+/**
+ * One measured change: the milliseconds from the sending of the COMMIT, and from its answer, to the subscriber's
+ * bytes.
+ */
 interface Delay {
   sentMs: number;
   answeredMs: number;
 }
 
-/** Measures the delays from a COMMIT to the one subscriber's socket: on the same instance, on another one, over an event stream. */
+/**
+ * Measures the delay from a COMMIT to the socket of the one subscriber: on the same instance, on another one,
+ * over an event stream.
+ */
 export async function measureDelay(postgresUrl: string): Promise<Row[]> {
   const fanOuts = createFanOuts();
   const called = 'commit to socket';
   try {
     progress(`${called}: warming up`);
-    // A database for each, so that nobody hears what is another's turn.
+    // Each fan-out has a database of its own, so that none receives another's notifications.
     const ours = await fanOuts.openOurs(await createBenchDatabase(postgresUrl));
     await subscribe(ours, 1);
     const shared = await createBenchDatabase(postgresUrl);
@@ -118,7 +124,7 @@ function delayOf({ sentAt, answeredAt }: { sentAt: string; answeredAt: string },
   return { sentMs, answeredMs: sentMs - Number(BigInt(answeredAt) - BigInt(sentAt)) / 1e6 };
 }
 
-/** An event stream that has sent one change already, so that it stands at the live end. */
+/** An event stream that has already sent one change, so that it stands at the live end. */
 async function openStream({ url, server }: FanOut): Promise<IncomingMessage> {
   const request = get(`${url}/graphql?query=${encodeURIComponent(UPDATES)}`, {
     headers: { accept: 'text/event-stream', authorization: `Bearer ${LIVE_KEY}` },

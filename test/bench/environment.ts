@@ -6,7 +6,7 @@ export function facadeEnvironment(upstreamUrl: string): Record<string, string> {
   return { PSA_UPSTREAM_URL: upstreamUrl, PSA_UPSTREAM_LIVE_KEY: LIVE_KEY, PSA_DEMO: 'off' };
 }
 
-/** Options of the configuration: no budget, and root fields a minute beyond what a variable may say. */
+/** Options without limits: no budget, and more root fields a minute than a variable may say. */
 export const UNLIMITED = { graphqlLimit: 100_000_000, upstream: { requestsPerMinute: 0 } };
 
 /** The environment of an embedded server: root fields are counted, and there are enough for a benchmark. */

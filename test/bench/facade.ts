@@ -6,9 +6,9 @@ import { type Child, startChild } from './processes/child.ts';
 import { figure, inTurns, median, percentile, progress, QUICK, type Row, size } from './report.ts';
 
 const ROUNDS = size(5, 1);
-/** Twenty calls that wait for 5 ms and for each other take their time. */
+/** A round is long: twenty calls each wait 5 ms and for each other. */
 const ROUND_MS = size(1_000, 50);
-/** The warm-up: code that V8 optimises only after some seconds is three times as slow before. */
+/** The warm-up: V8 optimises some code only after seconds, and it is three times as slow before. */
 const WARM_UP_MS = size(3_000, 50);
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,
@@ -31,19 +31,19 @@ const CARD_PAYMENT_FIELDS = [
 
 interface Operation {
   name: string;
-  /** The requests to ours and to the peer; their root fields have different names, and the same aliases. */
+  /** The query for our server and that for the peer; their root fields have different names, and the same aliases. */
   ours: string;
   peer: string;
   /** The variables by name; none for the wallet. */
   orderCodes: Record<string, string>;
-  /** The number that keeps two processors busy while each waits for the service. */
+  /** The number of connections that keeps two processors busy while each waits for the service. */
   connections: number;
-  /** The same without GraphQL, at a path of the bare proxy's. */
+  /** The request without GraphQL, at a path of the bare proxy. */
   path: string;
   plan: { name: string; path: string; variable: string | null; fields: string[] }[];
 }
 
-/** The load puts another number in its place each time (load.mjs). */
+/** The load replaces it by another number each time (load.mjs). */
 const NEW = '<number>';
 
 const OPERATIONS: Operation[] = [
@@ -54,8 +54,8 @@ const OPERATIONS: Operation[] = [
 ];
 
 /**
- * Two queries through the facade to a service 5 ms away, its budget switched off, in turns with the same through Hive
- * Gateway's OpenAPI handler and with the same requests from a bare proxy.
+ * Measures two queries through the facade to a service 5 ms away, without a budget, in turns with the same
+ * queries through Hive Gateway's OpenAPI handler and with the same requests from a bare proxy.
  */
 export async function measureFacade(postgresUrl: string): Promise<Row[]> {
   const gateway = QUICK ? null : await ensurePeer('hive-gateway');
@@ -207,7 +207,7 @@ function calls(count: number): string {
   return count.toFixed(count < 0.1 ? 4 : count < 1 ? 2 : 1);
 }
 
-/** Before anything is measured, for the fastest way to answer is to answer something else. */
+/** Compares the answers before anything is measured: a wrong answer may be a fast one. */
 async function assertSameAnswers({ name, orderCodes }: Operation, parties: Party[]): Promise<void> {
   const answers = await Promise.all(
     parties.map(async ({ url, path, query }) => {

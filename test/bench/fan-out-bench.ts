@@ -2,7 +2,7 @@ import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
 import { type Child, startChild } from './processes/child.ts';
 import { median, percentile } from './report.ts';
 
-/** The wait until every subscriber has been notified; a busy machine takes a second. */
+/** The time within which every subscriber is notified; a busy machine takes a second. */
 const WITHIN_MS = 20_000;
 
 export const UPDATES = `subscription { allCardPaymentUpdates { cursor occurredAt previousStatus cardPayment {
@@ -14,18 +14,18 @@ export interface FanOut {
   server: Child;
   listeners: Child;
   url: string;
-  /** The data that listeners need to subscribe. */
+  /** The parameters with which listeners subscribe. */
   spoken: { path: string; query?: string; key?: string; streams?: boolean };
-  /** The text that the server sends, where it has to be given. */
+  /** The text that the server sends; null if it makes its own. */
   text: string | null;
 }
 
 /** Fan-outs that are closed together. */
 export interface FanOuts {
   openOurs(databaseUrl: string, how?: Transport): Promise<FanOut>;
-  /** The process of that name, which speaks GraphQL as ours does. */
+  /** Starts the program of that name, which speaks GraphQL as ours does. */
   openPeer(program: string): Promise<FanOut>;
-  /** The process of that name, which sends its `text` as it is to every connected client. */
+  /** Starts the program of that name, which sends its `text` unchanged to every connected client. */
   openBare(program: string, text: string, given?: unknown, how?: Transport): Promise<FanOut>;
   /** Stops every process. */
   close(): Promise<void>;
@@ -56,10 +56,10 @@ export function createFanOuts(): FanOuts {
   };
 }
 
-/** Subscribes `more` subscribers, which a change that reaches all of them proves. */
+/** Adds `more` subscribers. A change that reaches all of them proves that they follow. */
 export async function subscribe(fanOut: FanOut, more: number): Promise<void> {
   const { open } = await connect(fanOut, more);
-  // Who has just subscribed may not be heard yet, and then the next change is for it.
+  // A new subscriber may not follow yet: the next change reaches it.
   for (let tries = 0; tries < 30; tries++) {
     const { count } = await notifyWithin(fanOut, 1_000);
     if (count === open) return;
@@ -67,7 +67,7 @@ export async function subscribe(fanOut: FanOut, more: number): Promise<void> {
   throw new Error(`Of ${open} subscribers not all are notified`);
 }
 
-/** Subscribes without a proof, and so without a notification. */
+/** Connects subscribers without waiting for a change. */
 export function connect({ listeners, url, spoken }: FanOut, more: number): Promise<{ open: number }> {
   return listeners.ask('open', { url, ...spoken, count: more });
 }
@@ -78,7 +78,10 @@ export interface Reported {
   p99Ms: number;
 }
 
-/** Makes changes, each delivered to all before the next. Returns the CPU a delivery, and the medians of the changes' delays. */
+/**
+ * Makes changes, each delivered to all before the next. Returns the CPU time for each delivery, and the medians
+ * of the delays.
+ */
 export async function notifyOften(
   fanOut: FanOut,
   { subscribers, changes }: { subscribers: number; changes: number },
@@ -91,7 +94,7 @@ export async function notifyOften(
   return { cpuUs, p50Ms: of(50), p99Ms: of(99) };
 }
 
-/** The last subscriber's bytes, and the milliseconds to each of them, from the change's COMMIT. */
+/** Makes a change. Returns the bytes of the last subscriber, and the milliseconds from the COMMIT to each. */
 export async function notify(
   fanOut: FanOut,
   subscribers: number,

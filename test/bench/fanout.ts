@@ -6,13 +6,13 @@ import { figure, inTurns, median, progress, QUICK, type Row, size } from './repo
 const SUBSCRIBERS = size(5_000, 50);
 const ROUNDS = size(9, 1);
 const CHANGES_A_ROUND = 3;
-/** The first ones, before everything is compiled. */
+/** The number of changes before V8 has compiled everything. */
 const WARM_UP_CHANGES = size(6, 1);
 const BARE = 'a bare ws broadcast of one string';
 
 type Name = 'ours' | 'bare' | 'yoga';
 
-/** One event to all subscribers, each on a socket of its own, delivered to all of them before the next. */
+/** Measures one event to all subscribers, each on a socket of its own; the next follows once all have it. */
 export async function measureFanout(postgresUrl: string): Promise<Row[]> {
   const peer = QUICK ? null : await ensurePeer('yoga');
   const fanOuts = createFanOuts();

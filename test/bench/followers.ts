@@ -15,7 +15,7 @@ const ORDER_CODES = Array.from(
 );
 const WITHDRAWAL_IDS = Array.from({ length: EACH_KIND }, (_, index) => index.toString(16).padStart(24, '0'));
 
-/** One for each resource. */
+/** The subscriptions, one for each resource. */
 const SUBSCRIPTIONS = [
   ...ORDER_CODES.map((orderCode) => ({
     query:
@@ -29,7 +29,10 @@ const SUBSCRIPTIONS = [
   })),
 ];
 
-/** The cost to the service of many subscribers to payments that never end: no webhook comes, all is polled. */
+/**
+ * Measures what many subscribers to payments that never end cost the service: it sends no webhook, so the facade
+ * polls.
+ */
 export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
   const children: Child[] = [];
   const start = (program: string) => {
@@ -46,7 +49,7 @@ export async function measureFollowers(postgresUrl: string): Promise<Row[]> {
     return { upstream, environment: { ...facadeEnvironment(url), DATABASE_URL: databaseUrl } };
   }
 
-  /** Subscribes a number of followers, and counts the calls of a minute from when all of them know how things stand. */
+  /** Subscribes a number of followers. Once all have a first state, counts the calls of one minute. */
   async function watch(
     { upstream, environment }: Awaited<ReturnType<typeof prepare>>,
     followers: number,

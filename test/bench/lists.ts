@@ -10,10 +10,13 @@ import { inTurns, median, progress, type Row, size } from './report.ts';
 const SHORT_KEY = 'ps_live_short0123456789abcdef';
 const LONG: Owner = { first: 0, rows: size(1_000_000, 200) };
 const SHORT: Owner = { first: 20_000_000, rows: 100 };
-/** How long each request is measured in each round. */
+/** The time for which each request is measured in each round. */
 const ROUND_MS = size(40, 1);
 
-/** The first page of every list of the schema and of `/v1`, by every value of every filter, of long lists against short ones. */
+/**
+ * Measures the first page of every list of the schema and of `/v1`, with every value of every filter: long lists
+ * against short ones.
+ */
 export async function measureLists(postgresUrl: string): Promise<Row[]> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const [server, load] = [startChild('server.mjs'), startChild('load.mjs')];
@@ -75,7 +78,7 @@ export async function measureLists(postgresUrl: string): Promise<Row[]> {
   }
 }
 
-/** Writes the rows of the account of the server, and those of a short one, which gets a key. */
+/** Writes the rows of the server's account, and those of an account with short lists, which gets a key. */
 async function writeRows(client: pg.Client): Promise<void> {
   const { rows } = await client.query<{ id: string }>('select id from account');
   const [account] = rows;

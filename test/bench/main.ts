@@ -93,7 +93,7 @@ try {
   const one = async () => {
     for (let name = left.shift(); name; name = left.shift()) await measure(name);
   };
-  // Where the figures mean nothing, nothing is disturbed by another.
+  // In a quick run the figures mean nothing, so three parts may run at once.
   await Promise.all(Array.from({ length: QUICK ? 3 : 1 }, one));
 } finally {
   await postgres.stop();
@@ -114,8 +114,8 @@ if (values.save) {
   await saveToDocument({ rows, charts, machine });
   console.log('Written to server/docs/performance.md and test/bench/charts');
 }
-// Memory that grows is a fault on every machine. Without --strict any other miss is only a mark in the
-// table: ratios move where other work runs, and a run that fails every other night is read by nobody.
+// Memory that grows is a fault on every machine. Without --strict any other missed target is only a mark in the
+// table: ratios change under other load, and nobody reads a run that fails every other night.
 const mustMeet = !QUICK && (values.strict || chosen.includes('soak'));
 const missed = mustMeet ? missedTargets(rows) : [];
 if (missed.length > 0) {

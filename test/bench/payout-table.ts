@@ -9,24 +9,24 @@ import { startFakeServer } from '../widget/fake-server.ts';
 
 const ROWS = 10_000;
 const CHANGES_A_SECOND = 1_000;
-/** One change in ten is of a payout at the top of the table: of the rest hardly any is on the screen. */
+/** One change in ten is of a payout at the top of the table: few of the others are on the screen. */
 const NTH_AT_THE_TOP = 10;
 const ROWS_AT_THE_TOP = 60;
 /** The least amount at the top, in cents. */
 const TOP_CENTS = 95_000;
 const PHASE_MS = process.argv.includes('--quick') ? 2_000 : 20_000;
 const TICK_MS = 10;
-/** The targets: of the time until a change is on the screen, and of the longest task. */
+/** The targets for the time until a change is on the screen, and for the longest task. */
 const MAX_P99_MS = 100;
 const MAX_TASK_MS = 50;
 
 /** A page's record of one phase. */
 interface Seen {
-  /** The amounts that came into drawn rows, and those of rows that are drawn now. */
+  /** The amounts that were painted into existing rows, and those of newly drawn rows. */
   shown: { id: string; cents: number; at: number; isRowNew: boolean }[];
   /** The durations of the tasks over 50 ms. */
   longTasks: number[];
-  /** The frames in which a drawn row stood elsewhere than at the start. */
+  /** The frames in which a drawn row had moved from its first place. */
   moves: number;
   longestFrameMs: number;
 }
@@ -47,7 +47,7 @@ const pages = await startFakeServer({
   files: { '/widget/': { folder: STANDALONE } },
   pages: { '/': { body: BODY } },
 });
-// The browser of a reader optimizes what runs often, which the shell of the tests does not.
+// A reader's browser optimizes code that runs often; the shell of the tests does not.
 const browser = await launchBrowser('browser');
 async function measure(page: Page): Promise<void> {
   const answer = await fetch(`${payouts.url}/world`, {
@@ -150,16 +150,17 @@ class Load {
 
   changeAtTheTop(): void {
     const number = 1 + (Math.floor(this.made / NTH_AT_THE_TOP + this.made) % ROWS_AT_THE_TOP);
-    // In steps after which about half of the rows on the screen stay there.
+    // The amounts change in steps that leave about half of the visible rows in place.
     this.#change(number, TOP_CENTS + ((number * 83 + this.made * 7) % 4_999));
   }
 
-  /** Compares the page with the changes: the milliseconds from each to the screen, ascending. */
+  /** Compares the page with the changes. Returns the milliseconds from each change to the screen, ascending. */
   delays(shown: Seen['shown']): number[] {
     for (const { id, cents, at, isRowNew } of shown) {
       const changes = this.#changes.get(id) ?? [];
       const last = changes.findLastIndex((change) => change.cents === cents && change.at <= at);
-      // Those before it are superseded: they are on the screen with it at the latest. The row may have been drawn for another's change.
+      // A change before the last is superseded: it is on the screen with the last at the latest. The row may have
+      // been drawn for another payout's change.
       for (const change of changes.slice(0, last + 1)) change.shownAt ??= isRowNew ? Number.NaN : at;
     }
     return [...this.#changes.values()]
@@ -195,7 +196,7 @@ async function phase(page: Page, load: Load) {
     await new Promise((resolve) => setTimeout(resolve, TICK_MS));
   }
   const perSecond = ((load.made - before) / (performance.now() - started)) * 1_000;
-  // The last ones are drawn, too.
+  // The last changes are drawn, too.
   await page.waitForTimeout(1_000);
   const { shown, ...seen } = await page.evaluate(() => window.probe.stop());
   const delays = load.delays(shown);
@@ -204,7 +205,7 @@ async function phase(page: Page, load: Load) {
   return { ...seen, perSecond, changes: delays.length, p50Ms: quantile(0.5), p99Ms: quantile(0.99) };
 }
 
-/** Counts the rows that are not those of the server, in its order. */
+/** Counts the rows that differ from the server's list. */
 async function wrongRows(page: Page, load: Load): Promise<number> {
   const rows = await page.evaluate(() => {
     const element = document.querySelector<PsaPayouts>('psa-payouts')!;
@@ -219,7 +220,7 @@ async function wrongRows(page: Page, load: Load): Promise<number> {
   return wrong;
 }
 
-/** Runs in the page: looks at the rows once each frame is painted. */
+/** Runs in the page: records the rows after each painted frame. */
 function installProbe(): void {
   let seen: Seen;
   let isOn = false;
@@ -274,7 +275,7 @@ function installProbe(): void {
 
 try {
   const page = await browser.newPage({ viewport: { width: 1280, height: 900 } });
-  // A helper of tsx, which names the functions of what it runs.
+  // A helper that tsx calls in the code of this page.
   await page.addInitScript('globalThis.__name = (named) => named');
   await page.addInitScript(installProbe);
   await measure(page);

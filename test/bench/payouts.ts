@@ -8,20 +8,23 @@ import { type Child, startChild } from './processes/child.ts';
 import { AT_LEAST_HALF_OF_FLOOR, inTurns, median, progress, QUICK, type Row, size } from './report.ts';
 
 const CALLERS = 64;
-/** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
+/** Many short rounds: on a shared disk the time of a flush changes from second to second. */
 const ROUNDS = size(10, 1);
 const ROUND_MS = size(500, 50);
 /** The number of payments or charges that each caller receives in a round. */
 const OF_ROUND = size(8, 1);
 
-/** Payouts of one hot account and of many, each with its own look at the funds, its own answer and its own webhook. */
+/**
+ * Measures payouts of one hot account and of many, each with its own check of the funds, its own answer and its
+ * own webhook.
+ */
 export function measurePayouts(postgresUrl: string): Promise<Row[]> {
   return measure(postgresUrl, ['payout']);
 }
 
 /**
- * Payments by PIX: created with their codes by either interface; created, paid and received; received alone; split charges
- * received; cycles of recurring PIX that fall due at once; and pages of many.
+ * Measures payments by PIX: creations with their codes by either interface; creation, payment and credit; credit
+ * alone; split charges; cycles of recurring PIX that fall due at once; and pages of many payments.
  */
 export async function measurePix(postgresUrl: string): Promise<Row[]> {
   return [
@@ -31,7 +34,7 @@ export async function measurePix(postgresUrl: string): Promise<Row[]> {
   ];
 }
 
-/** The first kind on both databases, the others on PostgreSQL. `byHttp`: creations of payments there, too. */
+/** Measures the first kind on both databases, the others on PostgreSQL. `byHttp`: creations over HTTP, too. */
 async function measure(postgresUrl: string, kinds: readonly Kind[], byHttp = false): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
   const rows: Row[] = [];
@@ -47,7 +50,7 @@ async function measure(postgresUrl: string, kinds: readonly Kind[], byHttp = fal
       PostgreSQL: await postgresPair(postgresUrl),
     };
     for (const [engine, { ours, copy }] of Object.entries(databases)) {
-      // The code is the same, and two folders of PGlite's take their time.
+      // A quick run leaves out PGlite: the code is the same, and two folders take time.
       if (QUICK && engine === 'PGlite') continue;
       const child = startChild('payouts.mjs');
       progress(`${KINDS[kinds[0]!].called}, ${engine}: opening accounts`);
@@ -78,7 +81,7 @@ interface Round {
   statements: number;
 }
 
-/** Rounds of ours in turns with the same statements, and the books of both afterwards. */
+/** Measures rounds of ours in turns with the same statements alone, and checks both ledgers afterwards. */
 async function measureOne(
   child: Child,
   { name, explanation, ours }: { name: string; explanation: string; ours: () => Promise<Round> },
@@ -104,7 +107,7 @@ async function measureOne(
   };
 }
 
-/** Creations by REST and by GraphQL, sent by a process of its own. */
+/** Measures creations by REST and by GraphQL, sent by a process of its own. */
 async function measureCreation(child: Child, engine: string): Promise<Row[]> {
   const load = startChild('load.mjs');
   const rows: Row[] = [];
@@ -151,7 +154,7 @@ const KINDS: Record<Kind, { called: string; explanation: string }> = {
   },
 };
 
-/** The load puts another number in its place each time (load.mjs). */
+/** The load replaces it by another number each time (load.mjs). */
 const NEW = '<number>';
 
 const CREATIONS = {

@@ -13,12 +13,12 @@ const HEADERS = { 'content-type': 'application/json', accept: 'application/json'
 const PAGE = `query ($filter: PaymentFilter) { payments(first: 50, filter: $filter) { totalCount nodes {
   paymentId status method amountCents feeCents description version createdAt expiresAt paidAt pix { copyPaste }
 } } }`;
-/** A page with what other tables have of each payment. */
+/** A page with the rows that other tables have for each payment. */
 const PAGE_WITH_REFUNDS = `{ payments(first: 50) { totalCount nodes {
   paymentId status amountCents refunds { refundId } disputes { disputeId } delivered { kind }
 } } }`;
 
-/** Measures how long a page of payments takes where PostgreSQL has many, against where it has few. */
+/** Measures a page of payments in a database with many of them against one with few. */
 export async function measurePages(postgresUrl: string): Promise<Row[]> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const server = startChild('server.mjs');
@@ -88,7 +88,7 @@ export async function measurePages(postgresUrl: string): Promise<Row[]> {
   }
 }
 
-/** A minute apart: of a hundred one has failed, nine have expired, and the others are paid. */
+/** Payments at intervals of a minute: of a hundred one has failed, nine have expired, and the others are paid. */
 const SEED = `
   insert into payment (account_id, environment, payment_id, version, status, method, amount_cents, fee_cents, br_code,
     created_at, expires_at, paid_at, end_to_end_id, failure_reason)

@@ -5,11 +5,11 @@ import { createBenchDatabase } from './databases.ts';
 import { startChild } from './processes/child.ts';
 import { inTurns, median, progress, type Row, size } from './report.ts';
 
-/** Many short ones: on a shared disk, how long a flush takes changes from second to second. */
+/** Many short rounds: on a shared disk the time of a flush changes from second to second. */
 const ROUNDS = size(12, 1);
 const ROUND_MS = size(500, 50);
 const WARM_UP_MS = size(1_000, 50);
-/** In the thread that does all else, PGlite gets faster for seconds. */
+/** The warm-up of PGlite in the main thread, where it gets faster for seconds. */
 const LOOP_WARM_UP_MS = size(6_000, 50);
 
 interface Measured {
@@ -35,7 +35,10 @@ const LOOP = {
 };
 const STRAIGHT = `${OURS}; against the same rows alone, with no balance read and no event written, in groups of the same size as one prepared statement in a transaction`;
 
-/** Sales of one merchant, many callers at once and one alone, each acknowledged when it is on the disk. */
+/**
+ * Measures sales of one merchant, by many callers at once and by one alone, each acknowledged when it is on the
+ * disk.
+ */
 export async function measurePostings(postgresUrl: string): Promise<Row[]> {
   const folder = mkdtempSync(join(tmpdir(), 'psa-bench-'));
   const rows: Row[] = [];
@@ -80,7 +83,7 @@ export async function measurePostings(postgresUrl: string): Promise<Row[]> {
             name: `postings, ${of}`,
             against: whole.against,
             ...against('whole'),
-            // One caller has nobody to share a transaction with.
+            // A single caller has no other to share a transaction with.
             ...(callers > 1 && { target: whole.target }),
             explanation: whole.explanation,
           },

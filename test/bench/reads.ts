@@ -8,7 +8,7 @@ import { inTurns, median, progress, QUICK, type Row, size, type Target } from '.
 const CONNECTIONS = 32;
 const ROUNDS = size(9, 1);
 const ROUND_MS = size(500, 50);
-/** The warm-up: code that V8 optimises only after some seconds is three times as slow before. */
+/** The warm-up: V8 optimises some code only after seconds, and it is three times as slow before. */
 const WARM_UP_MS = size(2_500, 50);
 const HEADERS = {
   authorization: `Bearer ${LIVE_KEY}`,
@@ -34,8 +34,8 @@ interface Round {
 }
 
 /**
- * Two queries over HTTP, what they read lying in memory: our server with key, limits and log; a server that has the bytes of
- * the answer ready, one that serializes the data, and two other GraphQL servers, all over the same data.
+ * Measures two queries over HTTP whose data lie in memory: our server with key, limits and log; a server with
+ * prepared bytes, one that serializes the data, and two other GraphQL servers over the same data.
  */
 export async function measureReads(postgresUrl: string): Promise<Row[]> {
   const called = {
@@ -140,7 +140,7 @@ function rate(perSecond: number): string {
   return Math.round(perSecond).toLocaleString('en');
 }
 
-/** Our answer's bytes, for the fastest way to answer is to answer something else. */
+/** Compares the answers of all parties with ours: a wrong answer may be a fast one. Returns our bytes. */
 async function sameAnswer(query: string, parties: Party[]): Promise<string> {
   const texts = await Promise.all(parties.map(({ url }) => post(url, query)));
   const [ours, ...others] = texts.map((text) => JSON.parse(text));

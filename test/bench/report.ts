@@ -1,38 +1,38 @@
-/** A run that only shows that everything runs: `quick` in place of `full`, and figures that mean nothing. */
+/** Set for a run that only shows that everything runs: `quick` in place of `full`, with figures that mean nothing. */
 export const QUICK = process.argv.includes('--quick');
 export const size = (full: number, quick: number) => (QUICK ? quick : full);
 
-/** One figure, and the floor, or somebody else's, that was measured in turns with it. */
+/** One figure, and the floor or a peer's figure that was measured in turns with it. */
 export interface Row {
   name: string;
   /** The peers that were measured. */
   against?: string;
   unit: string;
   ours: number;
-  /** Null where nothing could be as it is. */
+  /** Null for a figure without a floor. */
   floor: number | null;
   /**
-   * The median of the rounds' ratios: where the target is a least, how many times as fast ours is; else how many times
-   * as dear.
+   * The median of the rounds' ratios: if the target is a minimum, how many times as fast ours is; else how many times
+   * as expensive.
    */
   ratio: number | null;
   target?: Target;
   /** Further figures, such as `p99 12 ms`. */
   beside: string;
-  /** In one line, what was measured and against what. */
+  /** One line: what was measured and against what. */
   explanation: string;
 }
 
-/** The target of the ratio; where there is none, of the figure itself. */
+/** The target of the ratio, or of the figure if there is no ratio. */
 export type Target = { atLeast: number } | { atMost: number };
 
 /**
- * The target of a write whose floor sends its statements, in the cycles without those of the queue. Everything else may take as
- * long as these statements, and no longer.
+ * The target of a write whose floor sends its statements, except those of the queue. Everything else may take as long
+ * as these statements.
  */
 export const AT_LEAST_HALF_OF_FLOOR: Target = { atLeast: 0.5 };
 
-/** Null where nothing was set. */
+/** Null without a target. */
 export function isMet({ ratio, ours, target }: Row): boolean | null {
   if (!target) return null;
   const reached = ratio ?? ours;
@@ -50,7 +50,7 @@ export function targetText({ target, ratio, unit }: Row): string {
   return `${sign} ${ratio === null ? `${number} ${unit}` : number}`;
 }
 
-/** `18,200 /s against 22,000 /s`, or the one figure that there is. */
+/** `18,200 /s against 22,000 /s`, or the one figure alone. */
 export function figuresText({ ours, floor, unit }: Row): string {
   return floor === null ? `${figure(ours)} ${unit}` : `${figure(ours)} against ${figure(floor)} ${unit}`;
 }
@@ -112,13 +112,13 @@ export function percentile(values: readonly number[], percent: number): number {
   return below + (above - below) * (place - Math.floor(place));
 }
 
-/** Says what is being measured, on the line that the next one takes over. */
+/** Prints what is being measured, on a line that the next call overwrites. */
 export function progress(text: string): void {
   if (process.stdout.isTTY) process.stdout.write(`\r\u001b[K… ${text}`);
   else console.log(`… ${text}`);
 }
 
-/** Measures all in turns, which of them first by turns too: what disturbs the machine disturbs each of them. */
+/** Measures all in turns, each of them first in turn: what disturbs the machine disturbs each of them. */
 export async function inTurns<Result, Name extends string = 'ours' | 'floor'>(
   rounds: number,
   measure: Record<Name, () => Promise<Result>>,

@@ -6,7 +6,7 @@ import { ensureBuilt } from '../../server/scripts/build.mjs';
 import { ensureInstalled } from '../../server/scripts/install.mjs';
 
 const MAIN = new URL('./main.ts', import.meta.url);
-/** Those that need no database, by their names. */
+/** The measurements that need no database, by their names. */
 const ALONE = {
   'widget-sizes': new URL('./widget-sizes.ts', import.meta.url),
   'payout-table': new URL('./payout-table.ts', import.meta.url),

@@ -24,10 +24,13 @@ const HEADERS = {
 
 const SUBSCRIBERS = QUICK ? [10, 20] : [10, 100, 1_000, 10_000];
 const MOST_SUBSCRIBERS = SUBSCRIBERS.at(-1)!;
-/** Waits for requests that may still be under way in the server. */
+/** The wait for requests that may still run in the server. */
 const SETTLE_MS = size(3_000, 10);
 
-/** The cost of a delivery as subscribers grow, and the memory that the largest number holds while nothing happens. */
+/**
+ * Measures the cost of a delivery as subscribers grow, and the memory that the most subscribers hold while nothing
+ * happens.
+ */
 export async function measureSubscribers(postgresUrl: string): Promise<Measured> {
   const fanOuts = createFanOuts();
   const many = MOST_SUBSCRIBERS.toLocaleString('en');
@@ -91,7 +94,7 @@ export async function measureSubscribers(postgresUrl: string): Promise<Measured>
   }
 }
 
-/** The memory of the largest number of subscriptions beyond that of one. */
+/** The memory of the most subscriptions beyond that of one. */
 async function memoryOf(fanOut: FanOut): Promise<{ rssMb: number; heapMb: number }> {
   const before = await fanOut.server.ask('memory');
   await connect(fanOut, MOST_SUBSCRIBERS - 1);
@@ -111,7 +114,10 @@ const NODES = `nodes {
 /** The offset of a page that is deep in the list. */
 const OFFSET = QUICK ? 100 : 10_000;
 
-/** Measures how long a page of payouts takes as there are more of them in PostgreSQL, and any page of the most against the least. */
+/**
+ * Measures the time of a page of payouts as PostgreSQL has more of them, and of any page of the longest list against
+ * the shortest.
+ */
 export async function measureTable(postgresUrl: string): Promise<Measured> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const server = startChild('server.mjs');
@@ -136,7 +142,7 @@ export async function measureTable(postgresUrl: string): Promise<Measured> {
     const inTheMiddle = `query ($after: String!) { payouts(first: 50, after: $after) { ${NODES} } }`;
     const counted = `{ payouts(first: 50) { totalCount ${NODES} } }`;
     const filtered = `query ($filter: PayoutFilter!) { payouts(first: 50, filter: $filter) { totalCount ${NODES} } }`;
-    /** Thirty days, or of few payouts a part of them, and neither the newest nor the oldest. */
+    /** A period of thirty days, or a part of a short list, that has neither the newest nor the oldest payouts. */
     const period = (payouts: number) => {
       const day = (part: number) =>
         new Date(Date.UTC(2020, 0, 1) + payouts * part * 60_000 + 1).toISOString();
@@ -265,7 +271,7 @@ async function middleCursor(url: string, payouts: number): Promise<string> {
 const INSTANCES = QUICK ? [1, 2] : [1, 2, 3];
 const CONNECTIONS = 24;
 
-/** Requests a second as more instances share one PostgreSQL, and what this machine's cores keep them from. */
+/** Measures requests a second as more instances share one PostgreSQL, and how far this machine's cores limit them. */
 export async function measureInstances(postgresUrl: string): Promise<Measured> {
   const databaseUrl = await createBenchDatabase(postgresUrl);
   const load = startChild('load.mjs');

@@ -4,7 +4,7 @@ import { LIVE_KEY, UNLIMITED_KEY } from './environment.ts';
 import { startChild } from './processes/child.ts';
 import { figure, progress, QUICK, type Row, size } from './report.ts';
 
-/** The interval of samples: short enough for a line, long enough that to collect garbage is no load. */
+/** The interval of samples: short enough for a line, and long enough that garbage collection is no load. */
 const SAMPLES = size(60, 4);
 /** The time until which caches and compiled code still grow. */
 const SETTLED_PART = 0.25;
@@ -20,8 +20,8 @@ interface Sample {
 type Kind = 'rssMb' | 'heapMb';
 
 /**
- * Lets subscribers come, reconnect and leave for a number of minutes while payments are made. Returns what the server holds
- * in memory meanwhile, as a picture for a terminal, and by how much it has grown.
+ * Runs for a number of minutes: subscribers come, reconnect and leave while payments are created. Returns the
+ * server's memory as a picture for a terminal, and its growth.
  */
 export async function measureSoak(postgresUrl: string, minutes: number): Promise<Row[]> {
   const server = startChild('server.mjs');

@@ -8,7 +8,10 @@ const OWN_CPU = fileURLToPath(new URL('./processes/own-cpu.cjs', import.meta.url
 const SERVER = fileURLToPath(new URL('../../server/dist/main.js', import.meta.url));
 const ROUNDS = 9;
 
-/** CPU of the server's process from its start to the first answer of /readyz, in turns with a Node that does nothing. */
+/**
+ * Measures the CPU time of the server's process from its start to the first answer of /readyz, in turns with a Node
+ * that does nothing.
+ */
 export async function measureStart(postgresUrl: string): Promise<Row[]> {
   const DATABASE_URL = await createBenchDatabase(postgresUrl);
   // Creates the tables.

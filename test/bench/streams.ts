@@ -5,11 +5,11 @@ import { figure, inTurns, median, progress, type Row, size } from './report.ts';
 const STREAMS = size(2_000, 50);
 const ROUNDS = size(9, 1);
 const CHANGES_A_ROUND = 3;
-/** The first ones, before everything is compiled. */
+/** The number of changes before V8 has compiled everything. */
 const WARM_UP_CHANGES = size(6, 1);
 const BARE = 'a bare node:http broadcast of one string';
 
-/** One event to so many event streams, each on a socket of its own, which all of them have before the next. */
+/** Measures one event to this number of event streams, each on a socket of its own; the next follows once all have it. */
 export async function measureStreams(postgresUrl: string): Promise<Row[]> {
   const fanOuts = createFanOuts();
   const called = `one event to ${STREAMS.toLocaleString('en')} event streams`;

@@ -1,5 +1,5 @@
-// npm run bench -- widget-sizes: what a page downloads for our checkout and for those of others, bundled and compressed
-// by the same tools in the same run.
+// npm run bench -- widget-sizes: the download of our checkout and of others, bundled and compressed by the same tools
+// in the same run.
 import { readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { gzipSync } from 'node:zlib';
@@ -11,9 +11,9 @@ interface Checkout {
   name: string;
   /** The package whose version is shown. */
   of: string;
-  /** The code that a shop writes to have a card payment. */
+  /** The code that a shop writes to take a card payment. */
   code: string;
-  /** The page's globals, once this has run. */
+  /** The globals of the page after this code has run. */
   what: string;
 }
 
@@ -65,7 +65,7 @@ const OTHERS: Checkout[] = [
   },
 ];
 
-/** Nothing but a few lines that load the rest from the network, so that no size of theirs can be measured from npm. */
+/** Packages of a few lines that load the rest from the network, so that their size cannot be measured from npm. */
 const LOADERS: Checkout[] = [
   ['Stripe', '@stripe/stripe-js', 'loadStripe'],
   ['PayPal', '@paypal/paypal-js', 'loadScript'],
@@ -95,7 +95,7 @@ console.log(
 );
 if (process.argv.includes('--save') && !process.exitCode) await save();
 
-/** The files for a script tag, as they were built. */
+/** The built files for a script tag. */
 function standalone(): Size {
   const files = readdirSync(STANDALONE).filter((name) => /^psa-checkout\..*js$/.test(name));
   const sizes = files.map((name) => gzip(readFileSync(new URL(name, STANDALONE))));
@@ -107,7 +107,7 @@ function standalone(): Size {
   };
 }
 
-/** The bundle for a browser of today. */
+/** The bundle for a current browser. */
 async function bundled({ name, of, code, what }: Checkout, folder: string): Promise<Size> {
   const entry = `${folder}measured.js`;
   const output = (await build({

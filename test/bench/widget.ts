@@ -5,7 +5,7 @@ import type { Row } from './report.ts';
 const folder = new URL('../../widget/dist/standalone/', import.meta.url);
 const ENTRY = 'psa-checkout.js';
 
-/** The bytes that a page downloads for the widget: at once, and with everything that it may load later. */
+/** Measures the bytes that a page downloads for the widget: at once, and with all that it may load later. */
 export function measureWidget(): Row[] {
   if (!existsSync(new URL(ENTRY, folder))) {
     console.log('The widget is not built (no widget/dist/standalone): its size is left out');

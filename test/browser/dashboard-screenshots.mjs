@@ -218,7 +218,7 @@ async function drawFacade() {
         await context.close();
       }
     };
-    // What the service does not offer is known only once it has been asked for.
+    // The dashboard knows what the service does not offer only after it has requested it.
     const waitUntilComplete = (/** @type {Page} */ page) =>
       page.locator('#store-products').waitFor({ state: 'detached' });
     await drawAt('/demo/dashboard', 'facade-dashboard-empty', waitUntilComplete);

@@ -5,7 +5,7 @@ import { LIVE_KEY, startApp, type TestApp } from '../support/app.ts';
 import { launchBrowser, openVisitor } from '../support/browser.ts';
 import { firstInSample } from '../support/scale.ts';
 
-/** The folder for screenshots of each page, where it is set. */
+/** The folder for screenshots of each page; unset by default. */
 const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
 
 let app: TestApp;

@@ -40,7 +40,7 @@ const app = await createApp({
 });
 const browser = await launchBrowser('browser');
 try {
-  // First, while the server's clock and the browser's still agree.
+  // The README's picture is drawn first, while the server's clock and the browser's still agree.
   if (options.readme) await drawForReadme(options.readme);
   if (options.out) {
     mkdirSync(options.out, { recursive: true });
@@ -189,7 +189,7 @@ function isPhone({ viewport }) {
   return viewport.width < 500;
 }
 
-/** The options of a context in which a narrow look is a phone's. @param {Omit<typeof LOOKS[number], 'name'>} look */
+/** The options of a context; a narrow one is a phone's. @param {Omit<typeof LOOKS[number], 'name'>} look */
 function contextOptionsOf(look) {
   return { ...look, hasTouch: isPhone(look), isMobile: isPhone(look) };
 }

@@ -19,7 +19,7 @@ import { deferred } from '../support/deferred.ts';
 import { CONTEXT } from '../support/launch-options.ts';
 import { firstInSample, runsAll, sampled } from '../support/scale.ts';
 
-/** The folder for screenshots of each page, where it is set. */
+/** The folder for screenshots of each page; unset by default. */
 const SCREENSHOTS = process.env.PSA_SCREENSHOTS;
 
 let browser: Browser;
@@ -126,7 +126,7 @@ describe('accessibility and layout', () => {
       {},
       async (page) => {
         await typeCard(page);
-        // A real request would block the page until its answer.
+        // A real request would block the page until it is answered.
         await page
           .locator('form')
           .evaluate((form) => form.addEventListener('submit', (event) => event.preventDefault()));
@@ -155,7 +155,7 @@ describe('accessibility and layout', () => {
   if (SCREENSHOTS) mkdirSync(SCREENSHOTS, { recursive: true });
 
   let opened: Awaited<ReturnType<typeof openPage>>;
-  // One window for all tests: each payment page has an address of its own.
+  // One window serves all tests: each payment page has an address of its own.
   beforeAll(async () => {
     // The policy would block axe. Tests below run with the policy in force.
     opened = await openPage({ viewport: phone, bypassCSP: true, reducedMotion: 'reduce' });
@@ -250,7 +250,7 @@ describe('the hosted page in a browser', () => {
       await page.goto(served.pageUrl);
       const expiry = page.getByLabel('Validade');
       await expiry.pressSequentially(typed);
-      // Without a slash nobody knows whether a 0 is missing.
+      // Without a slash it is unclear whether a 0 is missing.
       expect(await expiry.inputValue()).toBe(typed === '129' ? '12/9' : '01/29');
       await expiry.fill('');
       await expiry.fill(typed);
@@ -403,7 +403,7 @@ describe('the hosted page in a browser', () => {
       const { page, problems } = opened;
       await page.clock.install();
       await page.goto(served.pageUrl);
-      // The card that is being typed is not asked for any more.
+      // The page no longer asks whether another device has paid while a card is being typed.
       if (state === 'form') await page.getByLabel('Número do cartão').pressSequentially('4242');
       served.state.orderStatus = orderStatus;
       await page.clock.runFor(4_000);
@@ -431,7 +431,7 @@ describe('the hosted page while the server does not answer', () => {
     await typeCard(page);
     await pay(page);
     await page.getByText('Processando…').waitFor();
-    // The card may be charged meanwhile: nobody may be sent to the shop as a payer who has cancelled.
+    // The card may be charged meanwhile: the payer must not be sent to the shop as if they had cancelled.
     const cancel = page.getByRole('link', { name: 'Cancelar' });
     expect(await cancel.count()).toBe(0);
     await page.clock.fastForward(12_000);
@@ -504,7 +504,7 @@ describe('the hosted page while the server does not answer', () => {
     const { page } = opened;
     await page.exposeFunction('violated', () => violated.resolve());
     await page.goto(served.pageUrl);
-    // An image of another origin, which the policy of the page refuses, once the form is under way.
+    // An image of another origin is added once the form is being sent; the policy of the page refuses it.
     await page.evaluate(() => {
       document.addEventListener('securitypolicyviolation', () => Object(window).violated());
       document.addEventListener('submit', () =>
@@ -544,11 +544,11 @@ describe('the hosted page while the server does not answer', () => {
     await page.goto(served.pageUrl);
     for (let second = 0; second < 30; second++) {
       await page.clock.runFor(1_000);
-      // The page's clock waits for the network, which has a clock of its own.
+      // The page's clock waits for the network, whose clock is another.
       await expect.poll(() => page.evaluate('unanswered')).toBe(0);
     }
     expect(asked).toBeGreaterThan(3);
-    // The countdown asks, and the form for an order that another device has paid.
+    // Both the countdown and the form ask the server, which another device has paid at.
     expect(asked).toBeLessThan(15);
   });
 });

@@ -52,7 +52,7 @@ async function drawAll(suffix, look) {
   const rows = page.locator('psa-payouts tbody tr');
   const draw = (/** @type {string} */ state) =>
     page.screenshot({ path: join(out ?? '', `payouts-${state}-${suffix}.png`), animations: 'disabled' });
-  /** A table alone on the page. @param {object} given @param {object} [properties] */
+  /** Shows a table alone on the page. @param {object} given @param {object} [properties] */
   const show = async (given, properties = {}) => {
     const { token } = await post('/world', given);
     await page.evaluate(

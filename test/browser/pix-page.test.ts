@@ -37,7 +37,10 @@ async function openPage(options: BrowserContextOptions) {
   return { context, page, problems, [Symbol.asyncDispose]: () => context.close() };
 }
 
-/** Stops the page's clock, which then moves by `runFor` alone. It runs until then, and can be stopped at no time before. */
+/**
+ * Stops the page's clock, which then moves by `runFor` alone. Playwright can stop it only at a later time than it
+ * shows.
+ */
 async function stopClock(page: Page, time = NOW): Promise<void> {
   await page.clock.install({ time: time.getTime() - 3_600_000 });
   await page.clock.pauseAt(time);
@@ -46,7 +49,7 @@ async function stopClock(page: Page, time = NOW): Promise<void> {
 /** Reads the QR code that the page shows, as a camera does. */
 async function readQr(page: Page): Promise<string | undefined> {
   const { data, width, height } = PNG.sync.read(await page.locator('.qr:visible').screenshot());
-  // The package's types say that its default export has one of its own, and it does.
+  // The types of the package expect `default` on its default export, and it is there.
   return jsqr.default(new Uint8ClampedArray(data), width, height)?.data;
 }
 
@@ -67,7 +70,7 @@ describe('the hosted page of a PIX payment in a browser', () => {
 
   it('the PIX page on a phone begins with the button, and has its QR code folded up', async () => {
     await using served = await servePixPage();
-    // Without a script there is the text in place of the button.
+    // Without a script the page shows the text in place of the button.
     await using plain = await openPage({ ...PHONE, javaScriptEnabled: false });
     await plain.page.goto(served.pageUrl);
     expect(await plain.page.locator('.qr:visible').count()).toBe(0);
@@ -265,14 +268,14 @@ describe('accessibility and layout of the pages of PIX, LTC and subscriptions', 
   ].flatMap(([name, page]) => (['light', 'dark'] as const).map((scheme) => [name, scheme, page] as const));
 
   let opened: Awaited<ReturnType<typeof openPage>>;
-  // One window for all tests: each page has an address of its own.
+  // One window serves all tests: each page has an address of its own.
   beforeAll(async () => {
     opened = await openPage({ ...PHONE, reducedMotion: 'reduce' });
     await injectAxe(opened.context);
   });
   afterAll(() => opened?.context.close());
 
-  // An odd step takes light and dark pages in turn.
+  // A sample with an odd step takes light and dark pages in turn.
   it.each(sampled(looks, 9))(
     'axe finds nothing on the page “%s”, %s, and nothing is cut off at 320 px',
     async (_name, colorScheme, options) => {
@@ -288,9 +291,9 @@ describe('accessibility and layout of the pages of PIX, LTC and subscriptions', 
         ).toBeLessThanOrEqual(0);
         expect(await findViolations(page)).toEqual([]);
       }
-      // The next question of the page would find no server.
+      // The page's next request would find no server.
       await page.goto('about:blank');
-      // The console names whatever the policy of the page has blocked.
+      // The console names everything that the policy of the page has blocked.
       expect(problems).toEqual([]);
     },
   );

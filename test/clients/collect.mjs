@@ -12,9 +12,8 @@ import { cellsOf, TABLES } from './table.mjs';
  */
 
 /**
- * Adds the results of tests to what was found before. A cell has failed if one of its tests has; a cell without a test in
- * this report stays as it was.
- *
+ * Adds the results of tests to the earlier ones. A cell has failed if one of its tests has; a cell without a test in
+ * this report stays unchanged.
  * @param {Record<string, Found>} before
  * @param {ClientsReport} report
  * @returns {Record<string, Found>}
@@ -40,9 +39,8 @@ export function addResults(before, { tests, versions }) {
 }
 
 /**
- * Selects the results of a cell: tests whose name matches its title, and names no other client of the table. The longest name
- * counts: one may begin with another.
- *
+ * Selects the results of a cell: tests whose name matches its title, and names no other client of the table. Of
+ * several matching clients the longest name counts: one may begin with another.
  * @param {import('./table.mjs').Evidence} cell
  * @param {string} client
  * @param {string[]} clients

@@ -10,7 +10,7 @@ import { schema } from '../../server/src/programs/modes/schema.ts';
 import { ensurePeer } from '../bench/peers/install.ts';
 import { PROJECTS, SCALARS } from './generators/projects.ts';
 
-// Code generators of others on schema.graphql, each in a project of its own with the strictest types.
+// The schema in other projects' code generators, each in a project of its own with the strictest types.
 
 const execute = promisify(execFile);
 const modules = fileURLToPath(new URL('../bench/peers/generators/node_modules/', import.meta.url));
@@ -30,7 +30,7 @@ const TSCONFIG = {
     noEmit: true,
     resolveJsonModule: true,
     verbatimModuleSyntax: true,
-    // The libraries' own declarations.
+    // The declarations of the libraries are not checked.
     skipLibCheck: true,
     types: [],
   },

@@ -280,7 +280,7 @@ export const TABLES = [
   },
 ];
 
-/** The cells of a row: of each feature its evidence, or null. @param {Table} table @param {Client} client */
+/** The cells of a row: the evidence of each feature, or null. @param {Table} table @param {Client} client */
 export function cellsOf({ features }, { name, lacks = [] }) {
   return Object.entries(features).map(([feature, evidence]) => {
     if (lacks.includes(feature)) return null;

@@ -108,7 +108,7 @@ test('A rolling restart loses no update and no answer.', async () => {
 });
 
 test('The tasks of an instance that is killed are completed by the others, and none is done twice.', async () => {
-  // It answers only after the kill, so that each instance has deliveries under way.
+  // The receiver answers only after the kill, so that each instance has open deliveries.
   const killed = deferred();
   const receiver = await startReceiver((response) => void killed.promise.then(() => response.end()));
   const merchant = behindBalancer();
@@ -143,7 +143,7 @@ test('The tasks of an instance that is killed are completed by the others, and n
   expect(new Set(payments.map(({ status }) => status))).toEqual(new Set(['expired']));
   expect(payouts.map(({ status }) => status)).toEqual(Array(10).fill('completed'));
   expect(subaccountPayouts.map(({ status }) => status)).toEqual(Array(18).fill('completed'));
-  // Each event at least once, under one id, and with one body.
+  // Each event is delivered at least once, under one id, and with one body.
   const log = await rows<{ id: string; body: string; status: string }>(
     'select webhook_id as id, body, status from webhook_delivery',
   );
@@ -319,7 +319,7 @@ const books: Pick<ChildServer, 'ask'> = {
     }),
 };
 
-/** Every change of a card payment, in the order of the log. */
+/** Each change of a card payment, in the order of the log. */
 async function eventLog(): Promise<string[]> {
   const events = await rows<{ line: string }>(`
     select resource_id || ' ' || upper(split_part(kind, '.', 2)) as line from event
@@ -327,7 +327,7 @@ async function eventLog(): Promise<string[]> {
   return events.map(({ line }) => line);
 }
 
-/** The tasks under way, by the number of the instance that works on them. */
+/** The tasks that are being worked on, by the number of their instance. */
 async function holders(): Promise<Map<number, string[]>> {
   const held = await rows<{ holder: number; keys: string[] }>(
     'select holder, array_agg(key) as keys from task where lease is not null group by 1',
@@ -335,7 +335,7 @@ async function holders(): Promise<Map<number, string[]>> {
   return new Map(held.map(({ holder, keys }) => [holder, keys]));
 }
 
-/** The numbers of the instances that are connected. */
+/** The numbers of the connected instances. */
 async function connected(): Promise<number[]> {
   const locks = await rows<{ instance: number }>(`
     select objid::bigint as instance from pg_locks where locktype = 'advisory' and classid = ${INSTANCE_LOCK}

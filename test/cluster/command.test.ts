@@ -10,7 +10,7 @@ import { freePort } from '../support/free-port.ts';
 import { createClient } from '../support/graphql.ts';
 import { runsAll } from '../support/scale.ts';
 
-// `npm run cluster`, behind the proxies that this machine has, and without one.
+// `npm run cluster`, behind each proxy of this machine, and without one.
 
 const SCRIPT = fileURLToPath(new URL('../../server/scripts/cluster.mjs', import.meta.url));
 const LIVE_KEY = 'ps_live_command0123456789';
@@ -131,7 +131,7 @@ function runWith(environment: Record<string, string>, ...args: string[]) {
   return spawnSync(process.execPath, [SCRIPT, ...args], { encoding: 'utf8', env });
 }
 
-/** Starts two instances at ports that are free, and resolves when the addresses are printed. */
+/** Starts two instances at free ports, and resolves when the addresses are printed. */
 async function start(proxy: string) {
   const child: ChildProcess = spawn(process.execPath, [SCRIPT, '2', '--proxy', proxy], {
     env: {

@@ -33,9 +33,9 @@ beforeAll(async () => {
 unix_socket_dir =\nauth_type = any\n`;
   writeFileSync(file, text.replace('host=127.0.0.1 port=5432', at));
   chmodSync(folder, 0o755);
-  // As root it refuses to run.
+  // PgBouncer refuses to run as root.
   const user = process.getuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};
-  // It may be installed in a home folder that only root can read.
+  // PgBouncer may be installed in a home folder that only root can read.
   const copyOf = (path: string) => {
     const copy = join(folder, path.replaceAll('/', '_'));
     cpSync(path, copy, { recursive: true, verbatimSymlinks: true });
@@ -77,7 +77,7 @@ test('Behind PgBouncer in session mode two instances answer every payout', { tim
   const statuses = await Promise.all(
     Array.from({ length: 40 }, (_, nth) => requestPayout([first, second][nth % 2]!)),
   );
-  // The account has no money, which its books say.
+  // The account has no money, so the ledger refuses each payout.
   expect(new Set(statuses)).toEqual(new Set([400]));
   for (const url of [first, second]) expect((await fetch(`${url}/readyz`)).status).toBe(200);
 });

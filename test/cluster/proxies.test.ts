@@ -9,13 +9,13 @@ import { freePort } from '../support/free-port.ts';
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { type Program, runProgram } from '../support/program.ts';
 
-// A rolling restart behind the proxies of server/docs/operate.md, configured by its own lines.
+// A rolling restart behind the proxies, configured by the lines of server/docs/operate.md.
 
 vi.setConfig({ testTimeout: 300_000, hookTimeout: 120_000 });
 
 const LIVE_KEY = 'ps_live_proxies0123456789';
 const DOCUMENT = readFileSync(new URL('../../server/docs/operate.md', import.meta.url), 'utf8');
-/** Clients of each kind, through each proxy. */
+/** The number of clients of each kind, through each proxy. */
 const AT_ONCE = 3;
 
 const folder = mkdtempSync(join(tmpdir(), 'psa-proxies-'));
@@ -118,11 +118,14 @@ async function start(port: number): Promise<void> {
   const program = runProgram({ ...environment, PORT: String(port) }, 'built');
   instances.set(port, program);
   const url = await program.started;
-  // 503 where the database does not answer within a second, as on a busy machine.
+  // A busy database that does not answer within a second makes /readyz answer 503.
   await vi.waitUntil(async () => (await fetch(`${url}/readyz`)).ok, { timeout: 60_000 });
 }
 
-/** Paths that are requested through one proxy alone: that proxy sends requests to an instance that has answered one. */
+/**
+ * Paths that are requested through one proxy alone: that proxy sends requests only to an instance that has answered
+ * this path.
+ */
 const OF_ITS_OWN = { nginx: '/v1/openapi.json', Caddy: '/healthz' };
 
 async function isServedBy(port: number): Promise<boolean> {

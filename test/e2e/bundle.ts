@@ -1,7 +1,7 @@
 import { fileURLToPath } from 'node:url';
 import { build, type Rolldown } from 'vite';
 
-/** No file has this path: the plugin gives its text. Its folder decides where packages are found. */
+/** The path of no file: the plugin gives its text. Its folder decides where packages are found. */
 const ENTRY = fileURLToPath(new URL('./page.js', import.meta.url));
 
 /** Bundles a script with the packages that it imports, as a shop's build does. Returns the text of an inline script of type module. */
@@ -10,7 +10,7 @@ export async function bundle(script: string): Promise<string> {
   return code!.replaceAll('</script', '<\\/script');
 }
 
-/** Bundles in the same way. Returns the text of each file by its name, that of the script first. */
+/** Bundles in the same way. Returns the text of each file by its name, the script first. */
 export async function bundleFiles(script: string): Promise<[name: string, code: string][]> {
   const result = await build({
     root: fileURLToPath(new URL('..', import.meta.url)),

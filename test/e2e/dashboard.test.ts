@@ -10,12 +10,12 @@ import { simulate, startServiceFixture } from './fixture.ts';
 import { isLive, openShop } from './shop.ts';
 
 const shop = openShop(startServiceFixture);
-// An account may request ten payouts an hour.
+// The clock advances, because an account may request ten payouts an hour.
 beforeEach(() => shop.fixture.pass(3_600_001));
 
 async function openDashboard(options: BrowserContextOptions = {}): Promise<Visitor> {
   const visitor = await shop.visit(options, '/demo/dashboard');
-  // Closed sockets, and requests without a network.
+  // The browser's messages about closed sockets, and about requests without a network.
   visitor.expectProblems(/WebSocket connection to/, /ERR_INTERNET_DISCONNECTED/, /status of 4\d\d/);
   await isLive(visitor.page);
   return visitor;
@@ -42,7 +42,7 @@ async function request(
   await page.getByText(outcome).waitFor();
 }
 
-/** Confirms, and takes the mouse away: under the dialog may be the table, which shows nothing new while a mouse is over it. */
+/** Confirms a dialog, and moves the mouse away: a table under a mouse shows nothing new. */
 async function confirm(page: Page): Promise<void> {
   await page.getByRole('button', { name: 'Confirmar saque' }).click();
   await page.mouse.move(0, 0);
@@ -60,7 +60,7 @@ describe('a new account', () => {
     await page.getByRole('button', { name: /Creditar R\$\s1\.000,00/ }).click();
     await figure(page, 'available').getByText('1.000,00').waitFor();
     await page.getByRole('button', { name: 'Pedir saque' }).click();
-    // Nothing leaves before the fee and what arrives are confirmed.
+    // No money leaves before the fee and the net amount are confirmed.
     const dialog = page.getByRole('dialog', { name: 'Confirmar o saque' });
     for (const terms of [/ana@psa\.example/, /Tarifa\s*R\$\s1,00/, /Chega ao destino\s*R\$\s149,00/])
       await dialog.filter({ hasText: terms }).waitFor();
@@ -128,7 +128,7 @@ describe('a payout whose answer was lost', () => {
     await amount.fill('38,00');
     const outcome = /já tinha chegado: saque SAQ-\w+\. Nada novo foi pedido/;
     await request(page, { amount: '37,00', destination: 'ana@psa.example', outcome });
-    // A payout after it would stand in front of a second one.
+    // The first payout is done before a second one is requested.
     await request(page, { amount: '39,00', destination: 'ana@psa.example' });
     await newest(page).getByText('39,00').waitFor();
     expect(await page.locator('#payouts tbody tr').count()).toBe(rows + 1);
@@ -390,7 +390,7 @@ describe('the tables of charges, content and the store', () => {
     const content = rowOf(page, 'contents', 'Curso de tear');
     await content.getByText('2 códigos em estoque').waitFor();
     const store = page.locator('#store-products');
-    // Eight rows at first, and ten more each time; the last click reads the second page.
+    // The table begins with eight rows, and each click adds ten; the last click reads the second page.
     for (let clicks = 0; clicks < 5; clicks += 1)
       await store.getByRole('button', { name: 'Mostrar mais' }).click();
     await store.getByText('Produto 51', { exact: true }).waitFor();
@@ -474,7 +474,7 @@ describe('the payer of LTC and of a subscription', () => {
     await press('Rede de algodão', 'Minerar um bloco');
     await says('Pago: a rede vê 0,08149068 LTC, com 2 confirmações.');
     await payment.getByText('Pago', { exact: true }).waitFor();
-    // No address is known to which LTC could be sent back.
+    // The payer's address is unknown, so no button returns the LTC.
     expect(await payment.getByRole('button').count()).toBe(0);
     expect(await payment.getByText('de volta').count()).toBe(0);
 
@@ -758,7 +758,7 @@ describe('the tables', () => {
   });
 });
 
-/** Finds the tables and cells that reach out of their card, the cells that reach out of their row, and the texts out of their cell. */
+/** Finds tables and cells that overflow their card, cells that overflow their row, and texts that overflow their cell. */
 function findOverflows(): string[] {
   const isWider = (inner: DOMRect, outer: Pick<DOMRect, 'left' | 'right'>) =>
     inner.left < outer.left - 1 || inner.right > outer.right + 1;
@@ -785,7 +785,7 @@ function findOverflows(): string[] {
         const texts = document.createTreeWalker(cell, NodeFilter.SHOW_TEXT);
         while (texts.nextNode()) {
           const text = texts.currentNode as Text;
-          // What is cut off can be read in its title.
+          // A text that is cut off can be read in its title.
           const titled = text.parentElement?.closest('td [title]');
           if (titled && getComputedStyle(titled).textOverflow === 'ellipsis') continue;
           const range = document.createRange();
@@ -887,7 +887,7 @@ describe.each(
     await page.locator('.order-form').getByRole('button', { name: 'Pagar' }).click();
     await page.getByText('Cole um código').waitFor();
     expect(await findViolations(page)).toEqual([]);
-    // Nothing is wider than the screen.
+    // No page is wider than the screen.
     for (const path of ['/simulator/', '/demo/dashboard']) {
       await page.goto(`${shop.fixture.url}${path}`);
       await page.locator('h2').first().waitFor();

@@ -9,7 +9,7 @@ import { runsAll } from '../support/scale.ts';
 import { simulate, startFacadeFixture } from './fixture.ts';
 import { checkoutOf, chooseMode, isLive, openPopup, openShop, productOf } from './shop.ts';
 
-// npm test runs the wallet and one outage alone; the rest is tested without a facade too.
+// npm test runs the wallet and one outage alone; the rest is tested without a facade, too.
 describe('in front of the service', () => {
   const shop = openShop(() => startFacadeFixture({ families: 'refunds' }));
 
@@ -61,7 +61,7 @@ describe('in front of the service', () => {
       await shop.fixture.pass(3_000);
       await says(page, 'Negado');
       await figure(page, 'available').getByText('850,00').waitFor();
-      // Its webhook does not say why; the service's list does.
+      // The webhook has no reason; the service's list has it.
       await vi.waitFor(
         async () => {
           await page.reload();
@@ -114,7 +114,7 @@ describe('in front of the service', () => {
         await says(visitor.page, 'Aguardando', 'card-payments');
         await payOn(popup, CARD.approved);
         await says(visitor.page, 'Pago', 'card-payments');
-        // Beside the R$ 30,00 that are left of the payment that was refunded in part.
+        // The figure includes the R$ 30,00 that are left of the partially refunded payment.
         await figure(visitor.page, 'pending-release').getByText('79,90').waitFor();
       });
 
@@ -129,7 +129,7 @@ describe('in front of the service', () => {
           for (const link of await page.getByRole('link').all()) {
             const { href } = new URL((await link.getAttribute('href'))!, page.url());
             const address = href.split('#')[0]!;
-            // The gallery shows what a shop has delivered, whose link leads elsewhere.
+            // The gallery shows what a shop has delivered, with a link to another site.
             if (seen.has(address) || !address.startsWith(shop.fixture.url)) continue;
             seen.add(address);
             expect([address, (await fetch(address)).status]).toEqual([address, 200]);
@@ -147,7 +147,7 @@ describe('in front of the service', () => {
     it('the shop of a facade offers the card alone, though its page names PIX first', async () => {
       const visitor = await shop.visit();
       const product = productOf(visitor.page, 'caneca');
-      // The server's answer takes PIX away.
+      // The server's answer removes PIX.
       await product.pixButton.waitFor({ state: 'detached' });
       expect(await product.element.getAttribute('methods')).toBe('pix card');
       expect(await product.payButton.count()).toBe(1);
@@ -197,7 +197,7 @@ describe('in front of the service', () => {
   });
 });
 
-// The starts are tested without a browser too.
+// The starts are tested without a browser, too.
 if (runsAll())
   describe('a shop whose operator has named payments', () => {
     const shop = openShop(() => startFacadeFixture({ families: 'payments' }));
@@ -205,7 +205,7 @@ if (runsAll())
     it('a payer buys by PIX through the facade, and takes no card while the code is open', async () => {
       const visitor = await shop.visit();
       const product = productOf(visitor.page, 'rede');
-      // A payer who pays by itself after three seconds.
+      // This payer pays without help after three seconds.
       await product.element.evaluate((element: HTMLElement & { customer: object }) => {
         element.customer = { email: 'paga@psa.example' };
       });
@@ -222,7 +222,7 @@ if (runsAll())
     });
   });
 
-// Refused webhooks are tested without a browser too.
+// Refused webhooks are tested without a browser, too.
 if (runsAll())
   describe('a shop that refuses every webhook', () => {
     const shop = openShop(() => startFacadeFixture({ webhookSecret: 'whsec_bm90IHRoZSBzZXJ2aWNlJ3Mgb3du' }));

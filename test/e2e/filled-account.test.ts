@@ -107,7 +107,7 @@ describe('the dashboard of a full account', () => {
     await page.locator('#card-payments .operation').first().waitFor();
     const edgeless = await page.locator('button:visible').evaluateAll((buttons) =>
       buttons
-        // Those of a grid's head are its columns' names.
+        // A grid's head is left out: its cells are the columns' names.
         .filter(
           (button) => !button.closest('th') && Number.parseFloat(getComputedStyle(button).borderTopWidth) < 1,
         )

@@ -42,7 +42,7 @@ export interface Fixture {
 }
 
 interface Options {
-  /** The address that browsers use, where it is not the server's own. */
+  /** The address for browsers, if it is not the server's own. */
   publicUrl?: string;
   /** Whether the server can be restarted over the same data. */
   restarts?: boolean;
@@ -94,7 +94,7 @@ export async function startServiceFixture({ publicUrl, restarts }: Options = {})
     payElsewhere: (orderCode) => payAt(`http://127.0.0.1:${app.port}`, orderCode),
     async restart(meanwhile) {
       await app.close();
-      // Another instance over the same data, at an address that no browser uses.
+      // A second instance over the same data, at an address that no browser uses.
       app = await start(0);
       await meanwhile();
       await app.close();
@@ -169,7 +169,7 @@ export async function startFacadeFixture({
   }
 
   const facade = await start().catch(async (error: unknown) => {
-    // The caller gets no fixture to close.
+    // A failed start returns no fixture that the caller could close.
     await close();
     throw error;
   });
@@ -183,7 +183,7 @@ export async function startFacadeFixture({
     async pass(ms) {
       const now = new Date((await simulate(service.url, 'clock', { seconds: ms / 1_000 })).now);
       const due = service.database.sql.selectFrom('task').select('key').where('due_at', '<=', now);
-      // Only then does the service report the outcome of a payment.
+      // The service reports the outcome of a payment only after these tasks.
       await expect.poll(() => due.execute(), { timeout: 30_000 }).toEqual([]);
     },
     payElsewhere: (orderCode) => payAt(service.url, orderCode),

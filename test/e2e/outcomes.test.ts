@@ -3,7 +3,7 @@ import { CARD, payOn } from '../support/browser.ts';
 import { runsAll } from '../support/scale.ts';
 import { chooseMode, openPopup, openShop, paymentsOf, productOf } from './shop.ts';
 
-/** Chromium's message for a page that is answered with 422. */
+/** Chromium's message about a page with status 422. */
 const UNPROCESSABLE = /status of 422/;
 const A_REAL_CARD = '4539 5787 6362 1486';
 
@@ -75,7 +75,7 @@ it('a card that is no test card is refused, and its number is stored nowhere', a
   await popup.getByRole('alert').getByText('Não digite um cartão de verdade').waitFor();
   expect(await popup.content()).not.toMatch(digits(A_REAL_CARD));
 
-  // The same number, pasted into the wrong field.
+  // The payer pastes the same number into the wrong field.
   await popup.getByLabel('Número do cartão').fill(CARD.approved);
   await popup.getByLabel('Nome no cartão').fill(A_REAL_CARD);
   await popup.locator('form').evaluate((form: HTMLFormElement) => form.submit());
@@ -86,7 +86,7 @@ it('a card that is no test card is refused, and its number is stored nowhere', a
   expect(Object.keys(kept)).toContain('card_payment');
   const places = [...Object.values(kept).flat(), ...shop.fixture.logged()];
   expect(places.filter((text) => digits(A_REAL_CARD).test(text))).toEqual([]);
-  // Numbers of accepted cards are not stored either.
+  // Numbers of accepted cards are stored nowhere either.
   expect(places.filter((text) => digits(CARD.approved).test(text))).toEqual([]);
 });
 
@@ -106,7 +106,7 @@ it('both pages show the expiry, and a new attempt can be paid', async () => {
   await shop.fixture.pass(SESSION_MS);
   const { detail } = await visitor.waitForEvent('psa-expired');
   await product.says('O prazo para pagar terminou');
-  // The server sent the expiry: by this page's clock thirty minutes are left.
+  // The server sent the expiry: the page's own clock would still have thirty minutes.
   expect(visitor.messages.some((message) => /^<.*"status":"EXPIRED"/.test(message))).toBe(true);
   await popup.reload();
   await popup.getByRole('heading', { name: 'O tempo para pagar acabou' }).waitFor();

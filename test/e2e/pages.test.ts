@@ -14,7 +14,7 @@ import { checkoutOf, chooseMode, openPopup, openShop, productOf } from './shop.t
 const INVALID_KEY = 'ps_live_thisIsNoKey';
 
 const shop = openShop();
-// No page is looked at with twenty rows alone.
+// Lists are longer than one page of twenty rows.
 beforeAll(async () => {
   if (!runsAll() || inject('backend') === 'facade') return;
   const { database, clock } = (shop.fixture as ServiceFixture).app;
@@ -86,7 +86,7 @@ it('the shop sells in a browser that stores nothing', async () => {
   const { payButton, pixButton, code } = productOf(page, 'caneca');
   // Waits until the button can be pressed, and does not press it.
   await payButton.click({ trial: true });
-  // Nobody has named the family of this facade's service.
+  // The operator of this facade has not named the family of the service.
   if (inject('backend') === 'facade') return;
   await pixButton.click();
   await code.waitFor();
@@ -135,13 +135,13 @@ async function openGraphiQL() {
   return page;
 }
 
-/** Puts a key that the server printed into the field for all tabs. */
+/** Types a key that the server printed into the field for all tabs. */
 const typeKey = (page: Page) => page.getByLabel('API key').fill(LIVE_KEY);
 
 async function openTab(page: Page, operation: string): Promise<void> {
-  // By keyboard: GraphiQL's tabs slide away from under the first click.
+  // The tab is chosen by keyboard: GraphiQL's tabs slide away from under the first click.
   await page.getByRole('button', { name: operation, exact: true }).press('Enter');
-  // GraphiQL notices a moment later that the operation is another one, and then stores its text.
+  // GraphiQL notices a moment later that the operation has changed, and then stores its text.
   await page.waitForFunction((name) => localStorage['graphiql:query']?.includes(` ${name} {`), operation);
 }
 
@@ -177,7 +177,7 @@ it('GraphiQL shows the documentation without a key, and runs the examples of eve
   await page.keyboard.insertText(JSON.stringify({ authorization: `Bearer ${INVALID_KEY}` }));
   await execute(page);
   await resultOf(page).getByText('Invalid API key').first().waitFor();
-  // No hexadecimal digits: GraphiQL stores random UUIDs, too.
+  // The mark has no hexadecimal digits: GraphiQL stores random UUIDs, too.
   await page.evaluate(() => localStorage.setItem('by the test', 'Bearer xyz, ps_live_xyz'));
   const stored = await page.evaluate(() => JSON.stringify([{ ...localStorage }, { ...sessionStorage }]));
   expect(stored).toContain('CardPayments');

@@ -26,7 +26,7 @@ it('a code that is read from the screen is paid, and the shop receives it over a
   const qr = product.element.getByRole('img', { name: /QR code do PIX: R\$\s49,90 para/ });
   await qr.waitFor();
   const { data, width, height } = PNG.sync.read(await qr.screenshot());
-  // The package's types say that its default export has one of its own, and it does.
+  // The types of the package expect `default` on its default export, and it is there.
   const read = jsqr.default(new Uint8ClampedArray(data), width, height, { inversionAttempts: 'dontInvert' });
   const code = await codeOf(product);
   expect(read?.data).toBe(code);
@@ -125,7 +125,7 @@ it('on a phone that denies the clipboard the code is selected, found again after
   await product.retryButton.tap();
   await product.code.waitFor();
   expect(await codeOf(product)).not.toBe(code);
-  // The payer had the first code in the bank's app already.
+  // The payer had already opened the first code in the bank's app.
   await pay(code);
   await product.says('Confirmado depois do prazo');
 });
@@ -134,7 +134,7 @@ it('the payer switches between PIX and card, and pays once', async () => {
   const before = (await paymentsOf(shop.fixture)).length;
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'rede');
-  // A payer who pays by itself after three seconds.
+  // This payer pays without help after three seconds.
   await product.element.evaluate((element: HTMLElement & { customer: object }) => {
     element.customer = { email: 'paga@psa.example' };
   });
@@ -155,7 +155,7 @@ it('the payer switches between PIX and card, and pays once', async () => {
   expect(paid.detail.method).toBe('pix');
   const changes = visitor.events.filter(({ name }) => name === 'psa-method-change');
   expect(changes.map(({ detail }) => detail.method)).toEqual(['pix', 'card', 'pix', 'card', 'pix']);
-  // The page of the card takes none any more, and says so while the form is open.
+  // The page of the card refuses the card, and says so while the form is open.
   await popup.getByRole('heading', { name: 'Este pedido já está pago' }).waitFor();
   expect(await popup.getByLabel('Número do cartão').count()).toBe(0);
   expect((await paymentsOf(shop.fixture))[0]?.status).toBe('PENDING');

@@ -9,8 +9,8 @@ it('a link replaces a popup that the browser blocks', async () => {
   const visitor = await shop.visit();
   const { page, context } = visitor;
   const product = productOf(page, 'caneca');
-  // Started without a click, as after a request of the shop's own. Any evaluation by Playwright, waiting included, would
-  // count as a click for seconds.
+  // The payment starts without a click, as after a request of the shop. Playwright's own evaluations would count as a
+  // click for seconds.
   const devtools = await context.newCDPSession(page);
   await devtools.send('Runtime.evaluate', {
     // The element is disabled until the shop has its tokens.

@@ -1,5 +1,5 @@
-// Pages that name a version of an element, as each released one has been copied from the documents, against the server as it is
-// now: a purchase by PIX, one by card, and a payout on a dashboard.
+// Pages that name a released version of an element, as the documents show them, against the current server: a
+// purchase by PIX, one by card, and a payout on a dashboard.
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
 import { importMap, readHashes, scriptTag } from '../../widget/scripts/released.mjs';

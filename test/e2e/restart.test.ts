@@ -7,7 +7,7 @@ const shop = openShop(() => startFixture({ restarts: true }));
 it('the element reconnects to a restarted server and receives the missed update', async () => {
   const visitor = await shop.visit();
   visitor.expectProblems(/WebSocket connection to .* failed/);
-  // With the automatic setting it would fall back to an event stream or polling after two refused sockets.
+  // With the automatic setting the element would change to an event stream or to polling after two refused sockets.
   await visitor.page.getByText('WebSocket', { exact: true }).click();
   const product = productOf(visitor.page, 'caneca');
   await openPopup(visitor, () => product.payButton.click());
@@ -18,7 +18,7 @@ it('the element reconnects to a restarted server and receives the missed update'
   await shop.fixture.restart(async () => {
     await visitor.waitForEvent('psa-connection-change', ({ detail }) => detail.connection === 'reconnecting');
     await product.says('Reconectando');
-    // Paid while no server answers at the page's address.
+    // The payer pays while no server answers at the page's address.
     await shop.fixture.payElsewhere(orderCode);
   });
 

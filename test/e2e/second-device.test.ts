@@ -12,13 +12,13 @@ const MINT = `mutation ($input: CreateCheckoutTokenInput!) { createCheckoutToken
 const CREATE = `mutation ($input: CreateCardPaymentInput!) { createCardPayment(input: $input) {
   ... on CardPaymentSuccess { cardPayment { orderCode checkoutUrl } } } }`;
 
-/** The shop in a browser of its own, whose page was rendered with a token of the order. */
+/** Opens the shop in a new browser, in a page that was rendered with a token of the order. */
 async function open(externalId: string, methods = ['CARD']) {
   const input = { amount: { fixedCents: 4990 }, description: 'Caneca', externalId, methods };
   const { createCheckoutToken } = await shop.fixture.live.request(MINT, { input });
   const visitor = await shop.visit();
   const product = productOf(visitor.page, 'caneca');
-  // The shop gives the element a token of its own once its answer is there, and would replace an earlier one.
+  // The shop gives the element its own token as soon as its answer is there, and would replace an earlier one.
   const element = await product.element.elementHandle();
   await visitor.page.waitForFunction(
     (each) => Boolean((each as HTMLElement & { token?: string }).token),

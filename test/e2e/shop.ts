@@ -25,7 +25,7 @@ export function openShop(
   const visitors: Visitor[] = [];
 
   beforeAll(async () => {
-    // Each is assigned as soon as it is ready, so that it is closed even if the other one fails.
+    // Each is assigned as soon as it is ready, so that it is closed even if the other fails.
     const opening = await Promise.allSettled([
       start().then((started) => {
         fixture = started;
@@ -87,7 +87,7 @@ export function checkoutOf(page: Page, selector = 'psa-checkout') {
     retryButton: element.locator('[part=retry-button]'),
     backButton: element.locator('[part=cancel-button]'),
     pageLink: element.locator('[part=link]'),
-    /** Waits until the element shows the text. A failure says what it shows in its place. */
+    /** Waits until the element shows the text. A failure names the text that it shows in its place. */
     says: (text: string | RegExp) =>
       element
         .getByText(text)

@@ -23,7 +23,7 @@ export async function startSite(): Promise<Site> {
   return site;
 }
 
-/** A page with one element. Its scripts are those of `head`. */
+/** A page with one element and the scripts of `head`. */
 export function pageWith(element: string, attributes: Record<string, string>, head: string): string {
   const written = Object.entries(attributes).map(([name, value]) => ` ${name}="${value}"`);
   return `<!doctype html><html lang="pt-BR"><title>Caneca</title><link rel="icon" href="data:,">

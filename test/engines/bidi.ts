@@ -30,7 +30,7 @@ function drive(browser: Awaited<ReturnType<typeof puppeteer.launch>>): Engine {
       await window.goto(url);
       return window;
     },
-    // Such as "Chrome/156.0.8078.79".
+    // A version such as "Chrome/156.0.8078.79".
     version: async () => (await browser.version()).replace(/^\D*/, ''),
     close: () => browser.close(),
   };

@@ -17,10 +17,10 @@ import { startChromium, startFirefox } from './bidi.ts';
 import type { Engine, EngineWindow } from './engine.ts';
 import { startWebKit } from './webkit.ts';
 
-// What a person does in the shop, in each engine. What the pages say in detail is tested in Chromium, in the other files.
+// A person's steps in the shop, in each engine. The other files test the pages' details in Chromium.
 const ENGINES = { Chromium: startChromium, Firefox: startFirefox, WebKit: () => startWebKit() };
 
-/** The folder for a picture of each state, with the engines side by side, where it is set. */
+/** The folder for pictures of each state, with the engines side by side; unset by default. */
 const SIDE_BY_SIDE = process.env.PSA_SCREENSHOTS;
 const pictures = new Map<string, Buffer[]>();
 
@@ -49,7 +49,7 @@ const RETRY = part('[part=retry-button]');
 const LINK = part('[part=link]');
 const BACK = part('[part=cancel-button]');
 
-/** The number of animations on the page that have an end, and have not reached it. */
+/** The number of animations on the page that end, and have not ended yet. */
 const ENDING = `[document, ${ELEMENT}?.shadowRoot].flatMap((root) => root?.getAnimations() ?? [])
   .filter(({ playState, effect }) => playState === 'running' && effect.getComputedTiming().endTime !== Infinity).length`;
 
@@ -67,7 +67,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     const gone = windows.splice(0);
     if (task.result?.state === 'fail')
       for (const window of gone) {
-        // A window that cannot be drawn any more must not hide the failure of the test.
+        // A failed picture must not hide the failure of the test.
         const picture = await window.screenshot().catch(() => undefined);
         if (picture) save(SCREENSHOTS, `${name} ${task.name}`, picture);
       }
@@ -97,7 +97,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     return window;
   }
 
-  /** Opens a shop of another origin, whose element has an endpoint, a token and methods alone. */
+  /** Opens a shop of another origin, whose element has only an endpoint, a token and methods. */
   async function openOtherShop({
     endpoint = `${fixture.url}/graphql`,
     scripts = `<script type="module" src="${fixture.url}/widget/psa-checkout.js"></script>`,
@@ -126,7 +126,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
   const shows = (window: EngineWindow, element: string) =>
     waitFor(() => window.ask<boolean>(`Boolean(${element}) && !${element}.disabled`)).toBe(true);
 
-  /** Clicks on what a person sees: it is there, and does not move any more. */
+  /** Clicks on an element once a person can see it and it does not move. */
   async function press(window: EngineWindow, element: string): Promise<void> {
     await shows(window, element);
     let before = '';
@@ -406,10 +406,10 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     await press(window, PIX_BUTTON);
     await pay(await showsCode(window));
     await reaches(window, 'paid');
-    // The tick is drawn, the panel rises, and then nothing moves.
+    // The tick is drawn and the panel rises; then nothing moves.
     const moving = `${ELEMENT}.shadowRoot.getAnimations().filter(({ playState }) => playState === 'running').length`;
     await waitFor(() => window.ask<number>(moving)).toBe(0);
-    // What was last to change may not be drawn yet. A tick that spins looks different each time.
+    // The last change may not be drawn yet. A spinning tick looks different each time.
     let before = '';
     await waitFor(async () => {
       const now = await tickOn(window);
@@ -423,7 +423,7 @@ describe.each(Object.entries(ENGINES))('a purchase in %s', (name, start) => {
     expect(await says(window)).toMatch(/\d\d:\d\d \(Brasília\)/);
   });
 
-  /** The pixels of the badge, as the window shows them. */
+  /** The pixels of the badge in the window. */
   async function tickOn(window: EngineWindow): Promise<string> {
     const box = await window.ask<{ x: number; y: number; width: number; height: number; ratio: number }>(
       `(() => { const { x, y, width, height } = ${part('.badge')}.getBoundingClientRect(); return { x, y, width, height, ratio: devicePixelRatio }; })()`,
@@ -451,7 +451,7 @@ async function refund(mutation: string, id: string): Promise<void> {
 
 const COURSE = 'https://loja.example/curso';
 
-/** Creates a product that is delivered after its payment: a code and a link. */
+/** Creates a product whose payment delivers a code and a link. */
 async function offerCourse(): Promise<string> {
   const { live } = fixture;
   const { createProduct } = await live.request(

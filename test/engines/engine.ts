@@ -1,16 +1,16 @@
 /**
- * A browser engine. Playwright drives browsers of its own alone, apart from Chromium: Debian's Firefox speaks WebDriver BiDi,
- * and its WebKit has a driver for WebDriver. Their clients are Puppeteer and Selenium.
+ * A browser engine. Playwright drives only Chromium as it is installed, and otherwise its own browsers. Debian's
+ * Firefox speaks WebDriver BiDi, and its WebKit has a driver for WebDriver; their clients are Puppeteer and Selenium.
  */
 export interface Engine {
   /** Opens a window of a new person: no cookies, no storage. */
   visit(url: string): Promise<EngineWindow>;
-  /** The engine's version, as it says itself. */
+  /** The version that the engine reports. */
   version(): Promise<string>;
   close(): Promise<void>;
 }
 
-/** A window or a tab, with what a person does in it and what the page is asked. */
+/** A window or a tab, with a person's actions and questions to the page. */
 export interface EngineWindow {
   goto(url: string): Promise<void>;
   reload(): Promise<void>;
@@ -25,10 +25,10 @@ export interface EngineWindow {
   isClosed(): Promise<boolean>;
   /** Returns a picture of the window, as PNG. */
   screenshot(): Promise<Buffer>;
-  /** Ends the person's visit, with all windows. */
+  /** Ends the visit, and closes all windows. */
   leave(): Promise<void>;
 }
 
 export const SIZE = { width: 1280, height: 900 };
-/** The visitor's zone, which is not the one of the shop. */
+/** The visitor's time zone, which differs from the shop's. */
 export const TIME_ZONE = 'America/Manaus';

@@ -1,4 +1,5 @@
-// A chunk that a page loses once, in each engine: of a page whose bundler makes modules of the browser, and of one with the script tag.
+// A chunk that a page loses once, in each engine: in a page whose bundler emits native modules, and in one with the
+// script tag.
 import { once } from 'node:events';
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
@@ -17,7 +18,7 @@ const ELEMENT = "document.querySelector('psa-checkout')";
 const BUTTON = `${ELEMENT}.shadowRoot?.querySelector('[part=button]')`;
 const PATIENCE = { timeout: 20_000, interval: 50 };
 
-/** A server that loses a file once, and the paths that were requested. */
+/** A server that loses a file once, and records the requested paths. */
 let site: {
   url: string;
   requests: string[];

@@ -1,4 +1,4 @@
-// A purchase on a shop's page in the web view of an app: its window does not open, whatever the app is called.
+// A purchase in the web view of an app: no window opens there, whatever the app's name is.
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, describe, expect, it } from 'vitest';
 import { txidOfCode } from '../../server/src/rails/simulated/pix.ts';
@@ -28,7 +28,7 @@ afterAll(async () => {
 
 const waitFor = <Value>(read: () => Promise<Value>) => expect.poll(read, PATIENCE);
 
-/** The view of an app on iOS. */
+/** The user agent of an app on iOS. */
 const WK_WEB_VIEW =
   'Mozilla/5.0 (iPhone; CPU iPhone OS 18_5 like Mac OS X) AppleWebKit/605.1.15 (KHTML, like Gecko) Mobile/15E148';
 

@@ -11,17 +11,20 @@ const PATIENCE = { timeout: 20_000, interval: 50 };
 const STARTS_MS = 20_000;
 const ENDS_MS = 5_000;
 
-/** WebKit in a program that speaks to its driver. */
+/** A program with WebKit that its driver controls. */
 export interface WebKitApp {
   binary: string;
   args: string[];
 }
 
-/** Starts WebKit: a screen in memory, on which each visit has a browser, or an app with a web view, and a driver of its own. */
+/**
+ * Starts WebKit: a screen in memory, on which each visit has its own browser, or app with a web view, and its own
+ * driver.
+ */
 export async function startWebKit(app?: WebKitApp): Promise<Engine> {
   const { PSA_XVFB = 'Xvfb', PSA_WEBKIT_DRIVER = 'WebKitWebDriver', PSA_MINI_BROWSER } = process.env;
   const programs = new Set<ChildProcess>();
-  // They must not outlive a test run that is killed.
+  // The processes must not outlive a test run that is killed.
   const kill = () => {
     for (const program of programs) program.kill();
   };
@@ -41,7 +44,7 @@ export async function startWebKit(app?: WebKitApp): Promise<Engine> {
     browserName: 'MiniBrowser',
     'webkitgtk:browserOptions': app ?? { binary: PSA_MINI_BROWSER, args: ['--automation'] },
   });
-  /** Starts a driver and its browser. A driver that hangs, as it may while another browser ends, is replaced. */
+  /** Starts a driver and its browser. A driver that hangs, which happens while another browser ends, is replaced. */
   async function begin(tries = 3): Promise<{ driver: WebDriver; program: ChildProcess }> {
     const port = await freePort();
     const url = `http://127.0.0.1:${port}`;
@@ -105,7 +108,7 @@ function windowOf(driver: WebDriver, handle: string, leave: () => Promise<void>)
     },
     click: async (element) => (await find(element)).click(),
     async type(element, text) {
-      // Keys go to the window with the focus of the screen, and without a window manager that may be none.
+      // Keys go to the window with the focus. Without a window manager no window may have it.
       const field = await find(element);
       await driver.executeScript(
         `const [field, text] = arguments;

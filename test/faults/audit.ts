@@ -6,7 +6,7 @@ import type { ChildServer } from './child.ts';
 import { rulesOfLtc } from './ltc-rules.ts';
 import { RULES_OF_SUBSCRIPTIONS } from './subscription-rules.ts';
 
-/** The books at one moment, and every rule that they break, in words. */
+/** The ledgers at one moment, and each rule that they break, in words. */
 export interface Audit {
   payments: AuditedPayment[];
   pixPayments: AuditedPixPayment[];
@@ -19,7 +19,7 @@ export interface Audit {
 
 export interface AuditedPayment {
   orderCode: string;
-  /** The idempotency key that it was created with. */
+  /** The idempotency key with which it was created. */
   key: string | null;
   status: CardPaymentStatus;
   version: number;
@@ -30,7 +30,7 @@ export interface AuditedPayment {
 /** A payment by PIX or LTC, or a charge. */
 export interface AuditedPixPayment {
   paymentId: string;
-  /** The idempotency key that it was created with. */
+  /** The idempotency key with which it was created. */
   key: string | null;
   status: PaymentStatus;
   version: number;
@@ -40,14 +40,14 @@ export interface AuditedPixPayment {
   returned: number;
   /** The texts that were submitted as evidence in its disputes. */
   evidence: string[];
-  /** The transactions of Litecoin that the merchant has, sorted. */
+  /** The merchant's transactions of Litecoin, sorted. */
   outputs: string[];
 }
 
 /** A recurring PIX, with the states of its cycles in their order. */
 export interface AuditedSubscription {
   subscriptionId: string;
-  /** The idempotency key that it was created with. */
+  /** The idempotency key with which it was created. */
   key: string | null;
   status: SubscriptionStatus;
   version: number;
@@ -59,12 +59,12 @@ export interface AuditedSubscription {
 
 /** A payout of the main account, or of a subaccount. */
 export interface AuditedPayout {
-  /** `withdrawalId`; or `payoutId`. */
+  /** A `withdrawalId` or a `payoutId`. */
   id: string;
   key: string | null;
-  /** The destination of a payout, or the subaccount that it is of. */
+  /** The destination of a payout, or the subaccount that sends it. */
   whose: string;
-  /** `reversed` for one that has failed and was given back. */
+  /** `reversed` for a failed payout whose amount was returned. */
   status: string;
   version: number;
   amountCents: number;
@@ -74,16 +74,16 @@ export interface AuditedSubaccount {
   id: string;
   externalId: string;
   balanceCents: number;
-  /** All that was ever transferred to it. */
+  /** The sum of all transfers to it. */
   givenCents: number;
 }
 
-/** `now` is the server's. */
+/** Reads the audit. `now` is the server's time. */
 export async function audit(server: Pick<ChildServer, 'ask'>, now: Date): Promise<Audit> {
   const broken = { ...lawsOfTheBooks(`'${now.toISOString()}'::timestamptz`), ...lawsOfKeys() };
   const [, payments, pixPayments, subscriptions, payouts, subaccountPayouts, subaccounts, ...found] =
     await server.ask('query', [
-      // Holds up writers; a transaction that a killed server has left in its database is waited for.
+      // The lock excludes writers, and waits for a transaction that a killed server has left in its database.
       'lock table stream in exclusive mode',
       PAYMENTS,
       PIX_PAYMENTS,
@@ -156,7 +156,7 @@ const SUBACCOUNTS = `
   ) as "givenCents"
   from subaccount`;
 
-/** Operations that a key does once, and the resources that each use of it has made. */
+/** Operations that run once for a key, and the resources that each use of a key has made. */
 const MADE_WITH_A_KEY = `
   select coalesce('startCheckout:' || token_id, 'createCardPayment') as operation, order_code as resource_id
     from card_payment left join checkout_use using (order_code)
@@ -173,8 +173,8 @@ const MADE_WITH_A_KEY = `
   union all select 'transferToSubaccount', ref_id from statement_entry where kind = 'transfer_in'`;
 
 /**
- * Everything whose states are events, with the kind of the newest. The first version of what a PIX code pays has no code
- * yet, and no event.
+ * All resources whose states are events, with the kind of the newest event. A PIX resource without a code has no
+ * event yet.
  */
 const RESOURCES = `
   select 'card_payment' as resource, order_code as id, version, version as events, 'card_payment.' || status as kind
@@ -188,7 +188,7 @@ const RESOURCES = `
   union all select 'subaccount_payout', id, version, version,
     'subaccount_payout.' || case when reversed_at is null then status else 'reversed' end from subaccount_payout`;
 
-/** Each finds the rows that break it. `instant`: the service's, as SQL. */
+/** Queries for rows that break a rule. `instant`: the service's time, as SQL. */
 export function lawsOfTheBooks(instant: string): Record<string, string> {
   return {
     ...rules(instant),
@@ -203,7 +203,7 @@ export function lawsOfTheBooks(instant: string): Record<string, string> {
   };
 }
 
-/** The rules of histories in which each caller uses keys of its own. */
+/** The rules of histories whose callers each use their own keys. */
 function lawsOfKeys(): Record<string, string> {
   return {
     'whatever was asked for with a key was done once, and every key has done one thing': `
@@ -411,7 +411,7 @@ function rules(instant: string): Record<string, string> {
   };
 }
 
-/** Whatever a PIX code pays, of every family; the shares are those of others. */
+/** Resources of every family that a PIX code pays; `shares` are the parts of subaccounts. */
 const PIX_RESOURCES = `
   select 'payment' as family, account_id, environment, payment_id as id, status, amount_cents, fee_cents, 0 as shares,
     br_code, paid_at, end_to_end_id, refunded_cents, refunding_cents, refund_count
@@ -422,14 +422,14 @@ const PIX_RESOURCES = `
     ), br_code, paid_at, end_to_end_id, refunded_cents, refunding_cents, refund_count
   from charge`;
 
-/** The splits of split charges, one a row, by the place of each. */
+/** The splits of split charges, one a row, each with its index. */
 const SPLITS = `
   select account_id, environment, charge_id, status, paid_at, place - 1 as place, split ->> 'subaccountId' as subaccount_id,
     (split ->> 'amountCents')::bigint as amount_cents, (split ->> 'refundedCents')::bigint as refunded_cents,
     (split ->> 'assignedCents')::bigint as assigned_cents
   from charge cross join lateral jsonb_array_elements(splits) with ordinality split (split, place)`;
 
-/** The lines of refunds of split charges on statements: taken, or given back by one that has failed. */
+/** The statement lines for refunds of split charges: the debit, or the credit after a failed refund. */
 const SPLIT_REFUNDS = `
   select e.account_id, e.environment, e.subaccount_id, e.kind, e.ref_id, e.amount_cents, r.resource_id as charge_id
   from statement_entry e join refund r on r.refund_id = e.ref_id`;
@@ -469,7 +469,7 @@ function rulesOfDisputes(): Record<string, string> {
   };
 }
 
-/** The rules of what the payers of products are given. */
+/** The rules of deliveries to the payers of products. */
 export function rulesOfDeliveries(): Record<string, string> {
   const paid = `(
     select 'card_payment' as resource, order_code as resource_id, account_id, environment, product_id, status, paid_at,
@@ -522,7 +522,7 @@ export function rulesOfDeliveries(): Record<string, string> {
   };
 }
 
-/** The rules of payments by PIX alone, for a database that other tests have left rows in. */
+/** The rules of payments by PIX alone, for a database that has rows of other tests. */
 export function rulesOfPix(instant: string): Record<string, string> {
   return {
     'each credit that the bank holds is accepted or returned, once, and no other is': `
@@ -766,7 +766,7 @@ function rulesOfPayouts(instant: string): Record<string, string> {
   };
 }
 
-/** Transfers that were or will be sent through the bank: of the main account and of subaccounts. */
+/** Transfers through the bank, sent or waiting: of the main account and of subaccounts. */
 const TRANSFERS = `
   select withdrawal_id as id, method, status, destination, amount_cents - fee_cents as net_cents, 'payout.send' as task
   from payout
@@ -847,8 +847,8 @@ function rulesOfSubaccounts(): Record<string, string> {
 }
 
 /**
- * Whether the postings of all transactions that begin so are these lines: none is missing, none is there besides. What
- * comes into the balance of who owes settles that first.
+ * Whether the postings of all transactions with this prefix are exactly these lines. A credit to an account that owes
+ * money first settles the debt.
  */
 function linesMatch(prefix: string, lines: string): string {
   return `

@@ -9,24 +9,30 @@ import { chosenSeed, createRandom, shuffled } from './random.ts';
 
 const BOUNDARIES = scale('BOUNDARIES');
 const KILLS = scale('BOUNDARY_KILLS');
-/** A drawn few of the stories are played, and the server dies at a few places in them; or all of them. */
+/** Set if only a random few of the stories are played, and the server dies at a few of their boundaries. */
 const IS_DRAWN = Number.isFinite(BOUNDARIES);
 const PLACES = IS_DRAWN ? `${BOUNDARIES} of the places` : 'each place';
-/** `PSA_FAULTS_BOUNDARY`: all stories are played, and the server dies only at places whose names hold this. */
+/**
+ * `PSA_FAULTS_BOUNDARY`: all stories are played, and the server dies only at boundaries whose names contain this
+ * text.
+ */
 const ONLY = process.env.PSA_FAULTS_BOUNDARY;
-/** A lease is renewed after so many seconds of a task, which takes as long on a slow machine alone. */
+/** The renewal of a task's lease, which only a slow machine reaches. */
 const COMES_WITH_TIME = /update task \(leased_until\)/;
-/** Only a life's first request reaches it. A story does where a minute ends in it, and the next time does not. */
+/**
+ * Only a process's first request reaches this boundary, or a request after a minute has ended, which happens at
+ * another place each time.
+ */
 const COMES_BY_THE_MINUTE = /insert rate_window/;
-/** A boundary may be missed where two commands came into one transaction. */
+/** The number of tries: a boundary may be missed when two commands share one transaction. */
 const TRIES = 20;
 /**
- * The share of the boundaries that may be reached once and never again: a few transactions depend on what else is due at
- * that moment, such as an attempt that fails for a subscription that is past due already.
+ * The share of the boundaries that may be reached once and never again: a few transactions depend on other due work,
+ * such as an attempt that fails for a subscription that is already past due.
  */
 const MAX_CAME_ONCE = 0.01;
 
-/** A database of its own for some lives; hundreds would fill a disk, so each is removed when they are over. */
+/** A database for some runs, which is then removed: hundreds of databases would fill a disk. */
 const engines = {
   async PGlite() {
     const folder = mkdtempSync(join(tmpdir(), 'psa-bounded-'));
@@ -63,14 +69,14 @@ test.each(inThisRun(engines))(
     const firstOf = (all: Story[]) => all.slice(0, ONLY ? undefined : BOUNDARIES);
     const stories = firstOf(shuffled(rehearsal.stories, random));
     for (const story of stories) {
-      // The end of an earlier story comes once: it must be reached before.
+      // The end of an earlier story comes once: the recording starts after it.
       await rehearsal.rest();
       await rehearsal.passed();
       await rehearsal.tell(story);
       for (const boundary of await rehearsal.passed())
         if (!storyOf.has(boundary) && !COMES_BY_THE_MINUTE.test(boundary)) storyOf.set(boundary, story);
     }
-    // Boundaries of a new database, reached once.
+    // Boundaries that only a new database reaches.
     const once = atFirst.filter((boundary) => !storyOf.has(boundary));
     const reached = [...once, ...storyOf.keys()].filter((boundary) => !COMES_WITH_TIME.test(boundary));
     const all = reached.filter((boundary) => !ONLY || boundary.includes(ONLY));
@@ -80,7 +86,7 @@ test.each(inThisRun(engines))(
     const deaths = new Map(chosen.map((boundary) => [boundary, 0]));
     const died = (boundary: string) => deaths.set(boundary, deaths.get(boundary)! + 1);
     const cameOnce: string[] = [];
-    /** Leaves out a boundary that does not come again. Another one takes its place. */
+    /** Leaves out a boundary that is not reached again. Another one takes its place. */
     const leaveOut = (boundary: string) => {
       deaths.delete(boundary);
       cameOnce.push(boundary);
@@ -93,12 +99,13 @@ test.each(inThisRun(engines))(
     // ── Everybody dies ──
     let webhooks = 0;
     for (let round = 0; round < KILLS; round++) {
-      // In full, each place is once died at by a process whose next is begun as an operator's is, and measured.
+      // In full size the server dies once at each boundary, and its next process starts as an operator starts it and
+      // is measured.
       const again = async (stand: Stand) => {
         if (IS_DRAWN || round > 0) await stand.begin();
         else readyMs.push(await stand.begin({ isMeasured: true }));
       };
-      /** Plays the rehearsal again, for a boundary that a story reaches only behind those before it. */
+      /** Plays the rehearsal again, for a boundary that a story reaches only after the stories before it. */
       const diesInRehearsal = async (boundary: string) => {
         const sameRandom = createRandom(seed);
         const fresh = await open(sameRandom);
@@ -142,7 +149,7 @@ test.each(inThisRun(engines))(
       }
       webhooks += await stand.finish();
       await stand.remove();
-      // Progress, for the person who waits: all of it takes an hour and more.
+      // Progress for the person who waits: a full run takes an hour and more.
       if (!IS_DRAWN) process.stdout.write(`${engine}: ${round + 1} × ${chosen.length} of ${KILLS} ×\n`);
     }
 
@@ -162,7 +169,7 @@ test.each(inThisRun(engines))(
   },
 );
 
-/** A promise of five seconds, which depends on the machine: it is printed and not asserted. */
+/** The promise of five seconds depends on the machine: it is printed and not asserted. */
 function readiness(readyMs: number[]): string {
   if (readyMs.length === 0) return '';
   const sorted = readyMs.sort((left, right) => left - right);

@@ -8,8 +8,8 @@ import type { UpstreamTuning } from '../../server/src/programs/modes/remote.ts';
 import { captureOutput } from '../support/log-capture.ts';
 
 /**
- * The moment of its death: at the n-th statement from now on (or the n-th COMMIT), that many turns of the event loop after it came
- * up. After none it has not been sent.
+ * The moment at which a server kills itself: the n-th statement from now on (or the n-th COMMIT), and this number of
+ * turns of the event loop after it was issued. With none, the statement has not been sent.
  */
 export interface Moment {
   statement: number;
@@ -17,13 +17,13 @@ export interface Moment {
   turns: number;
 }
 
-/** At the COMMIT after so many others, before it arrives or before its answer does. */
+/** A cut at a COMMIT: the number of COMMITs before it, and whether it or its answer is lost. */
 export interface Cut {
   verdict: 'cut-before' | 'cut-after';
   after: number;
 }
 
-/** A payment by LTC after a change. */
+/** The status of a payment by LTC after a change. */
 type OfLtc = { status: PaymentStatus | null };
 
 /** The requests to server.mjs, and their answers. */
@@ -32,50 +32,50 @@ export interface Requests {
     environment: Record<string, string>;
     clockAheadMs?: number;
     dieAt?: Moment | null;
-    /** It records the boundaries that it reaches, and dies at this one. */
+    /** Set if the server records the boundaries that it reaches, and kills itself at `dieAt`. */
     watched?: { dieAt: string | null };
-    /** It will not live long enough for what is compiled to be worth compiling well. */
+    /** Set if the server lives so briefly that optimized compilation is a waste. */
     brief?: boolean;
-    /** Requests a minute that it takes on `/v1`. */
+    /** The limit of requests a minute on `/v1`. */
     restLimit?: number;
     /** A facade's budget window, and other waits that a test shortens. */
     windowMs?: number;
     upstreamTuning?: UpstreamTuning;
-    /** The deadline of its database, where the test is not about it: a busy machine takes longer than a server waits. */
+    /** The deadline of its database, for tests of other things: a busy machine takes longer than a server waits. */
     databaseWaitMs?: number;
   }): { url: string; port: number };
-  /** It may be started again. */
+  /** Stops the server, which may be started again. */
   stop(request: null): null;
-  /** On PGlite. */
+  /** Cuts the worker thread of PGlite. */
   cutWorker(cut: Cut): null;
   dieAt(moment: Moment): null;
-  /** The boundaries of a watched server. */
+  /** Sets the boundary at which a watched server kills itself. */
   dieAtBoundary(boundary: string | null): null;
-  /** The boundaries that it has reached since it was last asked. */
+  /** The boundaries that it has reached since the last call. */
   passed(request: null): string[];
   pay(request: { orderCode: string; cardNumber: string }): { kind: PayResult['kind'] };
-  /** A payer's order to its bank, once under the name of its credit, and the bank's notification. */
+  /** Pays a code once for each `endToEndId`, and notifies the server as the bank does. */
   payPix(request: { paymentId: string; endToEndId: string }): {
     status: PaymentStatus | SubscriptionStatus | null;
   };
-  /** A payer ends a subscription in its bank, which notifies the service. */
+  /** Ends a subscription at the payer's bank, which notifies the server. */
   endAtBank(request: { subscriptionId: string }): { status: SubscriptionStatus | null };
-  /** An output with a share of a payment's amount, or more confirmations of it, and the network's notification. */
+  /** Sends a share of a payment's amount, or one more confirmation of it, and notifies the server as the network does. */
   sendLtc(request: { paymentId: string; txid: string; share: number; confirmations: number }): OfLtc;
-  /** An output that the chain loses, and the network's notification. */
+  /** Removes an output from the chain, and notifies the server as the network does. */
   reorganiseLtc(request: { paymentId: string; txid: string }): OfLtc;
-  /** The operator's `psa ltc credit`. */
+  /** Runs the operator's `psa ltc credit`. */
   creditLtcOf(request: { paymentId: string }): OfLtc;
-  /** The operator's `psa store import`, of products with these ids. */
+  /** Runs the operator's `psa store import` with products of these ids. */
   importStore(request: { productIds: string[] }): null;
   refund(request: { orderCode: string }): null;
-  /** Money that comes in from elsewhere, once under its name however often it is asked for. */
+  /** Credits money from outside, once for each `name`. */
   credit(request: { name: string; cents: number; litoshi: number }): null;
   /** Does all work that is due. */
   settle(request: null): null;
-  /** Moves its clock on, and does all work that is due then. */
+  /** Advances its clock, and does all work that is then due. */
   pass(request: { ms: number }): null;
-  /** The rows of each, all read in one transaction. */
+  /** The rows of each statement, all read in one transaction. */
   query(statements: string[]): object[][];
   checkpoint(request: null): null;
 }
@@ -83,7 +83,7 @@ export interface Requests {
 export type Asked = { id: number; name: keyof Requests; request: unknown };
 export type Said = { id: number; value: unknown } | { id: number; error: string } | { fault: string };
 
-/** A server of server.mjs. Its answers are rejected once it is dead. */
+/** A process that runs server.mjs. Its requests are rejected once it is dead. */
 export interface ChildServer {
   ask<Name extends keyof Requests>(
     name: Name,
@@ -93,7 +93,7 @@ export interface ChildServer {
   readonly dead: boolean;
   /** The end of the process: the signal, and the statement at which it killed itself. */
   readonly death: Promise<{ signal: string | null; statement: string | null }>;
-  /** Faults that it logged. */
+  /** The faults in its log. */
   readonly faults: string[];
 }
 
@@ -101,11 +101,14 @@ export class ServerDied extends Error {
   override readonly name = 'ServerDied';
 }
 
-/** Loaded and waiting for `start`: made ahead of its use, for loading takes longer than most servers here live. */
+/**
+ * Starts a process that is loaded and waits for `start`. It is started ahead of its use: loading takes longer than
+ * most servers here live.
+ */
 export function spawnServer(): ChildServer {
   const child: ChildProcess = fork(fileURLToPath(new URL('./server.mjs', import.meta.url)), {
     cwd: fileURLToPath(new URL('..', import.meta.url)),
-    // No server of ours needs more.
+    // The most memory that a server in these tests needs.
     execArgv: ['--max-old-space-size=256'],
     env: { PATH: process.env.PATH, NODE_ENV: 'production' },
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],

@@ -4,17 +4,17 @@ import type { AuditedPayment } from './audit.ts';
 import { type RequestSequence, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
-/** One payment as its client knows it: what was asked for, and what was acknowledged. */
+/** One payment as its client knows it: what was requested, and what was acknowledged. */
 interface Order {
   readonly key: string;
-  /** No two alike, so that a payment tells whose it is. */
+  /** The amount is unique, so that it identifies the order of a payment. */
   readonly valueCents: number;
-  /** Null: the payer never comes back. */
+  /** The card, or null if the payer never comes back. */
   readonly card: { number: string; leadsTo: CardPaymentStatus } | null;
   readonly refundIt: boolean;
-  /** The merchant cancels it before anybody pays. */
+  /** Set if the merchant cancels it before anybody pays. */
   readonly cancelIt: boolean;
-  /** Sends everything twice at once, as an impatient client does. */
+  /** Set if the client sends everything twice at once, as an impatient one does. */
   readonly twice: boolean;
   orderCode: string | null;
   outcome: PayResult['kind'] | null;
@@ -28,25 +28,25 @@ export const CARDS = [
   { number: '4242424242424242', leadsTo: 'paid' },
   { number: '4242424242424242', leadsTo: 'paid' },
   { number: '5555555555554444', leadsTo: 'paid' },
-  // Decided five seconds later.
+  // The acquirer decides this card five seconds later.
   { number: '4000000000003220', leadsTo: 'paid' },
   { number: '4000000000000002', leadsTo: 'expired' },
   { number: '4100000000000019', leadsTo: 'failed' },
   null,
 ] as const;
 
-/** The statuses that a payment may have once this was answered; other tries may have been answered with more. */
+/** The statuses that a payment may have after this answer; other tries may have changed it further. */
 const MAY_FOLLOW: Record<PayResult['kind'], readonly CardPaymentStatus[]> = {
   paid: ['paid', 'refunded'],
   processing: ['pending', 'paid', 'refunded'],
-  // No two of these payments are of one order.
+  // Each of these payments has an order of its own.
   returned: [],
   declined: ['pending', 'expired'],
   not_charged: ['pending', 'expired'],
-  // They have no address, by which anybody would be held back.
+  // These payers have no address that could be held back.
   held_back: [],
   failed: ['failed'],
-  // Another try has decided it, or its time is over.
+  // Another try has decided the payment, or its time is over.
   not_payable: ['paid', 'refunded', 'failed', 'expired'],
   in_progress: ['pending', 'paid', 'refunded', 'failed'],
   paid_elsewhere: [],
@@ -60,8 +60,8 @@ const CANCEL = `mutation ($orderCode: String!) {
 }`;
 
 /**
- * Clients that create payments, pay and refund them, and come back with the same key for whatever was not answered.
- * They remember every answer; `complaints` says where the books do not bear one out.
+ * Clients that create payments, pay and refund them, and repeat each unanswered request with its key. They remember
+ * every answer; `complaints` lists the answers that contradict the ledger.
  */
 export function createCustomers(random: Random) {
   const orders: Order[] = [];
@@ -137,7 +137,7 @@ export function createCustomers(random: Random) {
       refunds: orders.filter((order) => order.refundAcknowledged).length,
     }),
 
-    /** Every answer that these payments do not bear out. `final`: nothing is under way any more. */
+    /** Every answer that contradicts these payments. `final`: no work is left. */
     complaints(payments: readonly AuditedPayment[], { final }: { final: boolean }): string[] {
       const found = new Map(payments.map((payment) => [payment.orderCode, payment]));
       const complaints: string[] = [];
@@ -160,7 +160,7 @@ export function createCustomers(random: Random) {
         if (!final) continue;
         if (payment.hasOpenCharge || status === 'pending') complain('was never decided');
         if (order.refundAcknowledged !== (status === 'refunded')) complain(`is ${status} in the end`);
-        // A payer who is too late finds it expired; an answer that it was paid is looked at above.
+        // A payer who is too late finds the payment expired; an answer that it was paid is checked above.
         const ends = order.cancelIt
           ? ['expired']
           : [order.card?.leadsTo ?? 'expired', 'expired', ...(order.refundIt ? ['refunded'] : [])];

@@ -4,7 +4,10 @@ import { Worker } from 'node:worker_threads';
 /** @type {import('./child.ts').Cut | null} */
 let cut = null;
 
-/** The worker dies at a COMMIT from now on, before it has heard of it or before its answer is heard. @param {import('./child.ts').Cut} at */
+/**
+ * Ends the worker at a later COMMIT, before the COMMIT or before its answer arrives.
+ * @param {import('./child.ts').Cut} at
+ */
 export function cutWorker(at) {
   cut = { ...at };
 }
@@ -22,14 +25,14 @@ Worker.prototype.postMessage = function (...args) {
   /** @type {(this: Worker, ...said: any[]) => boolean} */
   this.emit = (...said) => {
     if (said[0] !== 'message') return Reflect.apply(emit, this, said);
-    // It has done it, or it would not answer.
+    // The worker has done the COMMIT: it answers only then.
     void this.terminate();
     return true;
   };
   post();
 };
 
-/** One simple query: `Q`, its length, the text. @param {unknown} message */
+/** Whether a message is one simple query, `Q`, its length and its text, that commits. @param {unknown} message */
 function isCommit(message) {
   return (
     message instanceof Uint8Array &&

@@ -15,11 +15,11 @@ const LIVE_KEY = 'ps_live_cutoff0123456789';
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 1 };
 const LATER_MS = [60_000, 15 * 60_000, 3_600_000];
 
-/** The ways to be cut off, and to come back. */
+/** A connection to a database, with its ways to be cut and to return. */
 interface Line {
   readonly environment: Record<string, string>;
   arm(cut: Cut): Promise<unknown>;
-  /** Whether it is another start that gets the connection back. */
+  /** Set if the connection returns only with a new start of the server. */
   readonly isWithTheServer: boolean;
 }
 
@@ -44,7 +44,8 @@ const engines = {
   },
   PGlite: {
     times: scale('WORKER_DEATHS'),
-    // Each begins a PGlite twice; db/pglite shows in less time how it is killed, and how its disk fails, around a COMMIT.
+    // Each cut starts a PGlite twice; test/state/db/pglite shows in less time a killed worker and a failing disk
+    // around a COMMIT.
     cuts: onlyInAll(CUTS),
     async prepare(server: ReturnType<typeof spawnServer>): Promise<Line> {
       const folder = mkdtempSync(join(tmpdir(), 'psa-cut-'));
@@ -91,9 +92,9 @@ test.each(cases)(
     for (let round = 0; round < times; round++) {
       const orderCode = await sell(server, live, `sale:${round}`);
       const expectations = expectationsOf(round, { subaccountId, orderCode });
-      // Or it would be the record of a webhook that is cut off.
+      // Otherwise the cut would hit the commit that records a webhook.
       await server.ask('settle', null);
-      // The first command has a transaction to itself; those that come meanwhile share the second.
+      // The first command has a transaction to itself; commands that arrive meanwhile share the second.
       await line.arm({ verdict, after: round % 2 });
       const reported = await Promise.all(expectations.map((expectation) => send(expectation, live)));
       if (line.isWithTheServer) {
@@ -113,7 +114,7 @@ test.each(cases)(
       }
     }
 
-    // The first of each round, at the least.
+    // At least the first command of each round is lost.
     expect(lost).toBeGreaterThanOrEqual(times);
     if (verdict === 'cut-before') expect(found).toBe(0);
     else expect(found).toBeGreaterThanOrEqual(times / 2);
@@ -142,7 +143,7 @@ test.each(cases)(
   },
 );
 
-/** Each may be asked for as often as one likes, and is done once. */
+/** A request that may be sent any number of times, and is done once. */
 interface Expectation {
   readonly key: string;
   readonly mutation: string;
@@ -151,7 +152,7 @@ interface Expectation {
 
 const REFUNDED_CENTS = 1_000;
 
-/** Makes a card payment that is paid, and can be refunded. */
+/** Creates a card payment that is paid, and can be refunded. */
 async function sell(
   server: ReturnType<typeof spawnServer>,
   live: GraphQLClient,
@@ -185,7 +186,7 @@ function expectationsOf(
   ];
 }
 
-/** Null where it was refused for the outage: the only other answer that it may have. */
+/** Sends it. Null if it was refused because of the outage, the only other answer that it may have. */
 async function send(
   { mutation, input }: Expectation,
   live: GraphQLClient,
@@ -237,13 +238,13 @@ const PAY_OUT = `mutation ($input: RequestSubaccountPayoutInput!) {
   }
 }`;
 
-/** Lets so many commits pass, and cuts the connection of the next one. */
+/** Lets this number of COMMITs pass, and cuts the connection of the next one. */
 function cutAtCommit(network: FaultyNetwork, { verdict, after }: Cut): void {
   let commits = 0;
   network.onRequest = (chunk) => (isCommit(chunk) && commits++ === after ? verdict : 'pass');
 }
 
-/** One simple query: `Q`, its length, the text. */
+/** Whether the bytes are one simple query, `Q`, its length and its text, that commits. */
 function isCommit(chunk: Buffer): boolean {
   return chunk[0] === 0x51 && chunk.toString('latin1', 5) === 'commit\0';
 }

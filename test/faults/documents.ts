@@ -1,6 +1,6 @@
 import { OPTIONAL_WEBHOOK_EVENTS } from '../../server/src/webhooks/sent-events.ts';
 
-// What takes money out, asked for with a key: `done` is what was made or why not.
+// Operations that take money out under a key. `done` is the resource, or the reason for a refusal.
 
 export const WITHDRAW = `mutation ($input: RequestPayoutInput!) {
   done: requestPayout(input: $input) { ... on PayoutSuccess { payout { withdrawalId } } ... on UserError { code message } }

@@ -3,7 +3,7 @@ import type { GraphQLClient } from '../support/graphql.ts';
 
 export type Kind = 'payout' | 'subaccountPayout' | 'transfer' | 'cardPayment';
 
-/** The answer that a caller had in the end; `unheard`: the facade died before it answered. */
+/** The final answer to a caller; `unheard`: the facade died before it answered. */
 export type Reported =
   | { outcome: 'done'; id: string }
   | { outcome: 'refused'; code: string }
@@ -14,7 +14,7 @@ export type Reported =
 export interface Expectation {
   readonly kind: Kind;
   readonly environment: Environment;
-  /** No two expectations have the same, so that the service's books tell what has become of each. */
+  /** The amount is unique, so that the service's ledger shows what each expectation caused. */
   readonly amountCents: number;
   readonly key: string | null;
   readonly subaccountId: string;
@@ -47,10 +47,10 @@ async function ask(expectation: Expectation, api: GraphQLClient): Promise<Report
   const { done } = body.data;
   const payout = done.payout ?? done.subaccountPayout;
   if (payout?.inDoubt) return { outcome: 'unknown', lookupReference: payout.payoutId ?? null };
-  // It was given up while this one asked for it again.
+  // The request was given up while this call repeated it.
   if (/não chegou ao serviço/.test(payout?.reason)) return { outcome: 'refused', code: 'NEVER_MADE' };
   if (done.code === undefined) return { outcome: 'done', id: idOf(done) };
-  // A card payment whose answer was lost harms nobody, and may be there.
+  // A card payment whose answer was lost moves no money, and may exist.
   const isUnknown = done.moneyMayHaveMoved || (expectation.kind === 'cardPayment' && done.retryable);
   if (isUnknown) return { outcome: 'unknown', lookupReference: done.lookupReference };
   return { outcome: 'refused', code: done.code };

@@ -3,7 +3,7 @@ import { type AuditedPayment, type AuditedPayout, audit } from './audit.ts';
 import type { ChildServer } from './child.ts';
 import type { Expectation, Kind, Reported } from './expectations.ts';
 
-/** The resources of an expectation in the service's books. */
+/** The resources of an expectation in the service's tables. */
 interface Made {
   kind: Kind;
   id: string;
@@ -13,14 +13,14 @@ interface Made {
 
 export interface ServiceBooks {
   made: Made[];
-  /** Rules of its own that they break. */
+  /** The service's own rules that its tables break. */
   violations: string[];
 }
 
-/** Keyless requests are made there too, for the document has no keys for most. */
+/** This rule is left out: requests without a key are made there, too, because the document has no key for most. */
 const NOT_HERE = 'whatever was asked for with a key was done once';
 
-/** `aheadMs`: of the service's clock. */
+/** Reads the service's tables. `aheadMs`: how far its clock is ahead. */
 export async function booksOfService(service: ChildServer, aheadMs: number): Promise<ServiceBooks> {
   const now = new Date(Date.now() + aheadMs);
   const { payments, payouts, subaccountPayouts, violations } = await audit(service, now);
@@ -62,7 +62,7 @@ interface Observed {
   resource: 'payout' | 'subaccount_payout' | 'card_payment';
   environment: Environment;
   parent: string | null;
-  /** The name that the service gives it. */
+  /** The resource's id at the service. */
   id: string;
   version: number;
   status: string;
@@ -75,10 +75,10 @@ interface LoggedEvent {
   version: number;
   resource: string;
   id: string;
-  /** The resource's id. */
+  /** The number of the resource's event. */
   number: number;
   status: string;
-  /** The facade gave its request up. */
+  /** Set if the facade gave its request up. */
   neverMade: boolean;
 }
 
@@ -86,11 +86,11 @@ export interface FacadeBooks {
   intents: Intent[];
   observed: Observed[];
   events: LoggedEvent[];
-  /** Versions of its log that are missing, or twice. */
+  /** Versions of its log that are missing or double. */
   gaps: object[];
 }
 
-/** The resources that are compared one by one with the service's books. */
+/** The resources that are compared one by one with the service's tables. */
 const COMPARED = `('payout', 'subaccount_payout', 'card_payment')`;
 
 export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
@@ -103,7 +103,7 @@ export async function booksOfFacade(facade: ChildServer): Promise<FacadeBooks> {
        case when snapshot ->> 'reversed' = 'true' then 'reversed' else status end as status
      from observed where resource in ${COMPARED} and id not like 'int\\_%' and snapshot ->> 'neverMade' is null
      order by resource, id`,
-    // Without what is written of a payout a second time, for who follows its request.
+    // The second event of a payout, written for followers of its request, is left out.
     `select environment, version, resource,
        coalesce(snapshot ->> 'payoutId', snapshot ->> 'withdrawalId', snapshot ->> 'orderCode', 'null') as id,
        (snapshot ->> 'version')::int as number, split_part(kind, '.', 2) as status,
@@ -125,7 +125,7 @@ export async function rowsOf(server: ChildServer, statement: string): Promise<ob
   return found!;
 }
 
-/** Answers that callers had and that the service's books, or the facades' own, contradict. */
+/** Answers to callers that the tables of the service or of the facades contradict. */
 export function complaintsOfCallers(
   expectations: readonly Expectation[],
   { made, violations }: ServiceBooks,
@@ -141,7 +141,7 @@ export function complaintsOfCallers(
     found.delete(`${kind} ${amountCents}`);
     const own = kept.get(String(amountCents)) ?? [];
     const ids = [...new Set(reported.flatMap((each) => (each.outcome === 'done' ? [each.id] : [])))];
-    // One whose address nobody has seen harms nobody, so after an unknown outcome a key makes another.
+    // A payment whose address was never returned does no harm, so after an unknown outcome a key may create another.
     const most = kind === 'cardPayment' ? reported.length : 1;
     if (there.length > most) complain(`was done ${there.length} times`);
     if (ids.length > 1) complain('has several answers');
@@ -172,10 +172,10 @@ export function complaintsOfCallers(
   return complaints;
 }
 
-/** Amounts from here on are those with which a test began. */
+/** The amounts with which a test's requests begin. */
 const OURS = 500_000_000;
 
-/** The differences between the mirror and the service's books. */
+/** The differences between the mirror and the service's tables. */
 export function complaintsOfMirror({ made }: ServiceBooks, { observed, events }: FacadeBooks): string[] {
   const complaints: string[] = [];
   const found = new Map(made.map((each) => [`${RESOURCE[each.kind]} ${each.id}`, each]));
@@ -204,9 +204,9 @@ const RESOURCE: Record<Kind, string> = {
   transfer: 'transfer',
 };
 
-/** The document's section 3, and what follows from it; a step that nobody saw may be left out. */
+/** The transitions of the document's section 3. A step that no facade saw may be left out. */
 const MAY_FOLLOW: Record<string, readonly string[]> = {
-  // Another thing of it has become known.
+  // Another member of it has become known.
   processing: ['processing', 'completed', 'failed', 'reversed', 'denied', 'never made'],
   failed: ['failed', 'reversed'],
   pending: [
@@ -220,7 +220,7 @@ const MAY_FOLLOW: Record<string, readonly string[]> = {
     'refunded',
     'never made',
   ],
-  // The same key was used again, and now it is made.
+  // The same key was used again, and now created a payout.
   'never made': ['never made', 'pending', 'processing', 'completed', 'failed', 'reversed', 'denied'],
   paid: ['paid', 'refunded'],
   completed: ['completed'],
@@ -260,7 +260,7 @@ function groupedBy<Item>(items: readonly Item[], nameOf: (item: Item) => string)
   return groups;
 }
 
-/** `3 × this, 2 × that`, the most frequent first. */
+/** Writes `3 × this, 2 × that`, the most frequent first. */
 export function counted(names: readonly string[]): string {
   return [...groupedBy(names, (name) => name)]
     .sort(([, left], [, right]) => right.length - left.length)
@@ -268,7 +268,7 @@ export function counted(names: readonly string[]): string {
     .join(', ');
 }
 
-/** Runs a number of them at a time, all of them or until one fails. */
+/** Runs a number of tasks at the same time, until all have ended or one fails. */
 export async function inParallel<Item>(
   items: readonly Item[],
   places: number,

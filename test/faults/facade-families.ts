@@ -7,21 +7,22 @@ import type { ChildServer } from './child.ts';
 import { rowsOf } from './facade-audit.ts';
 import type { Facade } from './facades.ts';
 
-// Requests of the families that PSA_UPSTREAM_FAMILIES names. A facade dies between the intent of each and the service's answer.
+// Requests of the families in PSA_UPSTREAM_FAMILIES. A facade dies between the intent of each and the service's
+// answer.
 
 export const FAMILIES = 'payments,charges,subscriptions,deliveries,disputes,refunds';
 
-/** A request, and the ids of what it has made or changed, as its answers name them. */
+/** A request, and how its answers name the resources that it has created or changed. */
 interface FamilyRequest {
   readonly name: string;
-  /** The idempotency key. For a deletion, which has none: the path. */
+  /** The idempotency key; the path of a deletion, which has none. */
   readonly key: string;
-  /** The facade dies before the service has the request, or before it has the answer. */
+  /** Whether the facade dies before the service has the request, or before the facade has the answer. */
   readonly when: 'before' | 'after';
   readonly mutation: string;
   readonly variables: Record<string, unknown>;
   readonly idOf: (done: Done) => string | undefined;
-  /** Finds the ids of what was made or changed at the service. */
+  /** A query for the ids of the created or changed resources at the service. */
   readonly made: string;
   readonly ids: Set<string>;
 }
@@ -35,10 +36,10 @@ function keyOf({ idempotencyKey, method, path }: Arrival): string | null {
   return method === 'DELETE' ? path : idempotencyKey;
 }
 
-/** Refusals of a facade that has no request left, or that asks nothing for a moment: nothing was sent. */
+/** Refusals of a facade whose budget is used up, or that pauses its requests: nothing was sent. */
 const COME_BACK = ['RATE_LIMITED', 'UPSTREAM_UNAVAILABLE'];
 
-/** Creates at the service what is refunded, disputed or delivered, and the requests. */
+/** Creates the resources that are refunded, disputed or delivered, and the requests. */
 export async function prepareFamilies({
   service,
   merchant,
@@ -48,7 +49,7 @@ export async function prepareFamilies({
   service: ChildServer;
   merchant: GraphQLClient;
   subaccountId: string;
-  /** Moves the service's clock. */
+  /** Advances the service's clock. */
   pass: (ms: number) => Promise<void>;
 }) {
   const all: FamilyRequest[] = [];
@@ -140,7 +141,7 @@ export async function prepareFamilies({
     });
   }
 
-  // In `npm test` every other one: of each family either.
+  // `npm test` runs every second request, of every family.
   const requests = runsAll() ? all : all.filter(({ when }, nth) => (when === 'after') === (nth % 2 === 0));
 
   async function offer(name: string): Promise<string> {
@@ -155,7 +156,7 @@ export async function prepareFamilies({
     return paymentId;
   }
 
-  /** Sends a request until it is answered with what was made, or the facade dies. */
+  /** Sends a request until its answer names a resource, or the facade dies. */
   async function send(request: FamilyRequest, facade: Facade): Promise<void> {
     const { live, isOver } = await facade.now();
     const { mutation, variables, idOf, ids, name } = request;
@@ -184,8 +185,8 @@ export async function prepareFamilies({
 
   return {
     /**
-     * The plan of a network in which these requests wait for the death of their facade, and meet no other fault. Until all
-     * of them wait it is well: a facade to which it has failed holds requests back.
+     * The plan of a network in which these requests hang until their facade dies, and meet no other fault. Until all
+     * of them hang the network has no fault: after one a facade would hold requests back.
      */
     planOf: (others: Plan): Plan => {
       return (arrival) => {
@@ -197,7 +198,7 @@ export async function prepareFamilies({
       };
     },
 
-    /** Sends each request, and kills the facade when all of them are on their way. */
+    /** Sends each request, and kills the facade once the network has all of them. */
     async killAndStartAgain(facade: Facade, arrivals: readonly Arrival[]): Promise<void> {
       const sending = Promise.all(requests.map((request) => send(request, facade)));
       const open = () =>
@@ -207,19 +208,22 @@ export async function prepareFamilies({
           if (!arrival.fault) return [`${key} has not arrived in whole`];
           return when === 'after' && arrival.upstreamStatus === null ? [`${key} has no answer`] : [];
         });
-      // A request that is refused never arrives: its refusal says more than its absence.
+      // A refused request never arrives: the refusal is a better message than a timeout.
       await Promise.race([sending, expect.poll(open, { timeout: 60_000 }).toEqual([])]);
       await facade.killAndStartAgain();
       await sending;
     },
 
-    /** Sends each again, but for the refund that never arrived: the service has to deny it for long before. */
+    /**
+     * Sends each request again, except for the refund that never arrived: the facade repeats it only after the
+     * service has denied it for long.
+     */
     async sendAgain(facade: Facade): Promise<void> {
       const again = requests.filter(({ name, when }) => name !== 'refund' || when === 'after');
       await Promise.all(again.map((request) => send(request, facade)));
     },
 
-    /** Sends each request once more, to each facade, and finds what the service does not bear out. */
+    /** Sends each request once more, to each facade. Returns the answers that contradict the service. */
     async complaints(facades: readonly Facade[]): Promise<string[]> {
       for (const facade of facades) await Promise.all(requests.map((request) => send(request, facade)));
       const complaints: string[] = [];

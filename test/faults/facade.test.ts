@@ -26,7 +26,7 @@ import { FAMILIES, prepareFamilies } from './facade-families.ts';
 import { createFacade, type Facade } from './facades.ts';
 import { chosenSeed, createRandom, type Random, shuffled } from './random.ts';
 
-/** Requests of the facades that reach the service, or are lost on their way. */
+/** The number of requests of the facades that reach the service or are lost on their way. */
 const CALLS = scale('FAULTY_CALLS');
 const FORGED = CALLS;
 const BUDGET = 120;
@@ -34,14 +34,17 @@ const WINDOW_MS = 1_000;
 const CALLERS = 64;
 const SUBACCOUNTS = 8;
 const KEYS = { live: 'ps_live_faulty0123456789', sandbox: 'ps_test_faulty0123456789' };
-/** Ten an hour in either environment is all that the service lets out; of some more it is seen that they are refused. */
+/** The service lets out ten payouts an hour in either environment; the rest of these shows the refusals. */
 const PAYOUTS = 14;
 const DAYS_LATE_MS = 72 * 3_600_000;
 const MINUTE_MS = 60_000;
-/** The pause between two lookups of a request that is about to be given up. */
+/** The pause between two lookups of a request that will soon be given up. */
 const STEP_MS = 6_000;
 
-/** A look at an unknown outcome after 20 ms at first, and after eighteen seconds one that was never there is given up. */
+/**
+ * Unknown outcomes are looked up after 20 ms at first. After eighteen seconds a request that the service does not
+ * have is given up.
+ */
 const UPSTREAM_TUNING = { skewMs: 20, pace: 0.02 };
 const TIMEOUTS = { readMs: 800, writeMs: 1_000 };
 
@@ -106,7 +109,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   const impatient = { ...start, upstreamTuning: { ...UPSTREAM_TUNING, timeouts: TIMEOUTS } };
   const facades = [
     createFacade('A', () => impatient, KEYS),
-    // Until its first death it waits as long as it does by default, so that the requests that hang die with it.
+    // Until its first death this facade has the default timeouts, so that the hanging requests die with it.
     createFacade('B', (life) => (life === 0 ? patient : impatient), KEYS),
   ] as const;
   for (const facade of facades) onTestFinished(facade.end);
@@ -114,7 +117,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   post.deliverTo(facades);
 
   const subaccounts: string[] = [];
-  // What the test needs is asked of the patient one: on a busy machine the service may take longer than the other waits.
+  // Resources are prepared through the facade with long timeouts: a busy service may be slower than the others wait.
   const { live: prepared } = await mortal.now();
   for (let index = 0; index < SUBACCOUNTS; index++) {
     const { done } = await prepared.request(OPEN, { input: { name: `customer ${index}` } });
@@ -169,10 +172,10 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
 
   async function move(kind: Kind, facade: Facade, other: Facade): Promise<void> {
     const expectation = newExpectation(kind);
-    // An impatient one asks both at once, under its key.
+    // An impatient caller sends its key to both facades at once.
     const both = expectation.key !== null && random.below(3) === 0;
     const [reported] = await Promise.all([ask(expectation, facade), both && ask(expectation, other)]);
-    // Under the same key it may be asked for again, wherever; without one never.
+    // A request with a key may be repeated at either facade; one without a key never.
     if (reported.outcome !== 'done' && expectation.key !== null && random.below(2) === 0)
       await ask(expectation, other);
     if (kind !== 'cardPayment' || reported.outcome !== 'done' || random.below(3) === 0) return;
@@ -246,7 +249,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   proxy.plan = () => PASS;
   post.deliverSkippedWithdrawals();
   const { server: books } = await steady.now();
-  // What the bank was asked for is decided a minute later.
+  // The bank decides a minute later.
   await passAtService(MINUTE_MS);
   if (!runsAll()) await passAtFacades(facades, proxy.arrivals);
   await families.sendAgain(mortal);
@@ -266,7 +269,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   await expect.poll(post.undelivered, { timeout: 120_000, message }).toEqual([]);
   let atService = await booksOfService(service, aheadMs);
   let atFacade = await booksOfFacade(books);
-  // What the bank has not decided yet changes there while it is looked at; what has failed is given back seconds later.
+  // Payouts that the bank has not decided change during the comparison; a failed one is returned seconds later.
   const compare = async () => {
     await refresh(steady, atFacade);
     atService = await booksOfService(service, aheadMs);
@@ -274,7 +277,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
     const failed = atService.made.filter(
       ({ kind, status }) => kind === 'subaccountPayout' && status === 'failed',
     );
-    // The words of a webhook that the service has not confirmed: it is asked again.
+    // The mirror has the status of a webhook that the service has not confirmed: the facade asks it again.
     const claimed = atFacade.observed.filter(({ snapshot }) => 'claimedAt' in snapshot);
     return [...complaintsOfMirror(atService, atFacade), ...failed, ...claimed];
   };
@@ -284,7 +287,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
   const complaints = [
     ...complaintsOfCallers(expectations, atService, atFacade),
     ...(await complaintsOfLookups(facades, expectations, atService)),
-    // It waits for what nobody has said for long, and says so.
+    // The facade logs how long it waits for an unknown outcome.
     ...facades.flatMap((facade) => facade.faults().filter((fault) => !IS_OLD.test(fault))),
     ...service.faults,
   ];
@@ -328,7 +331,7 @@ test(`In ${CALLS} requests of two facades over a failing network the budget hold
     `reported: ${counted(expectations.flatMap(({ kind, reported }) => reported.map((each) => `${kind} ${words(each)}`)))}`,
   );
   say(`unknown in the end: ${counted(endsOfUnknown(expectations, atService))}`);
-  // Of each facade that somebody does not know the secret; nothing else.
+  // Each facade logs that a caller does not know the secret, and nothing else.
   const logged = facades
     .flatMap((facade) => facade.faults())
     .filter((fault) => !IS_OLD.test(fault))
@@ -370,8 +373,8 @@ const OPEN_ENDS = `
   select operation, key, state, looks, summary, finding from upstream_intent where state in ('sending', 'in_doubt') limit 5`;
 
 /**
- * Whether an open end is a card payment that was sent twice, and is there twice: no lookup can choose one of them, until nobody
- * can pay either of them any more.
+ * Whether an open intent is a card payment that was sent twice and exists twice: no lookup can choose one, until
+ * neither can be paid.
  */
 function isAmbiguous({ operation, looks }: Intent): boolean {
   return operation.startsWith('createCardPayment') && looks >= 8;
@@ -380,8 +383,8 @@ function isAmbiguous({ operation, looks }: Intent): boolean {
 type Intent = { operation: string; looks: number };
 
 /**
- * Moves the clocks of the facades, so that nobody waits for the eighteen seconds after which a request that the service never
- * had is given up. Whatever is late on the network arrives before. A larger run waits: the budget is of the real time.
+ * Advances the facades' clocks past the eighteen seconds after which a request that the service never had is given
+ * up. Late requests arrive before that. A larger run waits, because its budget is of real time.
  */
 async function passAtFacades(facades: readonly Facade[], arrivals: readonly Arrival[]): Promise<void> {
   const late = () =>
@@ -390,7 +393,7 @@ async function passAtFacades(facades: readonly Facade[], arrivals: readonly Arri
   await Promise.all(facades.map(async (each) => (await each.now()).server.ask('pass', { ms: STEP_MS })));
 }
 
-/** Asks the service once more for all to which something may have happened. */
+/** Reads from the service everything that may have changed. */
 async function refresh(facade: Facade, { observed }: FacadeBooks): Promise<void> {
   const open = observed.filter(({ final }) => !final);
   await inParallel(open, 8, async ({ resource, id, environment, parent }) => {
@@ -404,7 +407,7 @@ async function refresh(facade: Facade, { observed }: FacadeBooks): Promise<void>
   });
 }
 
-/** A caller with a lookup reference finds the outcome by it, on any instance. */
+/** The lookups by reference, on any instance, that do not find the outcome. */
 async function complaintsOfLookups(
   facades: readonly Facade[],
   expectations: readonly Expectation[],
@@ -421,7 +424,7 @@ async function complaintsOfLookups(
   );
   await inParallel(lookups, 8, async ({ expectation, reference, facade }) => {
     const { subaccountId, amountCents, kind } = expectation;
-    // On a busy machine the service is late often enough that a facade asks it nothing for a moment.
+    // A busy service is late often enough that a facade pauses its requests.
     const answers: ((Update & { amountCents: number }) | null)[] = [];
     const ask = async () => {
       const { live } = await facade.now();
@@ -432,7 +435,7 @@ async function complaintsOfLookups(
     const it = answers[0];
     const status = it ? statusOf(it) : undefined;
     const expected = there.get(`${kind} ${amountCents}`);
-    // One that the service does not have went back, or was never shown.
+    // A payout that the service does not have was reversed, or was never shown.
     const isNone = expected === undefined && (it === null || status === 'reversed');
     if ((status !== expected && !isNone) || (it && it.amountCents !== amountCents))
       complaints.push(`${reference} is found as ${JSON.stringify(it)}, and is ${expected}`);
@@ -440,7 +443,10 @@ async function complaintsOfLookups(
   return complaints;
 }
 
-/** Every way to fail, of a thousand requests; a main account's payout, for there are few, fails often. */
+/**
+ * A plan with every kind of fault, for a thousand requests. Payouts of the main account fail more often, because
+ * there are few.
+ */
 function failing(random: Random): Plan {
   const faults: [number, Fault][] = [
     [2, { kind: 'status', status: 429, when: 'before', retryAfterSeconds: 1 }],
@@ -454,7 +460,7 @@ function failing(random: Random): Plan {
     [15, { kind: 'reset', when: 'after' }],
     [5, { kind: 'hang', when: 'before' }],
     [10, { kind: 'hang', when: 'after' }],
-    // Its sender has given it up when it comes.
+    // The request arrives after its sender has given it up.
     [8, { kind: 'delay', when: 'before', ms: 1_500 }],
     [8, { kind: 'delay', when: 'after', ms: 1_500 }],
     [20, { kind: 'delay', when: 'after', ms: 100 }],
@@ -472,12 +478,12 @@ function failing(random: Random): Plan {
 
 // ── Webhooks ────────────────────────────────────────────────────────────────────────────────────
 
-/** Takes the service's webhooks in, and delivers them in any order: most at once, some twice, some not until much later. */
+/** Accepts the service's webhooks, and delivers them in any order: most at once, some twice, some much later. */
 function startPost(random: Random) {
   const taken: Received[] = [];
   const waiting: Received[] = [];
   const skipped: Received[] = [];
-  /** The reason for which the last one was not taken. */
+  /** The reason why the last webhook was refused. */
   let refused: unknown = null;
   let facades: readonly Facade[] = [];
   let under = 0;
@@ -515,7 +521,10 @@ function startPost(random: Random) {
       if (times === 0) skipped.push(message);
       begin();
     },
-    /** No list names a payout whose answer was lost: its webhook does, which the service repeats until it is taken. */
+    /**
+     * No list names a payout whose answer was lost: only its webhook does, which the service repeats until it is
+     * accepted.
+     */
     deliverSkippedWithdrawals() {
       waiting.push(...skipped.splice(0).filter(({ body }) => body.includes('"withdrawal.')));
       begin();
@@ -523,7 +532,7 @@ function startPost(random: Random) {
     deliverTo(given: readonly Facade[]) {
       facades = given;
     },
-    /** The task under way, and why the last delivery failed; nothing where all is delivered. */
+    /** The open task, and why its last delivery failed; empty once all is delivered. */
     undelivered: () =>
       under === 0 && waiting.length === 0
         ? []
@@ -584,7 +593,7 @@ interface Update {
 
 type Watcher = ReturnType<typeof follow>;
 
-/** Follows all of a kind at a facade, and comes back with the last cursor when that was killed. */
+/** Follows all resources of a kind at a facade, and reconnects with the last cursor after a kill. */
 function follow(facade: Facade, { resource, environment, subscription }: Followed) {
   const seen: Update[] = [];
   let after: string | null = null;
@@ -610,7 +619,7 @@ function follow(facade: Facade, { resource, environment, subscription }: Followe
   return { facade, resource, environment, seen, ready, ended };
 }
 
-/** Differences between what it received and the log. */
+/** Differences between the received updates and the log. */
 function missedBy({ facade, resource, environment, seen }: Watcher, { events }: FacadeBooks): string[] {
   const logged = events.filter((event) => event.resource === resource && event.environment === environment);
   const all = logged.map(({ id, number, status }) => `${id} ${number} ${status}`);
@@ -639,7 +648,7 @@ function nameOf(fault: Fault | null): string {
 
 // ── Forgers ─────────────────────────────────────────────────────────────────────────────────────
 
-/** Something like a webhook that the service has sent, which it has not signed. */
+/** Sends a forged webhook: like the service's, without its signature. */
 function forge(
   { headers, body }: Received,
   random: Random,

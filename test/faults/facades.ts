@@ -1,31 +1,31 @@
 import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import { type ChildServer, type Requests, spawnServer } from './child.ts';
 
-/** A facade as it lives now. */
+/** One process of a facade. */
 export interface Life {
   readonly url: string;
   readonly live: GraphQLClient;
   readonly sandbox: GraphQLClient;
   readonly server: ChildServer;
-  /** It was killed: what it has not answered it never will. */
+  /** Whether the process was killed: it will answer nothing more. */
   isOver(): boolean;
 }
 
-/** A facade that may be killed, and then lives again elsewhere. */
+/** A facade that may be killed, and is then started again at another address. */
 export interface Facade {
   readonly name: string;
-  /** The life that it is in, or the next as soon as that has begun. */
+  /** The current process, or the next one once it has started. */
   now(): Promise<Life>;
-  /** SIGKILL, and a new process over the same database. */
+  /** Kills the process by SIGKILL, and starts a new one over the same database. */
   killAndStartAgain(): Promise<void>;
   end(): void;
-  /** Faults that any of its processes logged. */
+  /** The faults in the logs of all its processes. */
   faults(): string[];
 }
 
 export function createFacade(
   name: string,
-  /** The start of each life. */
+  /** The `start` request of each process. */
   requestOf: (life: number) => Parameters<Requests['start']>[0],
   keys: { live: string; sandbox: string },
 ): Facade {

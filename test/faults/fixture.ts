@@ -20,34 +20,34 @@ const SECOND_MS = 1_000;
 const MINUTE_MS = 60 * SECOND_MS;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
-/** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
+/** The time between two processes: leases have ended, and open work is looked up. */
 const BETWEEN_LIVES_MS = 45 * SECOND_MS;
 /** The limit of turbo payouts, among ten payouts an hour. */
 const ANOTHER_PAYOUT_MS = 12 * MINUTE_MS;
-/** The end: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
+/** The final instants: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
 const LATER_MS = [
   ...[MINUTE_MS, 15 * MINUTE_MS, HOUR_MS, 6 * HOUR_MS],
   ...Array<number>(DAYS_OF_TWO_CYCLES).fill(DAY_MS),
   ...[20 * DAY_MS, MINUTE_MS, HOUR_MS],
 ];
-/** Longer than anything takes. */
+/** A time longer than any work takes. */
 const REST_MS = 25 * DAY_MS;
 /** The money that can be paid out. */
 const OPENING = { name: 'opening', cents: 1_000_000_000, litoshi: 100_000_000_000 };
 
-/** Something that is done from its beginning to its end, with nothing else beside it. */
+/** A sequence of requests that is played from its beginning to its end, alone. */
 export interface Story {
   readonly newSequence: (as: As) => RequestSequence;
-  /** The time before it, and between its answers and its end. */
+  /** The pause before it, and the pauses between its answers and its end. */
   readonly beforeMs?: number;
   readonly thenMs?: readonly number[];
-  /** Whether its webhooks are refused when they first come. */
+  /** Set if its webhooks are refused the first time. */
   readonly refused?: boolean;
 }
 
 export type Stand = Awaited<ReturnType<typeof openStand>>;
 
-/** One database, all that its clients remember of it, and the lives of its server, one after the other. */
+/** One database, its clients' memory, and its server's processes, one after the other. */
 export async function openStand({
   environment,
   random,
@@ -77,7 +77,7 @@ export async function openStand({
   let aheadMs = 0;
   let open: RequestSequence[] = [];
   let server: ChildServer;
-  /** The client of the server that lives. */
+  /** The client of the current server. */
   let speak: As;
   const as: As = (credential) => speak(credential);
   const isAlive = () => server !== undefined && !server.dead;
@@ -116,7 +116,7 @@ export async function openStand({
   const stand = {
     stories,
 
-    /** A life, from its start until all that the ones before it have left is answered. Returns after how long it was ready. */
+    /** Starts a process, and waits until all earlier requests are answered. Returns the time until it was ready. */
     async begin({ isMeasured = false, dieAt = null as string | null } = {}): Promise<number> {
       aheadMs += BETWEEN_LIVES_MS;
       const begunAt = performance.now();
@@ -133,7 +133,7 @@ export async function openStand({
         watched,
         brief: !isMeasured,
       });
-      // Within a second it has an answer; on a busy machine the first may be that the database has given none.
+      // The server answers within a second; on a busy machine its first answer may be that the database is not there.
       await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 60_000 }).toBe(200);
       const readyMs = performance.now() - begunAt;
       const endpoint = `${url}/graphql`;
@@ -149,7 +149,7 @@ export async function openStand({
       return readyMs;
     },
 
-    /** Tells a story once more. */
+    /** Plays a story once more. */
     async tell({ newSequence, beforeMs = 0, thenMs = [], refused = false }: Story): Promise<void> {
       if (beforeMs > 0) await pass(beforeMs);
       refusing = refused;
@@ -163,13 +163,13 @@ export async function openStand({
       open = open.filter((each) => each !== sequence);
     },
 
-    /** The boundaries that it has reached since this was last asked. */
+    /** The boundaries that the server has reached since the last call. */
     passed: () => server.ask('passed', null),
 
-    /** Waits until nothing of the earlier stories is under way. */
+    /** Waits until all work of earlier stories is done. */
     rest: () => pass(REST_MS),
 
-    /** Whether the server dies at this boundary while this is done; it goes on where it does not reach it. */
+    /** Whether the server dies at this boundary during `work`; it goes on if it does not reach it. */
     async diesAt(boundary: string, work: () => Promise<unknown>): Promise<boolean> {
       if (isAlive()) await server.ask('dieAtBoundary', boundary);
       try {
@@ -193,7 +193,7 @@ export async function openStand({
       await Promise.all(subscribers.map((subscriber) => subscriber.leave()));
     },
 
-    /** Long after: nothing is under way, all is reported, and the books say so. Returns how many webhooks there were. */
+    /** Advances the clock until all work is done and reported, and audits the ledgers. Returns the number of webhooks. */
     async finish(): Promise<number> {
       for (const ms of LATER_MS) await pass(ms);
       await look({ final: true });
@@ -217,7 +217,7 @@ function isDeath(error: unknown): boolean {
 
 export interface Spares {
   take(): ChildServer;
-  /** One that was not begun before. */
+  /** Returns a process that has not been started yet. */
   fresh(): ChildServer;
   end(): void;
 }
@@ -247,7 +247,7 @@ export function createSpares(): Spares {
 const cardLeadingTo = (status: string, after = 0) =>
   CARDS.filter((card) => card?.leadsTo === status)[after] ?? null;
 
-/** All that a merchant and a payer do, and all that may become of it. */
+/** All acts of merchants and payers, with all outcomes. */
 function storiesOf({
   customers,
   pixPayers,
@@ -275,7 +275,7 @@ function storiesOf({
     { newSequence: order({ card: null, refundIt: false }), refused: true, thenMs: [HOUR_MS] },
     { newSequence: order(paid), refused: true, thenMs: [6 * SECOND_MS] },
     { newSequence: order({ card: null, refundIt: false, cancelIt: true }) },
-    // Long enough for credits to come by themselves, for a code that is late, for an expiry, for what comes after it, and for a claim.
+    // The pauses cover credits of payers, a late code, an expiry, what follows it, and a claim.
     ...PAYERS.map((payer) => ({
       newSequence: () => pixPayers.newSale(payer),
       thenMs: [
@@ -284,12 +284,12 @@ function storiesOf({
         ...(payer.email?.startsWith('contesta') && !payer.answersDispute ? [8 * DAY_MS] : []),
       ],
     })),
-    // The last day is that in which what was seen in time may be confirmed.
+    // A payment that was seen in time may be confirmed during the last day.
     ...LTC_PAYERS.map((payer) => ({
       newSequence: () => ltcPayers.newDeal(payer),
       thenMs: [15 * SECOND_MS, 32 * MINUTE_MS, DAY_MS],
     })),
-    // Days in which the second cycle is instructed, debited, and debited again.
+    // In these days the second cycle is instructed, debited, and debited again.
     ...RECURRING_PAYERS.map((payer) => ({
       newSequence: () => recurringPayers.newContract(payer),
       thenMs: [

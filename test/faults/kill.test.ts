@@ -21,14 +21,14 @@ import { createRecurringPayers, DAYS_OF_TWO_CYCLES } from './recurring-payers.ts
 const KILLS = scale('KILLS');
 const CLIENTS = 8;
 const LIVE_KEY = 'ps_live_killed0123456789';
-/** A life begins so much later than the one before: leases have ended, and what was left open is looked up. */
+/** The time between two processes: leases have ended, and open work is looked up. */
 const BETWEEN_LIVES_MS = 45_000;
-/** Every so many lives an hour has passed too, so that there may be payouts again. */
+/** The number of processes after which an hour has passed, so that payouts are possible again. */
 const LIVES_IN_AN_HOUR = 16;
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 const aheadInLife = (life: number) => life * BETWEEN_LIVES_MS + Math.floor(life / LIVES_IN_AN_HOUR) * HOUR_MS;
-/** The end: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
+/** The final instants: late enough for everything to be decided, confirmed, returned, expired, released and reported. */
 const LATER_MS = [
   ...[60_000, 15 * 60_000, HOUR_MS, 6 * HOUR_MS],
   ...Array<number>(DAYS_OF_TWO_CYCLES).fill(DAY_MS),
@@ -43,7 +43,7 @@ const engines = {
     onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
     return { PSA_DATA_DIR: folder };
   },
-  // Empty: the first lives end while the tables are made.
+  // The database is empty: the first processes die while they create the tables.
   PostgreSQL: async () => ({ DATABASE_URL: await createPostgresDatabase('template1') }),
 };
 
@@ -88,7 +88,7 @@ test.each(inThisRun(engines))(
       next = spawnServer();
       const clockAheadMs = aheadInLife(life);
       const { url } = await server.ask('start', { environment, clockAheadMs, dieAt, brief: true });
-      // Within a second it has an answer; on a busy machine the first may be that the database has given none.
+      // The server answers within a second; on a busy machine its first answer may be that the database is not there.
       await expect.poll(async () => (await fetch(`${url}/readyz`)).status, { timeout: 60_000 }).toBe(200);
       await createClient(`${url}/graphql`, LIVE_KEY).request(CONFIGURE, {
         input: { url: receiver.url, optionalEvents: OPTED_INTO },
@@ -127,7 +127,7 @@ test.each(inThisRun(engines))(
       try {
         const { url } = await begin(life, { dieAt: plan.at === 'start' ? plan.moment : null });
         if (plan.at === 'statement') await server.ask('dieAt', plan.moment);
-        // PostgreSQL's own checkpoints come as they like, PGlite's once a minute.
+        // PostgreSQL makes checkpoints at its own times, PGlite once a minute.
         const checkpoint = random.below(4) === 0 ? server.ask('checkpoint', null).catch(() => null) : null;
         let answers = 0;
         await load.run(server, url, CLIENTS, () => {
@@ -162,7 +162,7 @@ test.each(inThisRun(engines))(
     const deals = ltcPayers.tally();
     const contracts = recurringPayers.tally();
     const done = [orders, sales, deals, contracts, withdrawals, clients, clientPayouts];
-    // Each of these is announced; none may be among the few requests of lives that all ended early.
+    // Each payout has a webhook, unless all processes with one died early.
     if (withdrawals + clientPayouts > 0) expect(sent, `PSA_FAULTS_SEED=${seed}`).toBeGreaterThan(0);
     if (KILLS >= 50) for (const many of done) expect(many).toBeGreaterThan(KILLS / 4);
     expect(
@@ -179,7 +179,10 @@ test.each(inThisRun(engines))(
 
 type Death = { at: 'start' | 'statement'; moment: Moment } | { at: 'answer'; answer: number; turns: number };
 
-/** Some while starting (the first three while the tables are made), most in the middle of a transaction. */
+/**
+ * Draws a death. Some come during the start (the first three while the tables are created), most in the middle of a
+ * transaction.
+ */
 function planDeath(random: Random, life: number): Death {
   const turns = random.pick([0, 0, 1 + random.below(10), random.below(100), random.below(1_000)]);
   const kind = life < 3 ? 0 : random.below(20);
@@ -196,7 +199,7 @@ function afterTurns(turns: number, then: () => void): void {
   else setImmediate(afterTurns, turns - 1, then);
 }
 
-/** `commit`, `insert into event`, `select from card_payment`. */
+/** Names a statement: `commit`, `insert into event`, `select from card_payment`. */
 function whichStatement(statement: string | null): string {
   const [, verb = '?', table] =
     /^\s*(?:\/\* \w+ \*\/)?\s*(\w+)(?:.*?(?:from|into|update)\s+"?(\w+))?/is.exec(statement ?? '') ?? [];

@@ -3,7 +3,7 @@ import type { ServerResponse } from 'node:http';
 import type { Received, Receiver } from '../support/receiver.ts';
 import type { ChildServer } from './child.ts';
 
-/** A receiver's answer: of the deliveries that it is first asked to take, a quarter are refused that once. */
+/** A receiver's answers: it refuses a quarter of the deliveries once. */
 export function refusingSomeOnce(): Receiver['answer'] {
   const refused = new Set<string>();
   return (response: ServerResponse, { headers }: Received) => {
@@ -14,7 +14,7 @@ export function refusingSomeOnce(): Receiver['answer'] {
   };
 }
 
-/** Audits webhooks: none is lost, none came that is not in the log, and each says the same however often it came. */
+/** Audits webhooks: none is lost, each is in the log, and all attempts of one have the same body. */
 export async function complaintsOfPosted(
   server: Pick<ChildServer, 'ask'>,
   received: readonly Received[],

@@ -3,15 +3,15 @@ import { type ChildServer, ServerDied } from './child.ts';
 
 /** A client's requests, in steps. It remembers every answer, and repeats a request without one. */
 export interface RequestSequence {
-  /** Whether there is something to ask of this server. */
+  /** Whether this server can take its next request. */
   isOpen(server: ChildServer): boolean;
-  /** Asks for one thing. */
+  /** Sends the next request. */
   step(server: ChildServer, api: GraphQLClient): Promise<void>;
-  /** Ends its time: from now on it asks for what comes after that. */
+  /** Ends the time of its payments: it then sends the requests for after the expiry. */
   becomeLate?(): void;
 }
 
-/** Clients that do each other's requests: a free one takes up the oldest open request, or a new one. */
+/** Clients that share their requests: a free client takes the oldest open request, or a new one. */
 export function createLoad(liveKey: string, newSequence: () => RequestSequence) {
   const sequences: RequestSequence[] = [];
   const busy = new Set<RequestSequence>();
@@ -70,7 +70,10 @@ export function createLoad(liveKey: string, newSequence: () => RequestSequence) 
   };
 }
 
-/** Sends once, or twice at the same time, as an impatient client does. Every answer counts, also where the other is lost. */
+/**
+ * Sends a request once, or twice at the same time, as an impatient client does. Each answer counts, even if the other
+ * is lost.
+ */
 export async function repeated<T>(twice: boolean, send: () => Promise<T>): Promise<T[]> {
   const sent = await Promise.allSettled(twice ? [send(), send()] : [send()]);
   for (const result of sent) if (result.status === 'rejected') throw result.reason;

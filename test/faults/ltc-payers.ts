@@ -7,17 +7,17 @@ import type { Random } from './random.ts';
 /** One payment by LTC as its merchant and its payer know it. */
 interface Deal {
   readonly key: string;
-  /** No two alike, so that a payment tells whose it is. */
+  /** The amount is unique, so that it identifies the deal of a payment. */
   readonly valueCents: number;
   readonly payer: LtcPayer;
-  /** The outputs of its payer, by the place of each. */
+  /** The outputs of its payer, by the index of each. */
   readonly txids: readonly string[];
-  /** The number of steps that were acknowledged, of `payer.does`, and of `payer.doesLater`. */
+  /** The number of acknowledged steps of `payer.does`, and of `payer.doesLater`. */
   done: number;
   doneLater: number;
   /** Whether its time is over. */
   isLate: boolean;
-  /** Sends everything twice at once, as an impatient client does. */
+  /** Set if the client sends everything twice at once, as an impatient one does. */
   readonly twice: boolean;
   productId: string | null;
   paymentId: string | null;
@@ -26,24 +26,24 @@ interface Deal {
 }
 
 type Act =
-  /** A share of the amount is sent, or gets more confirmations. Two are enough. */
+  /** Sends a share of the amount, or gives it more confirmations. Two are enough. */
   | { output: number; share: number; confirmations: number }
-  /** An output is not on the chain any more. */
+  /** Removes an output from the chain. */
   | { gone: number }
-  /** The operator credits what is nobody's. */
+  /** The operator credits unmatched outputs. */
   | 'credit';
 
-/** A payer, and what becomes of its payment. */
+/** A payer's acts, and the outcome of its payment. */
 interface LtcPayer {
   does: readonly Act[];
   leadsTo: readonly PaymentStatus[];
-  /** The outputs that the merchant has in the end. */
+  /** The outputs that are credited to the merchant in the end. */
   credited: readonly number[];
-  /** The steps behind the expiry, and the end that they lead to. */
+  /** The steps after the expiry, and the status after them. */
   doesLater?: readonly Act[];
   leadsLaterTo?: readonly PaymentStatus[];
   creditedLater?: readonly number[];
-  /** The codes in stock of the product that it pays for; left out where it pays for none. */
+  /** The codes in stock of the product that is paid; absent for a payment without a product. */
   codes?: number;
 }
 
@@ -52,15 +52,15 @@ const sent = (output: number, share: number, confirmations = 2): Act => ({ outpu
 export const LTC_PAYERS: readonly LtcPayer[] = [
   { does: [sent(0, 1)], leadsTo: ['paid'], credited: [0] },
   { does: [sent(0, 1, 0), sent(0, 1, 1), sent(0, 1)], leadsTo: ['paid'], credited: [0] },
-  // The second comes beside what was paid.
+  // The second output arrives after the payment is paid.
   { does: [sent(0, 1), sent(1, 0.3)], leadsTo: ['paid'], credited: [0, 1] },
   { does: [sent(0, 0.5), sent(1, 0.6, 0), sent(1, 0.6)], leadsTo: ['paid'], credited: [0, 1] },
   { does: [sent(0, 0.5), { gone: 0 }, sent(1, 1)], leadsTo: ['paid'], credited: [1] },
   { does: [sent(0, 1)], leadsTo: ['paid'], credited: [0], codes: 1 },
-  // Seen in time, and never confirmed.
+  // The output is seen in time, and never confirmed.
   { does: [sent(0, 1, 1)], leadsTo: ['expired'], credited: [] },
   {
-    // Expired where its payer was late.
+    // The payment expires, because its payer was late.
     does: [sent(0, 0.4)],
     leadsTo: ['failed', 'expired'],
     credited: [],
@@ -87,8 +87,8 @@ const CREATE = `mutation ($input: CreatePaymentInput!) {
 }`;
 
 /**
- * Merchants that sell by LTC, their payers, and the network. They come back with the same key, or the same output, for
- * whatever was not answered. They remember every answer; `complaints` says where the books do not bear one out.
+ * Merchants that sell by LTC, their payers, and the network. They repeat each unanswered request with its key, and
+ * each output. They remember every answer; `complaints` lists the answers that contradict the ledger.
  */
 export function createLtcPayers(random: Random) {
   const deals: Deal[] = [];
@@ -160,7 +160,7 @@ export function createLtcPayers(random: Random) {
     newDeal,
     tally: () => deals.filter(({ paymentId }) => paymentId !== null).length,
 
-    /** Every answer that these payments do not bear out. `final`: nothing is under way any more. */
+    /** Every answer that contradicts these payments. `final`: no work is left. */
     complaints({ pixPayments }: Audit, { final }: { final: boolean }): string[] {
       const found = new Map(pixPayments.map((payment) => [payment.paymentId, payment]));
       const complaints: string[] = [];
@@ -181,7 +181,7 @@ export function createLtcPayers(random: Random) {
         if (deal.status === 'paid' && status !== 'paid') complain(`is ${status}`);
         if (!final) continue;
         const { payer, done, doneLater, txids } = deal;
-        // One whose requests were cut short by its time is as its payer has left it.
+        // A payment whose requests were cut short by its expiry stays as its payer left it.
         if (done < payer.does.length) continue;
         const isLater = payer.doesLater !== undefined && doneLater === payer.doesLater.length;
         const leadsTo = isLater ? payer.leadsLaterTo! : payer.leadsTo;

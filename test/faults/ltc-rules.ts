@@ -1,6 +1,6 @@
 /**
- * The rules of payments by LTC, each as a statement that finds what breaks it. A report that is due to be received may say more
- * than what is recorded.
+ * The rules of payments by LTC, each as a query for rows that break it. A report that is still to be received may say
+ * more than the recorded rows.
  */
 export function rulesOfLtc(): Record<string, string> {
   return {

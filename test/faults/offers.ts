@@ -8,7 +8,7 @@ const DELIVERY = `mutation ($input: CreateDeliveryInput!) {
   createDelivery(input: $input) { ... on DeliverySuccess { replayed } }
 }`;
 
-/** Offers a product with so many codes in stock. Returns its id. */
+/** Offers a product with this number of codes in stock. Returns its id. */
 export async function offerWithCodes(
   api: Pick<GraphQLClient, 'request'>,
   {

@@ -11,18 +11,18 @@ import { scale } from '../support/scale.ts';
 
 const LIVE_KEY = 'ps_live_outage0123456789';
 const CLIENTS = 4;
-/** The time for which the database is away: far longer than anything waits for it. */
+/** The time for which the database is away: far longer than the server's deadlines. */
 const AWAY_MS = scale('OUTAGE_MS');
-/** After its return everything goes on within this. */
+/** The time after its return within which all work goes on. */
 const BACK_WITHIN_MS = 5_000;
-/** The wait for `/readyz`, with what the two processes take to be scheduled. */
+/** The deadline of `/readyz`, including the scheduling of the two processes. */
 const READY_WITHIN_MS = 1_000;
-/** Between two requests of one client. */
+/** The pause between two requests of one client. */
 const BETWEEN_MS = 100;
 const OPENING_CENTS = 1_000_000_000;
 const PAYOUT_CENTS = 1_000;
 
-/** A way in which a database is away without a word. */
+/** A way in which a database disappears without closing its connections. */
 interface Outage {
   readonly databaseUrl: string;
   begin(): void;
@@ -105,7 +105,7 @@ test.each(Object.entries(outages))(
         payOutUntil(() => isOver, { live, subaccountId, client, payouts }),
       ),
     );
-    // What fails first is what the test tells.
+    // The test reports its first failure; this one may follow it.
     clients.catch(() => undefined);
     const acknowledged = () => payouts.filter(({ payoutId }) => payoutId !== null).length;
     const refused = () => payouts.reduce((sum, { refusals }) => sum + refusals, 0);
@@ -115,7 +115,7 @@ test.each(Object.entries(outages))(
     await expect.poll(() => ready(url), { timeout: 10_000 }).toBe(503);
     const away = pause(AWAY_MS);
     await expect.poll(refused, { timeout: 30_000 }).toBeGreaterThanOrEqual(CLIENTS);
-    // It never waits for the database.
+    // `/metrics` never waits for the database.
     const figures = await fetch(`${url}/metrics`, { signal: AbortSignal.timeout(READY_WITHIN_MS) });
     expect(await figures.text()).toContain('route="/graphql",status="503"');
     expect(await ready(url)).toBe(503);
@@ -130,7 +130,7 @@ test.each(Object.entries(outages))(
     expect(await ready(url)).toBe(200);
     isOver = true;
     await clients;
-    // What is due is done again: those that were asked for before, during and after it arrive.
+    // Due work goes on: payouts requested before, during and after the outage arrive.
     await expect.poll(async () => (await books(live, subaccountId)).underWay, { timeout: 30_000 }).toBe(0);
 
     outage.begin();
@@ -141,7 +141,7 @@ test.each(Object.entries(outages))(
     const stopMs = performance.now() - stopAt;
     outage.end();
     const said = first.program.output.stderr.split('\n');
-    // An outage is nobody's mistake.
+    // An outage of the database is not logged as an internal fault.
     expect(said.filter((line) => /"level":"(?:error|fatal)"/.test(line))).toEqual([]);
 
     const second = await start(environment);
@@ -179,7 +179,7 @@ async function ready(url: string): Promise<number> {
   return answer.status;
 }
 
-/** A subaccount with money. */
+/** Creates a subaccount with money. */
 async function fund(live: GraphQLClient, url: string): Promise<string> {
   const credited = await fetch(`${url}/simulator/credit`, {
     method: 'POST',
@@ -194,7 +194,7 @@ async function fund(live: GraphQLClient, url: string): Promise<string> {
   return subaccountId;
 }
 
-/** One payout after the other, each repeated under its key until it is acknowledged. */
+/** Requests one payout after the other, each repeated under its key until it is acknowledged. */
 async function payOutUntil(
   isOver: () => boolean,
   {
@@ -216,7 +216,7 @@ async function payOutUntil(
   }
 }
 
-/** Null where it was refused for the outage, and for nothing else. */
+/** Requests a payout. Null if it was refused because of the outage. */
 async function payOut(
   live: GraphQLClient,
   { subaccountId, key }: { subaccountId: string; key: string },
@@ -249,7 +249,7 @@ async function books(live: GraphQLClient, subaccountId: string) {
 
 // ── The machine ─────────────────────────────────────────────────────────────────────────────────
 
-/** The process of a connection to a PostgreSQL. */
+/** The process of a connection at a PostgreSQL. */
 async function backendOf(url: string): Promise<number> {
   const client = new pg.Client({ connectionString: url });
   await client.connect();
@@ -276,7 +276,7 @@ function processes(): { pid: number; parent: number }[] {
     .map(([pid, parent]) => ({ pid: pid!, parent: parent! }));
 }
 
-/** It may have ended meanwhile. */
+/** The process may have ended meanwhile. */
 function signal(pid: number, name: 'SIGSTOP' | 'SIGCONT'): void {
   try {
     process.kill(pid, name);
@@ -289,7 +289,7 @@ function iptables(options: readonly string[]) {
   return spawnSync('iptables', ['-w', ...options], { encoding: 'utf8' });
 }
 
-/** Whether the machine has the program, and lets us use it. */
+/** Whether the machine has the program, and this user may run it. */
 function mayDropPackets(): boolean {
   return iptables(['-S']).status === 0;
 }

@@ -7,15 +7,15 @@ import { GIVE, OPEN, PAY_OUT, WITHDRAW } from './documents.ts';
 import { type RequestSequence, repeated } from './load.ts';
 import type { Random } from './random.ts';
 
-/** A payout of the main account as its client knows it. No two have the same amount. */
+/** A payout of the main account as its client knows it. Its amount is unique. */
 interface Withdrawal {
   readonly key: string;
   readonly amountCents: number;
   readonly to: (typeof DESTINATIONS)[number];
   readonly twice: boolean;
-  /** The id that was acknowledged; null before. */
+  /** The acknowledged id; null before. */
   withdrawalId: string | null;
-  /** This hour's limit is reached: the next life's clock is asked again. */
+  /** The server that refused it by the hourly limit: the next process, whose clock is later, gets it again. */
   refusedBy: ChildServer | null;
   /** The highest version that an audit has shown; it never falls. */
   version: number;
@@ -38,7 +38,7 @@ export const DESTINATIONS: readonly {
   { method: 'usd', destination: 'TVCvg8adLK6hGQH5WMw2vu4DFvbKkZeDpg', leadsTo: 'completed' },
 ];
 
-/** An integrator's customer: it gets a subaccount, money in it, and payouts of that. */
+/** A customer of an integrator: it gets a subaccount, money, and payouts. */
 interface Client {
   readonly name: string;
   readonly givenCents: number;
@@ -52,7 +52,7 @@ interface ClientPayout {
   readonly key: string;
   readonly amountCents: number;
   readonly pixKey: string;
-  /** `refused`: it is more than the subaccount has. */
+  /** `refused`: the amount exceeds the subaccount's balance. */
   readonly leadsTo: 'completed' | 'failed' | 'refused';
   /** The reference of the payout, or the code of the refusal. */
   answer: string | null;
@@ -68,8 +68,8 @@ export const PIX_KEYS = [
 ] as const;
 
 /**
- * Clients that take money out, of the main account and of subaccounts, and come back with the same key for whatever was
- * not answered. They remember every answer; `complaints` says where the books do not bear one out.
+ * Clients that request payouts, of the main account and of subaccounts, and repeat each unanswered request with its
+ * key. They remember every answer; `complaints` lists the answers that contradict the ledger.
  */
 export function createWithdrawers(random: Random) {
   const withdrawals: Withdrawal[] = [];
@@ -180,7 +180,7 @@ export function createWithdrawers(random: Random) {
     }
   }
 
-  /** Every answer that these books do not bear out. `final`: nothing is under way any more. */
+  /** Every answer that contradicts this audit. `final`: no work is left. */
   function complaints(books: Audit, { final }: { final: boolean }): string[] {
     const complaints: string[] = [];
     const complain = (about: { key: string } | Client, what: string) =>

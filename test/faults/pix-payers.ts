@@ -8,40 +8,43 @@ import type { Random } from './random.ts';
 /** One payment or split charge by PIX as its merchant and its payer know it. */
 interface Sale {
   readonly key: string;
-  /** No two alike, so that a payment tells whose it is. */
+  /** The amount is unique, so that it identifies the sale of a payment. */
   readonly valueCents: number;
   readonly payer: Payer;
-  /** The bank's names of the credits that the payer sends by hand, and of those that were acknowledged. */
+  /** The bank's ids of the credits that the payer sends by hand, and of the acknowledged ones. */
   readonly credits: readonly string[];
   sent: number;
   readonly refunds: readonly (number | null)[];
   refunded: number;
-  /** Whether the merchant submits evidence now. */
+  /** Set if the merchant's next request submits evidence. */
   evidenceIsDue: boolean;
   /** The dispute whose evidence was acknowledged. */
   evidenceId: string | null;
-  /** Sends everything twice at once, as an impatient client does. */
+  /** Set if the client sends everything twice at once, as an impatient one does. */
   readonly twice: boolean;
-  /** The product that it is the payment of, once that has its content. */
+  /** The product that is paid, once it has its content. */
   productId: string | null;
   paymentId: string | null;
   status: PaymentStatus | null;
   version: number;
 }
 
-/** A payer, by its e-mail in the simulation, and what becomes of its payment. Null: of a split charge, which has no customer. */
+/**
+ * A payer, by its e-mail in the simulation, and the outcome of its payment. The e-mail is null for a split charge,
+ * which has no customer.
+ */
 interface Payer {
   email: string | null;
-  /** The credits that it sends by hand. */
+  /** The number of credits that the payer sends by hand. */
   pays: number;
   /** The amounts that are refunded one after the other; null: all that is left. */
   refunds: readonly (number | null)[];
   leadsTo: readonly PaymentStatus[];
-  /** Credits in all that are sent back in the end. */
+  /** The number of credits that are returned in the end. */
   returned: number;
-  /** Whether the merchant submits evidence once the payment is disputed. */
+  /** Set if the merchant submits evidence once the payment is disputed. */
   answersDispute?: true;
-  /** The codes in stock of the product that it pays for; left out where it pays for none. */
+  /** The codes in stock of the product that is paid; absent for a payment without a product. */
   codes?: number;
 }
 
@@ -102,8 +105,8 @@ const REFUND = `mutation ($input: RefundPaymentInput!) {
 }`;
 
 /**
- * Merchants that sell by PIX, and their payers. They come back with the same key, or the same name of a credit, for
- * whatever was not answered. They remember every answer; `complaints` says where the books do not bear one out.
+ * Merchants that sell by PIX, and their payers. They repeat each unanswered request with its key, and each credit
+ * with its id. They remember every answer; `complaints` lists the answers that contradict the ledger.
  */
 export function createPixPayers(random: Random) {
   const sales: Sale[] = [];
@@ -155,7 +158,7 @@ export function createPixPayers(random: Random) {
     if (sale.paymentId === null) {
       const created = await repeated(twice, async () => {
         const answer = await create(api, { key, valueCents, email: payer.email, productId: sale.productId });
-        // What has no code yet, or was refused one, is named as well.
+        // The id of a payment without a code is in the answer, too.
         const paymentId: string | undefined = answer.id ?? answer.lookupReference;
         if (!paymentId) throw new Error(`refused: ${JSON.stringify(answer)}`);
         sale.paymentId ??= paymentId;
@@ -187,7 +190,7 @@ export function createPixPayers(random: Random) {
       sale.evidenceId = disputeId;
       return;
     }
-    // Left out, it is all that is left.
+    // Without an amount the refund is of all that is left.
     const amountCents = sale.refunds[sale.refunded] ?? undefined;
     const details = { amountCents, idempotencyKey: `${key}:refund:${sale.refunded}` };
     await repeated(twice, async () => {
@@ -203,7 +206,7 @@ export function createPixPayers(random: Random) {
     sale.refunded += 1;
   };
 
-  /** Creates a payment, or a charge that a subaccount has a part in. */
+  /** Creates a payment, or a charge in which a subaccount has a part. */
   async function create(
     api: Parameters<RequestSequence['step']>[1],
     {
@@ -234,7 +237,7 @@ export function createPixPayers(random: Random) {
       acknowledged: sales.filter(({ paymentId }) => paymentId !== null).length,
     }),
 
-    /** Every answer that these payments do not bear out. `final`: nothing is under way any more. */
+    /** Every answer that contradicts these payments. `final`: no work is left. */
     complaints({ pixPayments }: Audit, { final }: { final: boolean }): string[] {
       const found = new Map(pixPayments.map((payment) => [payment.paymentId, payment]));
       const complaints: string[] = [];

@@ -1,16 +1,16 @@
-/** Numbers that one seed decides, so that a run can be made again. */
+/** Random numbers from a seed, so that a run can be repeated. */
 export interface Random {
   /** A whole number from 0 to `below` − 1. */
   below(below: number): number;
   pick<T>(from: readonly T[]): T;
 }
 
-/** `PSA_FAULTS_SEED`, or one of this run's own. */
+/** The seed in `PSA_FAULTS_SEED`, or a new one. */
 export function chosenSeed(): number {
   return Number(process.env.PSA_FAULTS_SEED ?? Math.floor(Math.random() * 2 ** 31));
 }
 
-/** mulberry32. */
+/** Creates a generator by the algorithm mulberry32. */
 export function createRandom(seed: number): Random {
   let state = seed >>> 0;
   const next = () => {

@@ -7,28 +7,28 @@ import type { Random } from './random.ts';
 /** One subscription of two weekly cycles, as its merchant and its payer know it. */
 interface Contract {
   readonly key: string;
-  /** No two alike, so that a subscription tells whose it is. */
+  /** The amount is unique, so that it identifies the contract of a subscription. */
   readonly valueCents: number;
   readonly payer: RecurringPayer;
-  /** The bank's names of the credits that the payer sends by hand. */
+  /** The bank's ids of the credits that the payer sends by hand. */
   readonly credits: readonly string[];
-  /** The number of steps that were acknowledged, of `payer.does`. */
+  /** The number of acknowledged steps of `payer.does`. */
   done: number;
-  /** Sends everything twice at once, as an impatient client does. */
+  /** Set if the client sends everything twice at once, as an impatient one does. */
   readonly twice: boolean;
   subscriptionId: string | null;
   status: SubscriptionStatus | null;
   version: number;
 }
 
-/** A payer, by its e-mail in the simulation, and what becomes of its subscription. */
+/** A payer, by its e-mail in the simulation, and the outcome of its subscription. */
 interface RecurringPayer {
   email: string;
   /** `pay`: the payer pays the code, and authorises with it. `refund`: the merchant refunds the first cycle. */
   does: readonly ('pay' | 'refund' | 'cancel' | 'endAtBank')[];
   leadsTo: SubscriptionStatus;
   cycles: readonly CycleStatus[];
-  /** Credits that are sent back. */
+  /** The number of returned credits. */
   returned?: number;
 }
 
@@ -49,12 +49,12 @@ export const RECURRING_PAYERS: readonly RecurringPayer[] = [
   { email: 'sem-codigo@psa.example', does: [], leadsTo: 'expired', cycles: [] },
 ];
 
-/** The days in which the second cycle of a subscription is decided, also where its first attempt fails. */
+/** The days in which the second cycle of a subscription is decided, even if its first attempt fails. */
 export const DAYS_OF_TWO_CYCLES = 12;
 
 /**
- * The cycles of a subscription that was cut short, where the clock then went on by weeks at once: nobody debits for days that have
- * passed. What was debited all the same would be sent back, and counted.
+ * The cycles of a subscription whose clock jumped by weeks: days that have passed are not debited. A debit would be
+ * returned, and counted.
  */
 const PASSED_OVER: readonly CycleStatus[] = ['paid', 'failed'];
 const isPaid = ({ cycles }: RecurringPayer) =>
@@ -80,8 +80,8 @@ const REFUND = `mutation ($input: RefundPaymentInput!) {
 }`;
 
 /**
- * Merchants with subscribers by PIX, and their payers. They come back with the same key, or the same name of a credit, for
- * whatever was not answered. They remember every answer; `complaints` says where the books do not bear one out.
+ * Merchants with subscribers by PIX, and their payers. They repeat each unanswered request with its key, and each
+ * credit with its id. They remember every answer; `complaints` lists the answers that contradict the ledger.
  */
 export function createRecurringPayers(random: Random) {
   const contracts: Contract[] = [];
@@ -121,7 +121,7 @@ export function createRecurringPayers(random: Random) {
           idempotencyKey: key,
         };
         const { createSubscription: answer } = await api.request(CREATE, { input });
-        // What has no code yet, or was refused one, is named as well.
+        // The id of a subscription without a code is in the answer, too.
         const subscriptionId: string | undefined =
           answer.subscription?.subscriptionId ?? answer.lookupReference;
         if (!subscriptionId) throw new Error(`refused: ${JSON.stringify(answer)}`);
@@ -165,7 +165,7 @@ export function createRecurringPayers(random: Random) {
     newContract,
     tally: () => contracts.filter(({ subscriptionId }) => subscriptionId !== null).length,
 
-    /** Every answer that these subscriptions do not bear out. `final`: nothing is under way any more. */
+    /** Every answer that contradicts these subscriptions. `final`: no work is left. */
     complaints({ subscriptions }: Audit, { final }: { final: boolean }): string[] {
       const found = new Map(subscriptions.map((each) => [each.subscriptionId, each]));
       const complaints: string[] = [];

@@ -1,6 +1,6 @@
-// A whole server in a process of its own, to be killed: what main.js starts, with the payer's page replaced by
-// messages from the parent, a clock that can be ahead, and a statement at which it kills itself. It is the built one,
-// which starts in half the time: most of these live for less than it takes to load the sources.
+// A whole server in a process of its own, to be killed: main.js with messages in place of the payer's page, a clock
+// that can be ahead, and a statement at which it kills itself. It is the built server, which starts in half the time:
+// most of these live for less than it takes to load the sources.
 import { writeSync } from 'node:fs';
 import { setFlagsFromString } from 'node:v8';
 import { modules } from '../support/built.mjs';
@@ -51,7 +51,7 @@ const answers = {
     databaseWaitMs,
   }) {
     moment = dieAt;
-    // Half of the time that PGlite takes to start goes into making it faster for later.
+    // PGlite spends half of its start on optimizing itself, which a short process does not need.
     if (brief) setFlagsFromString('--liftoff-only');
     if (watched) {
       last = watched.dieAt;
@@ -201,7 +201,7 @@ function dieAfter(turns, statement) {
     setImmediate(dieAfter, turns - 1, statement);
     return;
   }
-  // Written at once, whereas a message to the parent would wait for another turn.
+  // The line is written at once; a message to the parent would wait for another turn.
   writeSync(process.stdout.fd, `${typeof statement === 'string' ? statement.slice(0, 2_000) : '?'}\n`);
   process.kill(process.pid, 'SIGKILL');
 }
@@ -211,7 +211,7 @@ function say(said) {
   process.send?.(said);
 }
 
-/** Requests that a payer, a merchant or an operator would wait for. */
+/** Requests that a payer, a merchant or an operator waits for. */
 const ANSWERED = [
   'pay',
   'payPix',
@@ -233,5 +233,5 @@ process.on('message', (/** @type {import('./child.ts').Asked} */ { id, name, req
     (error) => say({ id, error: error instanceof Error ? String(error.stack) : String(error) }),
   );
 });
-// A parent that is gone needs no server.
+// The server ends with its parent.
 process.on('disconnect', () => process.exit());

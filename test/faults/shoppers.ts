@@ -3,17 +3,17 @@ import { createClient, type GraphQLClient } from '../support/graphql.ts';
 import type { ChildServer } from './child.ts';
 import type { RequestSequence } from './load.ts';
 
-/** A client of the API that speaks with this credential. */
+/** Returns a client of the API with this credential. */
 export type As = (credential: string) => Pick<GraphQLClient, 'request'>;
 
 interface Token {
   readonly token: string;
-  /** Asked for, and perhaps not answered; then answered. */
+  /** Set once its revocation is requested. */
   revoking: boolean;
   revoked: boolean;
 }
 
-/** A product or a delivery, and whether its deletion was asked for and answered. */
+/** A product or a delivery, and whether its deletion was requested and answered. */
 interface Offered {
   readonly id: string;
   deleting: boolean;
@@ -21,8 +21,8 @@ interface Offered {
 }
 
 /**
- * Clients of tokens, of what is started with them, of products and their content, of a store, and of the sandbox's money. They
- * remember every answer; `complaints` says where the tables do not bear one out.
+ * Clients of tokens, of payments that tokens start, of products and their content, of a store, and of the sandbox's
+ * money. They remember every answer; `complaints` lists the answers that contradict the tables.
  */
 export function createShoppers({ live, sandbox }: { live: string; sandbox: string }) {
   const tokens: Token[] = [];
@@ -37,7 +37,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
   let sandboxSales = 0;
   let fed = 0;
 
-  /** Done in this order, each until it is answered. */
+  /** The requests in their order, each repeated until it is answered. */
   function sequenceOf(
     ...steps: ((as: As, server: ChildServer) => Promise<void>)[]
   ): (as: As) => RequestSequence {
@@ -121,7 +121,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
         const { token, revoking } = dashboard!;
         dashboard!.revoking = true;
         const { done } = await as(live).request(REVOKE, { token });
-        // It may have been revoked before the answer was lost.
+        // The token may have been revoked before the answer was lost.
         if (done.revoked !== true && !(revoking && done.code === 'NOT_FOUND'))
           throw new Error(JSON.stringify(done));
         dashboard!.revoked = true;
@@ -189,7 +189,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
       fed += 1;
     });
 
-  /** A developer creates a payment in the sandbox, and plays its payer. */
+  /** A developer creates a payment in the sandbox, and acts as its payer. */
   function newSandboxSale() {
     const idempotencyKey = `sandbox:${sandboxSales++}`;
     let paymentId: string;
@@ -278,7 +278,7 @@ export function createShoppers({ live, sandbox }: { live: string; sandbox: strin
   };
 }
 
-/** Finds what is missing though nobody deleted it, and what is there though its deletion was answered. */
+/** Finds resources that are missing without a deletion, and resources that remain after an answered one. */
 function notAsAnswered(all: readonly Offered[], found: readonly { id: string }[]): string[] {
   const ids = new Set(found.map(({ id }) => id));
   return all
@@ -292,7 +292,7 @@ const USES = `
   union all
   select 'pix', payment_id, key from pix_checkout_use join idempotency on resource_id = payment_id`;
 
-/** Under its own name in every request, and so in the name of its answer. */
+/** A client whose requests carry their operation's name in a header, and so in the names of boundaries. */
 export function clientOf(endpoint: string, header: string): As {
   return (credential) => ({
     request: (query, variables) =>

@@ -11,7 +11,7 @@ import { chosenSeed, createRandom } from './random.ts';
 const STOPS = scale('STOPS');
 const LIVE_KEY = 'ps_live_stopped0123456789';
 const CLIENTS = 8;
-/** The most answers before it is stopped. */
+/** The most answers before the server is stopped. */
 const ANSWERS = CLIENTS * 8;
 
 const engines = {
@@ -64,20 +64,21 @@ test.each(inThisRun(engines))(
       expect(await program.exited, `${message} ${program.output.stderr}`).toBe(0);
       stopMs.push(performance.now() - stoppedAt!);
 
-      // Nothing of ours went wrong over it.
+      // The server logged no internal fault.
       const logged = `${program.output.stdout}\n${program.output.stderr}`.split('\n');
       expect(
         logged.filter((line) => /"level":"(error|fatal)"|Error:/.test(line)),
         message,
       ).toEqual([]);
-      // Both are asked to come back.
+      // Both transports ask their clients to reconnect.
       const goodbyes = await Promise.all([bySocket.closed, ...watchers.map(({ goodbye }) => goodbye)]);
       expect(goodbyes, message).toEqual([GOING_AWAY, GOING_AWAY, 'ended']);
 
       server = await start(environment);
       for (const order of created) {
         const again = await create(server.live, order.key);
-        // Over HTTP whatever was begun was answered; where a socket was closed before the answer, its key tells.
+        // Over HTTP each request that was begun was answered. After a closed socket the key shows whether its request
+        // was done.
         if (order.orderCode) expect(again, message).toEqual({ orderCode: order.orderCode, replayed: true });
         orders.push({ ...order, orderCode: again.orderCode });
       }
@@ -85,7 +86,7 @@ test.each(inThisRun(engines))(
       expect(cardPayments.totalCount, message).toBe(orders.length);
     }
 
-    // No subscriber has missed anything, or received it twice, over all these lives.
+    // No subscriber misses an event, or receives one twice, over all these servers.
     const watchers = [await overSocket(server.live, watched.ws), await overEvents(server.live, watched.sse)];
     await expect.poll(() => watched.ws.reported.length, { timeout: 30_000 }).toBe(orders.length);
     await expect.poll(() => watched.sse.reported.length, { timeout: 30_000 }).toBe(orders.length);
@@ -112,7 +113,7 @@ interface Watched {
 
 interface Order {
   readonly key: string;
-  /** Null where nothing was heard of it. */
+  /** Null if no answer arrived. */
   readonly orderCode: string | null;
 }
 
@@ -147,7 +148,7 @@ async function create(live: GraphQLClient, idempotencyKey: string) {
   return { orderCode: cardPayment.orderCode as string, replayed: replayed as boolean };
 }
 
-/** One after the other, until no connection is to be had: each request that was taken is answered. */
+/** Creates payments one after the other until no connection is possible: each request that was accepted is answered. */
 async function createOverHttp(
   live: GraphQLClient,
   client: string,
@@ -168,7 +169,7 @@ async function createOverHttp(
   }
 }
 
-/** The same over one socket, which is closed with a code. */
+/** Creates payments over one socket, which is closed with a code. */
 function createOverSocket(live: GraphQLClient, client: string, { onAnswer, isOver }: Load) {
   const created: Order[] = [];
   let goodbye: (event: unknown) => void;
@@ -215,7 +216,7 @@ function closingOf(event: unknown) {
   return { code, reason };
 }
 
-/** Sets the cursor from which it follows: where it was before, or now. */
+/** Sets the cursor from which the subscriber follows: its last one, or the current one. */
 async function cursorOf(live: GraphQLClient, watched: Watched): Promise<void> {
   watched.after ??= (await live.request('{ updatesCursor }')).updatesCursor as string;
 }
@@ -238,7 +239,7 @@ async function overSocket(live: GraphQLClient, watched: Watched): Promise<{ good
   return { goodbye };
 }
 
-/** The way in which it ends: with the end of the body, or as a connection that breaks. */
+/** Follows by an event stream. `ended`: whether its body ended, or its connection broke. */
 async function overEvents(live: GraphQLClient, watched: Watched): Promise<{ goodbye: Promise<unknown> }> {
   await cursorOf(live, watched);
   const stream = live.sse(FOLLOW, { after: watched.after });

@@ -5,14 +5,14 @@ const FOLLOW = `subscription ($after: String) {
   update: allCardPaymentUpdates(after: $after) { cursor it: cardPayment { orderCode status version } }
 }`;
 
-/** The log's events of card payments since an instant, each as a line. */
+/** The log's events of card payments from an instant on, each as a line. */
 const LOGGED = `
   select resource_id || ' ' || (snapshot ->> 'version') || ' ' || (snapshot ->> 'status') as line from event
   where resource = 'card_payment' and environment = 'live' order by version`;
 
 /**
- * Follows all card payments from a database's beginning, through every life of its server: after a death it comes back with
- * the cursor of the last update that it had.
+ * Follows all card payments from a database's beginning, across all processes of its server: after each death it
+ * reconnects with the cursor of its last update.
  */
 export function createSubscriber(transport: 'ws' | 'sse') {
   const reported: string[] = [];
@@ -30,17 +30,17 @@ export function createSubscriber(transport: 'ws' | 'sse') {
   }
 
   return {
-    /** Moves to this server, once the one before is dead. */
+    /** Connects to this server, once the one before is dead. */
     async attach(endpoint: string, key: string): Promise<void> {
       await stream?.close();
       await ended;
       const client = createClient(endpoint, key);
       after ??= (await client.request('{ updatesCursor }')).updatesCursor;
       stream = client[transport](FOLLOW, { after });
-      // It ends with the server, or with the test.
+      // The stream ends with the server, or with the test.
       ended = follow(stream).catch(() => undefined);
     },
-    /** Differences between what it received and the log. */
+    /** Differences between the received updates and the log. */
     async missed(server: ChildServer): Promise<string[]> {
       const [rows] = (await server.ask('query', [LOGGED])) as [{ line: string }[]];
       const log = rows.map(({ line }) => line);

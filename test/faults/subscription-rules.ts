@@ -1,6 +1,6 @@
 const OF_SAO_PAULO = "at time zone 'America/Sao_Paulo'";
 
-/** The rules of recurring PIX, each as a statement that finds what breaks it. */
+/** The rules of recurring PIX, each as a query for rows that break it. */
 export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
   'a cycle is paid where it has its payment, of its amount, and nowhere else': `
     select c.subscription_id, c.number, c.status, payment_id, p.status as paid from subscription_cycle c
@@ -25,7 +25,7 @@ export const RULES_OF_SUBSCRIPTIONS: Record<string, string> = {
   'a cycle has at most four attempts': `
     select subscription_id, number, attempts from subscription_cycle where attempts > 4`,
 
-  // The last attempt is seven days after the first: 168 hours, 169 where the clocks change.
+  // The last attempt is seven days after the first: 168 hours, or 169 if the clocks change.
   'the bank debits a cycle at most four times, each on another day of a week': `
     select split_part(id, '.', 1) as cycle, count(*), count(distinct (due_at ${OF_SAO_PAULO})::date) as days,
       max(due_at) - min(due_at) as span

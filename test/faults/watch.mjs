@@ -1,5 +1,5 @@
-// Where a process commits something, and where it sends something out. Both are found in what it says to its database
-// and to its sockets, so that a place nobody has thought of is found too.
+// The places where a process commits, and where it sends something. They are found in the bytes to its database and
+// to its sockets, so that a new place needs no line here.
 import { subscribe } from 'node:diagnostics_channel';
 import { ServerResponse } from 'node:http';
 import { Socket } from 'node:net';
@@ -7,12 +7,11 @@ import { modules } from '../support/built.mjs';
 
 const { default: pg } = await modules.pg();
 
-/** The header by which a client says what its request is called in a boundary's name. */
+/** The header with a request's name in a boundary's name. */
 export const ASKED = 'x-asked';
 
 /**
- * Calls `reached` with the name of each boundary as it is reached, in the middle of what it is a boundary of.
- *
+ * Calls `reached` with the name of each boundary, in the middle of the operation that it bounds.
  * @param {(boundary: string) => void} reached
  */
 export function watchBoundaries(reached) {
@@ -23,8 +22,7 @@ export function watchBoundaries(reached) {
 }
 
 /**
- * A transaction that has written something is called by what it wrote, and so is a statement that is its own transaction.
- *
+ * A transaction that writes is named after the tables that it writes, and so is a single statement.
  * @param {(boundary: string) => void} reached
  */
 function watchCommits(reached) {
@@ -54,7 +52,7 @@ function watchCommits(reached) {
   /** @param {import('pg').Client} client @param {string} name @param {() => any} sent */
   function around(client, name, sent) {
     reached(`commit of ${name} | before it is sent`);
-    // Of what is pipelined behind each other nothing is a commit: the next to come is its answer.
+    // A pipelined statement is no commit: the next bytes are the COMMIT's answer.
     client.connection.stream.prependOnceListener('data', () =>
       reached(`commit of ${name} | done, its answer not read`),
     );
@@ -91,7 +89,11 @@ function kindsIn(text, values) {
     .filter((value) => /^[a-z_]+\.[a-z_]+$/.test(value));
 }
 
-/** Summarises a statement, with the columns that an update sets: a task is claimed, renewed and postponed by one each. @param {string} text */
+/**
+ * Summarizes a statement with the columns that it updates: a task is claimed, renewed and postponed by different
+ * columns.
+ * @param {string} text
+ */
 function alone(text) {
   const set = /^\s*update .*?\bset\b(.*?)(?:\bwhere\b|\bfrom\b|$)/is.exec(text)?.[1] ?? '';
   const columns = [...set.matchAll(/"?(\w+)"?\s*=/g)].map(([, column]) => column);
@@ -104,7 +106,7 @@ function watchWebhooks(reached) {
   subscribe('http.client.response.finish', () => reached('webhook attempt | after'));
 }
 
-/** Watches requests that a header names. @param {(boundary: string) => void} reached */
+/** Watches answers to requests that a header names. @param {(boundary: string) => void} reached */
 function watchAnswers(reached) {
   const { writeHead } = ServerResponse.prototype;
   ServerResponse.prototype.writeHead = /** @type {any} */ (
@@ -134,7 +136,7 @@ function watchUpdates(reached) {
           : null;
       if (transport) {
         reached(`update over ${transport} | before`);
-        // What is collected in one turn has left in the next.
+        // Messages that are collected in one turn have left in the next.
         setImmediate(() => reached(`update over ${transport} | after`));
       }
       return write.apply(this, /** @type {any} */ (args));

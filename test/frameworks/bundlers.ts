@@ -1,4 +1,4 @@
-// A page that each bundler builds in the browser alone: its settings, and the program that builds it.
+// A page that each bundler builds for the browser alone: its settings, and the program that builds it.
 import type { Project } from './project.ts';
 
 /** The page's own script: an element with an object as a property, and a handler of its own. */
@@ -104,12 +104,12 @@ await bundle.write({ dir: 'out', format: 'es' });
       ],
     ],
     serve: { folder: 'out' },
-    // The promise of a failed import() is kept for the life of the page.
+    // Webpack keeps the promise of a failed import() for the life of the page.
     hasSecondTry: false,
   },
   Metro: {
     packages: 'metro',
-    // One file, without chunks: a native application has no place to load one from.
+    // A native application has one file without chunks, because it has no address to load a chunk from.
     ...bundled(
       `
 import Metro from 'metro';
@@ -117,7 +117,7 @@ import Metro from 'metro';
 const peer = import.meta.dirname + '/../..';
 const config = await Metro.loadConfig(
   { cwd: import.meta.dirname },
-  // Packages are links into the folder of the workspace.
+  // The workspace's packages are links into its folder.
   { watchFolders: [peer, peer + '/../node_modules'], resolver: { nodeModulesPaths: [peer + '/node_modules'] } },
 );
 await Metro.runBuild(config, { entry: 'main.js', out: 'out/main.js', platform: 'web', minify: true, dev: false });

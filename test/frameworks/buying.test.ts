@@ -1,5 +1,5 @@
-// Pages that other people's bundlers and frameworks build of the packed element: a purchase by each way to pay, in which the page's
-// own handler runs, and one whose chunk was lost once. `npm run nightly -- frameworks` tries all.
+// Pages that common bundlers and frameworks build with the packed element: a purchase by each method, which calls the
+// page's own handler, and one after a lost chunk. `npm run nightly -- frameworks` runs all.
 import { rm } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import type { Page } from 'playwright-core';
@@ -14,7 +14,7 @@ import { openProject, packCheckout, type RunningProject } from './project.ts';
 import { SERVERS } from './servers.ts';
 
 const PROJECTS = { ...BUNDLERS, ...SERVERS };
-/** One of a kind: modules of the browser, a loader of the bundler's own, and a server that renders. */
+/** One of each kind: native modules, a loader of the bundler, and a server that renders. */
 const ONE_OF_EACH = ['Vite', 'Rspack', 'React'];
 const BUILD_MS = 900_000;
 

@@ -15,17 +15,17 @@ import { freePort } from '../support/free-port.ts';
 const execute = promisify(execFile);
 const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** A shop's project: a page with one element, whose endpoint and token are in the page's address. */
+/** A shop's project: a page with one element, which reads its endpoint and token from the page's address. */
 export interface Project {
   /** The folder of test/bench/peers with its packages, at the versions of the lock file there. */
   packages: PeerName;
   files: Record<string, string>;
-  /** The programs that build it, of a package or of the project, with their arguments. */
+  /** The programs that build it, from a package or from the project, with their arguments. */
   build: [program: string, ...args: string[]][];
-  /** The folder that it has built, or the program that serves it. */
+  /** The folder with the build, or the program that serves it. */
   serve: { folder: string } | { program: [program: string, ...args: string[]] };
   env?: Record<string, string>;
-  /** Whether a lost chunk is requested again: false where there are no chunks, or where the bundler keeps a failed one. */
+  /** Whether a lost chunk is requested again: false without chunks, and for a bundler that caches the failure. */
   hasSecondTry?: boolean;
 }
 
@@ -51,7 +51,7 @@ export async function openProject(
 ): Promise<RunningProject> {
   expect(await ensurePeer(packages)).not.toBeNull();
   const peer = join(root, 'test/bench/peers', packages);
-  // Below the folder of its packages, so that it finds them.
+  // The project lies below the folder of its packages, so that it finds them.
   const folder = join(peer, '.shops', name.replaceAll(/\W+/g, '-'));
   await rm(folder, { recursive: true, force: true });
   await cp(checkout, join(folder, 'node_modules/@psa/checkout'), { recursive: true });
@@ -74,7 +74,7 @@ export async function openProject(
 
   if ('folder' in serve) {
     const built = join(folder, serve.folder);
-    // A bundler that cannot tell which files an import() names puts each of them into a second file.
+    // A bundler that does not know which files an import() loads puts each of them into a second file.
     const codes = (await readdir(built, { recursive: true }))
       .filter((file) => file.endsWith('.js'))
       .map((file) => readFile(join(built, file), 'utf8'));
@@ -116,7 +116,7 @@ async function end(child: ChildProcess): Promise<void> {
   await exited;
 }
 
-/** A part of the QR code's drawing. */
+/** A text in the chunk that draws the QR code. */
 const OF_ONE_CHUNK = 'crispEdges';
 
 const TYPES: Record<string, string> = { '.html': 'text/html; charset=utf-8', '.js': 'text/javascript' };

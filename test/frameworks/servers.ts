@@ -1,4 +1,4 @@
-// A page that each framework renders on a server, with the recipe of widget/docs/psa-checkout.md for it.
+// A page that each framework renders on a server, by the framework's recipe in widget/docs/psa-checkout.md.
 import type { Project } from './project.ts';
 
 const NEXT_FILES = {

@@ -16,7 +16,7 @@ const CODE = brCode(CHARGE);
 
 const PRINTABLE = Array.from({ length: 0x7f - 0x20 }, (_, index) => String.fromCharCode(0x20 + index));
 
-/** A code of these fields, with its CRC. */
+/** The code of these fields, with its CRC. */
 function sealed(fields: string): string {
   const text = `000201${fields}6304`;
   return text + crc16(text);
@@ -90,7 +90,7 @@ describe('a BR Code that is built', () => {
   test.each([
     ['Padaria São João', 'Padaria Sao Joao'],
     ['AÇAÍ & CIA ÀÉÎÕÜ Ñ', 'ACAI & CIA AEIOU N'],
-    // Letters with combining accents.
+    // These letters have combining accents.
     ['Sa\u0303o Joa\u0303o', 'Sao Joao'],
     ['Straße Łódź Smørbrød Œuvre', 'Strasse Lodz Smorbrod OEu'],
     ['Nº 1ª “Bar” d’Água – Sul', `No 1a "Bar" d'Agua - Sul`],

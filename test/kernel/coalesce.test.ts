@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { createCoalescedReads } from '../../server/src/kernel/coalesce.ts';
 import { type Deferred, deferred } from '../support/deferred.ts';
 
-/** Reads that end when the test says so, in the order in which they began. */
+/** Reads that the test ends, in the order in which they began. */
 function createReads() {
   const begun: (Deferred<string> & { key: string })[] = [];
   const share = createCoalescedReads<string>();

@@ -82,7 +82,7 @@ describe('a cursor', () => {
     ['what it was once: the place to be read', () => Buffer.from('v1:7').toString('base64url')],
   ])('A text in place of a cursor is invalid: %s', (_, made) => {
     expect(cursors.decode(made(cursors.encode(7)))).toBeNull();
-    // Nor has the attempt left anything behind that the next would meet.
+    // The failed attempt leaves no state behind that the next could meet.
     expect(cursors.decode(cursors.encode(8))).toBe(8);
   });
 

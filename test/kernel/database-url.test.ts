@@ -55,7 +55,7 @@ test('The variables of PostgreSQL’s clients complete an address without a host
   });
   const named = completeDatabaseUrl('postgres://u@h/psa?target_session_attrs=any', variables);
   expect(parseDatabaseUrl(named)).toEqual({ urls: ['postgres://u@h/psa'], target: 'any' });
-  // `pg` reads the name of one host itself.
+  // `pg` itself reads the name of a single host.
   expect(completeDatabaseUrl('postgres:///psa', { PGHOST: 'h1' })).toBe('postgres:///psa');
 });
 

@@ -37,7 +37,7 @@ describe('a status that another service writes in its own way', () => {
       amountCents: 100,
       createdAt: '2026-03-02T12:00:00Z',
     };
-    // The answer names no fee.
+    // The answer has no fee.
     expect(readSubaccountPayout({ ...body, status })).toMatchObject({ status: known, feeCents: null });
   });
 });

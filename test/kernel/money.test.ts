@@ -88,7 +88,7 @@ test.each([
   [123_456, 'R$ 1.234,56'],
   [10_000_000_000, 'R$ 100.000.000,00'],
   [-1, '-R$ 0,01'],
-  // As numbers of reais these are the same.
+  // These amounts are equal as numbers of reais.
   [9_007_199_254_740_990, 'R$ 90.071.992.547.409,90'],
   [9_007_199_254_740_991, 'R$ 90.071.992.547.409,91'],
 ])('%d cents read %s, with a plain space', (amountCents, text) => {

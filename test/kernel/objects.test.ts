@@ -29,7 +29,7 @@ test('Two objects are unchanged where their JSON is the same', () => {
       const isEqual = isDeepStrictEqual(inJson(left), inJson(right));
       if (isEqual) equal += 1;
       expect(isUnchanged(left, right)).toBe(isEqual);
-      // Also in another order, and as it comes out of the database.
+      // Members in another order, and the values from the database, are equal, too.
       expect(isUnchanged(left, Object.fromEntries(Object.entries(left).reverse()))).toBe(true);
       expect(isUnchanged(inJson(left) as object, left)).toBe(true);
     }),

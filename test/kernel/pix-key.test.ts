@@ -31,10 +31,10 @@ describe('a PIX key', () => {
     for (const other of PIX_KEY_KINDS.filter((each) => each !== kind))
       expect(parseTypedPixKey(text, other)).toEqual({ key: null, wrong: 'type', why: expect.any(String) });
     expect(kindOfPixKey(key)).toBe(kind);
-    // The mask of a phone is that of a random key, too.
+    // The masks of a phone and of a random key are equal.
     const isShown = kind !== 'phone' && kind !== 'random';
     expect(kindOfPixKey(maskPixKey(key))).toBe(isShown ? kind : null);
-    // The normal form is its own.
+    // A normal form is unchanged by parsing.
     expect(parsePixKey(key)).toEqual({ kind, key });
   });
 
@@ -88,7 +88,7 @@ describe('a PIX key', () => {
     expect(parseTypedPixKey(digits, 'cpf')).toEqual({ key: digits, wrong: null });
     for (const text of [digits, `+55${digits}`, `55${digits}`, '(11) 98765-0034', '+55 11 98765-0034'])
       expect(parseTypedPixKey(text, 'phone')).toEqual({ key: `+55${digits}`, wrong: null });
-    // 55 is an area code, too.
+    // 55 is an area code as well as the country's.
     expect(parseTypedPixKey('55987654321', 'phone')).toEqual({ key: '+5555987654321', wrong: null });
   });
 

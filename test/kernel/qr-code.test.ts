@@ -9,7 +9,7 @@ import { generated } from '../support/scale.ts';
 const QUIET = 4;
 const PIXELS = 4;
 
-/** A code of 172 characters, as a payment has it. */
+/** A code of 172 characters, like a payment's. */
 const BR_CODE = brCode({
   url: 'pix.example.com/v2/9d36b84fc70b478fb95c127',
   amountCents: 12_990,
@@ -17,12 +17,15 @@ const BR_CODE = brCode({
   merchantCity: 'São Paulo',
 });
 
-/** Fills a path as a browser does, and gives its modules: those that it goes around more often one way than the other. */
+/**
+ * Fills a path as a browser does. Returns the modules: squares that the path winds around in one direction more often
+ * than in the other.
+ */
 function fillPath({ path, size }: QrCode): boolean[][] {
   const windings = Array.from({ length: size }, () => new Array<number>(size).fill(0));
   let [x, y, startX, startY] = [0, 0, 0, 0];
   const moveTo = (toX: number, toY: number) => {
-    // An edge from top to bottom counts for what lies right of it.
+    // An edge from top to bottom fills the modules to its right.
     for (let row = Math.min(y, toY); row < Math.max(y, toY); row += 1)
       for (let column = x; column < size; column += 1) windings[row]![column]! += toY > y ? 1 : -1;
     [x, y] = [toX, toY];
@@ -50,7 +53,7 @@ function readCode(code: QrCode): string | undefined {
       const isDark = modules[Math.floor(y / PIXELS) - QUIET]?.[Math.floor(x / PIXELS) - QUIET];
       if (isDark) image.fill(0, (y * side + x) * 4, (y * side + x) * 4 + 3);
     }
-  // The package's types say that its default export has one of its own, and it does.
+  // The types of the package expect `default` on its default export, and it is there.
   const found = jsqr.default(image, side, side, { inversionAttempts: 'dontInvert' });
   return found ? Buffer.from(found.binaryData).toString() : undefined;
 }
@@ -85,7 +88,7 @@ describe('a QR code', () => {
     expect(size).toBe(49);
     expect(path.length).toBeLessThan(6_000);
     expect(gzipSync(path).length).toBeLessThan(850);
-    // Nothing in it has to be escaped in an attribute.
+    // No character of the path needs escaping in an attribute.
     expect(path).toMatch(/^M0 0[mhvz\d -]+z$/);
   });
 

@@ -14,7 +14,7 @@ const day = (text: string): CivilDay => {
   const [year, month, dayOfMonth] = text.split('-').map(Number);
   return { year: year!, month: month!, day: dayOfMonth! };
 };
-/** Instants from before the first summer times of the last decades until long after the last. */
+/** Instants from before the first daylight saving time of the last decades until long after the last one. */
 const instants = fc.date({
   min: new Date('1985-01-01T00:00:00.000Z'),
   max: new Date('2100-01-01T00:00:00.000Z'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createSharedCache } from '../../server/src/kernel/shared-cache.ts';
 
-// With its key of two characters an entry counts 1,204 bytes.
+// An entry with a key of two characters counts 1,204 bytes.
 const create = () => createSharedCache<string>(12_040, () => 1_000);
 const fill = (cache: ReturnType<typeof create>, owner: string, count: number) => {
   for (let index = 0; index < count; index += 1) cache.add(owner, `${owner}${index}`, 'text');
@@ -13,7 +13,7 @@ test('One owner has all of a shared cache, and drops its oldest entries', () => 
   const cache = create();
   fill(cache, 'a', 10);
   expect(found(cache, 'a')).toHaveLength(10);
-  // Read last, so it stays.
+  // The entry was read last, so it stays.
   cache.get('a0');
   cache.add('a', 'ax', 'text');
   expect(found(cache, 'a')).toEqual(['a0', 'a2', 'a3', 'a4', 'a5', 'a6', 'a7', 'a8', 'a9']);

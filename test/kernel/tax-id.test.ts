@@ -19,14 +19,14 @@ describe('a tax number', () => {
     ['cnpj', '11222333000181', '11222333000181'],
     ['cnpj', '11.222.333/0001-81', '11222333000181'],
     ['cnpj', '00.000.000/0001-91', '00000000000191'],
-    // The example of the Receita Federal.
+    // The example is the Receita Federal's.
     ['cnpj', '12.ABC.345/01DE-35', '12ABC34501DE35'],
     ['cnpj', '12ABC34501DE35', '12ABC34501DE35'],
     ['cnpj', '12.abc.345/01de-35', '12ABC34501DE35'],
   ])('A %s is parsed into its normal form: %s', (kind, text, taxId) => {
     expect(parseTaxId(text)).toEqual({ kind, taxId });
     expect(taxIdText.parse(text)).toBe(taxId);
-    // The normal form is its own.
+    // A normal form is unchanged by parsing.
     expect(parseTaxId(taxId)).toEqual({ kind, taxId });
   });
 
@@ -124,7 +124,7 @@ describe('a tax number', () => {
   });
 });
 
-/** The check digit behind a text: the weights count up from 2, from the right, and begin again behind the largest. */
+/** The check digit of a text: the weights count up from 2, from right to left, and start again after the largest. */
 function checkDigit(text: string, maxWeight: number): number {
   const sum = [...text]
     .reverse()

@@ -9,7 +9,7 @@ import {
 } from '../../server/src/state/ledger/postings.ts';
 import { signsHold } from '../support/ledger.ts';
 
-/** The sums of a tenant's postings, account by account; not the balances that the database keeps of them. */
+/** The sums of a tenant's postings, account by account, without the balances that the database stores. */
 async function sumsOfEntries({ sql: on }: Database, { accountId, environment }: Tenant): Promise<Balances> {
   const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
     select ledger_account as name, sum(amount)::bigint as amount from posting
@@ -18,7 +18,10 @@ async function sumsOfEntries({ sql: on }: Database, { accountId, environment }: 
   return { ...NO_BALANCES, ...Object.fromEntries(rows.map(({ name, amount }) => [name, amount])) };
 }
 
-/** The entries of each transaction sum to zero in each unit, and all of them leave every account on its side of zero. */
+/**
+ * Asserts that the entries of each transaction sum to zero in each unit, and that no account ends on the wrong side
+ * of zero.
+ */
 export async function expectBooksHold(database: Database, tenant: Tenant): Promise<Balances> {
   const { rows } = await sql`
     select transaction_id, sum(amount) from posting

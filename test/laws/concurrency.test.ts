@@ -23,14 +23,14 @@ const MINUTE = 60_000;
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 const AT_ONCE = 64;
 const ROUNDS = scale('ONE_KEY');
-/** The amount of each payment that refunds give back, and the part of a subaccount in the charge. */
+/** The amount of each payment that is refunded, and the subaccount's part of the charge. */
 const PAID_CENTS = 5_000;
 const PART_CENTS = 2_000;
 const SUBACCOUNT_CENTS = 10_000;
 
 const amountCents = fc.integer({ min: 520, max: 4_000 });
 const receives = fc.constantFrom('ana@padaria.example', 'nega@psa.example');
-/** Everything that takes money. None of it comes back before time has passed. */
+/** All operations that take money. None of it is returned before time has passed. */
 const debit = fc.oneof(
   fc.record({
     kind: fc.constantFrom('pix' as const, 'pix_turbo' as const, 'ltc' as const),
@@ -50,7 +50,7 @@ const debit = fc.oneof(
   }),
 );
 type Debit = typeof debit extends fc.Arbitrary<infer Value> ? Value : never;
-/** Everything that takes a key. */
+/** All operations with an idempotency key. */
 const keyed = fc.oneof(
   debit,
   fc.record({
@@ -71,11 +71,11 @@ type Keyed = typeof keyed extends fc.Arbitrary<infer Value> ? Value : never;
 /** The resources that the requests name. */
 interface Given {
   subaccountId: string;
-  /** A card payment, a PIX payment and a split charge that are paid, and whose money can be withdrawn. */
+  /** A card payment, a PIX payment and a split charge, which are paid and can be refunded. */
   paid: { orderCode: string; paymentId: string; chargeId: string };
 }
 
-/** Makes what can be refunded, and a subaccount that has money of its own and a part of the charge. */
+/** Creates payments that can be refunded, and a subaccount with money and a part of the charge. */
 async function give(core: Core): Promise<Given> {
   const { tenant, cardPayments, payments, charges, pix } = core;
   const subaccountId = await openSubaccount(core, SUBACCOUNT_CENTS);
@@ -94,7 +94,10 @@ async function give(core: Core): Promise<Given> {
   return { subaccountId, paid: { orderCode, paymentId: payment.paymentId, chargeId: charge.chargeId } };
 }
 
-/** The amounts of the three payments that refunds have taken so far, under way or done; `split` is the subaccount's part. */
+/**
+ * The amounts of the three payments that refunds have taken so far, pending or done; `split` is the subaccount's
+ * part.
+ */
 async function refunded({ tenant, cardPayments, payments, charges }: Core, { paid }: Given) {
   const card = (await cardPayments.find(tenant, paid.orderCode))!;
   const payment = (await payments.find(tenant, paid.paymentId))!;
@@ -109,7 +112,7 @@ async function refunded({ tenant, cardPayments, payments, charges }: Core, { pai
   };
 }
 
-/** Asks one instance for one of them. `id` is what tells its effect from any other's. */
+/** Requests one operation at an instance. `id` distinguishes its effect from all others. */
 async function take(
   core: Core,
   { subaccountId, paid, ...given }: Given & { productId?: string; disputeId?: string },
@@ -158,7 +161,7 @@ async function take(
     case 'evidence': {
       const input = { text: `Nº ${amountCents}`, idempotencyKey };
       const { dispute, replayed } = await core.disputes.submitEvidence(tenant, given.disputeId!, input);
-      // A second submission would be one more.
+      // A second submission would add another evidence.
       return { id: `${dispute.disputeId} ${dispute.evidence.length}`, replayed };
     }
     case 'card': {
@@ -229,7 +232,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
           expect(refunds[kind]).toBe(taken(kind));
           expect(refunds[kind]).toBeLessThanOrEqual(PAID_CENTS);
         }
-        // What the subaccount has given of a refund is not the merchant's.
+        // The subaccount's part of a refund is not the merchant's.
         const ownTaken = taken('pix', 'pix_turbo', 'transfer', ...REFUNDS) - refunds.split;
         expect(ownTaken).toBeLessThanOrEqual(Math.max(0, before.merchant_balance - held));
         expect(after.merchant_balance).toBe(before.merchant_balance - ownTaken);
@@ -245,7 +248,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
             continue;
           }
           if (isRefund(kind) && !(reason instanceof InsufficientFundsError)) {
-            // More than is left of the payment, or one refund too many.
+            // The request exceeds what is left of the payment, or is one refund too many.
             const requested = debits.filter(
               (debit, nth) => debit.kind === kind && results[nth]!.status === 'fulfilled',
             ).length;
@@ -254,7 +257,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
             continue;
           }
           expect(reason).toBeInstanceOf(InsufficientFundsError);
-          // What was refused does not fit into what is left; of a charge, the merchant gives a part alone.
+          // A refused amount exceeds what is left. Only the merchant's part of a charge counts.
           if (['pix', 'pix_turbo', 'transfer', 'refundCard', 'refundPix'].includes(kind))
             expect(amountCents).toBeGreaterThan(Math.max(0, after.merchant_balance - held));
         }
@@ -303,7 +306,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
         const results = await Promise.allSettled(asked.map((_, index) => ask(index)));
 
         const operations = [...new Set(asked.map(operationOf))];
-        /** The first input of each operation, and every answer to it. */
+        /** The first input of each operation, and all answers to it. */
         const made = new Map<string, { id: string; amountCents: number }>();
         for (const operation of operations) {
           const its = results.flatMap((result, index) =>
@@ -319,7 +322,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
             if (each.amountCents === amountCents) expect(result).toMatchObject({ value: { id } });
             else expect(result).toMatchObject({ reason: expect.any(IdempotencyError) });
         }
-        // Whatever has become of it, and on any instance.
+        // The answer stays the same at every instance, also after 40 minutes.
         await core.pass(40 * MINUTE);
         for (const index of asked.keys()) {
           const { id, amountCents } = made.get(operationOf(asked[index]!))!;
@@ -342,7 +345,7 @@ describeOnDatabase(`${AT_ONCE} debits of all kinds at once, of two instances`, (
   });
 });
 
-/** A key is one operation's: payouts of all methods share theirs, and so do refunds of all payments. */
+/** The operation to which a key belongs: payouts of all methods share their keys, and so do refunds of all payments. */
 function operationOf({ kind }: Keyed): string {
   if (kind === 'pix' || kind === 'pix_turbo' || kind === 'ltc') return 'payout';
   return isRefund(kind) ? 'refund' : kind;

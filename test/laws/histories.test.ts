@@ -34,7 +34,7 @@ const DESTINATIONS = [
   { method: 'USDT', destination: 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL' },
 ];
 
-/** The payers of PIX: one that pays by order of a step, and some that do something by themselves. */
+/** The payers of PIX: one pays when a step says so, and some act by themselves. */
 const PAYERS = [
   'ana@psa.example',
   'ana@psa.example',
@@ -147,7 +147,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
         await merchant.open();
         for (const step of steps) {
           await merchant.take(step);
-          // What the step has made due moves money too, and not between two looks at it.
+          // Work that the step has made due moves money, too, so it ends before the next check.
           await app.work.settled();
           await expectWalletHolds(tenant, key);
         }
@@ -161,7 +161,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     );
   });
 
-  /** The wallet by both interfaces, compared with the entries: the document's 2.4, written down once more. */
+  /** Compares the wallet of both interfaces with the entries: the document's section 2.4, written a second time. */
   async function expectWalletHolds(tenant: Tenant, key: string): Promise<Balances> {
     const sum = await expectBooksHold(app.database, tenant);
     const gross = sum.merchant_balance + sum.merchant_subaccounts;
@@ -197,7 +197,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     return sum;
   }
 
-  /** Credits accepted or returned once, and the postings that they call for, in all that these histories have left. */
+  /** Asserts over all these histories that each credit is accepted or returned once, with the right postings. */
   async function expectPixHolds(): Promise<void> {
     const rules = Object.entries(rulesOfPix(`'${app.clock.now().toISOString()}'::timestamptz`));
     const found = await Promise.all(
@@ -206,7 +206,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     expect(found).toEqual(rules.map(([rule]) => [rule, []]));
   }
 
-  /** One who tries everything, and is refused by a code where it may not be. */
+  /** A merchant that tries every operation, and is refused with a code if it may not. */
   function createMerchant(tenant: Tenant, api: GraphQLClient) {
     const cards = [approved, approvedSoon, approvedLate, declined];
     const subaccountIds: string[] = [];
@@ -215,7 +215,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     const disputes: string[] = [];
     const ask = async (mutation: string, input: object) => (await api.request(mutation, { input })).done;
 
-    /** A lever has no interface of its own that would make an answer of a refusal. */
+    /** Runs a simulator's control. A refusal is thrown, because no interface turns it into an answer. */
     const pull = <Outcome>(lever: Promise<Outcome>): Promise<Outcome | null> =>
       lever.catch((error: { code?: string }) => {
         if (!['VALIDATION', 'NOT_IN_SANDBOX', 'NOT_FOUND'].includes(error.code ?? '')) throw error;
@@ -246,7 +246,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
           if (!paymentId) return;
           const order = { txid: txidOf(paymentId), amountCents: amountCents! + step.moreCents };
           for (let times = 0; times < step.times; times += 1) await app.pix.pay(order);
-          // A notification that comes once more changes nothing.
+          // A repeated notification changes nothing.
           return app.payments.receive(tenant, paymentId);
         }
         case 'refundPix': {
@@ -284,7 +284,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
     }
 
     return {
-      /** Two subaccounts, and something to begin with. */
+      /** Creates two subaccounts and some money. */
       async open() {
         for (const name of ['Bia', 'Caio'])
           subaccountIds.push((await ask(OPEN, { name })).subaccount.subaccountId);
@@ -297,7 +297,7 @@ describeOnDatabase('whatever happens in all slices together', (open) => {
   }
 });
 
-/** All that came in is somewhere, and nothing is on its way any more. */
+/** Asserts that all money that came in is accounted for, and that none is in transit. */
 function expectNothingUnderWay(sums: Balances): void {
   expect(sums).toMatchObject({ payouts_in_transit: 0, refunds_in_transit: 0, ltc_in_transit: 0 });
   expect(sums.merchant_ltc + sums.ltc_paid_out + sums.ltc_received).toBe(0);

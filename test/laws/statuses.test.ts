@@ -33,7 +33,7 @@ type Said =
 const ENDS: readonly Said[] = ['completed', 'denied', 'refused'];
 const word = fc.constantFrom<Said>('in_verification', 'queued', 'sent', 'nothing', 'returned', ...ENDS);
 
-/** A bank's words for one transfer, in this order, whether or not they go together, and the last one for good. */
+/** A bank's answers about one transfer, in this order, consistent or not; the last one is repeated. */
 const script = fc
   .tuple(
     fc.array(word, { maxLength: 5 }),
@@ -65,9 +65,9 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
     await fc.assert(
       fc.asyncProperty(payouts, looks, async (asked, looks) => {
         const scripts = new Map<string, Said[]>();
-        /** The first end that was said of a transfer: whatever comes after it is none of ours. */
+        /** The first final answer about a transfer: later answers are ignored. */
         const ended = new Map<string, Said>();
-        /** The transfers that have come back, after they had arrived or at once. */
+        /** The transfers that were returned, after their arrival or at once. */
         const returned = new Set<string>();
         const bank = (simulated: Bank): Bank => ({
           ...simulated,
@@ -75,7 +75,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
             const words = scripts.get(id) ?? scripts.set(id, [...upcoming.shift()!]).get(id)!;
             const said = words.length > 1 ? words.shift()! : words[0]!;
             if (said === 'nothing') throw new Error('the bank is out of reach');
-            // No chain sends anything back: there it has arrived.
+            // No chain returns a payment: there it has arrived.
             const comesBack = said === 'returned' && (method === 'pix' || method === 'pix_turbo');
             const end = said === 'returned' ? 'completed' : said;
             if (ENDS.includes(end) && !ended.has(id)) ended.set(id, end);
@@ -99,7 +99,7 @@ describeOnDatabase('whatever a bank says, in whatever order and however often', 
           } else {
             const input = { method: from, amountCents: 2_000, destination: DESTINATIONS[from] };
             ids.push((await core.payouts.request(core.tenant, input)).payout.withdrawalId);
-            // Each gets its own script, in the order asked.
+            // Each transfer gets its own script, in the order of the requests.
             await core.work.settled();
           }
         }

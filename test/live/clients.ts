@@ -1,7 +1,7 @@
 import { ApolloClient, gql, InMemoryCache } from '@apollo/client';
 import { GraphQLWsLink } from '@apollo/client/link/subscriptions';
 import { subscriptionExchange, Client as UrqlClient } from '@urql/core';
-// The bundles of version 3 that Node loads: it has no map of exports.
+// The bundles of version 3 that Node loads: the package has no map of exports.
 import {
   ApolloClient as ApolloClient3,
   InMemoryCache as InMemoryCache3,
@@ -30,7 +30,7 @@ export interface Following extends Omit<ResumeOptions, 'tokens'> {
   /** The address of /graphql. */
   endpoint: string;
   getToken: GetToken;
-  /** The key of the account, for the clients of a server. */
+  /** The account's key, for clients on a server. */
   key: string;
   query: string;
   variables: Record<string, unknown>;
@@ -39,13 +39,13 @@ export interface Following extends Omit<ResumeOptions, 'tokens'> {
   onComplete(): void;
 }
 
-/** Follows by a client as an application uses it; the result leaves. */
+/** Follows by a client as an application uses it. The returned function ends it. */
 export type Follower = (following: Following) => () => unknown;
 
-/** The clients that present the key of the account, and no token: nobody renews or revokes it. */
+/** The clients that present the account's key, and no token: their credential is not renewed or revoked. */
 export const CLIENTS_BY_KEY: ReadonlySet<string> = new Set(['follow']);
 
-/** Each client, unmodified, with the wrapper of @psa/checkout/resume; the last three are ours. */
+/** Each client, unmodified, with the wrapper of @psa/checkout/resume; the last three are this package's own. */
 export const CLIENTS: Record<string, Follower> = {
   'graphql-ws': (following) => bySocket(following),
   'graphql-ws 5': (following) => bySocket(following, createWsClient5 as never),
@@ -64,7 +64,7 @@ export const CLIENTS: Record<string, Follower> = {
   },
   'Apollo Client': (following) => {
     const { query, variables, onError, onComplete } = following;
-    // The link compares errors with it. Node has one from version 22 on.
+    // The link compares errors with the global WebSocket. Node has one from version 22 on.
     globalThis.WebSocket ??= WebSocket as never;
     const client = socket(following);
     const apollo = new ApolloClient({ link: new GraphQLWsLink(client), cache: new InMemoryCache() });
@@ -180,12 +180,12 @@ export const CLIENTS: Record<string, Follower> = {
         stored = cursor;
       },
       onUpdate: ({ cursor, resource: value }) => onData({ update: { cursor, [resource]: value } }),
-      // It asks for the cursor to go on from itself.
+      // The application requests the cursor from which to go on.
       async reconcile(reason) {
         if (!onGap) throw new Error(`A cursor was ${reason}`);
         await onGap({ query });
       },
-      // No function of the test fails by chance.
+      // The follower's `onError` never throws.
       onError(error) {
         throw error;
       },

@@ -3,15 +3,18 @@ import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 import { Transform } from 'node:stream';
 import { connect as connectSecurely } from 'node:tls';
 
-/** A relay in front of a server, which cuts what passes through it. It changes the header `Host`, by which a proxy finds the site. */
+/**
+ * A relay in front of a server, which cuts connections. It changes the header `Host`, by which a proxy finds the
+ * site.
+ */
 export interface Cutter {
   /** The address of /graphql behind it. */
   readonly endpoint: string;
   /** The connections that it has cut. */
   readonly cuts: number;
   /**
-   * Cuts every connection: `reset` in the middle of a frame, `end` with an orderly close, which for a response of unknown
-   * length is its regular end, as by a server that stops.
+   * Cuts every connection: `reset` in the middle of a frame; `end` by an orderly close, which is the regular end of a
+   * response of unknown length, as when a server stops.
    */
   cut(how: 'reset' | 'end'): void;
   /** Accepts no connection until `up`. */
@@ -25,7 +28,7 @@ export interface Cutter {
 /** The end of a response in chunks. */
 const LAST_CHUNK = '0\r\n\r\n';
 
-/** The head of a request begins a chunk: a client that keeps a connection has waited for the response before. */
+/** A request begins with a chunk: a client sends the next one on a kept connection only after the response before it. */
 const HEAD = /^[A-Z]+ \S+ HTTP\/1\.1\r\n/;
 
 function withHost(bytes: Buffer, host: string): Buffer {
@@ -38,7 +41,7 @@ export async function startCutter(target: string): Promise<Cutter> {
   const { protocol, host, hostname, port, pathname } = new URL(target);
   const isSecure = protocol === 'https:';
   const upstreamPort = Number(port) || (isSecure ? 443 : 80);
-  /** Each connection, and whether a response of unknown length is on its way. */
+  /** Each connection, and whether a response of unknown length is in progress. */
   const open = new Map<Socket, { isChunked: boolean }>();
   let isDown = false;
   let waiting: (() => void)[] = [];
@@ -83,7 +86,7 @@ export async function startCutter(target: string): Promise<Cutter> {
     },
     cut(how) {
       for (const [client, { isChunked }] of open) {
-        // It has ended, and is closed in a moment.
+        // This connection has ended, and is closed in a moment.
         if (!client.writable) continue;
         cuts += 1;
         if (how === 'reset') client.resetAndDestroy();

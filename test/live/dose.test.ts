@@ -7,8 +7,8 @@ import { CLIENTS } from './clients.ts';
 import { INSTANCES, runDose } from './dose/dose.ts';
 import { isFlat } from './dose/oracle.ts';
 
-// Followers by every client at three instances of the built server, through cuts of every kind, restarts and kills. What
-// each has received is compared with the table `event`.
+// Followers by every client at three instances of the built server, through cuts of every kind, restarts and kills.
+// The updates that each has received are compared with the table `event`.
 
 const SIZE = {
   active: scale('DOSE_ACTIVE'),
@@ -18,7 +18,7 @@ const SIZE = {
   kills: scale('DOSE_KILLS'),
   slowReads: scale('DOSE_SLOW_READS'),
 };
-/** Longer than the largest dose takes on a busy machine. */
+/** A time that is longer than the largest dose takes on a busy machine. */
 const LIMIT_MS = 3_600_000;
 
 test(
@@ -45,16 +45,16 @@ test(
       expect(found).toMatchObject({ missed: 0, doubled: 0, misplaced: 0, foreign: 0, errors: 0 });
     expect(logged.filter((line) => line.includes('"level":"error"'))).toEqual([]);
 
-    // The dose was one: of every kind of end there were some, and something happened in the outages.
+    // The dose was a real one: connections ended in every way, and events happened during the outages.
     expect(Object.values(cuts).reduce((sum, times) => sum + times, 0)).toBeGreaterThanOrEqual(SIZE.cuts);
     expect(Object.keys(cuts).sort()).toEqual(['end', 'frame', 'refusal', 'reset', 'silence']);
-    // A client that reads again learns of it by the error or by the close, whichever its library tells.
+    // Some libraries report the error and others the close to a client that reads again.
     expect((causes['1013'] ?? 0) + (causes.SLOW_CONSUMER ?? 0)).toBeGreaterThanOrEqual(SIZE.slowReads);
     expect((causes['4403'] ?? 0) + (causes.UNAUTHENTICATED ?? 0)).toBeGreaterThan(0);
     expect(otherEnds).toBeGreaterThan(SIZE.active + SIZE.idle);
     expect(outagesWithEvent).toBeGreaterThanOrEqual(0.9);
 
-    // With as many followers as in the quarter.
+    // The memory is measured with the same number of followers as at the quarter.
     expect([memory.quarter, memory.end, isFlat(memory.quarter, memory.end, INSTANCES)]).toEqual([
       ...[memory.quarter, memory.end, true],
     ]);

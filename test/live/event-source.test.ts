@@ -6,7 +6,7 @@ import { createInterface } from 'node:readline';
 import { expect, test } from 'vitest';
 import { LIVE_KEY, startApp } from '../support/app.ts';
 
-/** Prints each event with its id. An EventSource that waits to come back does not keep its process. */
+/** Prints each event with its id. An EventSource that waits for a reconnect does not keep its process alive. */
 const PROGRAM = `
   setInterval(() => undefined, 60_000);
   const source = new EventSource(process.argv[1]);
@@ -25,7 +25,7 @@ test('an EventSource comes back where it was, whatever ends its connection', asy
   let endStream = () => undefined as unknown;
   const { updatesCursor } = await app.live.request('{ updatesCursor }');
 
-  // An EventSource sends no credential: a page has a server of its own in front, which adds it.
+  // An EventSource sends no credential: the page's own server in front adds it.
   const shop = createServer((incoming, outgoing) => {
     presented.push(incoming.headers['last-event-id']);
     const headers = {
@@ -38,7 +38,7 @@ test('an EventSource comes back where it was, whatever ends its connection', asy
       outgoing.writeHead(answer.statusCode!, { 'content-type': answer.headers['content-type'] });
       outgoing.write('retry: 1\n\n');
       answer.pipe(outgoing);
-      // Regularly: the EventSource of Node does not come back after a reset.
+      // The stream ends regularly: Node's EventSource does not reconnect after a reset.
       endStream = () => outgoing.end();
     });
     outgoing.on('close', () => stream.destroy());
@@ -54,7 +54,7 @@ test('an EventSource comes back where it was, whatever ends its connection', asy
   for await (const line of createInterface({ input: client.stdout })) {
     received.push(JSON.parse(line));
     if (received.length === 8) break;
-    // Waits for the connection of each second one, so that some are created before it.
+    // Every second payment waits for the connection, so that the others are created before it.
     if (created.length === received.length) {
       endStream();
       created.push(await create(), await create());

@@ -1,4 +1,4 @@
-// The entries of the built package in a page of another origin, behind the relay that cuts.
+// The entries of the built package in a page of another origin, behind the relay that cuts connections.
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import { selectCursorKey } from '../../server/src/access/store.ts';
 import { createCursors } from '../../server/src/kernel/cursor.ts';
@@ -14,8 +14,8 @@ import { type Cutter, startCutter } from './cutter.ts';
 import { conform, conforms, type Dose, type Findings } from './kit.ts';
 
 /**
- * The clients in the page. `follow` and `leave` start and end one; the page calls what a client is given (`getToken`, `wait`, `onData`, …)
- * by `call`.
+ * The clients in the page. `follow` and `leave` start and end one; the page calls the client's callbacks (`getToken`,
+ * `wait`, `onData`, …) by `call`.
  */
 const PAGE = `
   import { createLiveClient, live } from '@psa/checkout/live';
@@ -109,7 +109,7 @@ async function openPage() {
   visitor.expectProblems(...EXPECTED_PROBLEMS);
   const { page } = visitor;
   const followings: Following[] = [];
-  // Never aborts: the page does not pass on the signals of its clients.
+  // The signal never aborts: the page does not forward its clients' signals.
   const { signal } = new AbortController();
   await page.exposeFunction('call', (id: number, member: Callback, argument: never) =>
     followings[id]![member]?.(argument, signal),
@@ -119,7 +119,7 @@ async function openPage() {
   const ran: Promise<unknown>[] = [];
   const run = (expression: string) => {
     const result = page.evaluate(expression);
-    // Its failure is reported by `end`.
+    // A failure is reported by `end`.
     result.catch(() => undefined);
     ran.push(result);
     return result;
@@ -254,7 +254,7 @@ test('psa-payouts shows each change of each payout once, over cuts, outages and 
     const codes = payouts.nodes.map(({ code }: Row) => code);
     expect(drawn).toEqual(codes.slice(0, drawn.length));
   }
-  // A table that had not come back yet had no connection to cut.
+  // A table that had not reconnected yet had no connection to cut.
   for (const cutter of cutters) expect(cutter.cuts).toBeGreaterThanOrEqual(count / 2);
   // Each table has renewed its token.
   for (const tokens of minted) expect(tokens.length).toBeGreaterThan(1);

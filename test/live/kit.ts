@@ -6,21 +6,21 @@ import { type Cutter, startCutter } from './cutter.ts';
 export interface Dose {
   /** The address of /graphql. */
   endpoint: string;
-  /** An unrestricted key. The kit creates payments with it, which nobody pays. */
+  /** An unrestricted key. The kit creates payments with it, which are never paid. */
   key: string;
   /** The clients, by their names in `followBy`. */
   clients: readonly string[];
-  /** Follows by each client; by default `CLIENTS`, which run in this process. */
+  /** The follower of each client; by default `CLIENTS`, which run in this process. */
   followBy?: Readonly<Record<string, Follower>> | undefined;
-  /** Payments that are created: each is one event. */
+  /** The number of payments that are created: each is one event. */
   payments: number;
-  /** Followers by each client. */
+  /** The number of followers by each client. */
   followers: number;
-  /** A key of another account, whose updates nobody here may receive and whose followers receive none of here. */
+  /** A key of another account. Followers of either account must not receive the other's updates. */
   otherKey?: string | undefined;
-  /** Cursors that the server has to call expired; without one that is not checked. */
+  /** Cursors that the server has to call expired; without them this is not checked. */
   expiredCursors?: readonly string[] | undefined;
-  /** The time within which an update has to reach a follower that is connected, or may connect. */
+  /** The time within which an update has to reach a connected follower. */
   patienceMs?: number | undefined;
   /** Called with each error of a follower that should have none. */
   onError?: (client: string, error: unknown) => void;
@@ -35,11 +35,11 @@ export interface Findings {
   misplaced: number;
   foreign: number;
   errors: number;
-  /** Expired cursors that the application did not learn of. */
+  /** Expired cursors about which the application was not notified. */
   silentGaps: number;
-  /** Tokens that were asked for after the first; 0 of a client that presents the key. */
+  /** Tokens that were minted after the first; 0 for a client that presents the key. */
   renewals: number;
-  /** Connections of this client that were cut. */
+  /** The number of this client's connections that were cut. */
   cuts: number;
 }
 
@@ -52,16 +52,16 @@ const MINT = `mutation { createDashboardToken(input: { scopes: [PAYMENTS] }) {
   ... on DashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
 const REVOKE = `mutation ($token: String!) { revokeToken(token: $token) { __typename ... on UserError { message } } }`;
 
-/** Longer than any client waits before it comes back. */
+/** A time that is longer than any client waits before it reconnects. */
 const PATIENCE_MS = 60_000;
 
 /**
- * Follows the payments of an account by each client, through cuts, outages and the end of tokens, and compares what each
- * follower has received with what was created.
+ * Follows the payments of an account by each client, through cuts, outages and the end of tokens. Compares the
+ * updates of each follower with the created payments.
  */
 export async function conform(dose: Dose): Promise<Findings[]> {
   const { endpoint, key, otherKey, clients, payments } = dose;
-  // One relay for each client, so that its own cuts are counted.
+  // Each client has a relay of its own, so that its cuts are counted separately.
   const cutters = new Map<string, Cutter>();
   for (const client of clients) cutters.set(client, await startCutter(endpoint));
   const each = (act: (cutter: Cutter) => void) => {
@@ -86,18 +86,18 @@ export async function conform(dose: Dose): Promise<Findings[]> {
     const left = payments - account.created.length;
     switch (round % 4) {
       case 0:
-        // In the middle of what the event sets off.
+        // The cut comes in the middle of the work that the event starts.
         await create();
         each((cutter) => cutter.cut('reset'));
         break;
       case 1:
-        // After the reset of the round before, an orderly close needs an open connection again.
+        // After the reset of the round before, an orderly close needs a new connection.
         await arrived();
         each((cutter) => cutter.cut('end'));
         await create();
         break;
       case 2:
-        // An outage with two events in it.
+        // This outage has two events.
         each((cutter) => {
           cutter.down();
           cutter.cut('reset');
@@ -135,7 +135,10 @@ export async function conform(dose: Dose): Promise<Findings[]> {
   return findings;
 }
 
-/** Whether the findings show what the protocol promises: each update once, in order, over cuts, and by a renewed token. */
+/**
+ * Whether the findings show what the protocol promises: each update once, in order, over cuts, and by a renewed
+ * token.
+ */
 export function conforms(findings: readonly Findings[], { payments, followers, clients }: Dose): boolean {
   const isFlawless = ({ client, updates, renewals, cuts, ...found }: Findings) =>
     found.missed + found.doubled + found.misplaced + found.foreign + found.errors + found.silentGaps === 0 &&
@@ -145,19 +148,22 @@ export function conforms(findings: readonly Findings[], { payments, followers, c
   return findings.length === clients.length && findings.every(isFlawless);
 }
 
-/** A shorter wait is left out: the cutter tells when a connection may succeed. */
+/** The shortest wait that is made; a shorter one is left out, because the cutter says when a connection may succeed. */
 const LONG_MS = 1_000;
 
-/** Waits until a connection may succeed, and as long as a server asks for or a client that is refused again and again waits. */
+/**
+ * Waits until a connection may succeed. A long wait, which a server requests or which follows repeated refusals, is
+ * made as well.
+ */
 export function waitFor(isUp: () => Promise<void>, sleep: typeof delay = delay) {
   return async (ms: number, signal: AbortSignal): Promise<void> => {
     await isUp();
-    // Rejects where the follower leaves.
+    // The wait rejects if the follower leaves.
     if (ms > LONG_MS) await sleep(ms, undefined, { signal }).catch(() => undefined);
   };
 }
 
-/** An account and its followers by each client, each behind the relay that cuts it. */
+/** Opens an account and its followers by each client, each behind the relay that cuts it. */
 async function openAccount(
   { endpoint, clients, followBy = CLIENTS, followers, patienceMs = PATIENCE_MS, onError }: Dose,
   key: string,
@@ -235,7 +241,7 @@ interface Update {
 function recorder(patienceMs: number) {
   const ids: string[] = [];
   const waiting = new Map<string, () => void>();
-  /** Nothing more comes, or what was waited for has not come. */
+  /** Set once nothing more comes, or once an awaited update has not come. */
   let isOver = false;
   const end = () => {
     isOver = true;
@@ -248,7 +254,7 @@ function recorder(patienceMs: number) {
       waiting.get(id)?.();
     },
     end,
-    /** Resolves when this id has come, or is not waited for any longer. */
+    /** Resolves when this id has come, or when the wait for it is over. */
     has: (id: string) =>
       isOver || ids.includes(id)
         ? Promise.resolve()
@@ -262,13 +268,16 @@ function recorder(patienceMs: number) {
   };
 }
 
-/** Neighbours among the updates that came in another order than they were created in. */
+/** Counts neighbouring updates that came in another order than they were created in. */
 function misplacedIn(received: readonly string[], created: readonly string[]): number {
   const places = received.map((id) => created.indexOf(id));
   return places.filter((place, index) => index > 0 && place < places[index - 1]!).length;
 }
 
-/** Whether a follower with an expired cursor learns of it, goes on from the cursor that it is given, and gets the error without one. */
+/**
+ * Whether a follower with an expired cursor is notified, continues from the given cursor, and gets the error if it
+ * has none.
+ */
 async function learnsOfGap(
   client: string,
   { endpoint, key, followBy = CLIENTS, patienceMs = PATIENCE_MS }: Dose,
@@ -296,14 +305,14 @@ async function learnsOfGap(
       const settle = (outcome: unknown) => {
         clearTimeout(patience);
         resolve(outcome);
-        // After `leave` is there.
+        // The callback runs after `leave` is assigned.
         void Promise.resolve().then(() => leave());
       };
     });
   const next = await begin({
     async onGap() {
       gaps += 1;
-      // Each client goes on from a cursor that was taken before.
+      // Each client continues from an earlier cursor.
       created = (await direct.request(CREATE)).createPayment.payment.paymentId;
       return updatesCursor;
     },

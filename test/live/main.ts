@@ -47,7 +47,7 @@ function readOptions() {
   };
 }
 
-/** Runs the kit. The exit code: 0 where all is right, 1 where not, 2 where it could not be run. */
+/** Runs the kit. Returns the exit code: 0 if all is right, 1 if not, 2 if the kit could not run. */
 async function run(): Promise<number> {
   try {
     const dose = readOptions();

@@ -17,7 +17,7 @@ import {
 } from '../../widget/src/live/resume.ts';
 import { lastAnswerOf } from '../../widget/src/live/tokens.ts';
 
-// Connections whose peer says nothing: before a socket opens or is acknowledged, and before a stream is answered.
+// Connections whose server is silent: before a socket opens or is acknowledged, and before a stream is answered.
 
 const CLIENTS = {
   'graphql-ws': createClient,
@@ -25,7 +25,7 @@ const CLIENTS = {
 };
 const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
 
-/** Follows over this port by graphql-ws, or by graphql-sse where `create` is null, without a wait between attempts. */
+/** Follows over this port by graphql-ws, or by graphql-sse if `create` is null, without a wait between attempts. */
 function follow(create: typeof createClient | null, port: number) {
   const token = tokens(async () => 'token');
   const causes: unknown[] = [];
@@ -78,7 +78,7 @@ test.each(Object.entries({ ...CLIENTS, 'graphql-sse': null }))(
       vi.advanceTimersByTime(15_000);
       await another;
     }
-    // 100 ms, doubled up to 30 s, each varied by a half.
+    // Waits begin at 100 ms, double up to 30 s, and vary by a half.
     const doubled = waits.map((_, attempt) => Math.min(30_000, 100 * 2 ** attempt));
     expect(waits.map((ms, attempt) => [ms >= doubled[attempt]! / 2, ms <= doubled[attempt]! * 1.5])).toEqual(
       doubled.map(() => [true, true]),

@@ -14,7 +14,7 @@ import type { Findings } from './kit.ts';
 import { copyWith, FAULTS } from './planted.ts';
 
 const OTHER_KEY = 'ps_live_other0123456789abcdef';
-/** The last one of so many is created without a cut, which would let a follower catch up. */
+/** The number of payments; the last is created without a cut, which would let a follower catch up. */
 const PAYMENTS = 10;
 
 let databaseUrl: string;
@@ -63,7 +63,7 @@ test.each(Object.entries(FAULTS))('the kit turns red where %s', async (_, { clie
   const copy = copyWith(fault);
   const server = fault.file.startsWith('server/') ? await startServer(copy.path) : null;
   try {
-    // A client that ends with an error may take seconds to it, and what does not come is waited for as long.
+    // A client that ends with an error may need seconds for it, and a missing update is waited for as long.
     const patience = shows === 'errors' ? 60 : 3;
     const { code, findings } = await conformance(copy.path, server?.url ?? whole.url, clients, patience);
     expect(findings.map(({ client, [shows]: found }) => [client, found > 0])).toEqual(
@@ -76,7 +76,7 @@ test.each(Object.entries(FAULTS))('the kit turns red where %s', async (_, { clie
   }
 });
 
-/** Starts the server of a copy, on the database of all of them. */
+/** Starts the server of a copy, on the database that all copies share. */
 async function startServer(copy: string) {
   const child = spawn(process.execPath, ['--import', 'tsx', 'server/src/programs/main.ts'], {
     cwd: copy,

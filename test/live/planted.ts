@@ -13,14 +13,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
-/** A change of one place of the sources that breaks a promise of live status. */
+/** A change in one place of the sources that breaks a promise of live status. */
 export interface Fault {
-  /** Relative to the root of the repository. */
+  /** The path from the root of the repository. */
   file: string;
-  /** A text that is in the file once, and what takes its place. */
+  /** A text that is in the file once, and its replacement. */
   from: string;
   to: string;
-  /** The finding that it turns red, with every client that is named. */
+  /** The finding that fails, with every named client. */
   shows: 'missed' | 'doubled' | 'misplaced' | 'foreign' | 'errors' | 'silentGaps';
   clients: readonly string[];
 }
@@ -57,7 +57,7 @@ export const FAULTS: Record<string, Fault> = {
     shows: 'foreign',
     clients: EACH_TRANSPORT,
   },
-  // The marks of the two logs differ, so that a follower is refused before it sees an event of the other tenant.
+  // The marks of the two logs differ, so a follower is refused before it sees an event of the other tenant.
   'tenants share the items of an event': {
     file: 'server/src/kernel/caller.ts',
     from: '    tenant.accountId,\n    tenant.environment,\n    sortedGrant,',
@@ -120,7 +120,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const SOURCES = ['server/src', 'widget/src', 'test/live', 'test/support'];
 const PACKAGES = ['', 'server', 'widget', 'test'];
 
-/** Copies the sources with a fault in them, or without one. The caller removes the copy. */
+/** Copies the sources, with a fault if one is given. The caller removes the copy. */
 export function copyWith(fault: Pick<Fault, 'file' | 'from' | 'to'> | null) {
   const copy = mkdtempSync(join(tmpdir(), 'psa-planted-'));
   for (const folder of PACKAGES) {
@@ -133,7 +133,7 @@ export function copyWith(fault: Pick<Fault, 'file' | 'from' | 'to'> | null) {
   return { path: copy, remove: () => rmSync(copy, { recursive: true, force: true }) };
 }
 
-/** @throws where the text is not in the file, or is there twice: the fault has to follow the code. */
+/** Replaces the text. @throws if the text is missing or there twice: the fault has to follow the code */
 function plant(path: string, { file, from, to }: Pick<Fault, 'file' | 'from' | 'to'>): void {
   const parts = readFileSync(path, 'utf8').split(from);
   if (parts.length !== 2) throw new Error(`${file} has ${parts.length - 1} times: ${from}`);

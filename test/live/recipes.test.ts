@@ -34,7 +34,7 @@ const load = ({ href }: URL) => import(/* @vite-ignore */ href);
 
 const followBy = (recipe: URL) => async (page: Page) => (await load(recipe)).followPayments(page);
 
-/** The recipes, with what an application adds to them; the result ends one. */
+/** The recipes with what an application adds to them. The returned function ends one. */
 const RECIPES: Record<string, (page: Page) => Promise<() => unknown>> = {
   'Apollo Client': followBy(new URL('../widget/recipes/apollo.mjs', import.meta.url)),
   urql: followBy(new URL('../widget/recipes/urql.mjs', import.meta.url)),
@@ -71,7 +71,7 @@ let cutter: Cutter;
 let merchant: GraphQLClient;
 
 beforeAll(async () => {
-  // Browsers have one, and Node from version 22 on.
+  // Browsers have a global WebSocket, and Node from version 22 on.
   globalThis.WebSocket ??= WebSocket as never;
   app = await startApp();
   cutter = await startCutter(`${app.url}/graphql`);

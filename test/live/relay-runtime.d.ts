@@ -1,4 +1,4 @@
-// The package has no types of its own that TypeScript reads. These are of the parts that the tests use.
+// The package has no types for TypeScript. These are of the parts that the tests use.
 declare module 'relay-runtime' {
   interface Source {
     subscribe(sink: { next?(value: unknown): void; error?(error: unknown): void; complete?(): void }): {
@@ -6,7 +6,7 @@ declare module 'relay-runtime' {
     };
   }
   interface Operation {
-    /** Null where the document is persisted: then it has an id. */
+    /** The document; null if it is persisted, and then `id` is set. */
     text: string | null;
     id: string | null;
     name: string;

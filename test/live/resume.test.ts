@@ -7,7 +7,8 @@ import { scale } from '../support/scale.ts';
 import { CLIENTS } from './clients.ts';
 import { conform, conforms, type Dose, type Findings } from './kit.ts';
 
-// All clients follow through the same cuts, outages and ends of tokens; each has a test of its own for what it has received.
+// All clients follow through the same cuts, outages and ends of tokens; the updates of each are checked in a test of
+// its own.
 
 let app: TestApp;
 let dose: Dose;
@@ -26,7 +27,7 @@ beforeAll(async () => {
     clients: Object.keys(CLIENTS),
     payments: scale('RESUMED'),
     followers: 1,
-    // Beyond the log, and of another log.
+    // The first cursor is beyond the log, and the second of another log.
     expiredCursors: [encode(1_000_000), encode(1, 1)],
     onError: (client, error) => errors.push([client, error]),
   };

@@ -21,7 +21,7 @@ import { noteAnswer } from '../../widget/src/live/tokens.ts';
 const QUERY = 'subscription ($after: String) { payoutUpdates(id: "1", after: $after) { cursor } }';
 const ALL = 'subscription ($after: String) { allPayoutUpdates(after: $after) { cursor } }';
 
-/** A client whose operations a test ends and answers itself, wrapped. */
+/** A wrapped client whose operations the test ends and answers. */
 function scripted(options: ResumeOptions = {}) {
   const operations: { request: LiveRequest; sink: LiveSink; left: boolean }[] = [];
   const waits: number[] = [];
@@ -53,7 +53,7 @@ function scripted(options: ResumeOptions = {}) {
   return { operations, waits, outcome, wrapped, subscribe: leave };
 }
 
-/** A sink that nobody looks at. */
+/** A sink that ignores everything. */
 const IGNORED = { next: () => undefined, error: () => undefined, complete: () => undefined };
 const settled = () => new Promise((resolve) => setImmediate(resolve));
 const update = (cursor: string) => ({ data: { payoutUpdates: { cursor } } });
@@ -64,7 +64,7 @@ test('a subscription that has lost its connection is sent again with the last cu
   subscribe();
   operations[0]!.sink.next(update('a'));
   operations[0]!.sink.error({ code: 1006, reason: '' });
-  // An operation that is over is heard no more.
+  // An ended operation delivers nothing more.
   operations[0]!.sink.next(update('b'));
   await settled();
   expect(operations.map(({ request }) => request.variables)).toEqual([{}, { after: 'a' }]);
@@ -303,7 +303,7 @@ test.each([
 });
 
 test.each([
-  // A pattern that tries again and again would take minutes.
+  // A backtracking pattern would take minutes.
   ['many blanks behind it', `${QUERY}${' '.repeat(50_000)}`],
   ['many comments behind it', `${QUERY}\n${'# note\n'.repeat(10_000)}`],
   ['a fragment before it', `${FRAGMENT}${QUERY}`],
@@ -417,7 +417,7 @@ test('a runtime that gives no part of a response before its end is named, and no
       wait: () => expect.unreachable(),
       ...options,
     }).next();
-  // As that of React Native: its promise is resolved at the end of a response, and the response has no body.
+  // A `fetch` like React Native's: its promise resolves at the end of a response, which has no body.
   const waiting = vi.fn(() => new Promise<Response>(() => undefined));
   vi.stubGlobal('fetch', waiting);
   vi.stubGlobal('Response', class {});
@@ -456,7 +456,7 @@ test('a stream is read where a runtime lacks AbortSignal.any, TextDecoderStream,
       sent.push(JSON.parse(String(init?.body)).variables);
       const body = new ReadableStream({
         start(controller) {
-          // In the middle of the letter.
+          // The cut is in the middle of a letter's bytes.
           const at = bytes.indexOf(0xc3) + 1;
           controller.enqueue(bytes.slice(0, at));
           controller.enqueue(bytes.slice(at));

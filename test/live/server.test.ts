@@ -70,7 +70,7 @@ describe('follow', () => {
       store: (cursor: string) => {
         stored = cursor;
       },
-      /** Runs until it has handled so many; where `fails`, an update fails before it is saved. */
+      /** Runs until it has handled this number of updates; if `fails`, an update fails before it is saved. */
       async run(
         count: number,
         {
@@ -129,7 +129,7 @@ describe('follow', () => {
       ...[1, 2].map((attempt) => ['The lists are away', attempt]),
       ...[1, 2, 3, 4].map((attempt) => ['The database is away', attempt]),
     ]);
-    // Each is a half to one and a half of a wait that doubles.
+    // Each wait is between a half and one and a half of a wait that doubles.
     expect(waits.slice(2).map((ms, index) => ms >= 50 * 2 ** index && ms <= 150 * 2 ** index)).toEqual(
       Array(4).fill(true),
     );
@@ -259,7 +259,7 @@ describe('follow', () => {
         if (update.kind === 'PAYMENT' || update.kind === 'CARD_PAYMENT') updates.push(update);
       },
     });
-    // A member that the compiler does not know of a kind fails the gate `types`.
+    // A member that the compiler does not find in a kind fails the gate `types`.
     const idOf = (update: AccountUpdate) =>
       update.kind === 'PAYMENT'
         ? update.resource.paymentId
@@ -327,7 +327,7 @@ describe('tokens', () => {
     const answer = await handlerOf<Request>(true)(post());
     expect([answer.status, answer.headers.get('cache-control')]).toEqual([200, 'no-store']);
     const { token } = await answer.json();
-    // Next, Bun, Deno and Workers give a second argument of their own.
+    // Next, Bun, Deno and Workers pass a second argument of their own.
     const handler = handlerOf<Request>(true) as unknown as (...given: unknown[]) => Promise<Response>;
     expect((await handler(post(), { params: {} })).status).toBe(200);
     expect((await app.client(token).request('{ updatesCursor }')).updatesCursor).toEqual(expect.any(String));
@@ -523,7 +523,7 @@ describe('sales', () => {
     const returned = { returnId, resource, amountCents: 110, ...cause, ...times, metadata: null };
     for (const event of ['return.completed', 'return.test.completed'] as const)
       for (const read of [refundOf, saleOf]) expect(read({ event, ...returned })).toBeNull();
-    // A refund of a part, or of the last part, which card_payment.refunded reports.
+    // A refund of a part, or the last refund, which card_payment.refunded reports.
     const end = { completedAt: paidAt, failedAt: null };
     const ended = { status: 'completed', reason: null, failureReason: null, ...end } as const;
     expect(
@@ -531,7 +531,7 @@ describe('sales', () => {
     ).toBeNull();
   });
 
-  // A member that the compiler does not know, or takes for one that may be missing, fails the gate `types`.
+  // A member that is unknown to the compiler, or optional for it, fails the gate `types`.
   test('the name of an event tells which members it has', () => {
     const shown = (event: WebhookEvent): [isTest: boolean | null, text: string | null] => {
       switch (event.event) {
@@ -667,7 +667,7 @@ describe('verifyWebhook', () => {
 
   test('reads a webhook from Hono, from a Lambda, and from the raw body that a framework keeps', async () => {
     const web = () => new Request('https://shop.example', { method: 'POST', headers, body });
-    /** As Hono gives it: without headers of its own, and with the body that it has read itself. */
+    /** A request as Hono passes it: without its own headers, and with a body that Hono has already read. */
     const hono = (raw: Request, text?: string) => ({
       raw,
       arrayBuffer: () =>
@@ -689,7 +689,7 @@ describe('verifyWebhook', () => {
       expect(await verifyWebhook(request, { secret, now })).toEqual(verified);
   });
 
-  /** Requests that a program has handled wrongly, each with the words that name its cause. */
+  /** Mistakes in a program's handling of requests, each with the words that name the cause. */
   const MISTAKES: [string, () => Promise<object>, string, string][] = [
     [
       'a Request whose body was read',

@@ -16,8 +16,8 @@ import { createManualClock } from '../support/clock.ts';
 import { freePort } from '../support/free-port.ts';
 import { configureWebhook } from '../support/pair.ts';
 
-// The shop of widget/docs/recipes.md as a program of its own, on the built package; the gate `generated files` compares the
-// two texts. What it ships, a carrier writes down, which can also end the program at that moment.
+// The shop of widget/docs/recipes.md as a program of its own, on the built package; the gate `generated files`
+// compares the two texts. A carrier records the shipped orders, and can end the program at that moment.
 
 const SHOP = fileURLToPath(new URL('../widget/recipes/shop.mjs', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'psa-shop-'));
@@ -48,7 +48,7 @@ let shop: ChildProcess | undefined;
 let visitor: Visitor | undefined;
 
 beforeAll(async () => {
-  // The shop has the system's clock, by which it judges the instant of a webhook.
+  // The shop uses the system's clock to check the instant of a webhook.
   app = await startApp({ clock: createManualClock(new Date()) });
   port = await freePort();
   secret = await configureWebhook(app.live, `http://127.0.0.1:${port}/webhook`);
@@ -90,14 +90,14 @@ async function stop(): Promise<void> {
   await ended;
 }
 
-/** Lets the service send what is due by then. */
+/** Advances the clock, and lets the service send what is then due. */
 async function pass(ms: number): Promise<void> {
   await app.work.settled();
   app.clock.advance(ms);
   await app.work.settled();
 }
 
-/** The orders that the carrier was given. */
+/** The orders that were given to the carrier. */
 const carried = () => readFileSync(CARRIED, 'utf8').split('\n').filter(Boolean);
 
 interface Delivery {
@@ -106,7 +106,7 @@ interface Delivery {
   attempts: { responseStatus: number | null }[];
 }
 
-/** The deliveries of webhooks, the newest first; there is one. */
+/** The deliveries of webhooks, newest first; there is at least one. */
 async function deliveries(): Promise<[Delivery, ...Delivery[]]> {
   const { webhookDeliveries } = await app.live.request(
     '{ webhookDeliveries { nodes { webhookId status attempts { responseStatus } } } }',
@@ -114,14 +114,14 @@ async function deliveries(): Promise<[Delivery, ...Delivery[]]> {
   return webhookDeliveries.nodes;
 }
 
-/** Orders a mug, and returns its number and the token of its page. */
+/** Orders a mug. Returns the order's number and the token of its page. */
 async function order(): Promise<{ id: string; token: string }> {
   const page = await fetch(`${url()}/orders`, { method: 'POST' });
   const [, token = ''] = /token="([^"]+)"/.exec(await page.text())!;
   return { id: new URL(page.url).pathname.split('/')[2]!, token };
 }
 
-/** Pays an order by PIX, as the element would ask for it. */
+/** Pays an order by PIX, with the element's operations. */
 async function pay(token: string): Promise<void> {
   const { startPixCheckout } = await app.client(token).request(
     `mutation ($id: String!) { startPixCheckout(input: { attemptId: $id }) {

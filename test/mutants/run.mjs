@@ -1,4 +1,5 @@
-// npm run mutants: changes the server's code in thousands of places, one at a time, and fails where the tests do not notice.
+// npm run mutants: changes the server's code in thousands of places, one at a time, and fails if the tests do not
+// notice.
 import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join, relative } from 'node:path';
@@ -22,11 +23,11 @@ Stryker is installed the first time (some 65 MB from the npm registry).
 
 const LEAST = 90;
 const STRYKER = '../bench/peers/stryker/node_modules/@stryker-mutator/';
-/** Each has the tests' workers beside it. */
+/** The number of mutants at one time; each has the tests' workers beside it. */
 const AT_ONCE = 2;
 
 const filters = process.argv.slice(2).filter((arg) => arg !== '--tonight');
-/** The target of a nightly run: all of them in as many nights. */
+/** The target of this night: all targets take as many nights as there are. */
 const tonight = process.argv.includes('--tonight')
   ? TARGETS[Math.floor(Date.now() / 86_400_000) % TARGETS.length]
   : null;
@@ -46,7 +47,7 @@ async function mutate() {
 
   process.chdir(root);
   const folder = mkdtempSync(join(tmpdir(), 'psa-mutants-'));
-  // Also where it is interrupted.
+  // The folder is removed after an interrupted run, too.
   process.on('exit', () => rmSync(folder, { recursive: true, force: true }));
   const started = performance.now();
   const results = [];
@@ -77,7 +78,7 @@ function optionsOf({ mutate, tests, database }, tempDirName) {
   return {
     mutate: mutate.map((path) => `server/src/${path}`),
     plugins: [
-      // By its path: a package of the peer knows its own dependencies alone.
+      // The runner is named by its path, because a package of the peer resolves only its own dependencies.
       fileURLToPath(new URL(`${STRYKER}vitest-runner/dist/src/index.js`, import.meta.url)),
       fileURLToPath(new URL('./wording.mjs', import.meta.url)),
     ],
@@ -86,7 +87,7 @@ function optionsOf({ mutate, tests, database }, tempDirName) {
     vitest: { configFile: 'test/mutants/vitest.config.ts', related: false },
     coverageAnalysis: 'perTest',
     concurrency: AT_ONCE,
-    // Nothing of the rest is looked at.
+    // The rest of the repository is ignored.
     ignorePatterns: readdirSync(root)
       .filter((name) => !['package.json', 'server', 'test'].includes(name))
       .concat('test/bench/peers', 'test/bench/charts', 'test/widget'),
@@ -108,7 +109,7 @@ function listUnnoticed(mutants) {
       );
 }
 
-/** The table. Whether each group suffices. @param {any[]} results */
+/** Prints the table. Returns whether each group's score suffices. @param {any[]} results */
 function tell(results) {
   console.log(
     `\n${['', 'killed', 'survived', 'no coverage', 'timed out', 'left alone', 'score'].map(column).join('')}`,
@@ -138,7 +139,7 @@ function row(name, mutants) {
   return [name, ...counts, `${scoreOf(mutants).toFixed(1)} %`].map(column).join('');
 }
 
-/** The score: noticed mutants of those that were tried, in percent. @param {any[]} mutants */
+/** The score: the noticed mutants in percent of those that were tried. @param {any[]} mutants */
 function scoreOf(mutants) {
   const tried = mutants.filter(({ status }) => status !== 'Ignored');
   const noticed = tried.filter(({ status }) => status === 'Killed' || status === 'Timeout');

@@ -76,7 +76,7 @@ export const TARGETS = [
   },
   {
     group: 'ledger',
-    // Of a credit there are types alone in pix/credit.ts.
+    // pix/credit.ts has only types.
     mutate: ['money-in/pix/decisions.ts', 'money-in/pix/refunding.ts', 'money-in/charges/decisions.ts'],
     tests: [
       'money-in/pix/decisions.test.ts',

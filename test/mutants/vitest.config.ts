@@ -1,4 +1,5 @@
-// What one room's mutants are tried against. Stryker reads it inside a copy of the repository.
+// The configuration of the tests that run against one target's mutants. Stryker reads it inside a copy of the
+// repository.
 
 import { fileURLToPath } from 'node:url';
 import { defineConfig } from 'vitest/config';
@@ -15,7 +16,7 @@ export default defineConfig({
   test: {
     include: PSA_MUTANTS_TESTS.split(','),
     globalSetup: PSA_MUTANTS_DATABASE ? [here('../support/postgres.ts')] : [],
-    // A test that waits for what never comes says so before Stryker gives its process up, which costs much more.
+    // A test that would wait forever times out before Stryker kills its process, which takes much longer.
     testTimeout: 4_000,
     hookTimeout: 4_000,
     reporters: [tellsOfWhatDoesNotLoad()],
@@ -23,8 +24,8 @@ export default defineConfig({
 });
 
 /**
- * Stryker looks at tests alone: a file that a mutant keeps from loading, and so has none, it would take for passed. It gets
- * one that failed.
+ * Reports a failed test for a file that does not load. Stryker reads only tests: it would count a file without tests
+ * as passed.
  */
 function tellsOfWhatDoesNotLoad(): Reporter {
   return {

@@ -1,8 +1,8 @@
-// What is not mutated: words for people. A client goes by an error's class, code and fields, which are mutated as all else is.
+// Code that is not mutated: texts for people. A client reads an error's class, code and fields, which are mutated.
 
-/** Zod's checks, whose last argument says what was wrong. */
+/** Zod's checks, whose last argument is the message. */
 const CHECKS = new Set(['boolean', 'enum', 'int', 'max', 'min', 'number', 'refine', 'regex', 'string']);
-/** Functions of ours that make an error of words. */
+/** Functions that create an error from a text. */
 const SAYS = new Set(['refuse', 'requiredOr']);
 /** Texts of the REST description beside the types; test/api/http/openapi.test.ts holds them. */
 const DESCRIPTION = new Set(['describe', 'meta']);
@@ -12,7 +12,9 @@ const DESCRIPTION = new Set(['describe', 'meta']);
  * @typedef {{ node: any, parent: any, parentPath: Path | null, listKey?: string, key: string | number | null }} Path
  */
 
-/** @param {Path} path @returns {string | undefined} why, where nothing in it is mutated */
+/**
+ * @param {Path} path @returns {string | undefined} the reason why nothing in the path is mutated
+ */
 function shouldIgnore({ node, parent, listKey, key }) {
   if (listKey === 'arguments' && DESCRIPTION.has(parent.callee?.property?.name))
     return 'It says what the REST interface takes.';

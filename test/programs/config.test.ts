@@ -171,7 +171,7 @@ describe('the environment', () => {
     [{}, true],
     [{ PUBLIC_URL: 'http://localhost:8080' }, true],
     [{ PUBLIC_URL: 'http://[::1]:8080' }, true],
-    // Behind a proxy, and nobody's own machine.
+    // This server is behind a proxy, so it is not a developer's machine.
     [{ PUBLIC_URL: 'https://pay.example' }, false],
     [{ PSA_DEMO: 'off' }, false],
     [{ PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' }, false],
@@ -234,7 +234,7 @@ describe('the environment', () => {
     ['PSA_UPSTREAM_URL', 'https://u:HIDDEN@api.example'],
     ['PSA_UPSTREAM_URL', 'https://api.example/v1?a=HIDDEN'],
     ['PSA_UPSTREAM_URL', 'https://api.example/#HIDDEN'],
-    // Without PSA_UPSTREAM_URL.
+    // These variables need PSA_UPSTREAM_URL.
     ['PSA_UPSTREAM_LIVE_KEY', 'ps_live_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_TEST_KEY', 'ps_test_HIDDEN0123456789abcdef'],
     ['PSA_UPSTREAM_WEBHOOK_SECRET', 'whsec_HIDDEN'],
@@ -275,7 +275,7 @@ describe('in front of a service', () => {
       requestsPerMinute: 120,
       windowMs: 60_000,
     });
-    // A folder holds one mode's data; demo and simulator are for a service of one's own.
+    // A folder holds the data of one mode; demo and simulator need the embedded service.
     expect({ dataDir, demo, webhookPrivateAddresses }).toEqual({
       dataDir: '.data-upstream',
       demo: false,

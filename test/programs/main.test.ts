@@ -4,7 +4,7 @@ import { runInTest } from '../support/test-program.ts';
 
 test('A server prints its address, prints new keys once, and stops cleanly on SIGINT', async () => {
   const DATABASE_URL = await createPostgresDatabase();
-  // A slow request gets a line in the log.
+  // Slow requests are logged; here none is slow.
   const first = runInTest({ DATABASE_URL, PSA_LOG_SLOW_MS: '600000' });
   const url = await first.started;
   const [, key] = /live\s+(ps_live_\S+)/.exec(first.output.stdout)!;
@@ -22,7 +22,7 @@ test('A server prints its address, prints new keys once, and stops cleanly on SI
   expect(await first.exited).toBe(0);
   expect(first.output.stderr).toBe('');
 
-  // As npm run dev starts it.
+  // The server starts as `npm run dev` starts it.
   const second = runInTest({ DATABASE_URL, HOST: '127.0.0.1', PSA_DEMO: 'off' }, 'sources');
   await second.started;
   expect(second.output.stdout).not.toContain('ps_live_');

@@ -49,7 +49,7 @@ test('A server stops at a port in use', async () => {
     `Port ${port} is already in use: stop what uses it, or set PORT to another one\n`,
   );
   server.close();
-  // A first start would have made keys, which nobody would ever see.
+  // A first start would have created keys that nobody would ever see.
   expect(readdirSync(folder)).toEqual([]);
 });
 
@@ -79,7 +79,7 @@ test('A server that cannot run ends the PGlite that it has started, and its data
 
 test('A server stops at a data folder that another process has', async () => {
   const folder = temporaryFolder();
-  // With data PGlite is started first, and its lock is refused before the rest of the server is loaded.
+  // If there are data, PGlite starts first, and its lock is refused before the rest of the server is loaded.
   const { pgdata } = pathsIn(folder);
   mkdirSync(pgdata);
   writeFileSync(join(pgdata, 'PG_VERSION'), '');
@@ -161,7 +161,7 @@ test('A server stops at a pooler in transaction mode, in one line that names the
   );
 });
 
-/** The text on stderr before it ends with 1. */
+/** The text on stderr of a program that exits with 1. */
 async function failure(environment: Record<string, string>): Promise<string> {
   const { output, exited } = runInTest(environment);
   expect(await exited).toBe(1);

@@ -8,7 +8,7 @@ import { PAYERS } from '../../widget/demo/simulator/payers.ts';
 
 const lines = readFileSync(new URL('../../server/docs/guide.md', import.meta.url), 'utf8').split('\n');
 
-/** The rows of the guide's table of test data whose first heading is given: its values, and what they do. */
+/** The rows of the guide's table of test data with this first heading: the values, and their effects. */
 function tableOf(heading: string): [values: string, effect: string][] {
   const start = lines.findIndex((line) => line.startsWith(`| ${heading} `));
   expect(start, heading).toBeGreaterThan(-1);

@@ -15,7 +15,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
     database = await open();
   });
 
-  /** A service that answers no request, and lists payouts with their keys masked. */
+  /** A service that answers no request, and lists payouts with masked keys. */
   async function start({ post = async () => lost() }: { post?: () => Promise<UpstreamFault> } = {}) {
     const list: object[] = [];
     const upstream = scriptedUpstream(({ method }) =>
@@ -79,7 +79,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
     expect(await find(id)).toMatchObject({ code: 'SAQ-1', status: 'pending', requestId: id });
     expect(await mine()).toEqual([]);
     await expect(doubts.settleDoubt({ id, made: null })).rejects.toThrow('settled already');
-    // Another request has not made it, too.
+    // No other request has created it either.
     const other = await request('two');
     await expect(doubts.settleDoubt({ id: other, made: 'SAQ-1' })).rejects.toThrow('made by another request');
     await expect(doubts.settleDoubt({ id: `int_${'0'.repeat(24)}`, made: null })).rejects.toThrow(
@@ -97,7 +97,7 @@ describeOnDatabase('what no lookup can settle', (open) => {
 
   test('a doubt is not settled by a payout whose whole destination is known to be another', async () => {
     const { list, shown, request, doubts, mine } = await start();
-    // Its mask is that of the request's destination.
+    // The payout's mask is that of the request's destination.
     list.push({ ...shown('SAQ-1', 100), walletAddress: 'alice@padaria.example' });
     const id = await request('one');
     await expect(doubts.settleDoubt({ id, made: 'SAQ-1' })).rejects.toThrow(

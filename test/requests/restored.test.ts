@@ -23,7 +23,10 @@ const PAYOUT = { method: 'pix', amountCents: 10_000, destination: 'ana@padaria.e
 const MERCHANT: Requester = { priority: 'merchant', subject: null, onRead: () => undefined };
 
 describeOnDatabase('a facade whose records went back', (open) => {
-  /** The database was put back to ten minutes ago. The service has the payouts of `list`, and does what `script` says else. */
+  /**
+   * Restores the database to its state of ten minutes ago. The service has the payouts of `list`, and answers other
+   * requests by `script`.
+   */
   async function start({ list = [], script = () => undefined }: { list?: object[]; script?: Script } = {}) {
     const database = await open();
     const upstream = scriptedUpstream(async (request) => {
@@ -113,14 +116,14 @@ describeOnDatabase('a facade whose records went back', (open) => {
   test('a withdrawal that is like a newer one of the service is in doubt, and is not sent', async () => {
     const { payouts, doubts, shown, list, sent, records, tenant } = await start();
     list.push(shown('SAQ-1', { agoMinutes: 5 }), shown('SAQ-2', { agoMinutes: 5, amount: 99 }));
-    // Polled since the restore: what the mirror has met is not known from before.
+    // The list was polled after the restore: payouts in the mirror are not known from before.
     await payouts.listPage(tenant, { limit: 50, offset: 0 });
     const { payout } = await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
     expect(payout).toMatchObject({ inDoubt: true, withdrawalId: null });
     expect(sent()).toBe(0);
     const [doubt] = (await doubts.listDoubts()).doubts;
     expect(doubt).toMatchObject({ key: 'k1', finding: expect.stringContaining('SAQ-1 may be it') });
-    // A look-up of it, and a repeated request, neither send it nor give it up.
+    // Neither a lookup nor a repeated request sends it or gives it up.
     expect(await payouts.findByKey(tenant, 'k1')).toMatchObject({ inDoubt: true });
     await records.restored({ confirm: true });
     expect((await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' })).payout.inDoubt).toBe(true);
@@ -137,7 +140,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
       shown('SAQ-3', { agoMinutes: 5, walletAddress: 'b***@padaria.example' }),
       shown('SAQ-4', { agoMinutes: 3 * 24 * 60 }),
     );
-    // SAQ-9 is what the first request makes.
+    // The first request creates SAQ-9.
     const other = list.shift();
     await payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
     list.unshift(other!);
@@ -186,7 +189,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
     });
     const request = () => payouts.request(tenant, { ...PAYOUT, idempotencyKey: 'k1' });
     await expect(request()).rejects.toMatchObject({ code: 'PERMISSION_DENIED' });
-    // It was looked for before it was sent, so it is known.
+    // The payout was looked up before it was sent, so it is known.
     expect(await payouts.findByKey(tenant, 'k1')).toBeNull();
     clock.advance(MINUTE);
     await records.restored({ since: plusMs(clock.now(), -1) });
@@ -219,7 +222,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
       });
     }
     work.start();
-    // Nothing is concluded from a statement that does not have it.
+    // An answer without the payout proves nothing.
     clock.advance(60 * MINUTE);
     await work.settled();
     const [first, second] = (await doubts.listDoubts()).doubts;
@@ -229,7 +232,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
     await doubts.settleDoubt({ id: second!.id, made: null });
     expect(await transfer('t1')).toMatchObject({ replayed: true });
     expect(sent()).toBe(0);
-    // The records are behind still, but this key is known.
+    // The other records are still behind, but this key is known.
     expect(await transfer('t2')).toMatchObject({ replayed: false });
     expect(sent()).toBe(1);
   });
@@ -263,7 +266,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
       refunds.request(tenant, { type: 'payment', id: 'psa_1' }, { amountCents: 500, idempotencyKey });
     expect(await refundIt('r1')).toMatchObject({ replayed: true, refund: { refundId: REFUND } });
     expect(sent()).toBe(0);
-    // The service has none of this key: it is sent, under the same one.
+    // The service has no payout with this key: it is sent, under the same key.
     await payOut('p2');
     expect(upstream.requests.find(({ method }) => method === 'POST')?.body).toMatchObject({
       idempotencyKey: 'p2',
@@ -297,7 +300,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
     };
     const completed = { status: 'completed' };
     expect(await find()).toMatchObject([completed, completed, completed]);
-    // Both come back, which only webhooks say, and those are gone.
+    // Both are reversed, which only lost webhooks have reported.
     Object.assign(made, { status: 'failed', reversed: true });
     withdrawal.status = 'negado';
     clock.advance(MINUTE);
@@ -306,7 +309,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
     clock.advance(MINUTE);
     const returned = { status: 'failed', reversed: true };
     expect(await find()).toMatchObject([returned, returned, { status: 'denied' }]);
-    // What was seen since then is current.
+    // A payout that was seen after the restore is current.
     const asked = upstream.requests.length;
     clock.advance(MINUTE);
     await find();
@@ -314,7 +317,10 @@ describeOnDatabase('a facade whose records went back', (open) => {
     await records.restored({ confirm: true });
   });
 
-  /** A withdrawal, a payout of a subaccount and a payment by PIX that have ended by the records, and otherwise at the service. */
+  /**
+   * A withdrawal, a subaccount's payout and a payment by PIX that are final in the records, and have another status
+   * at the service.
+   */
   async function startEnded() {
     const turbo = {
       ...{ payoutId: 'saq_idem_p1', withdrawalId: 'f'.repeat(24), code: 'TURBO-1', subaccountId: SUBACCOUNT },
@@ -347,7 +353,7 @@ describeOnDatabase('a facade whose records went back', (open) => {
         .map(({ resource, status }) => `${resource} ${status}`)
         .sort();
     expect(await stored()).toEqual(['payment failed', 'payout completed', 'subaccount_payout completed']);
-    // All three are otherwise, which only webhooks say, and those are gone.
+    // All three have another status, which only lost webhooks have reported.
     Object.assign(turbo, { status: 'failed', reversed: true });
     Object.assign(sale, { status: 'paid', paidAt: clock.now().toISOString() });
     withdrawal.status = 'negado';
@@ -446,11 +452,11 @@ describeOnDatabase('a facade that was started on records that went back', (open)
     };
     expect(await sell(old)).toBe('CHECKOUT_TOKEN_PAUSED');
     expect(await sell(other)).toBe('CHECKOUT_TOKEN_PAUSED');
-    // A new token of the same order is the order's, which may be paid.
+    // A new token of the same order belongs to the order, which may be paid.
     expect(await sell(await mint(MINT))).toBe('CHECKOUT_TOKEN_PAUSED');
     const fresh = await mint(SELL);
     expect(await sell(fresh)).toBe('StartCheckoutSuccess');
-    // The order's tokens have one pause, and one that was ended before is in use no more.
+    // The order's tokens share one pause, and a token that had ended is not listed.
     const listed = async () => (await merchant.request(PAUSED)).pausedTokens;
     const idOf = async (token: string) =>
       (await merchant.request(PAUSE, { token })).pauseToken.pause.tokenId as string;

@@ -10,7 +10,7 @@ beforeEach(() => {
   fixture = new ScriptsFixture();
   fixture.link('tsconfig.json');
   fixture.link('server/node_modules/esbuild');
-  // Links would be resolved, and the licences looked up beside the originals.
+  // Links would be resolved, and the licences would be searched beside the originals.
   fixture.write('server/node_modules/@graphql-yoga/render-graphiql/package.json', '{ "name": "graphiql" }');
   fixture.write('server/node_modules/@graphql-yoga/render-graphiql/index.js', 'exports.page = 1;');
   for (const name of ['swagger-ui.css', 'swagger-ui-bundle.js', 'LICENSE', 'NOTICE'])
@@ -32,7 +32,7 @@ beforeEach(() => {
 
 afterEach(() => fixture[Symbol.dispose]());
 
-/** Runs a build, and returns the names of the parts that it has built. */
+/** Runs a build. Returns the names of the built parts. */
 async function build(): Promise<string[]> {
   const { output } = await fixture.script('server/scripts/build.mjs');
   return [...output.matchAll(/^✓ (.+) built in /gm)].map(([, part]) => part!).sort();
@@ -108,7 +108,7 @@ it('npm start stops the server when npm ends, whose shell does not pass signals 
      process.on('SIGTERM', () => { writeFileSync('stopped', ''); clearInterval(alive); });
      console.log('listening');`,
   );
-  // The server has the other end of standard error: the run ends when the server does.
+  // The server holds the other end of standard error: the run ends with the server.
   fixture.write(
     'npm.cjs',
     `const { spawn } = require('node:child_process');

@@ -26,12 +26,12 @@ const compose = parse(read('server/compose.yaml'), { merge: true });
 const services: Record<string, Service> = compose.services;
 const instances = Object.entries(services).filter(([, { build }]) => build);
 const caddy = services.caddy!;
-/** A value as Compose passes it on, where each variable without a default is `value`. */
+/** A value as Compose passes it on, with `value` for each variable without a default. */
 const interpolated = (text: string) =>
   text.replace(/\$\{\w+(?::-([^}]*)|[^}]*)\}/g, (_, initial?: string) => initial ?? 'value');
 
 const linter = createRequire(import.meta.url).resolve('dclint/package.json');
-/** The schema of the Compose Specification, which dclint comes with; its name of the draft is not the one that ajv knows. */
+/** The schema of the Compose Specification, which is a part of dclint; ajv does not know its name of the draft. */
 const { $schema: _, ...schema } = JSON.parse(
   readFileSync(join(dirname(linter), 'schemas/compose.schema.json'), 'utf8'),
 );
@@ -47,7 +47,7 @@ it('Databases and backups that an operator makes in a clone are in no commit and
   expect(backupName(new Date(0))).toMatch(/\.backup\.gz$/);
 });
 
-/** The places of a file that are against the specification. */
+/** The places in a file that break the specification. */
 function mistakesIn(file: object): string[] {
   validate(file);
   return (validate.errors ?? []).map(({ instancePath, message }) => `${instancePath} ${message}`);

@@ -17,7 +17,7 @@ beforeEach(() => {
 });
 afterEach(() => fixture[Symbol.dispose]());
 
-/** Has npm answer each audit with this, as JSON unless it is a text. */
+/** Makes npm answer each audit with this, as JSON unless it is a text. */
 function answerAudits(answer: unknown): void {
   fixture.program(
     'npm',

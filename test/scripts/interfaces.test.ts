@@ -17,7 +17,7 @@ const SCHEMA = `
   input RequestPayoutInput { amountCents: Int! note: String }
   type Mutation { requestPayout(input: RequestPayoutInput!): Payout! }`;
 
-/** The names of the changes that break a client where the schema has the second text in place of the first. */
+/** The names of the changes that break a client if the schema has the second text in place of the first. */
 async function brokenBy(before: string, after: string): Promise<string[]> {
   expect(SCHEMA).toContain(before);
   const changes = await findBreakingSchemaChanges(SCHEMA, SCHEMA.replace(before, after));
@@ -255,7 +255,7 @@ describe('Against the interfaces of the last release', () => {
   });
   afterEach(() => fixture[Symbol.dispose]());
 
-  /** The description that the server's sources make, and a freeze of migrations that only reports itself. */
+  /** Replaces the description of the server's sources, and the freeze of migrations by one that only reports itself. */
   function describeAs(plant: (description: Any) => void): void {
     const description = structuredClone(REST);
     plant(description);
@@ -313,7 +313,7 @@ describe('Against the interfaces of the last release', () => {
          rmSync('.changeset/a-note.md');`,
       );
       fixture.write('.changeset/config.json', '{}');
-      // test/scripts/released-widgets.test.ts tries the widget's part of a release.
+      // test/scripts/released-widgets.test.ts tests the widget's part of a release.
       fixture.write('server/scripts/released-widgets.mjs', steps('releasedWidgets', 'releaseWidget'));
       fixture.write('server/scripts/regenerate.mjs', steps('generatedFiles', 'regenerate'));
     });

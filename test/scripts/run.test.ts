@@ -4,7 +4,7 @@ import type { Report } from '../support/reporter.ts';
 import { ScriptsFixture } from '../support/scripts-fixture.ts';
 import { findTestFiles, LONG, ONE_OF_EACH, ONLY_IN_ALL } from '../support/test-files.mjs';
 
-/** Stands for Vitest: prints its arguments and variables, and reports the content of `test/report.json`. */
+/** A replacement for Vitest: it prints its arguments and variables, and reports the content of `test/report.json`. */
 const VITEST = `
   import { readFileSync, writeFileSync } from 'node:fs';
   const { PSA_TEST_FILES, PSA_SCALE, CHROME_BIN, FONTCONFIG_FILE, PSA_TEST_SAID, PSA_TEST_REPORT } = process.env;
@@ -22,17 +22,17 @@ const SAID = [
   'trace\ta.test.ts\tfour',
 ];
 
-/** Assembled, so that this file does not count as one with that import. */
+/** The text is assembled, so that this file does not count as one with that import. */
 const importOf = (path: string) => `import '${path}';`;
 
-/** Stands for the bundler, which takes a second. */
+/** A replacement for the bundler, which takes a second. */
 const BUNDLE = `
   import { mkdirSync, writeFileSync } from 'node:fs';
   mkdirSync('server/dist', { recursive: true });
   for (const file of ['main.js', 'server.bundle.js']) writeFileSync('server/dist/' + file, '');
 `;
 
-/** Stands for what runs the scripts that print generated files. */
+/** A replacement for the program that runs the printing scripts of generated files. */
 const TSX = `
   const variables = { 'server/docs/configuration.md': 'variables', 'server/scripts/variables.txt': 'variables' };
   const methods = { 'widget/src/payouts/methods.ts': 'methods', 'widget/demo/shared/payout-methods.ts': 'methods' };
@@ -100,7 +100,7 @@ function reports(report: Partial<Report> & { said?: string[]; crash?: boolean })
   fixture.write('test/report.json', JSON.stringify({ ...nothing, passed: 42, said: SAID, ...report }));
 }
 
-/** Runs npm test. `last` is the last line of stdout, which has the sum; `refusal` is all of stderr. */
+/** Runs npm test. `last` is the last line of stdout, with the sum; `refusal` is all of stderr. */
 async function run(args: string[] = [], env: Record<string, string> = {}) {
   const { code, output, stdout, stderr } = await fixture.script('test/run.mjs', args, env);
   const [, options, files, scale, browser, fonts] =
@@ -109,7 +109,7 @@ async function run(args: string[] = [], env: Record<string, string> = {}) {
   return { code, output, stdout, options, files, scale, browser, fonts, last, refusal: stderr.trimEnd() };
 }
 
-/** A filter, with which no gate runs. */
+/** A filter, which leaves out all gates. */
 const NO_GATES = ['kernel/'];
 
 it('npm test runs each behaviour once beside the fast gates, says what it leaves out, and ends with the sum', async () => {
@@ -334,7 +334,7 @@ describe('Chromium for npm test', () => {
     prepareFixture();
     fixture.removeProgram('chromium');
     fixture.systemProgram('/usr/bin/env');
-    // A user who may become root without a password.
+    // This user may become root without a password.
     fixture.program(
       'sudo',
       `const [, command, ...args] = process.argv.slice(2);

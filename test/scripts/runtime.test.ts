@@ -3,12 +3,12 @@ import { createRequire } from 'node:module';
 import { afterEach, beforeEach, describe, expect, it } from 'vitest';
 import { ScriptsFixture } from '../support/scripts-fixture.ts';
 
-// Vitest would run it as the main program.
+// Vitest would run an imported script as the main program.
 const { suitsTools } = createRequire(import.meta.url)('../../server/scripts/runtime.cjs');
 
 const OLD = `Object.defineProperty(process, 'versions', { value: { ...process.versions, node: '20.19.0' } })`;
 
-/** Does what an install of npm's package `node` does: it puts a program into the folder of `--prefix`. */
+/** A replacement for the install of npm's package `node`: it puts a program into the folder of `--prefix`. */
 const NPM = `
   const { mkdirSync, symlinkSync, appendFileSync } = require('node:fs');
   const args = process.argv.slice(2);
@@ -66,7 +66,7 @@ describe('On a Node that is too old for the tools', () => {
     fixture.write('ends.mjs', `process.kill(process.ppid, 'SIGTERM'); setInterval(() => {}, 1000);`);
 
     expect((await run('fails.mjs')).code).toBe(7);
-    // The signal ends the program that has started the script, and with it the script.
+    // The signal ends the program that the script has started, and with it the script.
     expect((await run('ends.mjs')).code).not.toBe(0);
   });
 });

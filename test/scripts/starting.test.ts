@@ -1,8 +1,11 @@
 import { describe, expect, onTestFinished, test, vi } from 'vitest';
 
-/** Starts a program below a parent, npm or another program: with listeners and a parent that the test controls, and signals that are only recorded. */
+/**
+ * Starts a program below a parent, npm or another program, with the test's listeners and parent, and with signals
+ * that are only recorded.
+ */
 async function startBelow(by: 'endWithNpm' | 'endWithParent') {
-  // What has come is remembered for the life of a process.
+  // The module remembers received signals for the life of a process.
   vi.resetModules();
   const starting = await import('../../server/bin/starting.mjs');
   vi.useFakeTimers();

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest';
 import { environment as variables } from '../../server/src/programs/config/variables.ts';
 
 const unit = readFileSync(new URL('../../server/systemd/psa@.service', import.meta.url), 'utf8');
-/** The settings of a section, in their order; a name may come twice. */
+/** The settings of a section, in their order; a name may occur twice. */
 const settings = (section: string) =>
   [
     ...unit
@@ -31,6 +31,6 @@ test('The systemd unit lets the server write nothing, gain no right, and compile
     ['SystemCallFilter', '@system-service'],
   ])
     expect(service).toContainEqual(setting);
-  // V8 writes code into memory, and runs it.
+  // V8 writes machine code into memory, and runs it.
   expect(service.map(([name]) => name)).not.toContain('MemoryDenyWriteExecute');
 });

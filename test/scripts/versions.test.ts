@@ -10,7 +10,7 @@ const read = (file: string) => readFileSync(`${root}/${file}`, 'utf8');
 const readPackage = (folder: string) => JSON.parse(read(`${folder}/package.json`));
 
 const RANGE = '^22.12.0 || >=24';
-/** The lines of Node that RANGE admits and that get fixes. */
+/** The maintained lines of Node that RANGE admits. */
 const LINES = ['22', '24', '26'];
 const majorOf = (version: string) => version.split('.')[0];
 

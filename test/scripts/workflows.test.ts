@@ -44,13 +44,14 @@ it('The nightly workflow runs every part of npm run nightly', () => {
 
 it('The nightly workflow proposes the table of clients that it has written', () => {
   const nightly = read('.github/workflows/nightly.yml');
-  // The file that `npm run conformance -- http --save` writes, the results of the tests, and the job that downloads them.
+  // The file that `npm run conformance -- http --save` writes, the results of the tests, and the job that downloads
+  // both.
   expect(nightly).toMatch(/name: clients\n +path: test\/clients\/found\.json\n/);
   expect(nightly).toMatch(
     /name: results-\$\{\{ matrix\.part \}\}\n +path: node_modules\/\.psa\/last-tests\.json\n/,
   );
   expect(PARTS['http-clients']!.run).toContain('--save');
-  // Without a status function GitHub runs none of them where a client has failed.
+  // Without a status function GitHub would skip the job after a failed client.
   expect(nightly).toContain(
     "if: always() && (startsWith(matrix.part, 'tests-') || matrix.part == 'frameworks') && matrix.node == '24'\n",
   );

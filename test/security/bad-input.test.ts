@@ -28,8 +28,8 @@ import { inputPlaces, inputPlacesOfRest } from '../support/operations.ts';
 import { createRestClient, type RestClient } from '../support/rest.ts';
 import { scale } from '../support/scale.ts';
 
-// One field of one operation at a time is bad, the others are good. Whatever it is, the answer names the field,
-// it is no internal fault, and nothing has changed.
+// One field of one operation is bad, and the others are good. Each answer names the field, is no internal fault, and
+// changes nothing.
 
 const CASES = scale('BAD_INPUTS');
 const CPF = '12345678909';
@@ -38,11 +38,11 @@ const HEX = '0123456789abcdef01234567';
 interface Operation {
   name: string;
   fields: Record<string, { field: Field; required?: boolean }>;
-  /** The inputs of the two interfaces that the fields are, as `inputPlaces` writes them. */
+  /** The input types of both interfaces that have these fields, as `inputPlaces` writes them. */
   places: readonly string[];
-  /** Sends it with these fields. Returns the refusal in words; null where it was let through. */
+  /** Sends the fields. Returns the refusal in words, or null if they were accepted. */
   send(values: Record<string, unknown>): Promise<Outcome>;
-  /** Makes what the valid case needs, where the clock may have ended it by then. */
+  /** Creates what the valid case needs, unless the clock has not ended it yet. */
   prepare?(): Promise<Record<string, unknown>>;
 }
 
@@ -51,7 +51,7 @@ interface Outcome {
   fault: boolean;
 }
 
-/** Inputs without a row, with the place where bad ones are tried. */
+/** Inputs without a row, with the test that sends bad values. */
 const ELSEWHERE: readonly [inputs: RegExp, where: string][] = [
   [/\((after|before)\)$/, 'cursors: graphql/cursors.test.ts'],
   [/\(filter\)$/, 'a filter has a row for each member, and a test below that none is missing'],
@@ -163,8 +163,8 @@ function valuesOf({ fields }: Operation, name: string, bad: Bad): Record<string,
 }
 
 /**
- * A snapshot of all rows but the counts of requests: a case that changes anything changes this. Tasks are counted alone: one
- * that falls due in the meantime may be put off.
+ * A snapshot of all rows except the counts of requests: it differs after any change. Tasks are only counted, because
+ * one that falls due meanwhile may be postponed.
  */
 async function digest(): Promise<unknown> {
   const { rows: tables } = await sql<{ name: string }>`
@@ -201,11 +201,11 @@ type Name =
   | 'webhook'
   | 'token';
 type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>> & {
-  /** Resources that a valid case ends, over each interface. */
+  /** Resources that a valid case ends, for each interface. */
   spare: Record<'rest' | 'graphql', { product: string; delivery: string; token: string }>;
-  /** Payments of the sandbox that nobody has paid. */
+  /** Unpaid payments of the sandbox. */
   unpaid: Record<'rest' | 'graphql', string>;
-  /** Names of our own payout beside its id. */
+  /** Names of the account's own payout besides its id. */
   payoutCode: string;
   payoutNode: string;
   foreignCode: string;
@@ -214,7 +214,7 @@ type Ids = Record<'own' | 'foreign' | 'sandbox', Record<Name, string>> & {
 };
 const PAYOUT_KEY = 'chave-saque';
 
-/** Ids of each kind: one of our own, one of another account, and one of our sandbox where there is any. */
+/** Ids of each kind: one of the account, one of another account, and one of the account's sandbox if it has any. */
 async function idsOf(): Promise<Ids> {
   const accountId = await addAccount(app);
   const key = await addKey(app, { accountId });
@@ -271,7 +271,7 @@ async function idsOf(): Promise<Ids> {
   };
 }
 
-/** A payment by PIX that is paid, and can be refunded. */
+/** Creates a payment by PIX that is paid, and can be refunded. */
 async function createPaidPayment(client: RestClient, tenant: Tenant): Promise<string> {
   const { paymentId } = (await client.post('/payments', { valueCents: 1_000_000 })).body;
   await app.pix.pay({ txid: txidOf(paymentId) });
@@ -279,7 +279,7 @@ async function createPaidPayment(client: RestClient, tenant: Tenant): Promise<st
   return paymentId;
 }
 
-/** A charge that is paid, and can be refunded. */
+/** Creates a charge that is paid, and can be refunded. */
 async function createPaidCharge(client: RestClient, tenant: Tenant): Promise<string> {
   const { chargeId } = (await client.post('/charges', { valueCents: 1_000_000 })).body;
   await app.pix.pay({ txid: txidOf(chargeId) });
@@ -287,13 +287,13 @@ async function createPaidCharge(client: RestClient, tenant: Tenant): Promise<str
   return chargeId;
 }
 
-/** A card payment that can be canceled. */
+/** Creates a card payment that can be canceled. */
 async function createPendingCardPayment(client: RestClient): Promise<{ orderCode: string }> {
   const { orderCode } = (await client.post('/card-payments', { valueCents: 4990 })).body;
   return { orderCode };
 }
 
-/** A payment by PIX or a charge that can be canceled. */
+/** Creates a payment by PIX or a charge that can be canceled. */
 async function createPending(
   client: RestClient,
   path: 'payments' | 'charges',
@@ -302,7 +302,7 @@ async function createPending(
   return path === 'payments' ? { paymentId } : { chargeId };
 }
 
-/** Another dispute of the same account, which can be accepted. */
+/** Opens another dispute of the same account, which can be accepted. */
 async function openDisputeBeside(disputeId: string): Promise<string> {
   const { account_id: accountId } = await app.database.sql
     .selectFrom('dispute')
@@ -312,14 +312,14 @@ async function openDisputeBeside(disputeId: string): Promise<string> {
   return app.controls.openDispute({ accountId, environment: 'live' }, { amountCents: 100 });
 }
 
-/** A card payment that is paid, and can be refunded. */
+/** Creates a card payment that is paid, and can be refunded. */
 async function createPaidCardPayment(client: RestClient): Promise<string> {
   const { orderCode } = (await client.post('/card-payments', { valueCents: 1_000_000 })).body;
   await app.cardPayments.pay(orderCode, approved());
   return orderCode;
 }
 
-/** A product with content. */
+/** Creates a product with content. */
 async function createProductWithContent(client: RestClient) {
   const product: string = (await client.post('/products', { name: 'Caneca', priceCents: 4990 })).body.id;
   const content = { text: 'Obrigada!' };
@@ -331,7 +331,7 @@ async function createSubscription(client: RestClient): Promise<string> {
   return (await client.post('/subscriptions', { valueCents: 4990, interval: 'weekly' })).body.subscriptionId;
 }
 
-/** A product of the tenant's store. */
+/** Adds a product to the tenant's store. */
 async function addStoreProduct(tenant: Tenant): Promise<string> {
   const storeProductId = `produto-${tenant.accountId}-${tenant.environment}`;
   const product = { name: 'Caneca', description: null, price: '49,90', imageUrl: null, available: true };
@@ -339,7 +339,7 @@ async function addStoreProduct(tenant: Tenant): Promise<string> {
   return storeProductId;
 }
 
-/** A webhook that was delivered. */
+/** Adds a webhook that was delivered. */
 async function addWebhookDelivery(tenant: Tenant): Promise<string> {
   const webhookId = newWebhookId();
   await insertDeliveries(app.database.sql, tenant, [
@@ -364,7 +364,7 @@ async function addWebhookDelivery(tenant: Tenant): Promise<string> {
   return webhookId;
 }
 
-/** A reusable checkout token. */
+/** Mints a reusable checkout token. */
 async function mintToken(
   client: GraphQLClient,
   input: object = { amount: { fixedCents: 4990 } },
@@ -465,7 +465,7 @@ const CARD_DETAILS = {
   cancelUrl: { field: { kind: 'url', valid: 'https://loja.example/' } },
   customer: { field: customer({ name: 'Ana' }) },
 } satisfies Operation['fields'];
-/** The words of a language are others over GraphQL. */
+/** The values of a language are written differently in GraphQL. */
 const LANGUAGE = { field: { kind: 'choice', valid: 'es' } } as const;
 const GRAPHQL_LANGUAGE = { field: { kind: 'choice', valid: 'ES' } } as const;
 const VALUE = {
@@ -473,7 +473,7 @@ const VALUE = {
   required: true,
 } as const;
 const { callbackUrl: _, externalId: __, ...SUBSCRIPTION_DETAILS } = CARD_DETAILS;
-/** A subscription, but for its interval, whose words are others over GraphQL. */
+/** A subscription without its interval, whose values are written differently in GraphQL. */
 const SUBSCRIPTION = {
   valueCents: { field: { kind: 'cents', valid: 4990, max: 10_000_000_000 }, required: true },
   endsAfterCycles: { field: { kind: 'cents', valid: 12, max: 520 } },
@@ -491,10 +491,10 @@ const PRODUCT = {
   description: { field: { kind: 'text', valid: 'Azul', max: 2_000 } },
   priceCents: { field: { kind: 'cents', valid: 990 }, required: true },
 } satisfies Operation['fields'];
-/** A key is of one input, and the two interfaces send different ones. */
+/** A key belongs to one input, and the two interfaces send different ones. */
 const REST_KEY = { field: { kind: 'key', valid: 'chave-rest' } } as const;
 const GRAPHQL_KEY = { field: { kind: 'key', valid: 'chave-1' } } as const;
-/** In upper case the id of a product is well formed. */
+/** The id of a product may be in upper case. */
 const PRODUCT_IDS = OBJECT_IDS.slice(0, -1);
 const productOf = ({ own, foreign, sandbox }: Ids): Field =>
   idField(own.product, PRODUCT_IDS, [foreign.product, sandbox.product]);
@@ -517,15 +517,15 @@ const CHARGE = {
   externalId: CARD_DETAILS.externalId,
   expiresInSeconds: { field: { kind: 'cents', valid: 3_600, min: 60, max: 2_592_000 } },
 } satisfies Operation['fields'];
-/** The largest amount of a split charge is smaller. */
+/** The largest amount of a split charge is smaller than that of other payments. */
 const SPLIT_VALUE = { field: { kind: 'cents', valid: 4990, min: 1, max: 500_000 }, required: true } as const;
-/** The valid case refunds a part of the payment, whose whole amount is the most. */
+/** The valid case refunds a part of the payment, and the whole amount is the maximum. */
 const REFUND = {
   amountCents: { field: { kind: 'cents', valid: 100, min: 1, max: 1_000_000 } },
   reason: { field: { kind: 'text', valid: 'Um item', max: 140 } },
 } satisfies Operation['fields'];
 
-/** The valid case is submitted once: all of them have one key. */
+/** The valid case is submitted once: all cases have one key. */
 const EVIDENCE = {
   text: { field: { kind: 'text', valid: 'Entregue', max: 4_000 }, required: true },
 } satisfies Operation['fields'];
@@ -579,7 +579,7 @@ function restOperations(ids: Ids): Operation[] {
         ...listed,
         async send(values) {
           const value = values[parameter];
-          // In a query every value is text: these two are good there.
+          // Each value of a query is text, so these two are valid there.
           if (value === '100' || (value === 0 && parameter === 'offset'))
             return { refusal: parameter, fault: false };
           return listed.send(values);
@@ -742,18 +742,18 @@ function restOperations(ids: Ids): Operation[] {
   ];
 }
 
-/** A payment of the sandbox, whose payer is played: those of live keys have payers of their own. */
+/** Simulates the payer of a sandbox payment. Payments of live keys have their own payers. */
 const simulatedOf = ({ own, foreign }: Ids, valid: string): Field =>
   idField(valid, MALFORMED.payment, [own.payment, foreign.payment]);
 
-/** The fields that name a resource: what is not found is named by them. */
+/** The fields that name a resource: a NOT_FOUND error names them. */
 const idsAmong = (fields: Operation['fields']) =>
   Object.entries(fields).flatMap(([name, { field }]) =>
     field.kind === 'id' || (field.kind === 'composed' && field.others) ? [name] : [],
   );
 
 const asText = (value: unknown) =>
-  // Half of a surrogate pair has no place in a URL: what a client sends of it is its replacement.
+  // A lone surrogate cannot be in a URL: a client sends its replacement character.
   (typeof value === 'string' ? value : JSON.stringify(value ?? '')).toWellFormed();
 
 const segment = (value: unknown) => {
@@ -761,7 +761,7 @@ const segment = (value: unknown) => {
   return text === '' ? '%20' : encodeURIComponent(text);
 };
 
-/** `names`: the fields that name a resource. A list that one of them selects nothing of leads nowhere. */
+/** `names`: the fields that name a resource. An empty list for one of them counts as not found. */
 async function outcomeOfResponse(
   answer: ReturnType<RestClient['get']>,
   names: readonly string[],
@@ -779,7 +779,7 @@ async function outcomeOfResponse(
 
 // ── GraphQL ─────────────────────────────────────────────────────────────────────────────────────
 
-/** The lists: with the state by which each can be selected. */
+/** The lists, each with a status that filters it. */
 const LISTS: Readonly<Record<string, string | null>> = {
   'Query.payouts': null,
   'Query.subaccounts': null,
@@ -799,7 +799,7 @@ const LISTS: Readonly<Record<string, string | null>> = {
   'Subaccount.statement': null,
 };
 
-/** The totals of lists: with the state by which each can be selected. */
+/** The totals of lists, each with a status that filters it. */
 const TOTALS: Readonly<Record<string, string | null>> = {
   'Query.cardPaymentTotals': 'PAID',
   'Query.paymentTotals': null,
@@ -814,12 +814,12 @@ function graphqlOperations(ids: Ids): Operation[] {
   const sandbox = createClient(`${app.url}/graphql`, TEST_KEY);
   const payer = createClient(`${app.url}/graphql`, ids.checkout);
 
-  /** The resources of our own whose fields have inputs. */
+  /** The account's resources whose fields have inputs. */
   const PARENTS: Readonly<Record<string, string>> = {
     Subaccount: `subaccount(subaccountId: "${ids.own.subaccount}")`,
     PixSubscription: `subscription(subscriptionId: "${ids.own.subscription}")`,
   };
-  /** Builds the document of one field, whose given inputs are its variables. */
+  /** Builds the document of one field; the given inputs are its variables. */
   function documentOf(place: string, given: readonly string[], selection: string): string {
     const [type, field] = place.split('.') as [string, string];
     const { args } = (schema.getType(type) as GraphQLObjectType).getFields()[field]!;
@@ -854,7 +854,7 @@ function graphqlOperations(ids: Ids): Operation[] {
         outcomeOfRequest(client, document, hasInput ? { input: values } : values, idsAmong(fields)),
     };
   };
-  /** `otherArguments`: what the field needs beside. */
+  /** `otherArguments`: the other arguments that the field needs. */
   const lookup = (
     place: string,
     fields: Operation['fields'],
@@ -892,7 +892,7 @@ function graphqlOperations(ids: Ids): Operation[] {
         outcomeOfSubscription(live, document, { ...otherArguments, ...values }, idsAmong(fields)),
     };
   };
-  /** A stream of all changes: its inputs are read before the cursor, which is bad so that nothing is opened. */
+  /** A stream of all changes. Its inputs are read before the cursor, which is invalid, so that no subscription opens. */
   const streamOfAll = (name: string, fields: Operation['fields']) => stream(name, fields, { after: 'x' });
   const streamOfOne = (
     name: string,
@@ -1174,7 +1174,7 @@ function graphqlOperations(ids: Ids): Operation[] {
     streamOfAll('allSubscriptionUpdates', { status: choices('ACTIVE') }),
     streamOfAll('allSubaccountPayoutUpdates', { status: choices('COMPLETED') }),
     streamOfAll('allSubaccountPayoutUpdates', {
-      // One of another account selects no change, as one that does not exist.
+      // A subaccount of another account filters out all changes, as an absent one does.
       subaccountId: { field: idField(ids.own.subaccount, MALFORMED.subaccount, []) },
     }),
     streamOfAll('allWebhookDeliveryUpdates', { status: choices('DELIVERED') }),
@@ -1204,7 +1204,7 @@ function graphqlOperations(ids: Ids): Operation[] {
   ];
 }
 
-/** Texts that are no attempt id. */
+/** Texts that are no valid attempt id. */
 const MALFORMED_ATTEMPT_IDS = [
   'x',
   'a'.repeat(21),
@@ -1219,7 +1219,7 @@ interface Refusal {
   extensions?: { code?: string };
 }
 
-/** `names`: the inputs that name a resource: what is not found is named by them. */
+/** `names`: the inputs that name a resource: a NOT_FOUND error names them. */
 function outcomeOfErrors(errors: readonly Refusal[], names: readonly string[]): Outcome {
   const codes = errors.map(({ extensions }) => extensions?.code ?? '');
   return {
@@ -1228,7 +1228,7 @@ function outcomeOfErrors(errors: readonly Refusal[], names: readonly string[]): 
   };
 }
 
-/** Opens a subscription as far as its first answer. */
+/** Opens a subscription, and reads its first answer. */
 async function outcomeOfSubscription(
   client: GraphQLClient,
   document: string,
@@ -1251,14 +1251,14 @@ async function outcomeOfRequest(
   const { body } = await client.send(query, variables);
   if (body.errors) return outcomeOfErrors(body.errors, names);
   let [answer] = Object.values(body.data) as [Found | null];
-  // A field of a resource of our own.
+  // The answer is a field of one of the account's resources.
   if (answer?.payout !== undefined) answer = answer.payout;
-  // A lookup of what is not there is null, or a list of nothing: its argument led to nothing.
+  // A lookup of an absent resource is null, or an empty list.
   if (answer === null || (answer.totalCount === 0 && names.length > 0))
     return { refusal: `nothing of ${names.join(' ')}`, fault: false };
   const { code, message, fields = [] } = answer;
   if (!code) return { refusal: null, fault: false };
-  // A sentence that something was not found names the resource, and each input has one field for it.
+  // A NOT_FOUND message names the resource, and each input has one field for it.
   const paths = code === 'NOT_FOUND' ? names : fields.map(({ path }) => path);
   return { refusal: `${code} ${message} ${paths.join(' ')}`, fault: false };
 }

@@ -62,7 +62,8 @@ describe('a request', () => {
         .split('; ')
         .map((directive) => [directive.split(' ')[0], directive.split(' ').slice(1).join(' ')]),
     );
-    // That of the field of the key stands before the root; GraphiQL's own is the last, and has such tags in its texts.
+    // The page's own script and style for the key stand before the root; GraphiQL's script is the last, and its texts
+    // contain such tags.
     const before = page.slice(0, page.indexOf('<div id="root">'));
     const hashes = [
       before.slice(before.lastIndexOf('<script>') + 8, before.lastIndexOf('</script>')),
@@ -83,7 +84,7 @@ describe('a request', () => {
       'form-action': "'none'",
       'frame-ancestors': "'none'",
     });
-    // What is no page has none.
+    // An answer that is no page has no policy.
     const json = await fetch(`${app.url}/graphql?query={__typename}`);
     expect(json.headers.has('content-security-policy')).toBe(false);
   });

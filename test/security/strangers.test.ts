@@ -5,7 +5,7 @@ import { openFreshDatabase } from '../support/database.ts';
 import { openRawSocket } from '../support/raw-socket.ts';
 import { recordStatements } from '../support/statements.ts';
 
-// Requests that nobody vouches for, of one network: a few a minute are answered, and the rest cost nothing.
+// Requests of one network without a valid credential: a few a minute are answered, and the rest cost nothing.
 
 const LIMIT = 20;
 const ENVIRONMENT = { PSA_TRUSTED_PROXIES: '127.0.0.1' };
@@ -33,7 +33,7 @@ const NETWORK = { 'x-forwarded-for': '198.51.100.7' };
 const ELSEWHERE = { 'x-forwarded-for': '198.51.100.8' };
 const queries = (table: string) => statements.filter((text) => text.includes(`from "${table}"`)).length;
 
-/** The statuses of so many requests, each with how often it came. */
+/** The statuses of this number of requests, each with its count. */
 async function statuses(
   count: number,
   ask: (index: number) => Promise<number>,

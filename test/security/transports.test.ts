@@ -22,7 +22,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Bytes by hand. The client keeps its side open, whatever the server says. */
+/** Opens a connection for raw bytes. The client keeps its side open after the server's end. */
 function open(port: number, lines: readonly string[]): Socket {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true });
   sockets.push(socket);
@@ -31,7 +31,7 @@ function open(port: number, lines: readonly string[]): Socket {
   return socket;
 }
 
-/** All that is answered, up to the server's end of it. */
+/** Reads the whole answer, until the server ends it. */
 async function answer(port: number, lines: readonly string[]): Promise<string> {
   const socket = open(port, lines);
   const chunks: Buffer[] = [];
@@ -64,7 +64,7 @@ describe('an upgrade to what is no WebSocket', () => {
     ].join('\r\n');
   const H2C = ['Connection: Upgrade, HTTP2-Settings', 'Upgrade: h2c', 'HTTP2-Settings: AAEAAEAAAAIAAAAB'];
   const last = 'GET /healthz HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\r\n';
-  // From Node 25 on an ignored upgrade ends its connection: what is sent behind it would be lost.
+  // From Node 25 on an ignored upgrade ends its connection: the requests after it would be lost.
   const answeredOf = (statuses: string[], upgrade = 1) =>
     Number.parseInt(process.versions.node, 10) > 24 ? statuses.slice(0, upgrade) : statuses;
   const statusesOf = (said: string) => said.match(/HTTP\/1\.1 \d+/g)?.map((line) => line.slice(-3));
@@ -141,7 +141,7 @@ test('The server announces a longer keep-alive timeout than proxies have', async
   expect(headers.get('keep-alive')).toBe('timeout=72');
 });
 
-/** A server of its own, for its side of a connection: nothing here gets as far as an operation. */
+/** Starts a bare server for tests of its connections: no request here reaches an operation. */
 async function startBare({
   stalledMs,
   headMs,
@@ -256,7 +256,7 @@ describe('a WebSocket', () => {
 });
 
 describe('a request', () => {
-  /** A proxy that reads its length otherwise would take what follows for another client's. */
+  /** A proxy that reads the length differently would forward this as another client's request. */
   const SMUGGLED = 'GET /healthz HTTP/1.1\r\nHost: x\r\n\r\n';
   test.each<[string, string[], string]>([
     ['both', ['Content-Length: 4', 'Transfer-Encoding: chunked'], `0\r\n\r\n${SMUGGLED}`],

@@ -7,13 +7,16 @@ export const PRICE = 1_990;
 
 /** The products that any method sells. */
 export interface Sales {
-  /** One of the last two, deleted ones too, so that their payers take from one stock. Null where there is none. */
+  /**
+   * The id of one of the last two products, deleted ones too, so that many payers take from one stock. Null without
+   * products.
+   */
   product(): string | null;
-  /** Tells a sale from every other. */
+  /** A unique text, which distinguishes a sale from all others. */
   metadata(): string;
 }
 
-/** Steps of merchants who sell products with content, and of those who pay for them. */
+/** Steps of merchants who sell products with content, and of their payers. */
 export function createCatalogueOperations(
   { slices, live, tokens }: World,
   { requests, random, chance, key, make, attempt, request }: Tools,
@@ -69,7 +72,7 @@ export function createCatalogueOperations(
           });
         },
       },
-      /** Mostly fewer codes than payers: the next codes go to those who wait. */
+      /** Mostly there are fewer codes than payers: later codes go to those who wait. */
       addContent: {
         weight: 2,
         async act() {
@@ -96,7 +99,7 @@ export function createCatalogueOperations(
           });
         },
       },
-      /** Most pay at once: so that many take from one stock. */
+      /** Most payers pay at once, so that many take from one stock. */
       sellByPix: {
         weight: 5,
         async act() {
@@ -131,7 +134,7 @@ export function createCatalogueOperations(
           if (productId === null) return;
           const metadata = sales.metadata();
           const attemptId = `tentativa-de-compra-${freshName('').trim().padStart(20, '0')}`;
-          // Orders are shared with other payments: of two that are paid one is returned, and is given nothing.
+          // Some orders have other payments: the second paid one is returned, and gets no content.
           const externalId = chance(3) ? `pedido-${random.below(4)}` : null;
           const amount = { kind: 'product' as const, productId };
           const grant = { amount, reusable: true, metadata, externalId };

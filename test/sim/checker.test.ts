@@ -19,7 +19,7 @@ test('the same seed gives the same history: alone or among others, on one engine
 
 describe('the checker finds a planted fault', () => {
   const AT_ONCE = 3;
-  /** Most faults are found by the first; the others by one tour of ten, or one seed of ten, at least. */
+  /** The tours and seeds at most. Most faults are found by the first, and the others by at least one in ten. */
   const MOST = 150;
   let database: Database;
   beforeAll(async () => {
@@ -27,7 +27,7 @@ describe('the checker finds a planted fault', () => {
     return () => database.close();
   });
 
-  /** Plays tours and seeds in turns until one breaks a law in the way that is looked for. */
+  /** Plays tours and seeds in turns until one breaks a law in the expected way. */
   async function firstFailure(
     tamper: Tamper,
     { tours = true, isFound = () => true }: { tours?: boolean; isFound?: (failure: Failure) => boolean } = {},
@@ -60,7 +60,7 @@ describe('the checker finds a planted fault', () => {
 
   test('A seed that fails fails again at the same step', async () => {
     const tamper = PLANTED['a key is forgotten']!;
-    // Where the audit at the end alone has seen it, one after each pause sees it before.
+    // If only the audit at the end has found it, an audit after each pause finds it earlier.
     const { seed, step, law } = (await firstFailure(tamper, {
       tours: false,
       isFound: (failure) => failure.step !== null,

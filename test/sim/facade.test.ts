@@ -13,7 +13,7 @@ test(`${STORIES} stories of a client that follows the guidance break no law`, {
   onTestFinished(release);
   const { counts, failures } = await playStories({ databases: urls, seeds: seedsFrom(1, STORIES) });
   expect(failures.map(textOfStoryFailure)).toEqual([]);
-  // A client that does nothing breaks no law either.
+  // A client that did nothing would break no law either.
   const happened = ['request: PayoutSuccess', 'an invoice of a withdrawal: paid', 'a transfer: done'];
   const happenedInMany = [
     ...['request: SubaccountPayoutSuccess', 'an invoice of a subaccount: paid', 'an instance killed'],

@@ -3,21 +3,21 @@ import type { Violation } from './violation.ts';
 /** A seed that broke a law. */
 export interface Failure extends Violation {
   seed: number;
-  /** The first after which the books, or an answer, break it; null where only the audit at the end has seen it. */
+  /** The step after which the tables or an answer break the law; null if only the audit at the end has found it. */
   step: number | null;
 }
 
-/** Lists a number of seeds, each the next of the one before. */
+/** Lists this number of seeds, from the first on. */
 export function seedsFrom(first: number, count: number): number[] {
   return Array.from({ length: count }, (_, n) => first + n);
 }
 
-/** The command that shows it again. */
+/** The command that repeats the failure. */
 export function textOfFailure(failure: Failure): string {
   return withCommand(failure, `--seed ${failure.seed}`);
 }
 
-/** The same of a story of facades. */
+/** The command that repeats the failure of a story of facades. */
 export function textOfStoryFailure(failure: Failure): string {
   return withCommand(failure, `--facade --seed ${failure.seed}`);
 }

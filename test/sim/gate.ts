@@ -9,20 +9,20 @@ import type { Random } from '../faults/random.ts';
 import { wrapStatements } from '../support/statements.ts';
 
 /**
- * Whatever a history does outside of this process's memory, one thing at a time and in an order that its seed decides:
- * so several callers are under way at once, and the same seed gives the same history, however fast anything answers.
+ * All input and output of a history, one at a time and in an order that its seed decides: several callers run at
+ * once, and the same seed gives the same history, however fast anything answers.
  */
 export interface Gate {
-  /** `work` is done when its turn comes. `isLate`: not before `release`. */
+  /** Runs `work` when its turn comes; with `isLate`, not before `release`. */
   pass<Result>(work: () => Promise<Result>, isLate?: boolean): Promise<Result>;
-  /** Does what waits, in any order, until nothing does but what is late; or so many of it. */
+  /** Runs the waiting work in any order until only late work is left, or at most this number. */
   run(most?: number): Promise<void>;
-  /** Late answers wait like any other from now on: one of them, or all. */
+  /** Makes late work wait as any other: one piece, or all. */
   release(all?: boolean): void;
   late(): number;
 }
 
-/** After so many turns of the event loop all has been done that follows from an answer. */
+/** The number of turns of the event loop within which everything that follows from an answer is done. */
 const TURNS = 3;
 
 export function createGate(random: Random): Gate {
@@ -56,20 +56,20 @@ export function createGate(random: Random): Gate {
   };
 }
 
-/** Faults of the database or of a rail: for the sums, and to tell them from internal faults. */
+/** Faults of the database or of a rail: they are counted, and are no internal faults. */
 export class Injected extends Error {
   override readonly name = 'Injected';
 }
 
 export interface Faults {
-  /** Whether one happens here, of those that happen once in `one in`. Never, once they are over. */
+  /** Whether the fault happens here, with a probability of one in `oneIn`. Never after the end of all faults. */
   strikes(name: string, oneIn: number): boolean;
 }
 
-/** Statements of one transaction: which of them fails. */
+/** The number of statements in a transaction, one of them failing. */
 const STATEMENTS = 9;
 
-/** A database that is used through the gate, and fails in each of the ways in which one does. */
+/** Wraps a database: it is used through the gate, and fails in each way in which a database can fail. */
 export function faultyDatabase(
   database: Database,
   { gate, faults, random }: { gate: Gate; faults: Faults; random: Random },

@@ -17,15 +17,15 @@ export const STEPS = 200;
 export interface History {
   readonly seed: number;
   readonly accountId: string;
-  /** Each step and how it ended, and in the end the log of events: the same for the same seed. */
+  /** Each step with its outcome, and in the end the log of events: the same for the same seed. */
   readonly lines: readonly string[];
   readonly digest: string;
-  /** The counts of what was done, refused, and made to fail. */
+  /** The numbers of steps that were done, refused, and made to fail. */
   readonly counts: ReadonlyMap<string, number>;
   readonly broken: readonly (Violation & { step: number })[];
 }
 
-/** Steps in turn, again and again until something has come of them. */
+/** Steps in their order, repeated until they have this outcome. */
 export type Tour = readonly { steps: readonly string[]; until: string }[];
 
 export interface HistoryOptions {
@@ -33,24 +33,24 @@ export interface HistoryOptions {
   seed: number;
   steps?: number;
   tamper?: Tamper | undefined;
-  /** Steps in place of those that the seed draws, and no faults. */
+  /** Steps in place of those that the seed draws, without faults. */
   tour?: Tour | undefined;
-  /** Called whenever nothing is under way but what is late: to look into the books more often than at the end. */
+  /** Called whenever only late work is left: audits the tables more often than at the end. */
   audit?: (world: World, steps: number) => Promise<readonly Violation[]>;
 }
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** The end: late enough for everything to be decided, sent, returned, expired, released and reported. */
+/** The final instants: late enough for everything to be decided, sent, returned, expired, released and reported. */
 const LATER_MS = [4 * SECOND, 60 * SECOND, HOUR, 25 * HOUR, 80 * HOUR];
 const ROUNDS_OF_THE_END = 60;
-/** Steps from one pause, in which all that was begun ends but what is late, to the next. */
+/** The number of steps between two pauses, in which all work but the late one ends. */
 const PAUSES_ONE_IN = 24;
 
-/** Rounds of the steps of a tour: of what comes in one round of six, one tour in 10^15 has none. */
+/** The most rounds of a tour's steps: an outcome of one round in six is missing in one tour in 10^15. */
 const ROUNDS_OF_A_TOUR = 200;
 
-/** Plays a number of steps of one account's life, and its end: all faults over, everything done that was begun. */
+/** Plays a number of steps of one account's life, and its end, without faults and with all work done. */
 export async function playHistory({
   database,
   seed,
@@ -152,13 +152,13 @@ export async function playHistory({
     await settle();
   }
 
-  /** Passes the gate while nobody else waits there. */
+  /** Passes the gate while nothing else waits there. */
   async function undelayed<Result>(asked: Promise<Result>): Promise<Result> {
     await gate.run();
     return asked;
   }
 
-  /** The wallet as it is shown, by the document's formula from what the entries sum to. */
+  /** Compares the shown wallet with the document's formula over the entries. */
   async function look(): Promise<void> {
     for (const tenant of [world.live, world.sandbox]) {
       const shown = await undelayed(world.slices.wallet.read(tenant).catch(() => null));
@@ -175,7 +175,7 @@ export async function playHistory({
   }
 }
 
-/** All that there is because somebody asked for it. */
+/** All rows that a request has caused. */
 async function effectsOf({ database, live: { accountId } }: World): Promise<Effect[]> {
   const { rows } = await raw<Effect>`
     select case when checkout_attempt is null then 'createCardPayment' else 'startCheckout' end as made,
@@ -228,7 +228,7 @@ async function eventsOf({ database, live: { accountId } }: World): Promise<Logge
   return rows;
 }
 
-/** The log, with the names of things in the order in which they first appear, and the balances. */
+/** The log and the balances, with names numbered in the order of their first appearance. */
 async function textOf({ database, live }: World, events: readonly LoggedEvent[]): Promise<string[]> {
   const names = new Map<string, number>();
   const balances = await readBalances(database.sql, live);
@@ -241,7 +241,7 @@ async function textOf({ database, live }: World, events: readonly LoggedEvent[])
   ];
 }
 
-/** The rails' books beside ours, for the audit. */
+/** Stores the rails' ledgers beside ours, for the audit. */
 async function leaveBooks({ database, rails, live: { accountId } }: World): Promise<void> {
   const transfers = [...rails.transfers.values()].map((transfer) => ({
     id: transfer.id,

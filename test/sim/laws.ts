@@ -49,10 +49,10 @@ const TABLES = [
   'list_amount',
 ];
 
-/** The accounts of the audit, which sees their books under the names of the tables. */
+/** The accounts of the audit. Views under the names of the tables show only their rows. */
 const OF_ACCOUNTS = `account_id = any(current_setting('sim.accounts')::text[])`;
 
-/** Views that the audit needs beside the tables: some accounts' rows, and the books of the rails. */
+/** Creates views for the audit: some accounts' rows, and the ledgers of the rails. */
 export async function prepareForAudit({ sql }: Database): Promise<void> {
   const statements = [
     'create schema sim',
@@ -74,7 +74,7 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
     'create index on sim.transfers (account_id)',
     'create index on sim.charges (account_id)',
     'create index on sim.refunds (account_id)',
-    // Each history looks for its own.
+    // Each history reads its own tasks.
     'create index on task (account_id)',
     ...TABLES.map(
       (table) => `create view sim.${table} as select * from public.${table} where ${OF_ACCOUNTS}`,
@@ -92,13 +92,13 @@ export async function prepareForAudit({ sql }: Database): Promise<void> {
   for (const statement of statements) await raw.raw(statement).execute(sql);
 }
 
-/** The steps of what a PIX code pays. An event that changes no status tells of a refund, or of a credit that is sent back. */
+/** The steps of a PIX resource. An event with an unchanged status reports a refund, or a returned credit. */
 const STEPS_OF_PIX: (readonly [string, string])[] = [
   ...Object.entries(NEXT).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
   ...Object.keys(NEXT).map((status) => [status, status] as const),
 ];
 
-/** Every law, each as a statement that finds what breaks it. In the end nothing is to come any more. */
+/** Every law, each as a query for rows that break it. At the end no work is left. */
 const LAWS: Record<string, string> = {
   ...lawsOfTheBooks(`'infinity'::timestamptz`),
 
@@ -121,14 +121,15 @@ const LAWS: Record<string, string> = {
       from event where resource in ('card_payment', 'payment', 'charge', 'refund', 'dispute', 'payout', 'subaccount_payout')
     ) step
     where (before is not null and (before, kind) not in (${pairs({
-      // An event that changes no status tells of the order of an unpaid or returned payment, or of the refunds of a paid one.
+      // An event with an unchanged status reports the order of an unpaid or returned payment, or the refunds of a
+      // paid one.
       card_payment: [
         ...Object.entries(NEXT_OF_CARD).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
         ...(['pending', 'expired', 'failed', 'paid'] as const).map((status) => [status, status] as const),
       ],
       payment: STEPS_OF_PIX,
       charge: STEPS_OF_PIX,
-      // An event that changes no status tells of more evidence, or of an amount that has grown.
+      // An event with an unchanged status reports more evidence, or a larger amount.
       dispute: [
         ...Object.entries(NEXT_OF_DISPUTE).flatMap(([from, next]) => next.map((to) => [from, to] as const)),
         ...(['open', 'under_review', 'lost'] as const).map((status) => [status, status] as const),
@@ -273,7 +274,7 @@ const LAWS: Record<string, string> = {
     group by account_id, environment, resource_id having count(*) > 1`,
 };
 
-/** Besides, once all has ended: nothing is under way, and all that came in is somewhere. */
+/** The laws of the end: nothing is pending, and all credits are accounted for. */
 const LAWS_OF_THE_END: Record<string, string> = {
   'nothing waits any more': `select account_id, kind, key, due_at from task`,
   'nothing is on its way': `
@@ -288,24 +289,24 @@ function pairs(allowed: Record<string, readonly (readonly [string, string])[]>):
     .join();
 }
 
-/** Violations of the laws in the books of these accounts. */
+/** Finds violations of the laws in the tables of these accounts. */
 export async function auditBooks(
   database: Database,
   accountIds: readonly string[],
   { atTheEnd }: { atTheEnd: boolean },
 ): Promise<Violation[]> {
-  // What the rails' books say is there at the end alone.
+  // The rails' ledgers are stored only at the end.
   const laws = Object.entries(atTheEnd ? { ...LAWS, ...LAWS_OF_THE_END } : LAWS).filter(
     ([, text]) => atTheEnd || !text.includes('simulated_'),
   );
-  // Some read whole tables, of hundreds of histories: no deadline of a request holds for them.
+  // Some queries read whole tables of hundreds of histories, which takes longer than a request's deadline.
   return database.maintenance((connections) =>
     connections.transaction(async (sql) => {
       await raw`select set_config('sim.accounts', ${[...accountIds]}::text[]::text, true)`.execute(sql);
       await raw`set local search_path = sim, public`.execute(sql);
-      // Each is asked once: to compile it takes longer.
+      // Each query runs once, so its compilation would take longer than it saves.
       await raw`set local jit = off`.execute(sql);
-      // What some compare with is larger than what is hashed by default, and then each row is compared with each.
+      // Some compared sets exceed the default memory for hashing, and each row would then be compared with each.
       await raw`set local work_mem = '256MB'`.execute(sql);
       const violations: Violation[] = [];
       for (const [law, text] of laws) {
@@ -318,8 +319,8 @@ export async function auditBooks(
 }
 
 /**
- * The document's 2.4, written down once more, from what the entries sum to. Where the subaccounts' sum could not be
- * computed it is null, and what is shown does not subtract it.
+ * The wallet by the document's section 2.4, from the sums of the entries. If the subaccounts' sum could not be
+ * computed it is null, and the wallet does not subtract it.
  */
 export async function expectedWallet(
   { sql }: Database,

@@ -5,19 +5,25 @@ import type { Random } from '../faults/random.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** A Litecoin network with books of its own. */
+/** A Litecoin network with a chain of its own. */
 export interface LtcNetwork extends LitecoinRail {
-  /** The outputs of each id, which the service has to have recorded in the end. */
+  /** The outputs of each id, which the service must have recorded in the end. */
   readonly reports: ReadonlyMap<string, LtcReport>;
-  /** Adds an output, unconfirmed; the service is not notified. Returns the revision. */
+  /** Adds an unconfirmed output without notifying the service. Returns the revision. */
   send(id: string, litoshi: number): number;
-  /** Mines blocks over all outputs of an id, those too that a reorganisation has taken. Returns the revision; null where it has none. */
+  /**
+   * Mines blocks over all outputs of an id, also those that a reorganisation has removed. Returns the revision, or
+   * null without outputs.
+   */
   mine(id: string, blocks: number): number | null;
-  /** Takes the last output out of the chain. Returns the revision; null where there is none. */
+  /** Removes the last output from the chain. Returns the revision, or null without outputs. */
   reorganise(id: string): number | null;
 }
 
-/** `over` calls the network over another one that fails. `name` tells these addresses and outputs from those of any other. */
+/**
+ * `over` calls the network over a faulty connection. `name` distinguishes these addresses and outputs from all
+ * others.
+ */
 export function createLtcNetwork({
   name,
   clock,

@@ -51,7 +51,7 @@ export function createLtcOperations(
     );
   }
 
-  /** The payments for which something was sent. */
+  /** The payments with at least one output. */
   const sentFor = () => opened.filter(({ id }) => rails.litecoin.reports.has(id));
 
   const draw = () => (opened.length === 0 ? null : random.pick(chance(6) ? opened : opened.slice(-4)));
@@ -61,7 +61,7 @@ export function createLtcOperations(
     edges: () => opened.slice(-3).map(({ expiresAt }) => expiresAt),
 
     operations: {
-      /** Some are of a product, whose content is delivered; some are large, and need more confirmations. */
+      /** Some payments are of a product with content; some are large, and need more confirmations. */
       createLtcPayment: {
         weight: 3,
         async act() {
@@ -95,7 +95,7 @@ export function createLtcOperations(
           );
         },
       },
-      /** A payer sends the amount, a part of it, or more, in one output or two, to the address that the service shows. */
+      /** A payer sends the amount, a part of it, or more, in one output or two, to the shown address. */
       sendLtc: {
         weight: 5,
         async act() {
@@ -109,7 +109,7 @@ export function createLtcOperations(
             [half],
             [drawn.litoshi + 5],
           ]);
-          // Some payers come back once the network has confirmed what they have sent.
+          // Some payers return after the network has confirmed their output.
           const blocks = random.pick([0, 0, 1, 2, 6]);
           await attempt('sendLtc', async () => {
             const shown = await slices.payments.find(live, drawn.id);
@@ -148,7 +148,7 @@ export function createLtcOperations(
           if (drawn) await notify(drawn.id, rails.litecoin.reorganise(drawn.id));
         },
       },
-      /** A notification once more, or one that somebody has invented. */
+      /** Sends a repeated notification, or an invented one. */
       receiveLtc: {
         weight: 2,
         async act() {
@@ -166,7 +166,7 @@ export function createLtcOperations(
       },
     },
 
-    /** The end: the operator credits all that is nobody's. */
+    /** The end: the operator credits all unmatched LTC. */
     async end(): Promise<void> {
       for (const each of sentFor()) await credit(each);
     },

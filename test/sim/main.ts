@@ -10,9 +10,9 @@ import { STEPS } from './history.ts';
 import type { Job, News } from './worker.ts';
 
 const SEEDS = 10_000;
-/** Seeds played in one database: a larger one is slower, and fills the disk. */
+/** The number of seeds in one database: a larger one is slower, and fills the disk. */
 const SEEDS_A_DATABASE = 250;
-/** Stories empty theirs after each seed; what breaks a law is shown once a job is done. */
+/** The number of stories in one job. Each empties its database after a seed; violations are printed after the job. */
 const STORIES_A_JOB = 50;
 
 const { values } = parseArgs({
@@ -26,7 +26,7 @@ const { values } = parseArgs({
   },
 });
 
-/** In place of histories of the service: stories of facades in front of one that loses, permutes and contradicts. */
+/** With `--facade` the stories are of facades, in front of a service that loses, permutes and contradicts. */
 const facade = values.facade;
 const textOf = facade ? textOfStoryFailure : textOfFailure;
 const steps = Number(values.steps ?? (facade ? STORY_STEPS : STEPS));
@@ -38,7 +38,7 @@ try {
   await postgres.stop();
 }
 
-/** Every seed, on all cores. Returns the exit code. */
+/** Plays every seed, on all cores. Returns the exit code. */
 async function playAll(): Promise<number> {
   const total = Number(values.seeds);
   const from = Number(values.from);
@@ -80,7 +80,7 @@ async function playAll(): Promise<number> {
   return failed === 0 && played === total ? 0 : 1;
 }
 
-/** One seed, of a history with an audit after each pause; prints every step. Returns the exit code. */
+/** Plays one history again, with an audit after each pause, and prints every step. Returns the exit code. */
 async function replay(seed: number): Promise<number> {
   let failed = true;
   await withWorker((news, next) => {
@@ -95,7 +95,7 @@ async function replay(seed: number): Promise<number> {
   return failed ? 1 : 0;
 }
 
-/** Resolves when it was given nothing more to do; rejects when it ends before. */
+/** Runs a worker until it has no job left; rejects if it ends before. */
 function withWorker(onNews: (news: News, next: (job: Job | undefined) => void) => void): Promise<void> {
   return new Promise((resolve, reject) => {
     const worker = fork(fileURLToPath(new URL('./worker.ts', import.meta.url)), [postgres.url]);

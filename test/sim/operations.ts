@@ -20,21 +20,21 @@ const DAY = 24 * HOUR;
 const PIX_KEYS = ['ana@padaria.example', 'bia@padaria.example', '+5511987654321'];
 const destinationsOf = (method: PayoutMethod) =>
   DESTINATIONS[method] === DESTINATIONS.pix ? PIX_KEYS : [DESTINATIONS[method]];
-/** Long enough for an attempt to check out. */
+/** The prefix of an attempt id, which makes it long enough for a checkout. */
 const ATTEMPT = 'tentativa-000000000000';
 
-/** The steps and their weights; each begins something and does not wait for its end. */
+/** The steps and their weights. A step begins work, and does not wait for its end. */
 export interface Operations {
   begin(): Promise<void>;
-  /** Begins the step with this name, in place of a drawn one. */
+  /** Begins the step of this name, in place of a drawn one. */
   step(name: string): Promise<void>;
-  /** Each key once more, with what it was given first, or with all that was ever given with it. */
+  /** Sends each key once more, with its first input, and with all its later ones. */
   askAgain(): Promise<void>;
-  /** Ends what would go on for ever. */
+  /** Ends work that would go on forever. */
   end(): Promise<void>;
 }
 
-/** Everything that callers, payers, rails and time may do to an account, drawn by the seed. */
+/** All acts of callers, payers, rails and time on an account, as the seed draws them. */
 export function createOperations(
   world: World,
   {
@@ -46,7 +46,7 @@ export function createOperations(
     requests: Requests;
     random: Random;
     note: (what: string, outcome: string) => void;
-    /** Every caller uses a key, and each another. */
+    /** Set if every caller uses a new key. */
     freshKeys?: boolean;
   },
 ): Operations {
@@ -63,7 +63,7 @@ export function createOperations(
   const usedAmounts = new Set<number>();
   let names = 0;
 
-  /** Asked for once: what has it is the effect of this request and of no other. */
+  /** A unique amount: the row with it is the effect of this request. */
   function amount(from: number, to: number): number {
     for (let cents = from + random.below(to - from); ; cents += 1) {
       if (usedAmounts.has(cents)) continue;
@@ -76,7 +76,7 @@ export function createOperations(
     names += 1;
     return `${kind} ${names}`;
   };
-  /** Half of all callers use keys, and of those some one that was used for something else. */
+  /** Half of all callers use keys, some of them a key that was used for something else. */
   const key = () => {
     if (freshKeys) return freshName('chave').replace(' ', '-');
     return chance(2) ? null : `chave-${random.below(chance(2) ? 8 : 1_000)}`;
@@ -95,7 +95,7 @@ export function createOperations(
     return answer.kind === 'done' ? answer.id : null;
   }
 
-  /** Requests that make nothing new: done, refused, or unknown. */
+  /** Sends a request that creates nothing. Its outcome is done, refused or unknown. */
   async function attempt(what: string, act: () => Promise<string>): Promise<void> {
     await requests.attempt(what, act, (outcome) => note(what, outcome));
   }
@@ -113,7 +113,7 @@ export function createOperations(
     ask: Request['ask'],
   ): Request => ({ made, environment, mark: String(mark), key: given, ask });
 
-  /** Few, so that a payer pays one attempt by several payments. */
+  /** There are few attempt ids, so that a payer pays one attempt by several payments. */
   const attemptId = () => `${ATTEMPT}-${random.below(3)}.${1 + random.below(9)}`;
   const tools: Tools = {
     requests,
@@ -157,7 +157,7 @@ export function createOperations(
         const valueCents = amount(80, 30_000);
         const callbackUrl = chance(4) ? 'https://loja.example/psa' : null;
         const idempotencyKey = key();
-        // Amounts are drawn: every third payment is of one of four orders.
+        // The amounts are drawn, so every third payment is of one of four orders.
         const externalId = valueCents % 3 === 0 ? `pedido-${valueCents % 4}` : null;
         const input = { valueCents, callbackUrl, externalId, customer: { name: 'Ana' }, idempotencyKey };
         push(
@@ -420,7 +420,7 @@ export function createOperations(
         });
       },
     },
-    /** A transfer that has arrived comes back, and the bank says so. */
+    /** A completed transfer is returned, and the bank reports it. */
     returnTransfer: {
       weight: 2,
       async act() {
@@ -491,7 +491,7 @@ export function createOperations(
         if (requested.length > 0) await make(random.pick(requested));
       },
     },
-    /** Requests of one key at once, with its own input and with another. */
+    /** Sends several requests of one key at once, with its own input and with another. */
     askAtOnce: {
       weight: 1,
       async act() {
@@ -505,7 +505,7 @@ export function createOperations(
   };
   const drawn = Object.values(operations).flatMap(({ weight, act }) => Array<typeof act>(weight).fill(act));
 
-  /** Most edges are those of what is due: just before it, then, and just after. */
+  /** Moves the clock, mostly to the edges of due work: just before, at, and just after it. */
   async function moveClock(): Promise<void> {
     const now = clock.now();
     const edge = [-1, 0, 0, 1][random.below(4)]!;
@@ -521,12 +521,12 @@ export function createOperations(
       if (chance(2) && edges.length > 0) to = plusMs(random.pick(edges), edge);
     }
     note('time', to > now ? 'moved' : 'stays');
-    // Never back.
+    // The clock never moves back.
     clock.moveTo(to);
     if (!chance(5)) await world.work();
   }
 
-  /** Something to begin with. */
+  /** The account begins with some money and resources. */
   const opening = ['credit', 'credit', 'createSubaccount', 'createTestPayment', 'transferToSubaccount'];
 
   return {
@@ -540,7 +540,7 @@ export function createOperations(
     async end() {
       await recurring.end();
       await ltc.end();
-      // Of some the service has not heard that they came back.
+      // The service has not been notified of some returned transfers.
       for (const transfer of world.rails.transfers.values())
         if (transfer.outcome === 'return') await recheck(transfer);
     },

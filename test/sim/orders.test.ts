@@ -18,27 +18,27 @@ import { readAfter } from '../support/events.ts';
 import { type Receiver, startReceiver } from '../support/receiver.ts';
 import { scale } from '../support/scale.ts';
 
-// One order is seen by many: the payer's page, the element on each device, a shop that knows webhooks alone, one that follows
-// the stream, the merchant's list. After any history they say the same of it as the books do.
+// One order has many observers: the payer's page, the element on each device, a shop that knows only webhooks, one
+// that follows the stream, the merchant's list. After any history all of them show the state of the tables.
 
 const ORDERS = scale('ORDERS');
-/** Orders of one account, whose histories go on side by side. */
+/** The number of orders of one account whose histories run at the same time. */
 const AT_ONCE = 50;
 const STEPS = 10;
 const MINUTE = 60_000;
 const DAY = 24 * 60 * MINUTE;
 const VALUE_CENTS = 4_990;
 
-/** The state of an order, as somebody sees it. */
+/** The state of an order, as an observer shows it. */
 type Says = 'unpaid' | 'paid' | 'refunded';
 
-/** A payment of either family, as the merchant sees it. */
+/** A payment of either family, in the merchant's form. */
 type AnyPayment = StoredCardPayment | StoredPayment;
 
 const isCard = (payment: AnyPayment): payment is StoredCardPayment => 'orderCode' in payment;
 const idOf = (payment: AnyPayment) => (isCard(payment) ? payment.orderCode : payment.paymentId);
 
-/** Steps that a merchant, a payer or a rail takes, and that may be refused. */
+/** Steps of a merchant, a payer or a rail, which may be refused. */
 const STEPS_OF_ORDERS = {
   async createCard(core: Core, externalId: string) {
     await core.cardPayments.create(core.tenant, { valueCents: VALUE_CENTS, externalId });
@@ -85,7 +85,7 @@ const STEPS_OF_ORDERS = {
   },
 };
 type Step = keyof typeof STEPS_OF_ORDERS;
-// Few orders are paid by the time that one of them would be refunded.
+// Refunds are added twice, because few orders are paid when one of them is refunded.
 const NAMES = [...Object.keys(STEPS_OF_ORDERS), 'refund'] as Step[];
 
 async function paymentsOf(core: Core, externalId: string): Promise<AnyPayment[]> {
@@ -107,7 +107,7 @@ const pixOf = async (core: Core, externalId: string) =>
 const ltcOf = async (core: Core, externalId: string) =>
   (await othersOf(core, externalId)).filter(({ method }) => method === 'ltc');
 
-/** Plays the histories of these orders side by side. Returns the names of the steps, for a failure. */
+/** Plays the histories of these orders at the same time. Returns the names of the steps, for a failure. */
 async function play(core: Core, orders: readonly string[], random: Random): Promise<Map<string, string[]>> {
   const histories = new Map(orders.map((order) => [order, [] as string[]]));
   for (let round = 0; round < STEPS; round += 1) {
@@ -116,7 +116,7 @@ async function play(core: Core, orders: readonly string[], random: Random): Prom
       const outcome = await STEPS_OF_ORDERS[step](core, order, random).then(
         () => '',
         (error: { code?: string }) => {
-          // A refusal; anything else is a fault of the server or of this test.
+          // An error without a code is a fault of the server or of this test.
           if (error.code === undefined) throw error;
           return `: ${error.code}`;
         },
@@ -130,8 +130,8 @@ async function play(core: Core, orders: readonly string[], random: Random): Prom
 }
 
 /**
- * A shop that knows its orders by webhooks alone. One that was refunded stays so: a refund waits for its sale, but not as long as a
- * receiver can lose one.
+ * A shop that knows its orders only by webhooks. A refunded order stays refunded: the webhook of its sale may arrive
+ * later.
  */
 function createShop(receiver: Receiver, random: Random): Map<string, Says> {
   const orders = new Map<string, Says>();
@@ -139,7 +139,7 @@ function createShop(receiver: Receiver, random: Random): Map<string, Says> {
   receiver.answer = (response, { headers, body }) => {
     const id = headers['x-webhook-id'];
     const lost = losses.get(id) ?? 0;
-    // Every third attempt is lost, and comes again later than others; the seventh is the last one.
+    // Every third attempt is lost and repeated later; the seventh is the last one.
     if (lost < 6 && random.below(3) === 0) {
       losses.set(id, lost + 1);
       return void response.writeHead(503).end();
@@ -154,7 +154,7 @@ function createShop(receiver: Receiver, random: Random): Map<string, Says> {
   return orders;
 }
 
-/** The state of an order by its payments, in a list or in updates. */
+/** The state of an order according to its payments, in a list or in updates. */
 function saysOf(payments: readonly AnyPayment[]): Says {
   const sold = payments.filter(({ paidAt }) => paidAt !== null);
   expect(sold.length, 'payments of one order that were paid').toBeLessThanOrEqual(1);
@@ -177,7 +177,7 @@ async function followStream(core: Core): Promise<Map<string, AnyPayment[]>> {
   }
 }
 
-/** The state of the order on the page of a payment; null where the page says nothing of it. */
+/** The state of the order on the page of a payment; null if the page does not show it. */
 async function saysPage(core: Core, payment: AnyPayment): Promise<Says | null> {
   const now = core.clock.now();
   if (isCard(payment)) {
@@ -191,11 +191,11 @@ async function saysPage(core: Core, payment: AnyPayment): Promise<Says | null> {
 const PAGES: Record<string, Says | null> = {
   ...{ form: 'unpaid', processing: 'unpaid', waiting: 'unpaid', pending: 'unpaid', expired: 'unpaid' },
   ...{ paid: 'paid', paid_elsewhere: 'paid', refunded: 'refunded', order_refunded: 'refunded' },
-  // A card that was refused for good: not the order's own state.
+  // A card that was finally declined is not a state of the order.
   ...{ failed: null },
 };
 
-/** The state of the order in the element on the device that has this payment; null where it says nothing of it. */
+/** The state of the order in the element on the device with this payment; null if it does not show it. */
 function saysElement(payment: AnyPayment): Says | null {
   const answer = {
     ...payment,
@@ -215,7 +215,7 @@ const ELEMENT: Record<string, Says | null> = {
     refunded: 'refunded',
     order_refunded: 'refunded',
   },
-  // Both offer another try, which is refused with the order's state where it is paid.
+  // Both offer another try, which is refused with the state of a paid order.
   ...{ expired: null, failed: null },
 };
 
@@ -269,13 +269,13 @@ describe('One order, seen from everywhere', () => {
             contradictions.push(`${party}: ${says}; books: ${books}; ${history}`);
       }
       expect(contradictions).toEqual([]);
-      // What the payments say is what the books have.
+      // The payments' amounts equal the ledger's.
       const sums = await expectBooksHold(database, core.tenant);
       expect(sums.merchant_balance + sums.merchant_pending).toBe(keptCents);
       expect(core.faults).toEqual([]);
       await core.close();
     }
-    // Histories in which nothing is sold would agree, too.
+    // Histories without sales would agree, too.
     for (const each of Object.values(counts)) expect(each).toBeGreaterThan(ORDERS / 20);
   });
 });

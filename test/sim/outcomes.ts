@@ -1,6 +1,6 @@
 import type { Tour } from './history.ts';
 
-/** The steps of each family, in an order in which they are possible, each with the outcome that shows it at work. */
+/** The steps of each family, in a possible order, each with the outcome that shows that it works. */
 export const TOUR: Tour = [
   { steps: ['credit'], until: 'credit: done' },
   { steps: ['createSubaccount'], until: 'createSubaccount: done' },
@@ -33,7 +33,7 @@ export const TOUR: Tour = [
   { steps: ['credit', 'requestPayout', 'time', 'returnTransfer'], until: 'returnTransfer: done' },
 ];
 
-/** The outcomes that follow from those of the tour, by the end of it. */
+/** The outcomes that follow from those of the tour, by its end. */
 export const AFTER_THE_TOUR: readonly string[] = [
   ...['requestPayout: reported again', 'createCharge: reported again', 'refund: reported again'],
   ...['task: card_payment.expire', 'task: dispute.evidence_due', 'task: refund.send', 'task: payout.send'],
@@ -42,7 +42,7 @@ export const AFTER_THE_TOUR: readonly string[] = [
   ...['event: delivery.delivered', 'event: dispute.under_review', 'event: subscription.paid'],
 ];
 
-/** The outcomes of drawn steps. Each has come more than 40 times in 200 seeds. */
+/** The outcomes of drawn steps. Each has occurred more than 40 times in 200 seeds. */
 export const OF_MANY_SEEDS: readonly string[] = [
   ...['pay: paid', 'cancelCardPayment: done', 'receive: paid', 'payPix: twice', 'refund: done'],
   ...['disputePayment: done', 'submitEvidence: done', 'authorise: active', 'buy: delivered'],

@@ -14,21 +14,21 @@ import type { Violation } from './violation.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 
-/** A code as the bank's own books have it. */
+/** A code in the bank's own ledger. */
 export interface BookedCode extends PixCode {
   isRefused: boolean;
-  /** The bank gives it from then on. */
+  /** The instant from which the bank returns the code. */
   registeredAt: Date;
 }
 
-/** A credit as the bank's own books have it. */
+/** A credit in the bank's own ledger. */
 export interface BookedCredit extends PixCredit {
   txid: string;
-  /** The attempt that has brought it; left out where the payer has paid the code itself. */
+  /** The attempt that has caused the credit; absent if the payer has paid the code. */
   debitId?: string;
 }
 
-/** A return as the bank's own books have it. */
+/** A return in the bank's own ledger. */
 export interface BookedReturn {
   id: string;
   railChargeId: string;
@@ -37,29 +37,29 @@ export interface BookedReturn {
   outcome: 'complete' | 'fail';
 }
 
-/** An attempt to debit a payer as the bank's own books have it. */
+/** An attempt to debit a payer, in the bank's own ledger. */
 export interface BookedDebit extends PixDebit {
-  /** Null until its payer's bank has decided it, and for good where it was recalled. */
+  /** The report; null until the payer's bank has decided, and for a recalled attempt. */
   report: DebitReport | null;
   isRecalled: boolean;
 }
 
-/** A bank of PIX payments with books of its own. */
+/** A bank of PIX payments with a ledger of its own. */
 export interface PixBank extends PixRail {
   readonly credits: ReadonlyMap<string, BookedCredit>;
   readonly returns: ReadonlyMap<string, BookedReturn>;
   readonly debits: ReadonlyMap<string, BookedDebit>;
-  /** Decides an attempt that is open: its money is booked, and the service is not notified. */
+  /** Decides an open attempt: its money is booked, and the service is not notified. */
   decide(debitId: string, outcome: DebitReport['status']): void;
   /** Ends a recurrence as its payer does. */
   endByPayer(txid: string): void;
   /** Whether a payer can pay the code. */
   isPayable(txid: string): boolean;
-  /** Books money of a payer; the service is not notified. */
+  /** Books a payer's money; the service is not notified. */
   pay(txid: string, amountCents: number): BookedCredit;
 }
 
-/** `over` calls the bank over a network that fails. `name` tells the credits of this bank from those of any other. */
+/** `over` calls the bank over a faulty connection. `name` distinguishes this bank's credits from all others. */
 export function createPixBank({
   name,
   clock,
@@ -71,7 +71,7 @@ export function createPixBank({
   clock: Clock;
   over: <Answer>(rail: string, call: () => Answer) => Promise<Answer>;
   random: Random;
-  /** Called with a request that no service should make of a bank. */
+  /** Called with a request that no service should send to a bank. */
   broken: (violation: Violation) => void;
 }): PixBank {
   const codes = new Map<string, BookedCode>();
@@ -142,7 +142,7 @@ export function createPixBank({
 
   function recall(id: string): void {
     const booked = debits.get(id);
-    // From the evening before its day on it is under way.
+    // From the evening before its day on the attempt can no longer be recalled.
     if (booked && !booked.report && clock.now() < plusMs(booked.dueAt, -2 * 60 * MINUTE))
       debits.set(id, { ...booked, isRecalled: true });
   }
@@ -163,7 +163,7 @@ export function createPixBank({
     recurrenceOf: (txid) =>
       over('PIX bank', () => ({
         endedByPayerAt: ended.get(txid)?.byPayer ? ended.get(txid)!.at : null,
-        // The bank may report everything twice.
+        // The bank may report every debit twice.
         debits: [...debits.values()].flatMap(({ txid: own, report }) =>
           own === txid && report ? random.pick([[report], [report, report]]) : [],
         ),

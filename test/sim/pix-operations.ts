@@ -11,7 +11,7 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
 
-/** The parts of the operations that those of PIX share with all others. */
+/** The tools that the steps of PIX share with all others. */
 export interface Tools {
   requests: Requests;
   random: Random;
@@ -20,7 +20,7 @@ export interface Tools {
   key(): string | null;
   attemptId(): string;
   make(request: Request): Promise<string | null>;
-  /** The subaccounts of an environment that there are. */
+  /** The existing subaccounts of an environment. */
   subaccountsOf(environment: Environment): readonly string[];
   attempt(what: string, act: () => Promise<string>): Promise<void>;
   request(
@@ -41,7 +41,7 @@ interface Open {
   expiresAt: Date;
 }
 
-/** The status, and the reason where the money has come after a cancellation. */
+/** The status, with the reason for money after a cancellation. */
 export const outcomeOf = ({ status, failureReason }: Pick<StoredPayment, 'status' | 'failureReason'>) =>
   failureReason === 'canceled' ? `${status}, canceled` : status;
 
@@ -62,10 +62,10 @@ export function createPixOperations(
     { paymentId, amountCents, expiresAt }: Pick<StoredPayment, 'paymentId' | 'amountCents' | 'expiresAt'>,
   ): Open => ({ tenant, type: 'payment', id: paymentId, amountCents, expiresAt });
 
-  /** The last few, and now and then any other: a payer can be late by days. */
+  /** Draws one of the last few, and sometimes any other: a payer can be late by days. */
   const draw = () => (opened.length === 0 ? null : random.pick(chance(6) ? opened : opened.slice(-5)));
 
-  /** A creation whose code has not come names the resource, which is there. */
+  /** A creation without a code yet names the resource, which exists. */
   async function created(
     expected: Omit<Open, 'id' | 'expiresAt'>,
     asked: Promise<{ made: Pick<Open, 'id' | 'expiresAt'>; replayed: boolean }>,
@@ -96,7 +96,7 @@ export function createPixOperations(
     });
   }
 
-  /** The parts of up to two subaccounts. The second may not be there. */
+  /** Draws the shares of up to two subaccounts. The second may not exist. */
   function sharesOf({ environment }: Tenant) {
     const ids = subaccountsOf(environment);
     if (ids.length === 0 || chance(4)) return null;
@@ -109,7 +109,7 @@ export function createPixOperations(
 
   return {
     created,
-    /** A payer pays the moment that the code is there. */
+    /** A payer pays as soon as the code is there. */
     async payNow(paymentId: string): Promise<void> {
       const drawn = opened.find(({ id }) => id === paymentId);
       const txid = txidOf(paymentId);
@@ -119,10 +119,10 @@ export function createPixOperations(
     },
     /** The expiry of a payment, for a clock that moves to its edges. */
     edges: () => opened.slice(-6).map(({ expiresAt }) => expiresAt),
-    /** A live payment or charge to refund, in most cases one that was paid; null where there is none. */
+    /** Draws a live payment or charge to refund, in most cases a paid one; null if there is none. */
     refundable() {
       const from = paid.length > 0 && !chance(6) ? paid : opened;
-      // Fewer charges are paid than payments.
+      // Fewer charges than payments are paid.
       const charges = from.filter(({ type }) => type === 'charge');
       const drawn = charges.length > 0 && chance(2) ? charges : from;
       return drawn.length === 0 ? null : random.pick(drawn.slice(-8));
@@ -136,7 +136,7 @@ export function createPixOperations(
           const valueCents = amount(chance(6) ? 1 : 80, 30_000);
           const callbackUrl = chance(4) ? 'https://loja.example/psa' : null;
           const idempotencyKey = key();
-          // The same orders as those of card payments.
+          // The orders are the same as those of card payments.
           const externalId = valueCents % 3 === 0 ? `pedido-${valueCents % 4}` : null;
           const input = { valueCents, callbackUrl, externalId, customer: { name: 'Ana' }, idempotencyKey };
           await make(
@@ -152,7 +152,7 @@ export function createPixOperations(
           );
         },
       },
-      /** Most of them split. The amounts are small, so that a share can be less than a cent. */
+      /** Most charges are split. The amounts are small, so that a share can be less than a cent. */
       createCharge: {
         weight: 7,
         async act() {
@@ -192,7 +192,7 @@ export function createPixOperations(
           );
         },
       },
-      /** A payer pays, in most cases once and the right amount. The notification may come late, and be repeated. */
+      /** A payer pays, in most cases once and the right amount. The notification may be late, and repeated. */
       payPix: {
         weight: 14,
         async act() {
@@ -217,7 +217,7 @@ export function createPixOperations(
           if (chance(2)) await receive(drawn);
         },
       },
-      /** A notification once more, or one that somebody has invented. */
+      /** Sends a repeated notification, or an invented one. */
       receive: {
         weight: 3,
         async act() {
@@ -225,7 +225,7 @@ export function createPixOperations(
           if (drawn) await receive(drawn);
         },
       },
-      /** A merchant cancels. Money that is recorded later goes back. */
+      /** A merchant cancels. Money that is recorded later is returned. */
       cancelPix: {
         weight: 2,
         async act() {

@@ -8,7 +8,7 @@ import type { NewEvent } from '../../server/src/state/events/event.ts';
 import type { LedgerTransaction } from '../../server/src/state/ledger/postings.ts';
 import type { Tamper } from './world.ts';
 
-/** Faults as a program like this one could have them, each in what a decision writes, by what goes wrong. */
+/** Faults that a program like this could have, by their effects, each in the writes of a decision. */
 export const PLANTED: Readonly<Record<string, Tamper>> = {
   'a posting is left out': (writes) => ({
     ...writes,
@@ -157,7 +157,7 @@ export const PLANTED: Readonly<Record<string, Tamper>> = {
       : writes,
 };
 
-/** A payment that seems to have no disputes. */
+/** Hides the disputes of a payment. */
 function undisputed(change: Change): Change {
   const row = change.row as { disputedCents?: number };
   return row.disputedCents ? { ...change, row: { ...row, disputedCents: 0 } } : change;
@@ -218,7 +218,7 @@ function dueLater(change: Change): Change {
   return { ...change, row: { ...cycle, dueAt, nextAttemptAt: dueAt } };
 }
 
-/** The end of a cycle, as if the bank had not been asked. */
+/** The end of a cycle, as if the bank had received no attempt. */
 function withoutAttempts(event: Extract<NewEvent, { resource: 'subscription' }>): NewEvent {
   const { changedCycle } = event.snapshot;
   if (changedCycle?.status !== 'paid' && changedCycle?.status !== 'failed') return event;
@@ -237,7 +237,7 @@ function withShortShares(change: Change): Change {
   return { ...change, row: { ...charge, splits } };
 }
 
-/** A transaction that takes from what the merchant owes instead of its balance. */
+/** A transaction that takes from the merchant's debt instead of its balance. */
 function owed({ lines, ...transaction }: LedgerTransaction): LedgerTransaction {
   return {
     ...transaction,
@@ -247,7 +247,7 @@ function owed({ lines, ...transaction }: LedgerTransaction): LedgerTransaction {
   };
 }
 
-/** Revoked content, as if it had not been revoked. */
+/** Content whose revocation is removed. */
 function shownAgain(change: Change): Change {
   const content = change.row as PaidContent;
   const items = content.items.map((item) =>

@@ -5,7 +5,7 @@ import { createPostgresDatabase, openFreshPglite } from '../support/database.ts'
 import { silent } from '../support/templates.ts';
 import { prepareForAudit } from './laws.ts';
 
-/** A database for histories to be played in, and audited. */
+/** Opens a database in which histories are played and audited. */
 export async function openPrepared(engine: 'PGlite' | 'PostgreSQL'): Promise<Database> {
   const database =
     engine === 'PGlite'

@@ -15,16 +15,16 @@ const MINUTE = 60 * SECOND;
 /** The quote of the bank, which never changes. */
 export const LITOSHI_PER_CENT = 1_633;
 
-/** A transfer as the bank's own books have it. */
+/** A transfer in the bank's own ledger. */
 export interface BookedTransfer extends Transfer {
   receivedAt: Date;
   heldUntil: Date | null;
   settlesAt: Date;
-  /** return: it arrives and comes back, before anybody looks or later. */
+  /** `return`: the transfer arrives and is returned, before the next lookup or later. */
   outcome: 'complete' | 'deny' | 'refuse' | 'return';
 }
 
-/** A charge as the acquirer's own books have it. */
+/** A charge in the acquirer's own ledger. */
 export interface BookedCharge {
   id: string;
   amountCents: number;
@@ -33,7 +33,7 @@ export interface BookedCharge {
   settlesAt: Date | null;
 }
 
-/** A refund as the acquirer's own books have it. */
+/** A refund in the acquirer's own ledger. */
 export interface BookedRefund {
   id: string;
   railChargeId: string;
@@ -42,7 +42,7 @@ export interface BookedRefund {
   outcome: 'complete' | 'fail';
 }
 
-/** The behaviour of a payer's card, by its number. */
+/** The card numbers, by the acquirer's outcome. */
 export const CARDS = {
   '1': 'approved',
   '2': 'approved',
@@ -53,7 +53,7 @@ export const CARDS = {
   '7': 'in 3 days',
 } as const;
 
-/** Everything outside: banks, an acquirer and receivers of webhooks, each with books of its own and with faults. */
+/** The outside world: banks, an acquirer and receivers of webhooks, each with a ledger of its own and with faults. */
 export interface Rails {
   readonly bank: Bank;
   readonly acquirer: Acquirer;
@@ -62,7 +62,7 @@ export interface Rails {
   readonly litecoin: LtcNetwork;
   readonly send: Send;
   readonly transfers: ReadonlyMap<string, BookedTransfer>;
-  /** Transfers that have arrived and may still come back. */
+  /** Completed transfers that may still be returned. */
   returnable(): BookedTransfer[];
   readonly charges: ReadonlyMap<string, BookedCharge>;
   readonly refunds: ReadonlyMap<string, BookedRefund>;
@@ -78,13 +78,13 @@ export function createRails({
   random,
   broken,
 }: {
-  /** Tells what these rails have booked from what any others have. */
+  /** The name that distinguishes these rails' bookings from all others. */
   name: string;
   clock: Clock;
   gate: Gate;
   faults: Faults;
   random: Random;
-  /** Called with a request that no service should make of a rail. */
+  /** Called with a request that no service should send to a rail. */
   broken: (violation: Violation) => void;
 }): Rails {
   const transfers = new Map<string, BookedTransfer>();
@@ -92,7 +92,10 @@ export function createRails({
   const refunds = new Map<string, BookedRefund>();
   const received = new Map<string, { body: string; times: number }>();
 
-  /** One call over a network that fails: it may never arrive, arrive twice, or late, and its answer may be lost. */
+  /**
+   * Calls a rail over a faulty connection: the call may be lost, arrive twice, or arrive late, and its answer may be
+   * lost.
+   */
   function over<Answer>(rail: string, call: () => Answer): Promise<Answer> {
     const isLate = faults.strikes(`${rail}: late`, 12);
     return gate.pass(async () => {

@@ -4,7 +4,7 @@ import { CommitOutcomeUnknown, NoConnection } from '../../server/src/state/db/da
 import { Injected } from './gate.ts';
 import type { Violation } from './violation.ts';
 
-/** Resources that can be made, and so found again in the books. */
+/** Resources that a request can create, and that an audit finds in the tables. */
 export type Made =
   | 'createCardPayment'
   | 'startCheckout'
@@ -23,13 +23,13 @@ export type Made =
   | 'credit'
   | 'creditLtc';
 
-/** Something asked for, once or again. */
+/** A request, which may be repeated. */
 export interface Request {
   made: Made;
   environment: Environment;
-  /** Tells its effect from every other: an amount or a name that is asked for once. */
+  /** A unique amount or name, which identifies its effect. */
   mark: string;
-  /** The key with its scope, where it has one; the same key may be given again, also for something else. */
+  /** The key with its scope, or null; the same key may be used again, also for something else. */
   key: string | null;
   ask(): Promise<{ id: string; replayed?: boolean }>;
 }
@@ -41,14 +41,14 @@ export type Answer =
   | { kind: 'unknown' }
   | { kind: 'fault' };
 
-/** The requests whose answer does not tell a first request from a repeated one. */
+/** Requests whose answer is the same for a first request and for a repeated one. */
 const CHECKOUTS: readonly Made[] = ['startCheckout', 'startPixCheckout'];
-/** The requests that ask the bank after their commit: a fault may come when what they make is there. */
+/** Requests that call the bank after their commit: a fault may follow the creation. */
 const WITH_A_CODE: readonly Made[] = [
   ...['createPayment', 'startPixCheckout', 'createCharge', 'createSubscription'],
 ] as Made[];
 
-/** A row of the books that somebody asked for. */
+/** A row that a request has created. */
 export interface Effect {
   made: Made;
   environment: Environment;
@@ -57,26 +57,26 @@ export interface Effect {
   status: string | null;
 }
 
-/** The answers of callers: held against each further answer, and in the end against the books. */
+/** The answers to callers, which are compared with later answers, and in the end with the tables. */
 export interface Requests {
   make(request: Request): Promise<Answer>;
-  /** A request that makes nothing: `reported` gets its outcome. */
+  /** Sends a request that creates nothing; `reported` gets its outcome. */
   attempt(what: string, act: () => Promise<string>, reported: (outcome: string) => void): Promise<void>;
-  /** The state that a payment must have in the end. */
+  /** Records the final status that a payment must have. */
   expectStatus(orderCode: string, statuses: readonly string[]): void;
   isExpected(orderCode: string): boolean;
-  /** Marks that from now on it may be gone, or must be. */
+  /** Records that the resource may be deleted from now on, or must be. */
   mayGo(made: Made, environment: Environment, id: string): void;
   mustGo(made: Made, environment: Environment, id: string): void;
-  /** Requests with a key, each once: the one that was acknowledged, or the first where no answer was certain. */
+  /** Requests with a key, each once: the acknowledged one, or the first if no answer was certain. */
   keyed(): Request[];
-  /** Breaks a law where the books do not hold exactly what was acknowledged. */
+  /** Reports a violation if the tables differ from the acknowledged requests. */
   compare(effects: readonly Effect[]): void;
 }
 
 interface Keyed {
   request: Request;
-  /** Every mark that it was given with. */
+  /** The marks of all requests with the key. */
   marks: Set<string>;
   reported: { id: string; mark: string; since: number } | null;
   fresh: number;
@@ -130,7 +130,7 @@ export function createRequests(broken: (violation: Violation) => void): Requests
     keyed.request = request;
   }
 
-  /** Null: it is one of the faults that are put in. */
+  /** Whether an error is a planted fault; any other breaks a law. */
   function isFault(error: unknown, what: string): boolean {
     if (error instanceof Injected || error instanceof NoConnection || error instanceof OutageError)
       return true;

@@ -23,11 +23,11 @@ test.concurrent(`${SEEDS} seeds of ${STEPS} steps break no law`, {
 }, async () => {
   const { counts, failures } = await playSeeds({ database, seeds: seedsFrom(1, SEEDS) });
   expect(failures.map(textOfFailure)).toEqual([]);
-  // What a few seeds draw is luck, and every other step shifts it.
+  // The outcomes of a few seeds are luck, and every new step changes them.
   if (runsAll()) expect(missing(counts, OF_MANY_SEEDS)).toEqual([]);
 });
 
-// A server that refuses everything breaks no law either.
+// A server that refused everything would break no law either.
 test.concurrent('where nothing fails each family does what it is for, and breaks no law', async () => {
   const { counts, failures } = await playSeeds({ database, seeds: seedsFrom(1, 1), tour: TOUR });
   expect(failures.map(textOfFailure)).toEqual([]);

@@ -11,10 +11,10 @@ export interface Played {
   readonly digests: Map<number, string>;
 }
 
-/** Plays a number of histories at once in one database: while one waits for it, another thinks. */
+/** The number of histories that are played at once in one database: while one waits for it, another computes. */
 const AT_ONCE = 8;
 
-/** Plays seeds in one database that was prepared for the audit, each with an account of its own, and audits them all. */
+/** Plays seeds in one database that was prepared for the audit, each with its own account, and audits all of them. */
 export async function playSeeds({
   database,
   seeds,
@@ -57,7 +57,7 @@ export async function playSeeds({
   return { counts, failures, digests };
 }
 
-/** Plays one seed once more, with an audit after each of its pauses: which step broke a law first. */
+/** Plays one seed again, with an audit after each pause. Returns the step that broke a law first. */
 export async function replaySeed({
   database,
   seed,

@@ -34,7 +34,7 @@ export function createSubscriptionOperations(
 
   const draw = () => (made.length === 0 ? null : random.pick(chance(4) ? made : made.slice(-3)));
 
-  /** Tells the service of what the bank has, now or late. */
+  /** Notifies the service of the bank's state, now or late. */
   async function report({ tenant, subscriptionId }: Made, name: string): Promise<void> {
     const at = plusMs(clock.now(), random.pick([0, 0, 40 * MINUTE, 2 * DAY]));
     await notify(tenant, { txid: txidOf(subscriptionId), recurrence: name, at });
@@ -46,7 +46,7 @@ export function createSubscriptionOperations(
       ({ txid, report: decided, isRecalled }) => txid === txidOf(subscriptionId) && !decided && !isRecalled,
     );
 
-  /** The payer pays the code: mostly in time, now and then twice, or another amount. */
+  /** Pays the code as the payer: mostly in time, sometimes twice, or another amount. */
   async function authorise({ tenant, subscriptionId, amountCents }: Made): Promise<void> {
     if (!rails.pix.isPayable(txidOf(subscriptionId))) return;
     const credit = rails.pix.pay(txidOf(subscriptionId), amountCents + (chance(9) ? 1 : 0));
@@ -134,7 +134,7 @@ export function createSubscriptionOperations(
       },
     },
 
-    /** The end: every subscription is canceled, and the banks decide what they can no longer recall. */
+    /** The end: every subscription is canceled, and the banks decide the attempts that they can no longer recall. */
     async end(): Promise<void> {
       for (const each of made) {
         await subscriptions.cancel(each.tenant, each.subscriptionId);

@@ -1,4 +1,4 @@
-/** A law, and what breaks it. */
+/** A law, and the rows or answers that break it. */
 export interface Violation {
   law: string;
   what: string;

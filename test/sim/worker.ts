@@ -6,7 +6,7 @@ import type { Failure } from './failure.ts';
 import { prepareForAudit } from './laws.ts';
 import { playSeeds, replaySeed } from './seeds.ts';
 
-/** A worker's job: seeds to play in one database, or one to play again. */
+/** A worker's job: seeds to play in one database, or one seed to repeat. */
 export type Job =
   | { kind: 'play'; seeds: number[]; steps: number; facade: boolean }
   | { kind: 'replay'; seed: number; steps: number; facade: boolean };
@@ -18,7 +18,7 @@ export type News =
   | { kind: 'done'; failures: Failure[]; counts: [string, number][] }
   | { kind: 'replayed'; failures: Failure[]; lines: string[] };
 
-/** Plays its jobs, each in a database of its own, for as long as the parent process lives. */
+/** Plays its jobs, each in a database of its own, while the parent process lives. */
 const postgresUrl = process.argv[2]!;
 const say = (news: News) => process.send!(news);
 

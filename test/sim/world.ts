@@ -23,10 +23,10 @@ import { createGate, type Faults, faultyDatabase, type Gate } from './gate.ts';
 import { createRails, type Rails } from './rails.ts';
 import type { Violation } from './violation.ts';
 
-/** Plants a fault in a decision's writes: so a checker shows that it would be found. */
+/** Changes a decision's writes, as a fault would, to show that a checker finds it. */
 export type Tamper = (writes: Writes) => Writes;
 
-/** One account, all that serves it, and all around it, with a clock and a gate of its own. */
+/** One account with its services and its surroundings, and with a clock and a gate of its own. */
 export interface World {
   readonly slices: Omit<Slices, 'handlers'>;
   readonly rails: Rails;
@@ -35,28 +35,28 @@ export interface World {
   readonly faults: Faults & { over(): void };
   readonly live: Tenant;
   readonly sandbox: Tenant;
-  /** Checkout tokens: one that is used once, one that is used by many. */
+  /** The checkout tokens: one for a single use, one for many. */
   readonly tokens: readonly { id: string; reusable: boolean; maxCents: number }[];
-  /** Whether its events go to a URL of its own. */
+  /** Whether its events are sent to a URL. */
   readonly isAnnounced: boolean;
-  /** Past the gate: for looks at the books between two things that happen. */
+  /** The database without the gate, for audits between two steps. */
   readonly database: Database;
-  /** The bank's notification of a credit: it comes at an instant, and at least once. */
+  /** Notifies the service of a credit, as the bank does: at some instant, and at least once. */
   notify(tenant: Tenant, notice: Parameters<typeof notifyOfCredit>[2]): Promise<void>;
-  /** The network's notification of a change at an address: as that of the bank. */
+  /** Notifies the service of a change at an address, as the network does. */
   notifyOfLtc(tenant: Tenant, notice: Parameters<typeof notifyOfOutputs>[2]): Promise<void>;
-  /** Begins what is due, each beside the others. */
+  /** Begins all due work at the same time. */
   work(): Promise<void>;
-  /** The instants at which waiting tasks that are not due yet fall due, the first few. */
+  /** The first instants at which waiting tasks fall due. */
   dueNext(): Promise<Date[]>;
-  /** The instant at which the first of all waiting tasks falls due; null where nothing waits. */
+  /** The instant at which the first waiting task falls due; null without one. */
   dueFirst(): Promise<Date | null>;
-  /** Whether all that was due has ended, and was put down as such. */
+  /** Whether all due work has ended and is recorded. */
   isIdle(): boolean;
 }
 
 const SETTINGS = { ...DEFAULT_SETTINGS, cardReleaseDays: 1, pixFeeCents: 99 };
-/** Failed tasks come back so much later. */
+/** The time after which a failed task runs again. */
 const AGAIN_MS = 5_000;
 const TOKEN_CENTS = { min: 100, max: 5_000_000 };
 
@@ -74,9 +74,9 @@ export async function openWorld({
   count: (what: string) => void;
   broken: (violation: Violation) => void;
   tamper?: Tamper | undefined;
-  /** Which faults happen, in place of what the seed decides. */
+  /** The faults that happen, in place of the seed's. */
   strikes?: ((name: string) => boolean) | undefined;
-  /** Whether its events go to a URL, in place of what the seed decides. */
+  /** Whether its events are sent to a URL, in place of the seed's choice. */
   announced?: boolean | undefined;
 }): Promise<World> {
   const clock = createManualClock();
@@ -113,7 +113,7 @@ export async function openWorld({
     database,
     clock,
     outbox: webhookOutbox,
-    // Nobody is woken: what is due is looked for.
+    // Workers are not woken: due tasks are looked up.
     onCommit: () => undefined,
   });
   const rails = createRails({ name: accountId, clock, gate, faults, random, broken });
@@ -146,7 +146,7 @@ export async function openWorld({
   const underWay = new Map<string, Promise<void>>();
   let ended: { task: DueTask; failed: boolean }[] = [];
 
-  /** Removes tasks that have ended, or schedules them again; and reads the due ones. */
+  /** Removes ended tasks or schedules them again, and reads the due ones. */
   async function look(): Promise<DueTask[]> {
     const settled = ended;
     ended = [];
@@ -220,10 +220,10 @@ export async function openWorld({
     notify: (tenant, credit) => gate.pass(() => notifyOfCredit(real.sql, tenant, credit)),
     async work() {
       const due = await gate.pass(look);
-      // The task claimed first need not be the first to end.
+      // The first claimed task need not be the first to end.
       for (const task of shuffled(due, random)) {
         const name = `${task.environment} ${task.kind} ${task.key}`;
-        // A lease that ended early: two are at it.
+        // The lease ends early, so that two workers do the same task.
         const twice = faults.strikes('task: done by two at once', 40);
         if (underWay.has(name)) {
           if (twice) void run(`${name} again`, task);
@@ -255,7 +255,7 @@ interface DueTask {
   environment: Environment;
   key: string;
   revision: number;
-  /** Which row of this name it is: of two who are at one, the slower must not take away another that has come since. */
+  /** The row of the task: of two workers on one task, the slower must not remove a newer task of the same name. */
   row: string;
 }
 

@@ -20,7 +20,7 @@ export async function addAccount(app: Server, settings: Partial<AccountRow> = {}
   await insertAccount(
     app.database.sql,
     { id, name: 'Outra Loja', ...DEFAULT_SETTINGS, ...settings },
-    // Later than the first account, which is found by its age.
+    // The account is younger than the first one, which is found by its age.
     plusMs(app.clock.now(), 1),
   );
   return id;

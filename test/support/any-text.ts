@@ -7,7 +7,7 @@ const SURROGATES = { first: 0xd800, last: 0xdfff };
  * takes a second.
  */
 export const anyText = fc.oneof(
-  // With the texts that are known to be dangerous, such as `__proto__`.
+  // Texts that are known to be dangerous, such as `__proto__`, are included.
   fc.string(),
   fc.string({
     unit: fc

@@ -36,7 +36,7 @@ export interface TestApp extends TestServer, EmbeddedServices {}
 interface Options extends Omit<Testing, 'open'> {
   database?: Database;
   clock?: ManualClock;
-  /** Variables beside those that every test sets; an empty text unsets one. */
+  /** Variables in addition to those of every test; an empty text unsets one. */
   environment?: Record<string, string>;
   config?: Partial<Config>;
   /** The log, in place of the one that collects its errors in `faults`. */

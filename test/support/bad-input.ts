@@ -12,15 +12,15 @@ export type Field =
   | { kind: 'choice'; valid: string }
   | { kind: 'choices'; valid: readonly string[] }
   | { kind: 'instant'; valid: string }
-  /** An amount that is looked for, or another number that may be 0. */
+  /** An amount in a filter, or another number that may be 0. */
   | { kind: 'amount'; valid: number; max?: number }
-  /** A name that is looked for, of printable characters without a space. */
+  /** A name in a filter, of printable characters without a space. */
   | { kind: 'reference'; valid: string }
-  /** A customer that is looked for, by one of its two names. */
+  /** A customer in a filter, by one of its two names. */
   | { kind: 'customer'; valid: object }
   | { kind: 'destination'; valid: string }
   | { kind: 'flag'; valid: boolean }
-  /** A list or an object: its bad values, by what is wrong with them, and those that name what is another's. */
+  /** A list or an object: its bad values, each with its fault, and values that name another's resource. */
   | {
       kind: 'composed';
       valid: unknown;
@@ -48,7 +48,7 @@ const bad = (why: string, ...values: unknown[]): fc.Arbitrary<Bad> =>
 const LONE_SURROGATES = ['\ud800', 'a\udfffb', '\udc00\ud800'];
 const NUL = ['\u0000', 'a\u0000b'];
 const NO_TEXTS = [0, 7, -1.5, true, [], ['a'], {}, { a: 1 }];
-/** Texts that no member takes, in whatever it is. */
+/** Texts that no text field accepts. */
 const BAD_TEXTS = ['', ...NUL, ...LONE_SURROGATES, 7, true, ['a'], { a: 1 }];
 
 const text = fc.oneof(
@@ -262,7 +262,7 @@ export function documents(valid: readonly { url: string; description?: string }[
   };
 }
 
-/** The parts of a charge of 49,90, in the form of an interface: there a part is `split` of a subaccount and a share. */
+/** The parts of a charge of 49,90, as one interface writes them: `split` makes a part from a subaccount and a share. */
 export function splits(
   split: (subaccountId: unknown, share: object) => object,
   { valid, malformed, others }: { valid: string; malformed: readonly string[]; others: readonly string[] },

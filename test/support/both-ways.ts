@@ -2,8 +2,8 @@ import { expect } from 'vitest';
 import type { ListedRange, ListRange } from '../../server/src/kernel/list-range.ts';
 
 /**
- * Expects that a list shows these items, newest first, by pages of two from either end, and between the first and the last.
- * `list` reads a range of it.
+ * Expects that a list shows these items, newest first, in pages of two from either end, and between the first and the
+ * last. `list` reads a range of it.
  */
 export async function expectBothWays<Item extends { place: number }>(
   list: (range: ListRange) => Promise<ListedRange<Item>>,

@@ -34,7 +34,7 @@ export interface Visitor {
   problems(): string[];
 }
 
-/** For what never comes, like the other limits: beside three other workers a page has taken more than twenty seconds to load. */
+/** A limit for pages that hang: beside three other workers a page has taken more than twenty seconds to load. */
 const TIMEOUT_MS = 60_000;
 
 type Kind = 'shell' | 'browser';
@@ -63,7 +63,7 @@ export async function launchBrowser(kind: Kind = 'shell'): Promise<Browser> {
 function launch(kind: Kind): Promise<Browser> {
   return chromium.launch({
     ...launchOptions(kind),
-    // As in people's browsers, windows without a click are blocked, and the back button restores the page as it was.
+    // Windows without a click are blocked, and the back button restores the page, as in people's browsers.
     ignoreDefaultArgs: ['--disable-popup-blocking', '--disable-back-forward-cache'],
   });
 }
@@ -79,7 +79,7 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
   });
   context.setDefaultTimeout(TIMEOUT_MS);
   const problems: string[] = [];
-  // The page is left, or the payment reset, while its socket opens.
+  // The browser reports this if the page is left, or the payment reset, while its socket opens.
   const expected: RegExp[] = [/WebSocket is closed before the connection is established/];
   const messages: string[] = [];
   const events: WidgetEvent[] = [];
@@ -99,7 +99,8 @@ export async function openVisitor(browser: Browser, options: BrowserContextOptio
       socket.on('framereceived', ({ payload }) => messages.push(`< ${payload}`));
     });
   });
-  // Recorded through a binding, not in the page, so that events before a reload or in a closed window are kept.
+  // The events go through a binding and not into the page, so that events before a reload or in a closed window are
+  // kept.
   await context.exposeBinding('psaEvent', (_source, event: WidgetEvent) => {
     events.push(event);
     for (const listener of listeners) listener();
@@ -181,12 +182,12 @@ export async function waitForAnimations(page: Page): Promise<void> {
     const ending = animations.filter(
       ({ effect }) => effect?.getComputedTiming().endTime !== Number.POSITIVE_INFINITY,
     );
-    // Settled, because an animation whose element is removed is rejected.
+    // The promise of an animation rejects if its element is removed, so all of them are settled.
     await Promise.allSettled(ending.map(({ finished }) => finished));
   });
 }
 
-/** The colour of an element beside its text, as it is drawn: what a style names is not what the browser draws there. */
+/** The color of an element beside its text, as it is drawn, which a style may not tell. */
 export async function drawnColour(element: Locator): Promise<number[]> {
   const { data, width } = PNG.sync.read(await element.screenshot({ scale: 'css' }));
   const at = (6 * width + 6) * 4;

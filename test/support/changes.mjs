@@ -5,7 +5,10 @@ import { isInSample } from './test-files.mjs';
 /** Projects whose tests run the built server or widget: any change of the sources may affect all of them. */
 const BUILT_PROJECTS = ['programs', 'journey', 'page'];
 
-/** The tests of what no test imports. @type {[file: RegExp, tests: string[]][]} */
+/**
+ * The tests that read files without importing them.
+ * @type {[file: RegExp, tests: string[]][]}
+ */
 const READ_BY = [
   [
     /^(?:\.github|server|widget|test)\/.*\.md$|^[\w.-]+\.md$/,
@@ -22,9 +25,8 @@ const READ_BY = [
 ];
 
 /**
- * Finds the test files that import a file that has changed since `since`, by default the last commit, or that read it.
- * Prints what is left out.
- *
+ * Finds the test files that import or read a file that has changed since `since`, by default the last commit. Prints
+ * the ones that are left out.
  * @param {import('./test-files.mjs').TestFile[]} files
  * @param {string} [since] a revision of Git's
  */

@@ -12,7 +12,7 @@ const APPLICATIONS = [
 /** The packages of Debian. Older releases have no headless shell. */
 const PACKAGES = ['chromium', DEBIANS_SHELL];
 
-/** Returns the variables by which tests find their browsers, or undefined where there is no browser. */
+/** Returns the variables by which tests find their browsers, or undefined without a browser. */
 function findBrowsers() {
   const { CHROME_BIN } = process.env;
   const browser = CHROME_BIN || findProgram(BROWSERS, APPLICATIONS);
@@ -23,7 +23,7 @@ function findBrowsers() {
 }
 
 /**
- * Finds Chromium, and its headless shell where there is one, or installs Debian's where that needs no password.
+ * Finds Chromium, and its headless shell if it is installed, or installs Debian's if that needs no password.
  * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
  */
 export async function ensureChromium() {

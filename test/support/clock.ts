@@ -5,9 +5,9 @@ export interface ManualClock extends Clock {
   /** Moves the clock by `ms`, and runs each task at its own instant. */
   advance(ms: number): void;
   moveTo(instant: Date): void;
-  /** Moves the clock past all that is due and then runs it, once: so a process finds its timers after a suspension. */
+  /** Moves the clock past all due tasks and then runs each once, as the timers of a process run after a suspension. */
   jumpTo(instant: Date): void;
-  /** The instant of the next scheduled task; null where there is none. */
+  /** The instant of the next scheduled task; null without one. */
   nextAt(): Date | null;
 }
 

@@ -7,7 +7,7 @@ import { captureOutput } from './log-capture.ts';
 export interface CollectedSpan {
   readonly traceId: string;
   readonly spanId: string;
-  /** The id of the parent span; empty where the span begins a trace. */
+  /** The id of the parent span; empty if the span begins a trace. */
   readonly parentSpanId?: string;
   readonly name: string;
   readonly kind: number;
@@ -22,7 +22,7 @@ export interface Collector {
   /** The bodies of all requests, as text. */
   readonly bodies: readonly string[];
   readonly headers: readonly IncomingHttpHeaders[];
-  /** The status of each answer from now on. */
+  /** The status of each later answer. */
   status: number;
   close(): Promise<void>;
 }

@@ -59,7 +59,7 @@ import { connectTo, createPostgresDatabase } from './database.ts';
 import { runsAll } from './scale.ts';
 import { wireSlices } from './slices.ts';
 
-/** The slices of a server, wired as the server does it, without HTTP. A test runs the work that is due itself. */
+/** The slices of a server, wired as in the server, without HTTP. A test runs due work itself. */
 export interface Core {
   readonly tenant: Tenant;
   readonly database: Database;
@@ -209,7 +209,7 @@ export async function startCore({
   };
   onTestFinished(async () => {
     await core.close();
-    // A task that is left would be run by the next test's instance.
+    // A task that is left over would be run by the next test's instance.
     await database.sql.deleteFrom('task').where('account_id', '=', tenant.accountId).execute();
   });
   return core;
@@ -250,7 +250,7 @@ export async function startTwoCores(options: { announces?: boolean } = {}): Prom
   return [one, two];
 }
 
-/** Creates the smallest kind of event, for a resource that need not exist. */
+/** Creates the smallest kind of event. Its resource need not exist. */
 export function revocationOf(resourceId: string) {
   return {
     kind: 'credential.revoked',

@@ -59,7 +59,7 @@ export function inThisRun<Of extends Record<Engine, unknown>>(byEngine: Of): [En
   return runsAll() ? all : all.filter(([engine]) => engine === DEFAULT_ENGINE);
 }
 
-/** The deadline of a statement where no test is about it: on a busy machine a server's own passes. */
+/** The deadline of a statement in tests of other things: a busy machine exceeds a server's own. */
 const PATIENT_MS = 60_000;
 
 /** Opens a database of the default engine that no other test uses, with all migrations applied. */

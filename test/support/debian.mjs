@@ -22,7 +22,7 @@ export function isExecutable(path) {
 }
 
 /**
- * Installs packages with apt-get, where that needs no password. A failure is seen by what is missing afterwards.
+ * Installs packages with apt-get, if that needs no password. A failure shows in what is missing afterwards.
  * @param {string} what the name that is printed
  * @param {string[]} packages each is installed by itself: an older release may lack one
  */
@@ -34,7 +34,7 @@ export async function installPackages(what, packages) {
   for (const name of packages) await apt(asRoot, ['install', '--yes', '--no-install-recommends', name]);
 }
 
-/** Removed with node_modules. */
+/** The folder is removed with node_modules. */
 const UNPACKED = join(root, 'node_modules', '.psa', 'debian');
 const FOLDERS = [join(UNPACKED, 'usr/sbin'), join(UNPACKED, 'usr/bin'), '/usr/sbin'];
 
@@ -79,8 +79,8 @@ export function unpackedLibraryFolders() {
 }
 
 /**
- * Finds programs, or unpacks Debian's packages of them. These are not installed: that would start services of this machine.
- *
+ * Finds programs, or unpacks Debian's packages of them. They are not installed, because an installation would start
+ * services of this machine.
  * @param {string} need a sentence for a person, without its end
  * @param {Record<string, { from: string | string[], install: string }>} programs the packages that are unpacked, and the one that a person installs
  * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
@@ -99,7 +99,7 @@ async function ensureUnpacked(need, programs) {
 /** @param {string[]} packages */
 async function unpack(packages) {
   const folder = mkdtempSync(join(tmpdir(), 'psa-debian-'));
-  // Each by itself: another release may lack one.
+  // Each package is downloaded by itself: another release may lack one.
   const download = async () => {
     const missing = [];
     for (const name of packages)
@@ -129,7 +129,7 @@ function findUnpacked(name) {
   );
 }
 
-/** The prefix that makes a command run as root, or undefined where that would need a password. */
+/** The prefix that makes a command run as root, or undefined if that needs a password. */
 async function rootPrefix() {
   if (process.getuid?.() === 0) return [];
   return (await run('sudo', ['-n', 'true'], { quiet: true })).ok ? ['sudo', '-n'] : undefined;

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { findProgram, installPackages, isExecutable } from './debian.mjs';
 import { prepareFonts } from './fonts.mjs';
 
-/** WebKit's own small browser, which comes with the library and is in no PATH. */
+/** WebKit's own small browser, which is a part of the library and in no PATH. */
 function findMiniBrowser() {
   const folders = ['/usr/lib', ...foldersIn('/usr/lib')].flatMap((folder) =>
     ['webkit2gtk-4.1', 'webkitgtk-6.0', 'webkit2gtk-4.0'].map((name) => join(folder, name)),
@@ -44,13 +44,13 @@ const PROGRAMS = /** @type {const} */ ([
   },
   { variable: 'PSA_MINI_BROWSER', debian: 'libwebkit2gtk-4.1-0', find: findMiniBrowser },
   { variable: 'PSA_XVFB', debian: 'xvfb', find: () => findProgram(['Xvfb']) },
-  // An app with a web view is a program of Debian's Python, whose modules no other Python has.
+  // A program of Debian's Python opens the app with a web view: no other Python has its modules.
   { variable: 'PSA_GTK_PYTHON', debian: 'python3-gi', find: () => findPythonWith('gi') },
   { variable: 'PSA_WEB_VIEW', debian: 'gir1.2-webkit2-4.1', find: findWebViewTypes },
 ]);
 
 /**
- * Finds Firefox and WebKit, or installs Debian's where that needs no password.
+ * Finds Firefox and WebKit, or installs Debian's if that needs no password.
  * @returns {Promise<{ variables: Record<string, string> } | { problem: string }>}
  */
 export async function ensureEngines() {

@@ -21,17 +21,17 @@ import { createManualClock, type ManualClock } from './clock.ts';
 import { openAccount } from './core.ts';
 import { silent } from './templates.ts';
 
-/** The dependencies of a slice's remote side, in front of any service. A test runs the work that is due itself. */
+/** The dependencies of a slice's remote side, in front of any service. A test runs due work itself. */
 export interface TestFacade extends UpstreamDependencies {
   readonly tenant: Tenant;
   readonly records: Records;
   readonly clock: ManualClock;
   readonly tailer: LogTailer;
   readonly work: WorkQueue;
-  /** Request kinds by name; the test adds those of the slices that it creates. */
+  /** The kinds of requests by name; the test adds those of the slices that it creates. */
   readonly requests: Record<string, RequestKind>;
   readonly corrections: Correction[];
-  /** The resources that `pollNow` was called for. */
+  /** The resources for which `pollNow` was called. */
   readonly polledResources: string[];
   readonly faults: unknown[];
 }
@@ -56,7 +56,7 @@ export async function startFacade({
   limit?: number;
   windowMs?: number;
   pace?: number;
-  /** The families whose requests the service takes. */
+  /** The families whose requests the service accepts. */
   families?: readonly UpstreamFamily[];
 }): Promise<TestFacade> {
   const tenant = ownTenant ?? (await openAccount(database));
@@ -98,7 +98,7 @@ export async function startFacade({
   const polledResources: string[] = [];
   await tailer.start();
   onTestFinished(async () => {
-    // A task may wait for the service by a clock that nobody moves any more, as after a failure of the test.
+    // After a failed test the clock stands still, and a task may wait for it.
     await Promise.all([work.close(), upstream.close()]);
     intents.close();
     await committer.idle();
@@ -128,7 +128,7 @@ export async function startFacade({
   };
 }
 
-/** A service without HTTP whose answers show its clock, as those of the client do. */
+/** Wraps a service without HTTP: its answers show its clock, as those of the real client do. */
 function measuring(upstream: Upstream, serviceClock: ServiceClock): Upstream {
   const noted = <Answer extends UpstreamAnswer>(answer: Answer): Answer => {
     serviceClock.note(answer);

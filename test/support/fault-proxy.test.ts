@@ -6,7 +6,7 @@ import { createManualClock } from './clock.ts';
 import { deferred } from './deferred.ts';
 import { type Arrival, type Fault, inTurn, PASS, type Plan, seeded, startFaultProxy } from './fault-proxy.ts';
 
-/** An upstream that keeps what it was asked, and the proxy in front of it with a clock that the test moves. */
+/** An upstream that records its requests, and the proxy in front of it, on the test's clock. */
 async function start(plan?: Plan) {
   const asked: { method: string | undefined; path: string | undefined; key: string; body: string }[] = [];
   const upstream = createServer((request, response) => {
@@ -163,7 +163,7 @@ describe('a fault proxy', () => {
       clock.advance(pauseMs);
       await get();
     }
-    // At 0, 30, 59, 60, 100 and 159.
+    // The requests arrive at 0, 30, 59, 60, 100 and 159.
     expect(proxy.maxInWindow(60)).toBe(3);
     expect(proxy.maxInWindow(61)).toBe(4);
     expect(proxy.maxInWindow(1)).toBe(1);

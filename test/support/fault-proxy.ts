@@ -17,7 +17,7 @@ type When = 'before' | 'after';
 /** The fault that a request meets. */
 export type Fault =
   | { kind: 'pass' }
-  /** A proxy in between answers with this status. */
+  /** A proxy on the way answers with this status. */
   | { kind: 'status'; status: 401 | 404 | 429 | 500 | 502 | 503; when: When; retryAfterSeconds?: number }
   /** The connection is reset. */
   | { kind: 'reset'; when: When }
@@ -47,11 +47,11 @@ export interface Arrival {
   readonly idempotencyKey: string | null;
   /** The planned fault; null until all of the request has arrived. */
   readonly fault: Fault | null;
-  /** The status of the upstream's answer; null where it did not receive the request, or has not answered yet. */
+  /** The status of the upstream's answer; null if it did not receive the request, or has not answered yet. */
   readonly upstreamStatus: number | null;
 }
 
-/** Decides on the fault of a request, when all of it has arrived. */
+/** Decides the fault of a request once all of it has arrived. */
 export type Plan = (arrival: Arrival) => Fault;
 
 export interface FaultProxy {
@@ -75,7 +75,7 @@ export function inTurn(faults: readonly Fault[], otherwise: Plan = () => PASS): 
   return (arrival) => left.shift() ?? otherwise(arrival);
 }
 
-/** Creates a plan of faults drawn by a seed: of `of` requests each fault meets about its share, and the others pass. */
+/** Creates a plan of random faults: each of them meets about its share of `of` requests, and the others pass. */
 export function seeded(
   seed: number,
   { of, faults }: { of: number; faults: readonly (readonly [share: number, fault: Fault])[] },
@@ -189,7 +189,7 @@ export async function startFaultProxy({
   const server = createServer((request, response) => {
     inFlight += 1;
     handle(request, response)
-      // The upstream cannot be reached, or the client has disconnected.
+      // The upstream is unreachable, or the client has disconnected.
       .catch(() => request.socket.resetAndDestroy())
       .finally(endFlight);
   });

@@ -1,19 +1,19 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** The fault that a chunk meets: none, or the connection is cut, or goes silent, before or after it is forwarded. */
+/** The fault of a chunk: none, or the connection is cut or silenced, before or after the chunk is forwarded. */
 export type Verdict = 'pass' | 'cut-before' | 'cut-after' | 'silence-before' | 'silence-after';
 
 export interface FaultyNetwork {
   /** The database's address, through the network. */
   url: string;
-  /** Decides on the fault of each chunk that a client sends. */
+  /** Decides the fault of each chunk of a client. */
   onRequest: (chunk: Buffer) => Verdict;
   /** Whether new connections are refused. */
   refuses: boolean;
   /** Whether new connections are accepted, and none of their bytes are forwarded. */
   swallows: boolean;
-  /** Silences all open connections for good, as a firewall does that has forgotten them. */
+  /** Silences all open connections for good, like a firewall that has forgotten them. */
   silence(): void;
   cut(): void;
   close(): Promise<void>;

@@ -1,10 +1,10 @@
 import type { Database } from '../../server/src/state/db/database.ts';
 import { COUNT, seed } from '../state/db/list-rows.ts';
 
-// An account as a shop has it after two years, so that no page is looked at with twenty rows alone. What a filter selects lies behind
-// the pages that are loaded first.
+// An account like a shop's after two years, because pages are not tested with twenty rows alone. The rows that a
+// filter selects lie behind the first pages.
 
-/** The numbers of rows, and of what is rare among them: the oldest of each list. */
+/** The numbers of rows, and of the rare ones among them, which are the oldest of each list. */
 export const FILLED = {
   payments: 2_400,
   cards: 600,
@@ -28,7 +28,10 @@ export const FILLED = {
 /** The milliseconds between two payments by PIX, and between two by card. */
 const STEP_MS = { payments: 45_000, cards: 180_000 };
 
-/** Fills the first account, whose newest rows are of a minute ago. Returns the amount that was paid since an instant, by any method. */
+/**
+ * Fills the first account, whose newest rows are a minute old. Returns the amount that was paid since an instant, by
+ * all methods.
+ */
 export async function fillAccount(
   database: Database,
   now: Date,

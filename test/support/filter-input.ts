@@ -26,9 +26,9 @@ const PAID: Filter = {
 const CUSTOMER = { customer: { field: { kind: 'customer', valid: { externalId: '42' } } } } satisfies Filter;
 
 /**
- * The filters of the lists and of the streams of all changes, by the name of their type: each member, from which bad input for
- * it is derived. Those of `ofList` select in the list alone, and the stream refuses them. `ofSubaccount`: the field of a
- * subaccount that is the list. `stream`: where the list has one.
+ * The filters of the lists and of the streams of all changes, by the name of their type, with a description of each
+ * member for bad input. The members of `ofList` belong to the list alone, and the stream refuses them.
+ * `ofSubaccount`: the list is this field of a subaccount. `stream`: the stream of the list, if it has one.
  */
 export const FILTERS: Readonly<
   Record<string, { list: string; ofSubaccount?: string; stream?: string; fields: Filter; ofList?: Filter }>

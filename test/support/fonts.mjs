@@ -4,10 +4,10 @@ import { root } from '../../server/scripts/progress.mjs';
 import { readOrEmpty } from '../../server/scripts/stamp.mjs';
 
 const FONTS = join(root, 'test', 'node_modules', 'dejavu-fonts-ttf', 'ttf');
-/** Removed with node_modules. */
+/** The folder is removed with node_modules. */
 const FOLDER = join(root, 'node_modules', '.psa', 'fonts');
 
-/** The families that a page names without a font of its own, and the font of each. */
+/** The generic families of pages, and the font of each. */
 const GENERIC = {
   'DejaVu Sans': ['sans', 'sans-serif', 'system-ui', 'ui-sans-serif', 'cursive', 'fantasy'],
   'DejaVu Sans Mono': ['mono', 'monospace', 'ui-monospace'],
@@ -15,16 +15,15 @@ const GENERIC = {
 };
 
 /**
- * Writes a configuration of fontconfig that knows the fonts of the tests alone: a text is as wide on every machine, whatever
- * is installed there. Chromium, Firefox and WebKit read it; a system without fontconfig does not.
- *
+ * Writes a configuration of fontconfig that knows only the fonts of the tests: a text is then equally wide on every
+ * machine. Chromium, Firefox and WebKit read it; systems without fontconfig do not.
  * @returns {{ FONTCONFIG_FILE: string }} variables for browsers
  */
 export function prepareFonts() {
   const file = join(FOLDER, 'fonts.conf');
   mkdirSync(FOLDER, { recursive: true });
   const text = configuration();
-  // A browser of another run may be reading it.
+  // A browser of another run may be reading the file.
   if (readOrEmpty(file).toString() !== text) writeFileSync(file, text);
   return { FONTCONFIG_FILE: file };
 }

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { createServer } from 'node:net';
 
-/** Finds a free port, for a program whose address has to be known before it starts, or has to stay the same. */
+/** Finds a free port for a program whose address must be known before its start, or must not change. */
 export async function freePort(): Promise<number> {
   const server = createServer().listen(0, '127.0.0.1');
   await once(server, 'listening');

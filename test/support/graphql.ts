@@ -7,7 +7,7 @@ import { captureErrors } from './log-capture.ts';
 type Data = any;
 
 export interface GraphQLClient {
-  /** Sends one operation as JSON over POST. Throws where the answer has errors. */
+  /** Sends one operation as JSON over POST. Throws if the answer has errors. */
   request(query: string, variables?: Record<string, unknown>): Promise<Data>;
   /** Sends one operation in the same way, and returns any answer with its HTTP status. */
   send(

@@ -11,8 +11,9 @@ const { Pool, Client: PgClient } = pg;
 const MAX_IDLE = 10;
 
 /**
- * The most connections of a server's pool in `npm test`. A server has ten, but each one loads the catalogue and plans every
- * statement for itself, and concurrent work interleaves on four as well. In `npm run test:all` the server's own size holds.
+ * The most connections of a server's pool in `npm test`. A server has ten, but each one loads the catalog and plans
+ * every statement for itself, and concurrent work interleaves on four as well. In `npm run test:all` the server's own
+ * size holds.
  */
 const MAX_CONNECTIONS = runsAll() ? Number.POSITIVE_INFINITY : 4;
 
@@ -70,7 +71,7 @@ function open(config: pg.ClientConfig): Client {
   let isLost = false;
 
   function listen() {
-    // Including the listeners of the pool that used the connection before.
+    // The listeners of the pool that used the connection before are removed, too.
     client.removeAllListeners();
     for (const event of ['error', 'end'] as const)
       client.on(event, () => {
@@ -150,7 +151,7 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
   let isConnected = false;
   let isInUse = false;
 
-  /** Removes the server's channels and locks from the session. False where the connection is lost. */
+  /** Removes the server's channels and locks from the session. Returns false if the connection is lost. */
   async function reset(): Promise<boolean> {
     try {
       await client.query('unlisten *');
@@ -177,7 +178,7 @@ function openListener(config: pg.ClientConfig, url: string): Listener {
       // For the server the connection ends here.
       client.emit('end');
       client.removeAllListeners();
-      // An ended session emits it twice.
+      // An ended session emits `error` twice.
       client.on('error', () => {
         const unused = idleListeners.get(url);
         if (unused?.includes(client)) unused.splice(unused.indexOf(client), 1);

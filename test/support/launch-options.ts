@@ -21,8 +21,8 @@ export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
       '--disable-component-update',
       '--disable-sync',
       `--disable-features=${NOT_NEEDED.join()}`,
-      // V8's optimizing compilers cost more than they save on pages that live so briefly, and so do threads of its own to
-      // collect garbage, a process for a GPU that is not there, and drawing what changed apart from the rest.
+      // V8's optimizing compilers, its threads for garbage collection, a GPU process without a GPU, and a separate
+      // compositor cost more than they save on pages that live so briefly.
       ...(kind === 'shell'
         ? [
             '--js-flags=--no-turbofan,--no-maglev,--single-threaded-gc,--max-lazy',
@@ -36,8 +36,9 @@ export function launchOptions(kind: 'shell' | 'browser' = 'shell'): {
 }
 
 /**
- * The options of every browser context. Animations are off in `npm test`, because they take CPU time during every wait.
- * `PSA_DEVICE_SCALE=2` runs the tests on a screen whose pixels are half as large, as most phones and laptops have it.
+ * The options of every browser context. Animations are off in `npm test`, because they take CPU time during every
+ * wait. `PSA_DEVICE_SCALE=2` runs the tests on a screen with pixels of half the size, as most phones and laptops
+ * have.
  */
 export const CONTEXT: { reducedMotion?: 'reduce'; deviceScaleFactor?: number } = {
   ...(!runsAll() && { reducedMotion: 'reduce' }),

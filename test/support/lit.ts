@@ -1,4 +1,4 @@
-/** The text of a template, with that of the templates in it. */
+/** The text of a template and of the templates inside it. */
 export function textOf(value: unknown): string {
   if (Array.isArray(value)) return value.map(textOf).join('');
   if (typeof value !== 'object' || value === null) return typeof value === 'string' ? value : '';

@@ -1,4 +1,4 @@
-/** A JSON Schema, as far as it says which members an object has. */
+/** The part of a JSON Schema that names an object's members. */
 interface Schema {
   properties?: Record<string, Schema>;
   items?: Schema;
@@ -12,7 +12,7 @@ interface Planted {
   body: object;
   /** The path of the member, as the refusal names it. */
   name: string;
-  /** The member that was meant; null where it is none. */
+  /** The member that was meant; null if there is none. */
   meant: string | null;
 }
 
@@ -27,8 +27,8 @@ const EDITS: readonly ((name: string) => string)[] = [
 ];
 
 /**
- * Plants unknown members in an example, one in each body: one without a resemblance in each object of the schema, and each member
- * misspelt by one edit, and in snake_case, where that is no other member.
+ * Plants unknown members in an example, one in each body: in each object of the schema one without a resemblance, and
+ * each member misspelt by one edit and in snake_case, unless that is the name of another member.
  */
 export function unknownMembersOf(schema: Schema, example: object): Planted[] {
   return objectsOf(schema, []).flatMap(({ path, members }) => {
@@ -58,7 +58,7 @@ function objectsOf(
   ];
 }
 
-/** A copy of the example in which the object at `path`, which is made where it is missing, has `given` in place of `meant`. */
+/** A copy of the example whose object at `path` has `given` in place of `meant`. A missing object is created. */
 function withMember(example: object, path: Path, given: string, meant: string | null): object {
   const body = structuredClone(example) as Record<string | number, unknown>;
   let object = body;

@@ -2,7 +2,7 @@ import { onTestFinished } from 'vitest';
 import { type Arrival, type Fault, PASS } from './fault-proxy.ts';
 import { type Pair, type Service, startPair } from './pair.ts';
 
-/** The request is carried out, and its answer is lost. */
+/** The fault of a request that is carried out, and whose answer is lost. */
 export const LOST: Fault = { kind: 'reset', when: 'after' };
 
 /** Starts a facade whose operator has named these families of the service. It is closed at the end of the test. */

@@ -16,8 +16,9 @@ import {
 } from 'graphql';
 
 /**
- * Lists the inputs of a schema that may name a resource: `Query.payout(code)`, `Mutation.createCardPayment(input.customer.name)`.
- * Only texts, ids and representations can, not numbers, booleans or enums.
+ * Lists the inputs of a schema that may name a resource: `Query.payout(code)`,
+ * `Mutation.createCardPayment(input.customer.name)`. Only texts, ids and representations can name one, not numbers,
+ * booleans or enums.
  */
 export function namedPlaces(schema: GraphQLSchema): string[] {
   return Object.values(schema.getTypeMap())
@@ -74,7 +75,7 @@ export function namedPlacesOfRest(description: Described): string[] {
 }
 
 /**
- * Lists all inputs of a schema: `Query.payout(code)`, and of the object `input` of a mutation its members:
+ * Lists all inputs of a schema: `Query.payout(code)`, and the members of a mutation's `input`:
  * `Mutation.createCharge(input.splits)`.
  */
 export function inputPlaces(schema: GraphQLSchema): string[] {
@@ -154,7 +155,7 @@ function queryOn(schema: GraphQLSchema, root: string, args: Record<string, unkno
   return isTooLong(query) ? queryOn(schema, root, args, depth - 1) : query;
 }
 
-/** Whether a document has more tokens than the server reads: an interface has fields of every family. */
+/** Whether a document has more tokens than the server accepts: an interface has fields of every family. */
 function isTooLong(query: string): boolean {
   try {
     parse(query, { maxTokens: 2_000 });
@@ -167,8 +168,9 @@ function isTooLong(query: string): boolean {
 const MAX_DEPTH = 4;
 
 /**
- * Builds a selection with two items of each page. An alias keeps fields apart that have different types in a union's members. Inside a
- * list without a page there is no other list: the server counts what that multiplies, as the refunds of the payments of refunds.
+ * Builds a selection with two items of each page. An alias separates fields that have different types in a union's
+ * members. A list without a page contains no other list, because the server multiplies their sizes: the refunds of
+ * the payments of refunds, say.
  */
 export function selectionOf(
   schema: GraphQLSchema,

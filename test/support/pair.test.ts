@@ -42,7 +42,7 @@ describe('a service and a facade in front of it', () => {
     await service.app.close();
   });
 
-  /** A merchant of its own, and a facade for it. */
+  /** Starts a merchant of its own, and a facade for it. */
   async function start(options: Parameters<typeof startPair>[0] = {}): Promise<Pair> {
     const pair = await startPair({ service, account: {}, ...options });
     onTestFinished(async () => {
@@ -96,7 +96,7 @@ describe('a service and a facade in front of it', () => {
     expect(await updates.data()).toEqual({
       cardPaymentUpdates: { previousStatus: 'PENDING', cardPayment: { orderCode, status: 'PAID' } },
     });
-    // It was not found by asking.
+    // The facade has not found it by requesting it.
     expect(pair.proxy.arrivals.slice(asked).filter(({ path }) => path.includes(orderCode))).toEqual([]);
     expect((await updates.next()).done).toBe(true);
     expect(await page.request(START, { input })).toMatchObject({
@@ -121,7 +121,7 @@ describe('a service and a facade in front of it', () => {
       __typename: 'PayoutSuccess',
       payout: { status: 'PENDING' },
     });
-    // Long before it would be asked for again by itself.
+    // The answer comes long before the next poll.
     await pair.pass(SECOND);
     expect(await updates.data()).toEqual({ walletUpdates: { wallet: { balanceCents: 5_000 } } });
     expect(await live.request(WALLET)).toEqual({ wallet: { balanceCents: 5_000, withdrawableCents: 5_000 } });
@@ -138,7 +138,7 @@ describe('a service and a facade in front of it', () => {
     const payer = other.facade.client(startCheckout.paymentToken);
     const updates = opened(payer.ws(FOLLOW, { orderCode }));
     expect((await updates.data()).cardPaymentUpdates.cardPayment.status).toBe('PENDING');
-    // Its webhook reaches the first, which alone the service knows.
+    // The service knows only the first facade, which gets the webhook.
     await pay(checkoutUrl);
     await pair.settled();
     expect((await updates.data()).cardPaymentUpdates.cardPayment.status).toBe('PAID');
@@ -169,7 +169,7 @@ describe('a service and a facade in front of it', () => {
     const { orderCode } = startCheckout.cardPayment;
     expect(await payer.request(find, { orderCode })).toEqual({ cardPayment: { status: 'PENDING' } });
     expect(await code(payer.send(WALLET))).toBe('FORBIDDEN');
-    // What the facade has minted, the service has never heard of.
+    // The service does not know a token that the facade has minted.
     const atService = (credential: string) => pair.service.client(credential).send(WALLET);
     for (const token of [createDashboardToken.token, startCheckout.paymentToken])
       expect(await code(atService(token))).toBe('UNAUTHENTICATED');
@@ -177,11 +177,11 @@ describe('a service and a facade in front of it', () => {
     const REVOKE = 'mutation ($token: String!) { revokeToken(token: $token) { __typename } }';
     await live.request(REVOKE, { token: createDashboardToken.token });
     expect(await code(dashboard.send(WALLET))).toBe('UNAUTHENTICATED');
-    // Another merchant's key is good at the service, and not here.
+    // Another merchant's key is valid at the service, and not at this facade.
     const other = await start();
     expect((await pair.service.client(other.keys.live).send(WALLET)).status).toBe(200);
     expect(await code(client(other.keys.live).send(WALLET))).toBe('UNAUTHENTICATED');
-    // What a merchant's programs speak to is the service.
+    // Merchants' programs call the service itself.
     expect((await fetch(`${url}/v1/wallet`)).status).toBe(404);
   });
 
@@ -216,7 +216,7 @@ describe('a service and a facade in front of it', () => {
       });
       expect(upstreamOf(first)).toEqual(aged(0));
       pair.clock.advance(SECOND);
-      // Executed and compiled.
+      // The query is executed first, and compiled later.
       for (let n = 0; n < 4; n++) expect(upstreamOf(await live.send(WALLET))).toEqual(aged(1));
       expect(await readyOf(url)).toMatchObject({
         status: 200,
@@ -229,7 +229,7 @@ describe('a service and a facade in front of it', () => {
       expect(old.body.data.wallet.balanceCents).toBe(7_000);
       expect(upstreamOf(old)).toMatchObject({ stale: true });
       expect((upstreamOf(old) as { ageSeconds: number }).ageSeconds).toBeGreaterThanOrEqual(11);
-      // The same over a WebSocket.
+      // A WebSocket gives the same.
       const socket = live.ws(WALLET);
       opened(socket);
       const { value } = await ask(pair, socket.next());
@@ -248,9 +248,9 @@ describe('a service and a facade in front of it', () => {
         idempotencyKey: 'k',
       };
       const payout = await ask(pair, live.request(REQUEST_PAYOUT, { input }));
-      // What moves money always probes, and a connection that breaks does not say whether the request has arrived.
+      // A payout always probes, and a broken connection does not show whether the request has arrived.
       expect(payout.requestPayout).toMatchObject({ payout: { withdrawalId: null, status: 'PROCESSING' } });
-      // Asked often enough in vain, it is left alone for a while; what is known is served all the same.
+      // After enough failures the facade pauses its requests; cached data are served all the same.
       for (let n = 0; n < 5; n++) await ask(pair, live.send(unseen));
       const state = await readyOf(url);
       expect(state).toMatchObject({ status: 200, body: { status: 'ready' } });
@@ -260,7 +260,7 @@ describe('a service and a facade in front of it', () => {
       expect(metrics).toMatch(/^psa_upstream_requests_total\{class="query",outcome="\w+"\} \d+$/m);
 
       pair.proxy.plan = () => PASS;
-      // Longer than the longest that it is left alone.
+      // The clock passes the longest pause.
       await pair.pass(2 * 60 * SECOND);
       const back = await live.send(WALLET);
       expect(upstreamOf(back)).toEqual(aged(0));
@@ -278,7 +278,7 @@ describe('a service and a facade in front of it', () => {
         pair.facade.live.request(REQUEST_PAYOUT, { input: { ...input, idempotencyKey: 'k' } }),
       );
       expect(requestPayout).toMatchObject({ payout: { status: 'PROCESSING' } });
-      // The clock stands still: whatever waits for it never ends.
+      // The clock stands still: work that waits for it never ends.
       await pair.close();
     });
 
@@ -304,7 +304,7 @@ describe('a service and a facade in front of it', () => {
       expect(partly.body.errors).toHaveLength(1);
       pair.proxy.plan = () => PASS;
       expect((await ask(pair, live.send(dashboard))).body.errors).toBeUndefined();
-      // A wallet that was read before is shown as it was, and it alone is stale.
+      // A wallet that was read before is shown unchanged, and only it is stale.
       walletFails();
       pair.clock.advance(10 * SECOND);
       const old = await ask(pair, live.send(dashboard));
@@ -380,7 +380,7 @@ describe('a service and a facade in front of it', () => {
       await note(ask(pair, facade.live.send(unseen)));
       await note(readyOf(facade.url));
       await note(fetch(`${facade.url}/metrics`).then((response) => response.text()));
-      // As a logger writes them: an error with its causes.
+      // The error with its causes, as a logger writes it.
       for (const fault of facade.faults) said.push(written(fault));
       for (const text of said)
         for (const secret of [keys.live, keys.sandbox, new URL(proxy.url).host, ...secretsOf(pair)])

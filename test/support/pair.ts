@@ -64,7 +64,7 @@ export interface Pair {
   pass(ms: number): Promise<void>;
   /** Starts another facade on the same database, which several must be able to open. It is closed with this pair. */
   another(): Promise<Pair>;
-  /** Closes the facades, and the service where it was started with them. */
+  /** Closes the facades, and the service if it was started with them. */
   close(): Promise<void>;
 }
 
@@ -88,7 +88,7 @@ export async function startPair({
   requestsPerMinute?: number;
   /** Opens the facade's database. */
   open?: OpenDatabase;
-  /** The facade's environment, beside what it needs. */
+  /** Variables in addition to those that the facade needs. */
   environment?: Record<string, string>;
   /** The environment of a new service. */
   clock?: ManualClock;
@@ -200,7 +200,7 @@ export async function startPair({
   return pairOf(first);
 }
 
-/** The turns of the event loop after which a write to a socket has certainly reached its reader. */
+/** The turns of the event loop after which a write to a socket has reached its reader. */
 const QUIET_TURNS = 20;
 const MAX_TURNS = 1_000_000;
 const MAX_STEPS = 6;

@@ -14,8 +14,8 @@ interface Running {
 const released: Running[] = [];
 
 /**
- * Takes a migrated PGlite in memory that no other test uses. Starting one takes a second of CPU time, emptying one that an
- * earlier test of this process has released a hundredth of that. Closing it releases it.
+ * Takes a migrated PGlite in memory that no other test uses. Its start takes a second of CPU time; one that an
+ * earlier test of this process has released is emptied in a hundredth of that. Closing it releases it.
  */
 export async function takePglite(): Promise<Backend> {
   const running = released.pop() ?? (await start());
@@ -35,7 +35,7 @@ async function start(): Promise<Running> {
   return { backend, shape: await withDatabase(backend, (database) => readShape(database.sql)) };
 }
 
-/** Empties a PGlite; false where it has other tables than at its start, or has ended, and cannot be reused. */
+/** Empties a PGlite. Returns false if it has other tables than at its start, or has ended, and cannot be reused. */
 async function empty({ backend, shape }: Running): Promise<boolean> {
   try {
     return await withDatabase(backend, async ({ sql: connection }) => {

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
-/** A pooler in front of PostgreSQL, as PgBouncer is one in transaction mode. */
+/** A pooler in front of PostgreSQL, like PgBouncer in transaction mode. */
 export interface Pooler {
   /** The database's address, through the pooler. */
   url: string;
@@ -18,12 +18,12 @@ interface Session {
   pending: number;
 }
 
-/** The types of messages that PostgreSQL answers with ReadyForQuery: Query and Sync. */
+/** The types of messages after which PostgreSQL sends ReadyForQuery: Query and Sync. */
 const ANSWERED = 'QS';
 const READY = 'Z';
 const OUTSIDE_TRANSACTION = 'I';
 
-/** Starts a pooler that lends a session for each transaction: the one that was used last. */
+/** Starts a pooler that lends the last used session for each transaction. */
 export async function startTransactionPooler(databaseUrl: string): Promise<Pooler> {
   const target = new URL(databaseUrl);
   const { hostname, port } = target;
@@ -63,7 +63,7 @@ export async function startTransactionPooler(databaseUrl: string): Promise<Poole
       if (free.length === 0) await openSession(startup);
       client.write(free.at(-1)!.greeting);
     });
-    // In their order, though the first one may wait for a session.
+    // Messages are forwarded in their order, though the first may wait for a session.
     let forwarded: Promise<void> = Promise.resolve();
     function forward(type: string, message: Buffer): void {
       forwarded = forwarded.then(async () => {

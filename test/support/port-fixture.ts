@@ -39,7 +39,7 @@ export interface PortFixture extends Ports {
   readonly tenant: Tenant;
   /** The service that has the money: the embedded one, or the one behind the facade. */
   readonly service: ServiceSide;
-  /** Returns assertions that hold only for the embedded service, which shows more than it does over HTTP; else none. */
+  /** Returns `expected` for the embedded service, which shows more in-process than over HTTP; else no assertions. */
   exact<Expected extends object>(expected: Expected): Expected | Record<never, never>;
   /** Returns the fixture of the same merchant in sandbox. */
   inSandbox(): PortFixture;
@@ -98,7 +98,7 @@ export function describeRemote(
       });
       onTestFinished(async () => {
         await pair.close();
-        // A task that is left would run during the next test.
+        // A task that is left over would run during the next test.
         const { accountIds, service } = pair;
         await service.database.sql.deleteFrom('task').where('account_id', '=', accountIds.service).execute();
         release();

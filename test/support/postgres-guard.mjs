@@ -64,7 +64,7 @@ async function stop() {
     server.kill(settings.length > 0 ? 'SIGQUIT' : 'SIGINT');
     await once(server, 'exit');
   }
-  // Read for the table at the end of a test run.
+  // The CPU time for the table at the end of a test run.
   if (process.env.PSA_TEST_REPORT)
     appendFileSync(`${process.env.PSA_TEST_REPORT}.postgres`, `${childrenCpuMs()}\n`);
   // A detached process removes the tens of thousands of files of hundreds of databases, so that nothing waits for it.

@@ -39,7 +39,10 @@ async function takeReleased(): Promise<string | undefined> {
 /** The connections that empty databases, by the database's address. */
 const emptiers = new Map<string, pg.Client>();
 
-/** Empties a database; false where it has other tables than the template or other connections, and cannot be reused. */
+/**
+ * Empties a database. Returns false if it has other tables than the template, or other connections, and cannot be
+ * reused.
+ */
 async function empty(databaseUrl: string): Promise<boolean> {
   try {
     const emptier = emptiers.get(databaseUrl) ?? (await connectEmptier(databaseUrl));
@@ -61,8 +64,8 @@ async function empty(databaseUrl: string): Promise<boolean> {
 }
 
 /**
- * Connects for all later emptyings. Where a session of the tests' own changes `session_replication_role` for it, PostgreSQL
- * forgets the plans of all its statements, twice.
+ * Opens a connection for all later emptyings. A change of `session_replication_role` in the tests' own session would
+ * make PostgreSQL forget its plans, twice.
  */
 async function connectEmptier(databaseUrl: string): Promise<pg.Client> {
   const emptier = new pg.Client({
@@ -72,7 +75,7 @@ async function connectEmptier(databaseUrl: string): Promise<pg.Client> {
   emptier.on('error', () => emptiers.delete(databaseUrl));
   await emptier.connect();
   emptiers.set(databaseUrl, emptier);
-  // It must not keep the process alive.
+  // The connection must not keep the process alive.
   (emptier as unknown as { unref(): void }).unref();
   return emptier;
 }

@@ -74,8 +74,8 @@ export interface TestServer {
 }
 
 /**
- * Starts a separate PostgreSQL on a free port of 127.0.0.1, which ends with this process at the latest. Without `durable`
- * it does not wait for the disk: a power failure would lose commits, a killed process does not, and no test cuts the power.
+ * Starts a separate PostgreSQL on a free port of 127.0.0.1, which ends with this process at the latest. Without
+ * `durable` it does not wait for the disk: only a power failure would lose commits, and no test causes one.
  */
 export async function startPostgres({ durable = true } = {}): Promise<TestServer> {
   const user = process.getuid?.() === 0 ? nobody() : undefined;
@@ -87,7 +87,7 @@ export async function startPostgres({ durable = true } = {}): Promise<TestServer
       fileURLToPath(new URL('./postgres-guard.mjs', import.meta.url)),
       JSON.stringify({ bin, copy, user, settings }),
     ],
-    // In a process group of its own, so that Ctrl-C ends the tests, and then the guard.
+    // The guard has a process group of its own, so that Ctrl-C ends the tests first.
     { stdio: ['pipe', 'pipe', 'inherit'], detached: true },
   );
   const exit = once(guard, 'exit');

@@ -10,7 +10,7 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 export interface Program {
   readonly child: ChildProcess;
   readonly output: { stdout: string; stderr: string };
-  /** Resolves with the server's address, as soon as it is printed; rejected where the process ends before. */
+  /** Resolves with the server's address once it is printed; rejects if the process ends before. */
   readonly started: Promise<string>;
   /** Resolves with the exit code, once the process has ended and all of its output is read. */
   readonly exited: Promise<number | null>;
@@ -22,7 +22,7 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
     from === 'built' ? ['server/dist/main.js'] : ['--import', 'tsx', 'server/src/programs/main.ts'];
   const child = spawn(process.execPath, program, {
     cwd: root,
-    // Without draining: no proxy has to notice the end.
+    // The server does not drain, because no proxy has to notice its end.
     env: { PATH: process.env.PATH ?? '', PORT: '0', PSA_DRAIN_SECONDS: '0', ...FAST_PATH, ...environment },
   });
   const output = { stdout: '', stderr: '' };
@@ -33,7 +33,7 @@ export function runProgram(environment: Record<string, string>, from: 'sources' 
     output.stderr += chunk;
   });
   const exited = once(child, 'close').then(([code]) => {
-    // Not stdout, which shows an account's first keys once to the person who starts the server.
+    // Only stderr is searched: stdout shows an account's first keys once, to the person who starts the server.
     captureOutput('log', output.stderr);
     return code as number | null;
   });

@@ -13,7 +13,7 @@ export interface Received {
 export interface Receiver {
   readonly url: string;
   readonly received: Received[];
-  /** Resolves with the next request, as soon as all of it has arrived. */
+  /** Resolves with the next request once all of it has arrived. */
   next(): Promise<Received>;
   answer: (response: ServerResponse, received: Received) => void;
   /** Closes the server: connections to it are refused from now on. */

@@ -18,14 +18,14 @@ export interface Report {
   runnerCpuMs: number;
   /** The files, in the order in which they ended. */
   files: FileReport[];
-  /** The results of the tests with other people’s clients, for the table of clients. */
+  /** The results of the tests with stock clients, for the table of clients. */
   clients: ClientsReport;
 }
 
 export interface ClientsReport {
   /** Whether each test has passed, by the file that the table of clients cites and the full name of the test. */
   tests: Record<string, Record<string, boolean>>;
-  /** The versions of browsers, which say it themselves. */
+  /** The versions that browsers report. */
   versions: Record<string, string>;
 }
 
@@ -47,7 +47,7 @@ export interface ProjectReport {
   tests: number;
   /** The time from the first file's start to the last one's end. */
   wallMs: number;
-  /** CPU time of the tests' processes; 0 where they run in a browser, which is no child of this process. */
+  /** CPU time of the tests' processes; 0 in a browser, which is no child of this process. */
   cpuMs: number;
 }
 

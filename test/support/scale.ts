@@ -10,9 +10,9 @@ const SCALES: readonly Scale[] = ['sample', 'medium', 'large', 'full'];
 const SIZES = {
   /** Points of a commit or a send at which a process is killed, on each database. */
   BOUNDARIES: [2, 4, 20, Number.POSITIVE_INFINITY],
-  /** Minutes for which a stranger spends the budget of a facade. */
+  /** Minutes in which a stranger spends the budget of a facade. */
   STRANGER_MINUTES: [1, 2, 10, 10],
-  /** Kills at each of these points. */
+  /** The number of kills at each of these boundaries. */
   BOUNDARY_KILLS: [1, 1, 1, 20],
   /** Requests of two facades over a network that fails. */
   FAULTY_CALLS: [36, 1_500, 4_000, 10_000],
@@ -40,13 +40,16 @@ const SIZES = {
   ORDERS: [100, 300, 1_000, 10_000],
   /** Histories of facades in front of an unreliable service; `npm run sim -- --facade` plays 10,000. */
   STORIES: [2, 60, 300, 1_000],
-  /** Tenants that use others' ids with tokens and restricted keys; with whole keys all do, or two in `npm test`. */
+  /**
+   * Tenants that use others' ids with tokens and restricted keys. With unrestricted keys all of them do, or two in
+   * `npm test`.
+   */
   TENANTS_WITH_TOKENS: [1, 2, 4, 4],
-  /** Other tenants whose ids each of them uses so; with its own key it uses those of all. */
+  /** The number of other tenants whose ids each tenant uses with tokens; with its own key it uses those of all. */
   PAIRS_OF_TOKENS: [1, 1, 1, 3],
   /** The distance of the positions at which a credential is altered. */
   PLACES_APART: [16, 1, 1, 1],
-  /** The same at a facade, whose check is the same code. */
+  /** The distance at a facade, whose check is the same code. */
   FACADE_PLACES_APART: [33, 9, 3, 1],
   /** Merchants whose receivers of webhooks hang at once, eight events each. */
   HANGING_RECEIVERS: [2, 12, 25, 100],
@@ -60,9 +63,9 @@ const SIZES = {
   PAUSED_EVENTS: [450, 450, 1_000, 5_000],
   /** Operations that one socket begins. */
   SUBSCRIPTIONS: [120, 200, 1_000, 5_000],
-  /** Event streams with an operation of its own each, and as many subscriptions over WebSockets, of each credential. */
+  /** Event streams, and as many subscriptions over WebSockets, each with an operation of its own, for each credential. */
   OWN_OPERATIONS: [24, 200, 1_000, 3_000],
-  /** Minutes for which they are tried again. */
+  /** Minutes in which these operations are opened again. */
   OWN_OPERATIONS_MINUTES: [3, 3, 5, 10],
   /** Megabytes of a `connection_init`. */
   INIT_MB: [1, 1, 10, 50],
@@ -70,7 +73,7 @@ const SIZES = {
   EXPIRING: [4, 20, 200, 2_000],
   /** Requests for each refusal, whose cost is measured as their median. */
   REFUSALS: [1, 1, 5, 20],
-  /** Requests, no two of them alike. */
+  /** Requests that all differ. */
   DISTINCT_REQUESTS: [320, 20_000, 100_000, 1_000_000],
   /** Random documents whose answers are compared with those of the execution that compiles nothing. */
   DOCUMENTS: [60, 3_000, 20_000, 100_000],
@@ -89,21 +92,21 @@ const SIZES = {
   RESUMED: [12, 90, 90, 90],
   /** Payouts that `<psa-payouts>` shows, each of them with a cut of its connection. */
   CUT_PAYOUTS: [6, 24, 24, 24],
-  /** Followers of accounts in which payments are created all the time, at three instances. */
+  /** Followers of accounts with frequent payments, at three instances. */
   DOSE_ACTIVE: [20, 20, 200, 2_000],
-  /** Followers of accounts in which nothing happens, beside them. */
+  /** Followers of accounts without events, at the same time. */
   DOSE_IDLE: [40, 40, 800, 8_000],
   /** Connections of these followers that are cut. */
   DOSE_CUTS: [60, 60, 1_000, 10_000],
   /** Rolling restarts of the three instances in the meantime. */
   DOSE_RESTARTS: [1, 1, 1, 2],
-  /** `kill -9` of one of them. */
+  /** The number of instances that are killed by `kill -9`. */
   DOSE_KILLS: [1, 1, 2, 4],
-  /** Times at which some followers read nothing for a while. */
+  /** The number of times that some followers read nothing for a while. */
   DOSE_SLOW_READS: [1, 1, 2, 5],
   /** SIGTERM under load, on each database. */
   STOPS: [1, 1, 5, 50],
-  /** Bundlers and frameworks whose pages are bought in: one of a kind, or all. */
+  /** Bundlers and frameworks whose pages are tested by a purchase: one of each kind, or all. */
   FRAMEWORKS: [3, 3, 99, 99],
   /** Milliseconds for which a database is silent. */
   OUTAGE_MS: [12_000, 30_000, 30_000, 30_000],
@@ -128,8 +131,8 @@ export function runsAll(): boolean {
 }
 
 /**
- * Selects every `step`th of `cases` in `npm test`, and always the first and the last; all of them in `npm run test:all`.
- * For tables whose rows differ in nothing but their values.
+ * Selects every `step`th of `cases` in `npm test`, and always the first and the last; all of them in `npm run
+ * test:all`. For tables whose rows differ only in their values.
  */
 export function sampled<Case>(cases: readonly Case[], step: number): readonly Case[] {
   if (runsAll()) return cases;
@@ -137,8 +140,8 @@ export function sampled<Case>(cases: readonly Case[], step: number): readonly Ca
 }
 
 /**
- * The number of generated cases that are tried: all in `npm run test:all`; in `npm test` a tenth of `max`, or another part
- * where each case is a long history.
+ * The number of generated cases: all in `npm run test:all`; in `npm test` a tenth of `max`, or another part if each
+ * case is a long history.
  */
 export function generated(max: number, part = 10): number {
   return generatedAt(currentScale(), max, part);
@@ -154,7 +157,7 @@ export function firstInSample<Case>(cases: readonly Case[]): readonly Case[] {
   return runsAll() ? cases : cases.slice(0, 1);
 }
 
-/** Selects `cases` in `npm run test:all`, and none in `npm test`. For variants of what other tests of the file show. */
+/** Selects `cases` in `npm run test:all`, and none in `npm test`. For variants of the file's other tests. */
 export function onlyInAll<Case>(cases: readonly Case[]): readonly Case[] {
   return runsAll() ? cases : [];
 }

@@ -26,12 +26,12 @@ export const outputTypes = Object.values(schema.getTypeMap()).filter(
 export type Owner = Pick<Seeded, 'rows' | 'first'>;
 type Values = (of: Owner) => readonly unknown[];
 
-/** The request for a page of a list, the same of each account. `name` says which list, and by what. */
+/** The request of a page, the same for each account. `name` tells the list and its filter. */
 export interface ListRequest {
   name: string;
   list: string;
   isFiltered: boolean;
-  /** The path of `/v1`, or null: GraphQL. */
+  /** The path in `/v1`; null for GraphQL. */
   path(of: Owner): string | null;
   body(of: Owner): { query: string; variables: Record<string, unknown> } | null;
 }
@@ -40,7 +40,7 @@ const hex = (number: number, digits: number) => number.toString(16).padStart(dig
 const subaccountOf = ({ first }: Owner) => `sacc_${hex(first, 32)}`;
 const subscriptionOf = ({ first }: Owner) => `psa_sub_${hex(first + 1, 32)}`;
 
-/** How a nested list is reached: the field of its parent. */
+/** The parents of nested lists, each with its field. */
 const PARENTS: Record<string, (of: Owner) => string> = {
   Query: () => '',
   Subaccount: (of) => `subaccount(subaccountId: "${subaccountOf(of)}")`,
@@ -50,15 +50,15 @@ const PARENTS: Record<string, (of: Owner) => string> = {
 /** Arguments of pages, which are no filters. */
 const OF_PAGES = ['first', 'last', 'after', 'before', 'limit', 'offset'];
 
-/** The place of a row that is old and, in what is rare, alone. */
+/** The number of an old row, which alone has the rare values. */
 const OLD = 7;
 const named =
   (name: (number: number) => string): Values =>
   ({ first }) => [name(first + OLD), name(99_999_999)];
 
 /**
- * The values of a filter that is a text: one that a single, old row has; where many rows may have one, that; and one that none
- * has. A filter without values fails.
+ * The values of a filter by text: a value of one old row, a value of many rows if there is one, and a value of no
+ * row. A filter without values fails.
  */
 const TEXTS: Record<string, Values> = {
   externalId: () => [`pedido-${OLD}`, ORDER, 'pedido'],
@@ -75,13 +75,13 @@ const TEXTS: Record<string, Values> = {
   '/v1/deliveries.productId': ({ first }) => [hex(first, 24), hex(99_999_999, 24)],
 };
 
-/** A status that another service has, and that no filter takes. */
+/** A status that only another service has, and that no filter accepts. */
 const UNASKED = ['UNKNOWN'];
 
 const at = (place: number) => ROW_AT(place).toISOString();
 const [NEVER_YET, LONG_AGO] = ['2999-01-01T00:00:00.000Z', '2000-01-01T00:00:00.000Z'];
 
-/** The values of a filter that its type gives: of instants those that select few old rows, a few new ones, all, and none. */
+/** The values of a filter, from its type. Instants select few old rows, a few new ones, all, or none. */
 function valuesOf(list: string, path: readonly string[], type: GraphQLInputType): Values {
   const of = getNamedType(type);
   const name = path.at(-1)!;
@@ -111,7 +111,7 @@ function connections() {
 }
 
 interface Filter {
-  /** The argument, and the members of its input that lead to a value. */
+  /** The argument, and the members of its input down to the value. */
   path: readonly string[];
   type: GraphQLInputType;
 }
@@ -122,7 +122,10 @@ function filtersOf(path: readonly string[], type: GraphQLInputType): Filter[] {
   return Object.values(of.getFields()).flatMap((field) => filtersOf([...path, field.name], field.type));
 }
 
-/** Requests of the first page or of the last of every list of the schema: of all, and by each value of each filter. */
+/**
+ * Requests for the first or the last page of every list of the schema: without a filter, and with each value of each
+ * filter.
+ */
 export function schemaRequests(ends: readonly ('first' | 'last')[]): ListRequest[] {
   return connections().flatMap(({ name: list, type, field }) => {
     const parent = PARENTS[type.name];
@@ -184,7 +187,7 @@ interface Parameter {
   schema: { enum?: string[]; items?: { enum?: string[] } };
 }
 
-/** Requests of the first page of every list of `/v1`, by the description of its routes. */
+/** Requests for the first page of every list of `/v1`, from the description of its routes. */
 export function restRequests(description: {
   paths: Record<string, { get?: { parameters?: Parameter[] } }>;
 }): ListRequest[] {

@@ -4,7 +4,7 @@ export interface Scraped {
   readonly names: ReadonlySet<string>;
   /** The labels of the lines of a name. */
   labelsOf(name: string): ReadonlySet<string>;
-  /** The value of the line with exactly these labels; null where there is none. */
+  /** The value of the line with exactly these labels; null without one. */
   value(name: string, labels?: Record<string, string>): number | null;
 }
 

@@ -13,7 +13,7 @@ export async function savePages(contexts: readonly BrowserContext[], testName: s
   const pages = contexts.flatMap((context) => context.pages());
   await Promise.all(
     pages.map((page, index) =>
-      // A page that cannot be drawn any more must not hide the failure of the test.
+      // A failed picture must not hide the failure of the test.
       page.screenshot({ path: join(SCREENSHOTS, `${name}-${index + 1}.png`) }).catch(() => undefined),
     ),
   );

@@ -16,7 +16,7 @@ export interface ScriptedService {
   readonly requests: UpstreamRequest[];
   /** The method and the path of each request in order, without the query string: `GET /v1/wallet`. */
   readonly requestLines: string[];
-  /** Scripts a method and the beginning of a path from now on; of several that match the last one answers. */
+  /** Scripts the later answers of a method and a prefix of the path; of several matches the last one answers. */
   on(method: string, path: string, script: Script): void;
 }
 

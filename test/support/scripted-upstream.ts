@@ -23,7 +23,7 @@ export function scriptedUpstream(script: Script = () => undefined): ScriptedUpst
     scripted.requests.push(request);
     const answer = (await scripted.script(request)) ?? { status: 404, body: { error: 'Not found' } };
     if (answer instanceof Error) throw answer;
-    // A copy, as an answer over a network is.
+    // The body is copied, as an answer over a network would be.
     const { status = 200, body = null, headers = {} } = answer;
     return { status, body: JSON.parse(JSON.stringify(body)), headers };
   }

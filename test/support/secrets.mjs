@@ -2,9 +2,8 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 /**
- * The forms of secrets that must not appear in a stored line: credentials, card numbers and personal data. Numbers are
- * recognized by their check digits too, so that an instant or an id is not taken for a card.
- *
+ * The forms of secrets that must not appear in a stored line: credentials, card numbers and personal data. Numbers
+ * are recognized by their check digits too, so that an instant or an id is not mistaken for a card.
  * @type {Record<string, { form: RegExp, isValid?: (text: string) => boolean }>}
  */
 const FORMS = {
@@ -28,7 +27,7 @@ const FORMS = {
 };
 
 /**
- * Finds the secrets in a text, each with its kind and its first characters, by which it can be searched for.
+ * Finds the secrets in a text, each with its kind, and with its first characters for a search.
  * @param {string} text @returns {{ kind: string, text: string, masked: string }[]}
  */
 export function findSecrets(text) {
@@ -58,14 +57,14 @@ export function scanOutput(folder) {
   const counts = { log: 0, error: 0, metrics: 0, trace: 0 };
   /** @type {string[]} */
   const found = [];
-  // Most metrics are the same on every server.
+  // Most metrics are equal on every server.
   const seen = new Set();
   for (const file of readdirSync(folder).sort()) {
     for (const line of readFileSync(join(folder, file), 'utf8').split('\n')) {
       if (line === '') continue;
       const [, kind = '', test = '', text = ''] = /^(.*?)\t(.*?)\t(.*)$/s.exec(line) ?? [];
       counts[kind] = (counts[kind] ?? 0) + 1;
-      // The value of a metric may be any number, also that of a CPF.
+      // The value of a metric may be any number, also one with the form of a CPF.
       const searched = kind === 'metrics' ? text.replace(/ \S+$/, '') : text;
       if (seen.has(kind + searched)) continue;
       seen.add(kind + searched);

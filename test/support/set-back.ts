@@ -3,8 +3,8 @@ import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 
 /**
- * Sets a tenant's log back to a version, as on an asynchronous standby that had received no later one when it was promoted.
- * Other tables keep what the lost changes wrote: such a test reads only the log.
+ * Sets a tenant's log back to a version, as on a promoted asynchronous standby that lacks the later ones. Other
+ * tables keep the rows of the lost changes: such a test reads only the log.
  */
 export function setBackLog({ sql: db }: Database, tenant: Tenant, version: number): Promise<void> {
   const { accountId, environment } = tenant;

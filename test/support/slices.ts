@@ -72,7 +72,7 @@ const NO_METER = { onDispute: () => undefined };
 
 export type Slices = ReturnType<typeof wireSlices>;
 
-/** Wires the slices as the server does, without HTTP. `handlers` are the handlers of the work queue. */
+/** Wires the slices as in the server, without HTTP. `handlers` are the handlers of the work queue. */
 export function wireSlices({
   database,
   clock,

@@ -57,7 +57,7 @@ export function interceptStatements(
   });
 }
 
-/** Wraps a database so that each single statement runs when, and if, `around` runs it. */
+/** Wraps a database so that `around` decides when, and whether, each single statement runs. */
 export function wrapStatements(
   database: Database,
   around: <Result>(run: () => Promise<Result>) => Promise<Result>,
@@ -95,9 +95,9 @@ function replaceExecution(
 export interface Statements {
   /** Whether none is in progress. */
   isIdle(): boolean;
-  /** Resolves when none is in progress. */
+  /** Resolves when no statement or transaction is in progress. */
   idle(): Promise<void>;
-  /** The number of all that have begun. */
+  /** The number of statements and transactions that have begun. */
   begun(): number;
 }
 
@@ -157,7 +157,7 @@ interface PlanNode {
   Plans?: PlanNode[];
 }
 
-/** Wraps a database so that each single query that only reads is explained before it runs. */
+/** Wraps a database so that each single query without writes is explained before it runs. */
 export function explainQueries(database: Database): { database: Database; plans: ReadPlan[] } {
   const plans: ReadPlan[] = [];
   const explained = replaceExecution(database, async (execute, query) => {
@@ -191,8 +191,8 @@ function readsOf(node: PlanNode): Pick<ReadPlan, 'rowsRead' | 'scanned'> {
 }
 
 /**
- * Counts the sequential scans of each of these tables by `work`, without zeros. PostgreSQL's counts of a transaction include
- * what its session has not reported yet, such as emptying the tables: so the difference is taken.
+ * Counts the sequential scans of each of these tables during `work`, without zeros. PostgreSQL's counts of a
+ * transaction include earlier ones that its session has not reported yet, so the difference is taken.
  */
 export async function scansBy(
   transaction: Sql,

@@ -131,8 +131,9 @@ export async function emptyTables(connection: Sql): Promise<void> {
 }
 
 /**
- * Empties a database in a session whose `session_replication_role` is `replica`, so that no trigger fires and no reference is
- * checked. Truncates large tables, because deleted rows stay in a table's files, and deletes the rows of the others.
+ * Empties a database in a session whose `session_replication_role` is `replica`, so that no trigger fires and no
+ * reference is checked. Large tables are truncated, because deleted rows stay in a table's files; the rows of the
+ * others are deleted.
  */
 export const EMPTY = `
   declare
@@ -186,7 +187,7 @@ async function prepareSeed(): Promise<string> {
     await database.close();
     const packer = await PGlite.create({ fs: new NodeFS(join(dataDir, 'pgdata')), noInitDb: true });
     const tarball = await packer.dumpDataDir('none');
-    // Renamed, because another test run may read the file at this moment.
+    // The file is renamed into place, because another test run may be reading it.
     writeFileSync(`${file}.${process.pid}`, Buffer.from(await tarball.arrayBuffer()));
     renameSync(`${file}.${process.pid}`, file);
   } finally {
@@ -204,7 +205,7 @@ function fingerprint(): string {
   const migrations = fileURLToPath(new URL('../../server/src/state/db/migrations', import.meta.url));
   for (const file of readdirSync(migrations).sort())
     hash.update(file).update(readFileSync(join(migrations, file)));
-  // The migrator creates a table of its own.
+  // The migrator, which creates a table of its own, is a part of the fingerprint.
   hash.update(readFileSync(join(migrations, '../migrate.ts')));
   return hash.digest('hex').slice(0, 16);
 }

@@ -24,12 +24,12 @@ import { filesUnder, readOrEmpty } from '../../server/scripts/stamp.mjs';
  */
 
 /**
- * Files that show in another form what others show: screenshots, recipes, packages, benchmarks. `npm test` leaves them out,
+ * Files whose subjects other files show, too: screenshots, recipes, packages, benchmarks. `npm test` leaves them out,
  * unless a filter names them; `npm run test:all` runs them.
  */
 export const ONLY_IN_ALL = [
-  // The linter's rules, and the scripts of the tests and the build, which every run of them tests too. CI runs these files
-  // with each change.
+  // The linter's rules, and the scripts of the tests and the build, which every run of them tests, too. CI runs these
+  // files with each change.
   'linter.test.ts',
   'scripts/build.test.ts',
   'scripts/dependencies.test.ts',
@@ -49,7 +49,8 @@ export const ONLY_IN_ALL = [
   'cluster/command.test.ts',
   // The server of the released version, from the history of the repository; state/db/upgrade makes its statements.
   'state/db/previous-server.test.ts',
-  // Shows that a payout method is one file; contributing.test compares the list of the files that it touches.
+  // Shows that a payout method is one file; contributing.test compares the files that a method touches with the
+  // checklist.
   'money-out/payouts/another-method.test.ts',
   // Installs both packages by npm, and starts what is installed.
   'packages.test.ts',
@@ -59,15 +60,15 @@ export const ONLY_IN_ALL = [
   'programs/ops/systemd.test.ts',
   // Installs code generators; the gates compare the types that we generate ourselves.
   'clients/generators.test.ts',
-  // Installs gateways; api/graphql/federation shows what the server gives them.
+  // Installs gateways; api/graphql/federation shows the server's answers to them.
   'api/operations/gateway.test.ts',
   // Needs PgBouncer; state/db/postgres has a pooler of its own.
   'cluster/pooler.test.ts',
-  // Needs nginx and Caddy.
+  // Needs nginx and Caddy, which cluster/command uses, too.
   'cluster/proxies.test.ts',
   // The pages of the other e2e tests, behind a facade.
   'e2e/facade.test.ts',
-  // Buys with each version of the widget that was ever released; api/http/released-widgets asks for their files.
+  // A purchase with each released version of the widget; api/http/released-widgets requests their files.
   'e2e/released-widgets.test.ts',
   // Installs bundlers and frameworks; widget/chunks and widget/server-rendered show the same without them.
   'frameworks/buying.test.ts',
@@ -75,12 +76,12 @@ export const ONLY_IN_ALL = [
   'engines/buying.test.ts',
   'engines/lost-chunk.test.ts',
   'engines/web-view.test.ts',
-  // Three instances with followers in processes of their own; live/resume shows what each client does over cuts.
+  // Three instances with followers in processes of their own; live/resume shows each client over cuts.
   'live/dose.test.ts',
-  // Recipes of documents, on the built package; live/server and live/resume show what they are made of.
+  // Recipes of documents, on the built package; live/server and live/resume show their parts.
   'live/recipes.test.ts',
   'live/shop.test.ts',
-  // Opens a full browser for what widget/psa-checkout.page-test.ts shows against a fake server.
+  // A full browser; widget/psa-checkout.page-test.ts shows the same against a fake server.
   'e2e/popup-blocked.test.ts',
   // Starts a process with Node's EventSource; api/operations/event-stream.test.ts shows what the server does for it.
   'live/event-source.test.ts',
@@ -97,7 +98,7 @@ export const ONLY_IN_ALL = [
   'widget/recipes.page-test.ts',
 ];
 
-/** Files that compare pictures with references, which one browser has drawn. Where there is another, they are left out. */
+/** Files that compare pictures with references of one browser. They are left out with another browser. */
 export const PICTURES = ['widget/looks.page-test.ts'];
 
 /**
@@ -118,17 +119,17 @@ export const ONE_OF_EACH = [
   'api/http/listen.test.ts',
   // The program as an operator starts it, on PGlite.
   'programs/main.test.ts',
-  // The elements: what both do, and each way to pay.
+  // The elements: their common behavior, and each way to pay.
   'widget/mistakes.browser-test.ts',
   'widget/psa-checkout.browser-test.ts',
   'widget/psa-checkout-delivered.browser-test.ts',
   'widget/psa-checkout-pix.browser-test.ts',
-  // Milliseconds each.
+  // These files take milliseconds each.
   'clients/table.test.ts',
   'scripts/subjects.test.ts',
 ];
 
-/** Files of other projects that take most of a core for long. CI runs them with each change, `npm test` leaves them out. */
+/** Files of other projects that occupy a core for long. CI runs them with each change, `npm test` leaves them out. */
 export const LONG = [
   'attacks/budget.test.ts',
   'attacks/compiled.test.ts',
@@ -147,8 +148,8 @@ export const LONG = [
 ];
 
 /**
- * The parts that files need beyond those in their text. A test file needs the parts of every file that it imports; one that
- * names `../server/dist` or `../widget/dist` needs what is built there.
+ * The parts that files need in addition to those in their text. A test file needs the parts of every file that it
+ * imports; one that names `../server/dist` or `../widget/dist` needs that build.
  */
 const NEEDS = /** @type {Record<string, Part[]>} */ ({
   'test/bench/bench.test.ts': ['server', 'pgdata', 'widget'],
@@ -203,7 +204,7 @@ export function projectOfFile(path) {
 /** @type {Map<string, Project> | undefined} */
 let projects;
 
-/** Whether CI runs a file with each change, and not `npm run test:all` alone. @param {TestFile} file */
+/** Whether CI runs a file with each change, and not only `npm run test:all`. @param {TestFile} file */
 export function isInSample({ path }) {
   return !ONLY_IN_ALL.includes(path);
 }

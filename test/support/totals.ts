@@ -1,4 +1,4 @@
-/** Each row of each list, with the columns by which it is counted. */
+/** Each row of each list, with the columns that its totals count. */
 const LISTED = `
   select account_id, environment, 'card_payment' as list, '' as parent, '' as kind, status, null::timestamptz as instant
     from card_payment
@@ -26,7 +26,7 @@ export const TOTALS = `
         where since is not null
         group by 1, 2, 3, 4, 5, 6, 7, 8`;
 
-/** Each row of each list whose amounts are kept, once for each of its instants. */
+/** Each row of each list with stored amounts, once for each of its instants. */
 const AMOUNTS = `
   select account_id, environment, 'card_payment' as list, instant, at, '' as kind, status, amount_cents from card_payment
     cross join lateral (values ('created_at', created_at), ('paid_at', paid_at)) i (instant, at)
@@ -50,7 +50,7 @@ export const AMOUNTS_OF_LISTS = `
         where at is not null
         group by 1, 2, 3, 4, 5, 6, 7, 8`;
 
-/** The rules of totals, each with the query that finds the totals that break it. */
+/** The rules of totals, each with the query for totals that break it. */
 export function rulesOfTotals(): Record<string, string> {
   return {
     'each total is the number of its rows, in all and in each hour, day and 32 days': `

@@ -18,7 +18,10 @@ const ajv = new Ajv2020({ strict: true, allErrors: true, formats: { 'date-time':
 
 const validators = new Map<string, ValidateFunction>();
 
-/** Lists in what the body of a delivery differs from the description of its event: a member too many is a difference. */
+/**
+ * Lists the differences between a delivery's body and the description of its event. An additional member is a
+ * difference.
+ */
 export function deliveryProblems(body: string): string[] {
   const payload: unknown = JSON.parse(body);
   const { event: name } = payload as { event: string };
@@ -39,7 +42,7 @@ function schemaOf(event: string): ObjectSchema {
   return components.schemas[`${name}Event`]!;
 }
 
-/** The same schema without members that it does not name, at every depth. */
+/** The schema with `additionalProperties: false`, at every depth. */
 function closed<Schema>(schema: Schema): Schema {
   if (Array.isArray(schema)) return schema.map(closed) as Schema;
   if (typeof schema !== 'object' || schema === null) return schema;

@@ -17,8 +17,8 @@ import { openFreshDatabase } from '../support/database.ts';
 import { startFacade } from '../support/facade.ts';
 import { sampled } from '../support/scale.ts';
 
-// What a service, or a proxy before it, may answer in place of what was asked for: each endpoint, with nothing known and with
-// something known. The bytes go over TCP, so that every broken answer is as broken as it comes.
+// Wrong answers that a service, or a proxy in front of it, may give: to each endpoint, with an empty mirror and with
+// a filled one. The bytes go over TCP, so that a broken answer arrives broken.
 
 const SUBACCOUNT = `sacc_${'a'.repeat(32)}`;
 const HEX = 'b'.repeat(24);
@@ -45,7 +45,7 @@ const entry = (refId: string, amountCents: number) => ({
   createdAt: AT,
 });
 
-/** The answers of the service when nothing is between: by method and path. */
+/** The answers of the service itself, by method and path. */
 const GOOD: Record<string, unknown> = {
   'GET /v1/wallet': {
     balance: 100,
@@ -90,7 +90,7 @@ const page = (status: number) => () => wire(status, `<html><h1>${status}</h1></h
 const redirect = (status: number) => () => wire(status, '', { location: 'https://login.example/' });
 type Answer = (good: unknown) => Buffer;
 
-/** Answers after which certainly nothing was done. */
+/** Answers after which the request was certainly not done. */
 const REFUSING: [string, Answer][] = [
   ['a 404 page', page(404)],
   ['a 404 in the words of a proxy', () => wire(404, '{"message":"no Route matched"}')],
@@ -99,7 +99,7 @@ const REFUSING: [string, Answer][] = [
   ['a 403 in the words of a proxy', () => wire(403, '{"message":"Forbidden"}')],
   ['a compressed 403 page that cannot be decoded', () => wire(403, 'no', { 'content-encoding': 'zstd' })],
 ];
-/** Answers after which it may have been done. */
+/** Answers after which the request may have been done. */
 const LOSING: [string, Answer][] = [
   ...[300, 301, 302, 303, 304, 307, 308].map((status): [string, Answer] => [
     `a redirect ${status}`,
@@ -120,7 +120,7 @@ const LOSING: [string, Answer][] = [
 
 let database: Database;
 let server: Server;
-/** The request that is answered otherwise, and how. */
+/** The request that gets another answer, and that answer. */
 let broken: { line: string; answer: Answer } | null = null;
 const lines: string[] = [];
 const sockets = new Set<Socket>();
@@ -205,7 +205,7 @@ async function start() {
     clock,
     stale,
     ports,
-    /** A good answer, after which the faults before it open no circuit. */
+    /** Gives a good answer, so that the faults before it open no circuit. */
     recover: () =>
       upstream.send({
         environment: 'live',

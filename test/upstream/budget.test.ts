@@ -45,7 +45,7 @@ describeOnDatabase('the budget', (open) => {
   };
   const take = (budget: Budget, of: UpstreamPriority, waitMs = 0, subject: BudgetSubject | null = null) =>
     budget.take({ priority: of, waitMs, subject });
-  /** Takes slots for payers until one is refused; returns how many they got. */
+  /** Takes slots for payers until one is refused. Returns the number of slots. */
   async function takeAll(
     budget: Budget,
     subject: BudgetSubject,
@@ -133,7 +133,7 @@ describeOnDatabase('the budget', (open) => {
     expect(await refusedFor(take(ahead, 'money'))).toBe(1);
     clock.advance(1);
     await take(ahead, 'money');
-    // Its own window would be over by the slow clock's first instant after it; by the others' it is not.
+    // By the slow clock its window has ended already; by the clocks of the others it has not.
     expect(await refusedFor(take(behind, 'money'))).not.toBeNull();
   });
 
@@ -288,7 +288,7 @@ describeOnDatabase('the budget', (open) => {
     ];
     await waits[1];
     await waits[4];
-    // The third money needs the third to end. A poll needs six to end, and the three that are put by besides.
+    // The third request for money waits for the third slot to end. A poll waits for six, because three are reserved.
     expect(served).toEqual(['hasty money refused for 3', 'poll refused for 10']);
     clock.advance(1);
     await waits[2];
@@ -441,7 +441,7 @@ describeOnDatabase('the budget', (open) => {
           if (fate < 0.1) return slot.end('not_sent');
           const arrival = clock.now().getTime() + Math.floor(arrives);
           clock.schedule(new Date(arrival), () => arrivals.push({ at: arrival, of, subject }));
-          // One of ten crashes: nobody ends its slot.
+          // One in ten crashes, and never ends its slot.
           if (fate < 0.2) return;
           const end = arrival + Math.floor(ends);
           clock.schedule(new Date(end), () => slot.end(fate < 0.5 ? 'broken_off' : 'answered'));
@@ -470,7 +470,7 @@ describeOnDatabase('the budget', (open) => {
       expect(fullest(payers, windowMs)).toBeLessThanOrEqual(limit * 0.7);
       for (const token of ['token 0', 'token 1']) {
         const ofToken = payers.filter(({ subject }) => subject.token === token);
-        // Three quarters of the room of payers, and of those behind one network half of it.
+        // Payers get three quarters of their share, and those of one network get half of it.
         expect(fullest(ofToken, windowMs)).toBeLessThanOrEqual(11);
         const ofBoth = ofToken.filter(({ subject }) => subject.network === 'network 0');
         expect(fullest(ofBoth, windowMs)).toBeLessThanOrEqual(7);
@@ -492,12 +492,12 @@ describeOnDatabase('the budget', (open) => {
   });
 });
 
-/** Resolves when what the budget has to write is written, and what it has to decide decided. */
+/** Resolves when the budget has written and decided everything. */
 async function idle(budget: Budget): Promise<void> {
   await budget.idle();
 }
 
-/** The most that there are in any window that is open at its beginning. */
+/** The most arrivals in any window that includes its beginning. */
 function fullest(arrivals: readonly { at: number }[], windowMs: number): number {
   const times = arrivals.map(({ at }) => at).sort((left, right) => left - right);
   let first = 0;

@@ -38,7 +38,7 @@ describe('psa upstream check', () => {
         PSA_UPSTREAM_URL: url,
         PSA_UPSTREAM_LIVE_KEY: LIVE_KEY,
         PSA_UPSTREAM_TEST_KEY: TEST_KEY,
-        // All tests share the limit, which is the database's.
+        // All tests share the limit, because they share the database.
         PSA_UPSTREAM_LIMIT: '1000',
         ...environment,
       },
@@ -58,7 +58,7 @@ describe('psa upstream check', () => {
     return { code, result, found, feature };
   }
 
-  /** A service that answers each request with this status and body; it keeps the methods that it was asked by. */
+  /** A service that answers each request with this status and body, and records the methods. */
   async function answering(answer: (path: string) => [status: number, body: unknown]) {
     const methods = new Set<string>();
     const server = createServer(({ url = '', method = '' }, response) => {

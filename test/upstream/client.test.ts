@@ -21,7 +21,7 @@ const PAYOUT: UpstreamRequest = {
   environment: 'live',
   method: 'POST',
   path: '/v1/payouts',
-  // The member without a value is left out: a service may refuse null.
+  // The null member is left out: a service may refuse null.
   body: { amount: 25.5, externalId: null },
   requestOptions: { priority: 'money' },
 };
@@ -32,7 +32,7 @@ function createOpenBudget(clock = createManualClock(), onFault: (fault: unknown)
   return createBudget({ database: null as never, clock, accountKey: 'live', limit: 0, onFault });
 }
 
-/** A client whose slots are counted in memory: the budget's own test is about the database. */
+/** A client whose slots are counted in memory; the budget's own test uses the database. */
 function upstreamAt(url: string, options: Options = {}) {
   const clock = createManualClock();
   const faults: unknown[] = [];
@@ -71,7 +71,7 @@ function upstreamAt(url: string, options: Options = {}) {
   return { upstream, clock, slots, outcomes, faults, budget: uncounted };
 }
 
-/** The service as a test has it answer, with an upstream in front. */
+/** Starts a service with the test's answers, and an upstream in front. */
 async function start(
   answer: (response: ServerResponse, received: Received) => void = (response) => json(response, 200, {}),
   options?: Options,
@@ -85,7 +85,7 @@ function json(response: ServerResponse, status: number, body: unknown, headers: 
   response.end(JSON.stringify(body));
 }
 
-/** A server of bare TCP: what it does with each connection is the test's. */
+/** A server of bare TCP, whose test handles each connection. */
 async function startSockets(accept: (socket: Socket) => void): Promise<string> {
   const sockets = new Set<Socket>();
   const server = createServer((socket) => {
@@ -108,7 +108,7 @@ const faultOf = (sent: Promise<unknown>) =>
   );
 const errorOf = (sent: Promise<unknown>) => sent.catch((error: unknown) => error);
 
-/** Lets what was read from a socket, and what follows from it, happen; there is no event of ours to wait for. */
+/** Waits for the handling of bytes that were read from a socket, which has no event of its own. */
 async function turns(count = 5): Promise<void> {
   for (let turn = 0; turn < count; turn += 1) await new Promise((resolve) => setImmediate(resolve));
 }
@@ -400,7 +400,7 @@ describe('a slot', () => {
 });
 
 describe('a read', () => {
-  /** Moves the clock until a promise has settled. */
+  /** Advances the clock until a promise has settled. */
   async function through<Result>(
     clock: { advance(ms: number): void },
     work: Promise<Result>,
@@ -579,7 +579,7 @@ describe('the circuit', () => {
     expect(slots).toHaveLength(taken);
     expect(outcomes.at(-1)).toBe('query circuit_open null');
 
-    // Five seconds less a tenth.
+    // The clock advances five seconds less a tenth.
     clock.advance(4_499);
     expect(state()).toBe('open');
     clock.advance(1);
@@ -643,7 +643,7 @@ describe('the circuit', () => {
     for (let count = 0; count < 8; count += 1) await faultOf(upstream.send(startOf('stranger')));
     expect(upstream.state().circuit).toBe('closed');
     expect(await faultOf(upstream.send(startOf('another')))).toMatchObject({ kind: 'server_error' });
-    // Of several payers the service answers none.
+    // The service has answered none of several payers.
     expect(upstream.state().circuits).toMatchObject({ payer: 'open', query: 'closed', money: 'closed' });
     expect(await faultOf(upstream.send(startOf('third')))).toMatchObject({ kind: 'circuit_open' });
     service.answer = (response) => json(response, 200, {});

@@ -85,7 +85,7 @@ describeOnDatabase('what was seen by a clock that was an hour ahead', (open) => 
     status = 'concluido';
     expect(await read()).toBe('completed');
     expect(await seenAt()).toEqual(clock.now());
-    // Of an unchanged state, too.
+    // An unchanged state gets the new instant, too.
     clock.setOffset(60 * 60_000);
     await read();
     clock.setOffset(0);

@@ -14,7 +14,8 @@ import { openFreshDatabase } from '../support/database.ts';
 import { startFacade, type TestFacade } from '../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../support/scripted-service.ts';
 
-// Answers that say less than they seem to: the page of a proxy, a body of another version, an answer of an hour ago.
+// Answers that seem to say more than they do: the page of a proxy, a body of another version, an answer of an hour
+// ago.
 
 let database: Database;
 beforeAll(async () => {
@@ -306,7 +307,7 @@ describe('an answer to a creation that is not of the request', () => {
     answer(MADE);
     await port.request(tenant, { ...PIX, idempotencyKey: 'k1' });
     expect((await port.request(tenant, { ...PIX, idempotencyKey: 'k2' })).payout.inDoubt).toBe(true);
-    // One of another system, which a webhook has named, with and without a key.
+    // A payout of another system that a webhook has named, with and without a key.
     const known = {
       withdrawalId: 'f'.repeat(24),
       code: 'SAQ-7',
@@ -330,7 +331,7 @@ describe('an answer to a creation that is not of the request', () => {
     const eva = { ...PIX, amountCents: 1_000, destination: 'eva@example.com' };
     answer({ id: known.withdrawalId });
     expect((await port.request(tenant, { ...eva, idempotencyKey: null })).payout.inDoubt).toBe(true);
-    // A service that knows keys gives the payout that the key has made before.
+    // A service that knows keys returns the earlier payout of the key.
     expect((await port.request(tenant, { ...eva, idempotencyKey: 'k4' })).payout).toMatchObject({
       withdrawalId: known.withdrawalId,
     });
@@ -406,7 +407,7 @@ describe('an answer to a creation that is not of the request', () => {
     const refusal = { code: 'UPSTREAM_UNAVAILABLE', retryable: false, moneyMayHaveMoved: false };
     answer({ id: SUBACCOUNT, name: 'Ana' });
     const created = await port.create(tenant, { name: 'Ana', externalId: '7' });
-    // The number is one subaccount's, however often it is created, and under whichever name.
+    // The number belongs to one subaccount, however often it is created and under any name.
     expect(await port.create(tenant, { name: 'Ana Lima', externalId: '7' })).toMatchObject({
       subaccount: { id: created.subaccount.id },
     });
@@ -420,7 +421,7 @@ describe('an answer to a creation that is not of the request', () => {
     await expect(products.create(tenant, product)).rejects.toMatchObject(refusal);
     answerProduct('f'.repeat(24));
     await products.create(tenant, product);
-    // Another merchant's products have their own ids.
+    // Another merchant's products have other ids.
     answerProduct(HEX.slice(0, 24));
     await products.create({ ...tenant, environment: 'sandbox' }, product);
     expect(faultsOf(facade)).toEqual(Array(3).fill('what belongs to another request'));

@@ -110,7 +110,7 @@ describe('an endpoint', () => {
       clock.advance(10 * 60_000);
     }
     await expect(endpoints.ask('live', POST, answering(405, refusal.body))).rejects.toThrow('no endpoint');
-    // A list is there or not, whatever words say so.
+    // A list is there or not, whatever the answer's words are.
     await expect(endpoints.ask('live', LIST, answering(404, refusal.body))).rejects.toThrow('no endpoint');
   });
 

@@ -31,7 +31,10 @@ describe('a facade whose operator has named the families of the service', () => 
     await pair.settled();
   }
 
-  /** The metrics of a facade that show a doubt of an operation: a scrape shows what the one before it has read. */
+  /**
+   * The metrics of a facade that show a doubt of an operation. A scrape shows the counts that the one before it has
+   * read.
+   */
   async function metricsWithDoubt(pair: Pair, operation: string) {
     for (;;) {
       const metrics = readMetrics(await (await fetch(`${pair.facade.url}/metrics`)).text());
@@ -74,7 +77,7 @@ describe('a facade whose operator has named the families of the service', () => 
           pix: { copyPaste: made!.brCode, txid: txidOf(made!.paymentId) },
         },
       });
-      // The merchant's own address stays here: this server relays to it.
+      // The merchant's own address stays at this server, which relays to it.
       expect(made).toMatchObject({ externalId: '1042', callbackUrl: null });
       const again = (await live(pair).request(create, { input: INPUT })).createPayment;
       expect(again).toEqual({ ...first, replayed: true });
@@ -130,7 +133,7 @@ describe('a facade whose operator has named the families of the service', () => 
       ]);
       await pair.pass(29 * MINUTE);
       expect(await requests.list(here(pair), 9)).toHaveLength(1);
-      // No operator has to look for it: it moves no money.
+      // The doubt raises no alert, because the operation moves no money.
       const metrics = await metricsWithDoubt(pair, 'createPayment');
       expect(metrics.value('psa_upstream_oldest_doubt_seconds')).toBe(0);
       await pair.pass(2 * MINUTE);
@@ -232,7 +235,7 @@ describe('a facade whose operator has named the families of the service', () => 
       const { payment: card } = await service.app.cardPayments.create(there(pair), { valueCents: 3000 });
       await service.app.cardPayments.pay(card.orderCode, approved());
       await pair.settled();
-      // A stream from a cursor misses nothing, however late the server gets to it.
+      // A stream from a cursor misses nothing, however late the server reads.
       const { updatesCursor: after } = await live(pair).request('{ updatesCursor }');
       const updates = live(pair).ws(
         'subscription ($after: String) { allRefundUpdates(after: $after) { previousStatus refund { refundId status } } }',
@@ -256,7 +259,7 @@ describe('a facade whose operator has named the families of the service', () => 
         refund: { refundId: first.refund.refundId, status: 'COMPLETED' },
       });
       await updates.close();
-      // One stream has what was observed of every kind, in the same order.
+      // One stream has the observations of every kind, in the same order.
       const all = live(pair).ws(
         'subscription ($after: String) { accountUpdates(after: $after, kinds: [REFUND]) { ... on RefundUpdate { refund { refundId status } } } }',
         { after },
@@ -303,7 +306,7 @@ describe('a facade whose operator has named the families of the service', () => 
           refunds: [{ refundId: first.refund.refundId, status: 'COMPLETED' }],
         },
         charge: { refunds: [{ amountCents: 2000 }] },
-        // The service does not show which a card payment has.
+        // The service does not show the refunds of a card payment.
         cardPayment: { refunds: null },
       });
       expect(pair.facade.faults).toEqual([]);

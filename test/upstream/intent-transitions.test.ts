@@ -91,7 +91,7 @@ describe('a key', () => {
     expect(open(refused, { behind }).intent.behindSince).toEqual(behind.since);
     const since = { ...refused, createdAt: behind.until };
     expect(open(since, { behind }).intent.behindSince).toBeNull();
-    // It was refused before it could be looked for.
+    // The intent was refused before it could be looked up.
     expect(open({ ...since, behindSince: behind.since }, { behind }).intent.behindSince).toEqual(
       behind.since,
     );
@@ -191,7 +191,7 @@ describe('an unknown outcome', () => {
   });
 
   test('the pauses between lookups grow from a second to an hour', () => {
-    // It is absent no more: the pause is not cut at that time.
+    // The outcome is no longer absent, so the pause is not shortened to that time.
     const now = plusMs(BEGUN, 60 * MINUTE);
     const pauses = Array.from({ length: 13 }, (_, lookups) => {
       const { lookUpAt } = afterLookup(intent({ lookups }), 'unclear', { at: now, now, pace: 1 });

@@ -44,10 +44,10 @@ const NOBODY: Upstream = {
   close: async () => undefined,
 };
 
-/** A service that does what it is sent, once a request; how it answers is each test's. */
+/** A service that does each request once; the test decides its answers. */
 function createService() {
   const service = {
-    /** The requests that it has done, by their keys. */
+    /** The keys of the requests that it has done. */
     done: [] as string[],
     sent: 0,
     looked: 0,
@@ -64,7 +64,7 @@ function createService() {
 }
 type Service = ReturnType<typeof createService>;
 
-/** A payout, in the mirror. */
+/** A payout in the mirror. */
 function seen(key: string): Observation {
   const id = `made-${key}`;
   return {
@@ -142,7 +142,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
     ...rest,
   });
 
-  /** Resolves when the next begins to wait for the clock. */
+  /** Resolves when the next request begins to wait for the clock. */
   function waitsOf(clock: ManualClock): { begun: Promise<void> } {
     const begun = deferred();
     const { schedule } = clock;
@@ -165,7 +165,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
       // Intents that are opened at one instant have no order.
       .sort();
 
-  /** Moves on to each look until nothing is open any more, or `ms` are over. */
+  /** Advances to each lookup until no intent is open, or `ms` have passed. */
   async function pass({ clock, work }: TestFacade, ms: number) {
     const until = clock.now().getTime() + ms;
     await work.settled();
@@ -310,7 +310,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         };
         const run = () => intents.run(tenant, operation(service, { key: 'k' }));
         expect(await failure(run())).toMatchObject({ name: 'NoConnection', mayBeDone: false });
-        // This instance alone knows that it was not done.
+        // Only this instance knows that the request was not done.
         expect(await failure(run())).toBeInstanceOf(NoConnection);
         isAway = false;
         service.answer = works;
@@ -626,7 +626,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   });
 
   describe('after a crash', () => {
-    /** An instance that dies at some point: nothing of it is recorded after that. */
+    /** An instance that dies at this moment, after which it records nothing. */
     async function crashing(at: 'before it is sent' | 'before its answer is recorded') {
       const clock = createManualClock();
       const dead = await start({ clock });
@@ -691,7 +691,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
   });
 
   describe('on two instances', () => {
-    /** Refuses whatever is sent from here on, once `refused` is resolved. */
+    /** Refuses all requests after `refused` is resolved. */
     function refusing(service: Service) {
       const [sent, refused] = [deferred(), deferred()];
       service.answer = async () => {
@@ -814,7 +814,7 @@ describeOnDatabase('a request that must not be made twice', (open) => {
         const one = await start({ clock });
         const { service, tenant } = one;
         const schedule = clock.schedule;
-        // A request that another instance sends is not waited for long.
+        // A caller does not wait long for a request that another instance sends.
         let isAboutToWait = false;
         clock.schedule = (at, task) => {
           const cancel = schedule(at, task);

@@ -58,7 +58,7 @@ const createPayments = (facade: Awaited<ReturnType<typeof startFacade>>) =>
   });
 const startPayments = (families: readonly UpstreamFamily[] = ['payments']) => start(families, createPayments);
 
-/** The answers of a service that lies, to a creation of 49.90. */
+/** The wrong answers of a service to a creation of 49.90. */
 const lies = (rightId: string, wrongId: string): [string, Record<string, unknown>][] => {
   const right = { id: rightId, status: 'pending', amountCents: 4990, pixCopyPaste: codeOf(4990) };
   const code = codeOf(4990);
@@ -135,7 +135,7 @@ describe('a payment', () => {
       expect((error as Error).message).not.toContain('000201');
       expect(await port.count(tenant, {})).toBe(0);
       expect(facade.faults).toHaveLength(1);
-      // The key is free, and the service may answer better.
+      // The key is free, and the service may now give a right answer.
       script.on('POST', '/v1/payments', () => ok(right));
       expect((await port.create(tenant, input)).payment.paymentId).toBe(right.paymentId);
     },
@@ -304,7 +304,7 @@ describe('a refund', () => {
     expect((await port.request(tenant, resource, input)).refund.status).toBe('processing');
     for (const [status, expected] of [
       ['completed', 'completed'],
-      // It may be an answer of before the end.
+      // The answer may be older than the end.
       ['processing', 'completed'],
       ['failed', 'failed'],
     ]) {
@@ -338,7 +338,7 @@ describe('a refund', () => {
     script.on('GET', '/v1/refunds/ref_idem_devolucao-1', () => ok(right));
     expect(await port.find(tenant, 'ref_idem_devolucao-1')).toMatchObject({ refundId: right.refundId });
     expect(reads).toEqual([{ at: facade.clock.now(), stale: false }]);
-    // One that shows no amount is there, and is not said to be missing.
+    // A refund without an amount exists, and does not count as missing.
     script.on('GET', '/v1/refunds/ref_idem_devolucao-2', () =>
       ok({ ...right, refundId: `ref_${HEX.slice(0, 24)}`, amountCents: undefined }),
     );
@@ -388,7 +388,7 @@ describe('a refund', () => {
     };
     await pass(14);
     expect(facade.faults).toEqual([]);
-    // The report comes with the next look-up, and those grow rare.
+    // The report comes at the next lookup, and lookups become rare.
     await pass(16);
     expect((await facade.intents.open(tenant, 'refund')).map(({ finding }) => finding)).toEqual([
       'The payments service does not show this refund',

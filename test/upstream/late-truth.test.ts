@@ -19,21 +19,21 @@ import { startFacade } from '../support/facade.ts';
 import { generated } from '../support/scale.ts';
 import { type ScriptedUpstream, scriptedUpstream } from '../support/scripted-upstream.ts';
 
-// The service says a wrong word, in an answer or a signed webhook, or says the right one late. What it says last is shown in the
-// end, of each family in the same way.
+// The service returns a wrong status, in an answer or a signed webhook, or the right one late. The status that it
+// returns last is shown in the end, for each family in the same way.
 
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SECRET = 'segredo';
 const AMOUNT_CENTS = 4990;
-/** A word that the document does not have. */
+/** A status that the document does not have. */
 const ODD = 'em análise';
 
-/** An event in the life of a payment. `says` is the word that is said, where it is not the true one. */
+/** An event in the life of a payment. `says`: the reported status, if it is not the true one. */
 type Step =
   | { does: 'become'; status: PaymentStatus }
   | { does: 'look up' | 'poll'; says: PaymentStatus | typeof ODD | null }
-  /** It is asked now, and answers later. */
+  /** The lookup starts now, and its answer comes later. */
   | { does: 'look up slowly' }
   | { does: 'answer' }
   | { does: 'webhook'; says: PaymentStatus | null; hasAmount: boolean }
@@ -64,7 +64,7 @@ const step: fc.Arbitrary<Step> = fc.oneof(
     }),
   },
 );
-/** All that happens, and the truth in the end. */
+/** All steps, and the true status in the end. */
 interface History {
   steps: Step[];
   end: PaymentStatus;
@@ -126,7 +126,7 @@ async function start() {
       });
       expect(response.status).toBe(200);
     },
-    /** Moves the clock to each instant in between at which a webhook is verified. */
+    /** Advances the clock to each instant at which a webhook is verified. */
     async pass(ms: number): Promise<void> {
       const until = plusMs(clock.now(), ms);
       for (;;) {
@@ -156,7 +156,7 @@ async function start() {
 
 type World = Awaited<ReturnType<typeof start>>;
 
-/** The families, as the service names and shows them. */
+/** The families, with the service's names and forms. */
 const FAMILIES = {
   card_payment: {
     idOf: (n: number) => `PEDIDO${n}`,
@@ -179,7 +179,7 @@ const FAMILIES = {
 } as const;
 type Family = keyof typeof FAMILIES;
 
-/** A correction with a word in between that is not known. */
+/** A correction after an unknown status. */
 const CORRECTED_BEHIND_ODD: History = {
   steps: [
     { does: 'become', status: 'paid' },
@@ -195,7 +195,7 @@ const RUNS = generated(300);
 
 let made = 0;
 
-/** Plays a history of one resource, and holds what is known in the end against what the service says. */
+/** Plays a history of one resource, and compares its final status with the service's. */
 async function play(world: World, family: Family, { steps, end }: History) {
   const { upstream, services, slices, tenant, clock, pass } = world;
   const { idOf, path, idName, canFollow } = FAMILIES[family];
@@ -235,7 +235,7 @@ async function play(world: World, family: Family, { steps, end }: History) {
       case 'look up':
       case 'poll':
         wrong = each.says;
-        // A poll would wait for the lookup that it shares.
+        // A poll would wait for the shared lookup.
         await answer();
         if (each.does === 'look up') await find();
         else await slices[family].poll(tenant, { all: false, ids: [id] });
@@ -246,7 +246,7 @@ async function play(world: World, family: Family, { steps, end }: History) {
         isSlow = true;
         arrived = deferred();
         looking.push(find());
-        // What is cached is not asked for.
+        // A cached payment is not requested.
         await Promise.race([arrived.promise, looking[0]]);
         isSlow = false;
         break;
@@ -261,7 +261,7 @@ async function play(world: World, family: Family, { steps, end }: History) {
           [idName]: id,
           status: says,
           ...amount,
-          // Each is news of its own.
+          // Each webhook reports another instant.
           occurredAt: clock.now().toISOString(),
         });
         break;
@@ -272,7 +272,7 @@ async function play(world: World, family: Family, { steps, end }: History) {
   }
   await answer();
   truth = end;
-  // By then what a webhook alone has said is held against the service.
+  // By then a status that only a webhook has reported is compared with the service's.
   await pass(4 * MINUTE);
 
   const known = await find();

@@ -252,7 +252,7 @@ describe('subscriptions at a service that takes them', () => {
     });
     await service.app.pix.pay({ txid: txidOf(subscriptionId) });
     await pair.settled();
-    // No webhook of it is opted into: the followed one is looked up.
+    // The account has not opted into its webhooks, so the followed resource is looked up.
     await pair.pass(MINUTE);
     expect(await next()).toMatchObject({
       previousStatus: 'PENDING',

@@ -10,7 +10,7 @@ const LIVE: Tenant = { accountId: 'acc_1', environment: 'live' };
 const SANDBOX: Tenant = { accountId: 'acc_1', environment: 'sandbox' };
 const SECOND = 1_000;
 
-/** A watch whose polls of payouts a test answers itself. */
+/** A poller whose polls of payouts the test answers. */
 function start() {
   const clock = createManualClock();
   const polls: { tenant: Tenant; wanted: PollTargets; at: number }[] = [];
@@ -49,7 +49,7 @@ function start() {
     every: (ms: number) => {
       answer = async () => new Date(clock.now().getTime() + ms);
     },
-    /** Moves on in steps, letting what was begun end in between. */
+    /** Advances the clock in steps, so that begun polls end in between. */
     async pass(ms: number) {
       for (let passed = 0; passed < ms; passed += 100) {
         clock.advance(100);

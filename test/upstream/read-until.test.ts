@@ -10,11 +10,11 @@ const NOW = Date.UTC(2026, 2, 2, 12);
 const MINUTE = 60_000;
 const SINCE = new Date(NOW - 10.5 * MINUTE);
 
-/** A list of `count` items a minute apart, the newest first. */
+/** A list of `count` items a minute apart, newest first. */
 const minutes = (count: number): Item[] =>
   Array.from({ length: count }, (_, id) => ({ id, date: new Date(NOW - id * MINUTE) }));
 
-/** A service with this list, which gives at most `most` at once, and its total where it `counts`. */
+/** Reads this list from a service that returns at most `most` items at once, and its total if it `counts`. */
 async function read(list: readonly Item[], { most = 100, counts = true, ignores = false } = {}) {
   const asked: string[] = [];
   const newest = await readPagesUntil<Item>({

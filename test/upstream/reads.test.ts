@@ -42,7 +42,7 @@ function start(limit?: { entries: number; bytes: number }) {
   });
   const get = (path: `/v1/${string}`, maxAgeMs = 0, of: UpstreamPriority = 'query') =>
     reads.get('live', path, { requestOptions: { priority: of }, maxAgeMs });
-  /** Reads it from the service now. */
+  /** Reads the path from the service. */
   const read = async (path: `/v1/${string}`, body: unknown) => {
     const answered = get(path);
     asked.at(-1)!.answer(body);

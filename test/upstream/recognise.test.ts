@@ -6,14 +6,14 @@ const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
 const BEGUN = new Date('2026-03-02T12:00:00.000Z');
 const WINDOW = windowOf({ beforeMs: MINUTE, afterMs: 5 * MINUTE });
-/** A window with a clock that is trusted, and without an end. */
+/** A window without an end, by a trusted clock. */
 const OPEN_WINDOW: TimeWindow = { beforeMs: 5_000, afterMs: Number.POSITIVE_INFINITY, marginMs: 0 };
 
 interface Item {
   id: string;
   date: Date | null;
 }
-/** An item that is dated `ms` after the request. */
+/** An item with a date `ms` after the request. */
 const at = (id: string, ms: number): Item => ({ id, date: plusMs(BEGUN, ms) });
 const undated = (id: string): Item => ({ id, date: null });
 

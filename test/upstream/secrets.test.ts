@@ -10,7 +10,7 @@ const bytes = Buffer.from(WEBHOOK.replace('whsec_', ''), 'base64');
 const percent = (value: string) =>
   [...value].map((letter) => `%${letter.charCodeAt(0).toString(16).padStart(2, '0')}`).join('');
 
-/** The parts of a secret that must not be left in a text, read as it is and decoded. */
+/** Whether a text contains a part of the secret that must not remain, as it is or decoded. */
 function leaks(shown: string): boolean {
   const readings = [
     shown,

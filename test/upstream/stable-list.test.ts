@@ -7,7 +7,7 @@ interface Item {
   final: boolean;
 }
 
-/** A list of the service, oldest first as it grew; item 1 is the oldest. */
+/** A list of the service, in the order of its growth; item 1 is the oldest. */
 function service(count: number, { isFinal = () => true }: { isFinal?: (id: number) => boolean } = {}) {
   const items: Item[] = Array.from({ length: count }, (_, index) => ({
     id: index + 1,
@@ -66,7 +66,7 @@ describe('a list by rank', () => {
       fields: [{ path: 'last', message: expect.stringContaining('needs `before` here') }],
     });
     expect(longest.asked).toHaveLength(10);
-    // Its newest items are shown. Places behind them would be others at each call, so none is taken.
+    // Its newest items are shown. The positions of older ones change at each call, so none is cached.
     const newest = await longest.list({ limit: 2 });
     expect(newest).toMatchObject({ ids: [1_100, 1_099], more: true });
     await expect(longest.list({ limit: 2, after: newest.places.at(-1) })).rejects.toMatchObject({
@@ -288,7 +288,7 @@ describe('a list by rank', () => {
       keyOf: () => 'all',
       idOf: String,
       isCacheable: () => true,
-      // Ten items of some 210 bytes.
+      // Ten items of about 210 bytes fit.
       itemsBytes: 2_150,
       async fetchPage(_, { offset }) {
         asked += 1;

@@ -27,7 +27,7 @@ describeOnDatabase('webhooks', (open) => {
     database = await open();
   });
 
-  // Hours pass here, and nobody follows the log meanwhile.
+  // Hours pass in these tests, and no test process follows the log meanwhile.
   const start = (options: Partial<CoreOptions> = {}) => startCore({ database, follows: false, ...options });
 
   describe('of a card payment', () => {
@@ -231,7 +231,7 @@ describeOnDatabase('webhooks', (open) => {
         expect(new Set(receiver.received.map(({ headers }) => headers[header]))).toEqual(
           new Set([delivery!.webhookId]),
         );
-      // Of Standard Webhooks the time is the attempt's, and so the signature is another.
+      // Standard Webhooks sign the time of the attempt, so each attempt has another signature.
       expect(receiver.received.map(({ headers }) => Number(headers['webhook-timestamp']))).toEqual(
         instants.map((at) => Math.floor(at.getTime() / SECOND)),
       );
@@ -344,7 +344,7 @@ describeOnDatabase('webhooks', (open) => {
       async (when) => {
         const [reached, die] = [deferred(), deferred()];
         const receiver = await startReceiver();
-        // Its clock stands still: it renews no lease, as the dead do not.
+        // The clock of this instance stands still, so it renews no lease, like a dead one.
         const dying = await start({
           send: (real) => async (message) => {
             if (when === 'after') await real(message);
@@ -372,7 +372,7 @@ describeOnDatabase('webhooks', (open) => {
 
     test('A webhook is sent again when the database failed between an answer and its record', async () => {
       const { core, receiver } = await configured();
-      // Before there is anything to send: a webhook may be sent as soon as it is due.
+      // The constraint is added before the webhook is due, because it is sent at once.
       await sql`alter table webhook_attempt add constraint refused check (false) not valid`.execute(
         database.sql,
       );
@@ -428,7 +428,7 @@ describeOnDatabase('webhooks', (open) => {
       const payments = await Promise.all(Array.from({ length: 20 }, () => paid(core)));
       const words = ['second', 'third', 'fourth'];
       for (const word of words) await Promise.all(payments.map((payment) => announce(core, payment, word)));
-      // Each wakes what the other holds back, and neither goes twice.
+      // Each delivery wakes the one that it holds back, and neither is sent twice.
       for (let round = 0; round < words.length; round += 1)
         await Promise.all([core.work.settled(), other.work.settled()]);
       expect(await core.webhooks.count(core.tenant, { status: ['pending'] })).toBe(0);
@@ -669,7 +669,10 @@ async function paid(core: Core, details: Partial<Parameters<Core['cardPayments']
   return result.payment;
 }
 
-/** Says of a payment again that it was paid, each time in one commit: no slice has two webhooks of one resource here. */
+/**
+ * Announces again that a payment was paid, each time in one commit: no slice sends two webhooks of one resource like
+ * this.
+ */
 function announce(core: Core, payment: StoredCardPayment, ...metadata: string[]): Promise<void> {
   return core.committer.change({
     tenant: core.tenant,

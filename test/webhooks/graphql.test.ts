@@ -39,7 +39,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** A merchant with a URL, and what was paid to it. */
+/** A merchant with a URL and a paid payment. */
 async function merchant() {
   const client = app.client(await addKey(app, { accountId: await addAccount(app) }));
   const receiver = await startReceiver();
@@ -86,7 +86,7 @@ describe('configureWebhook', () => {
     expect(
       (await configured({ rotateSecret: true, previousSecretHours: 168 })).previousSecretValidUntil,
     ).toBe(weekLater);
-    // The one before still signs for longer than the one that it has replaced.
+    // The previous secret still signs, for longer than the one that it replaced.
     expect((await configured({ rotateSecret: true })).previousSecretValidUntil).toBe(weekLater);
     const refused = await configured({ previousSecretHours: 169 });
     expect(refused.fields).toEqual([{ path: 'input.previousSecretHours' }]);
@@ -287,7 +287,8 @@ describe('webhookDeliveries', () => {
 
   test('webhookDeliveries is paged, newest first, and counted by status', async () => {
     const { client, receiver } = await merchant();
-    // One after the other: deliveries of several payments leave side by side, and arrive in any order.
+    // The payments follow one after the other: deliveries of several payments run at the same time, and arrive in any
+    // order.
     for (let count = 0; count < 3; count += 1) await pay(client);
     receiver.answer = (response) => response.writeHead(500).end();
     for (let count = 0; count < 2; count += 1) await pay(client);
@@ -337,7 +338,7 @@ describe('webhookDeliveries', () => {
       expect(nodes.filter((node: { attempts: object[] }) => node.attempts.length === 1)).toHaveLength(first);
       return statements.length;
     };
-    // The page, its count, and the attempts; who asks is known from a moment ago.
+    // The statements: the page, its count, and the attempts; the caller is cached.
     expect(await cost(1)).toBe(3);
     expect(await cost(50)).toBe(3);
   });
@@ -436,7 +437,7 @@ test('receivers that do not answer keep no payment waiting', async () => {
   await client.request(CONFIGURE, { input: { url: dead.url } });
   const reached = dead.next();
   const codes: string[] = [];
-  // More than there are places for all else.
+  // There are more deliveries than places for other tasks.
   for (let index = 0; index < 60; index += 1) {
     const { createCardPayment } = await client.request(
       'mutation { createCardPayment(input: { valueCents: 4990 }) { ... on CardPaymentSuccess { cardPayment { orderCode } } } }',
@@ -449,7 +450,7 @@ test('receivers that do not answer keep no payment waiting', async () => {
     'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { orderCode status } } }',
     { after: (await client.request('{ updatesCursor }')).updatesCursor },
   );
-  // A refund is work like any other. The clock stands still, so no attempt has timed out by then.
+  // A refund is a task like any other. The clock stands still, so no attempt has timed out by then.
   const { accountId } = await app.database.sql
     .selectFrom('card_payment')
     .select('account_id as accountId')

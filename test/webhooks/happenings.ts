@@ -20,7 +20,7 @@ export const SALE = {
   metadata: ' {"pedido": 1} ',
   customer: { ...CUSTOMER, externalId: '7', taxId: '12345678909' },
 };
-/** The members of each event of a sale, from `amount` on. */
+/** The members of each event of a sale, after `amount`. */
 const SOLD = { amount: 49.9, customer: CUSTOMER, metadata: SALE.metadata };
 const SOLD_BY_PIX = { amountCents: 4990, customer: CUSTOMER, metadata: SALE.metadata };
 
@@ -29,17 +29,20 @@ const CHARGE_MEMBERS = { amountCents: 4990, metadata: SALE.metadata };
 /** The amount for which the bank gives no code. */
 const REFUSED_CENTS = 4991;
 
-/** Moves the clock when nothing is under way: an attempt that is would be given up. */
+/** Advances the clock once no attempt runs: a running attempt would time out. */
 async function later(core: Core): Promise<string> {
   await core.work.settled();
   core.clock.advance(MINUTE);
   return core.clock.now().toISOString();
 }
 
-/** The events that come alone. Those of subscriptions come several at a time: test/money-in/subscriptions/interface.test.ts has them. */
+/**
+ * The events that come alone. Those of subscriptions come several at a time:
+ * test/money-in/subscriptions/interface.test.ts has them.
+ */
 export type LoneEvent = Exclude<OptionalWebhookEvent, `subscription.${string}`>;
 
-/** Makes what each event reports, and returns the body that it must have. */
+/** Causes each event, and returns the body that it must have. */
 export const HAPPENINGS: Record<
   LoneEvent,
   (core: Core, callbackUrl?: string) => Promise<Record<string, unknown>>
@@ -176,7 +179,7 @@ export const HAPPENINGS: Record<
     const createdAt = core.clock.now().toISOString();
     const evidenceDueAt = plusMs(core.clock.now(), 5 * DAY_MS).toISOString();
     const disputeId = await core.controls.openDispute(core.tenant, { amountCents: 300 });
-    // More evidence is no new status.
+    // More evidence does not change the status.
     for (const text of ['Entregue', 'Assinado'])
       await core.disputes.submitEvidence(core.tenant, disputeId, { text });
     const of = { resource: null, amountCents: 300, status: 'under_review', reason: 'fraud' };
@@ -191,7 +194,7 @@ export const HAPPENINGS: Record<
     });
     const closedAt = await later(core);
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
-    // The same outcome again is no change.
+    // The same outcome again changes nothing.
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
     const of = { resource: null, amountCents: 300, status: 'won', reason: 'operational_error' };
     return { disputeId, ...of, evidenceDueAt, createdAt, closedAt };

@@ -272,7 +272,7 @@ describe('the optional events', () => {
   test.each(['invoice.paid', 'payment.paid.twice', 'payment.test', 'Payment.paid', ''])(
     'The event %j, which is in no list, is sent to nobody',
     (name) => {
-      // A newer server may have stored a choice that this one does not list.
+      // A newer server may have stored an event that this one does not list.
       for (const chosen of [[], [...OPTIONAL_WEBHOOK_EVENTS, name]]) expect(isSent(name, chosen)).toBe(false);
     },
   );

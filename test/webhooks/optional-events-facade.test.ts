@@ -50,7 +50,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
   const find = async ({ facade, keys }: Pair, orderCode: string) =>
     (await facade.client(keys.live).request(FIND, { orderCode })).cardPayment;
 
-  /** The events that the facade has written of one resource, in order. */
+  /** The events of one resource in the facade's log, in order. */
   async function published({ facade, accountIds }: Pair, resource: string): Promise<string[]> {
     const rows = await facade.database.sql
       .selectFrom('event')
@@ -62,7 +62,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
     return rows.map(({ kind }) => kind);
   }
 
-  /** The deliveries of a payment and of what follows it, which is ordered by the payment. */
+  /** The deliveries of a payment and of its later events, which keep the payment's order. */
   function deliveriesOf(orderCode: string) {
     return service.app.database.sql
       .selectFrom('webhook_delivery')
@@ -148,7 +148,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
         .request('mutation ($id: String!) { redeliverWebhook(webhookId: $id) { __typename } }', {
           id: webhookId,
         });
-    // An older state that arrives under another id, with the right signature.
+    // An older state arrives under another id, with the right signature.
     const body = JSON.stringify(cardPaymentWebhook({ ...payment, metadata: 'again' }, null));
     const signature = createHmac('sha256', pair.webhookSecrets.live).update(body).digest('hex');
     const response = await fetch(`http://127.0.0.1:${pair.facade.port}/webhooks/psa`, {
@@ -194,7 +194,7 @@ describe('a facade of a service whose optional events are all opted into', () =>
       { event: 'dispute.opened', status: 'delivered', attempts: 1 },
       { event: 'dispute.closed', status: 'delivered', attempts: 1 },
     ]);
-    // The second update shows what the claim keeps from being refunded.
+    // The second update shows the amount that the claim keeps from being refunded.
     expect(await published(pair, 'card_payment')).toEqual([
       'card_payment.pending',
       'card_payment.paid',

@@ -18,13 +18,13 @@ const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const HOUR = 60 * MINUTE;
 
-/** Brings everything about that the optional events report. */
+/** Causes all events that the optional webhooks report. */
 async function happenAll(core: Core): Promise<void> {
   for (const happen of Object.values(HAPPENINGS)) await happen(core);
   await core.work.settled();
 }
 
-/** The documented events that are sent beside the optional ones of `happenAll`. */
+/** The documented events that `happenAll` sends besides the optional ones. */
 const DOCUMENTED = [
   ...['card_payment.paid', 'charge.paid', 'payment.paid', 'refund.completed'],
   ...['withdrawal.completed', 'withdrawal.requested'],
@@ -41,7 +41,7 @@ describeOnDatabase('optional webhook events', (open) => {
     database = await open();
   });
 
-  // Hours pass here, and nobody follows the log meanwhile.
+  // Hours pass in these tests, and no test process follows the log meanwhile.
   const start = (options: Partial<CoreOptions> = {}) =>
     startCore({ database, follows: false, pix: withRefusals, ...options });
 
@@ -108,7 +108,7 @@ describeOnDatabase('optional webhook events', (open) => {
           ltc: (await core.payments.create(core.tenant, { ...SALE, externalId, method: 'ltc' })).payment,
         });
         const [paid, open] = [await create('1042'), await create('1043')];
-        // Its number is a label: it belongs to no order.
+        // The charge's externalId is a label: it belongs to no order.
         const { charge } = await core.charges.create(core.tenant, { ...CHARGED, externalId: '1042' });
         const kept = paid[method];
         if ('orderCode' in kept) await core.cardPayments.pay(kept.orderCode, approved());
@@ -347,7 +347,7 @@ describeOnDatabase('optional webhook events', (open) => {
 
     test('A server of the version before leaves the choice as it is', async () => {
       const { core, receiver } = await configured(['dispute.opened']);
-      // Its statement, which does not name the column.
+      // The older server's statement, which does not name the column.
       await sql`
         insert into webhook_endpoint (account_id, environment, url, secret, secret_shown)
         values (${core.tenant.accountId}, ${core.tenant.environment}, ${receiver.url}, 'whsec_0', true)
@@ -429,7 +429,7 @@ describeOnDatabase('optional webhook events', (open) => {
         await core.webhooks.redeliver(core.tenant, delivery.webhookId);
         await core.work.settled();
       }
-      // Newest first: a receiver that compares the versions leaves the last one out.
+      // The newest arrives first: a receiver that compares the versions skips the last one.
       expect(versions(receiver).slice(3)).toEqual([second, first]);
     });
 

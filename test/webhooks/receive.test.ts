@@ -135,7 +135,7 @@ describe('a signature', () => {
         await receiving.post({ body, headers: { 'x-webhook-signature': sign(body, secret).digest('hex') } }),
       ).toEqual({ status: 503, body: { error: 'Webhooks are not configured' } });
     expect(await receiving.count('received_webhook')).toBe(0);
-    // Said once, and an hour later once more.
+    // The fault is logged once, and again an hour later.
     expect(receiving.faults.map(String)).toEqual([
       'Error: A webhook was refused: PSA_UPSTREAM_WEBHOOK_SECRET is not set',
     ]);
@@ -166,7 +166,7 @@ describe('a signature', () => {
   }, 120_000);
 });
 
-/** The captured request with a change that its signature does not cover, or a signature by somebody else. */
+/** The captured request with a change outside its signature, or with another key's signature. */
 function forgery(body: string) {
   const bytes = Buffer.from(body);
   const id = fc
@@ -281,7 +281,7 @@ describeOnDatabase('webhooks of the service', (open) => {
     await receiving.post(
       delivered({ event: 'payment.paid', note: 'payment.test.paid', paymentId: 'psa_g', ...paid }),
     );
-    // Of a family whose documented events have no name for the sandbox, too.
+    // The sandbox prefix is accepted for a family whose documented events have no sandbox names, too.
     await receiving.post(delivered({ event: 'card_payment.test.paid', orderCode: 'h', ...paid }));
     expect(await receiving.published()).toEqual([
       'live payout.pending c',
@@ -391,7 +391,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       receiving.clock.advance(1);
       await receiving.post(delivered(withdrawal('c', 'pending'), 'whd_3'));
       expect(await receiving.count('received_webhook')).toBe(2);
-      // What they have said is not forgotten.
+      // The webhooks' status is not forgotten.
       await receiving.post(delivered(withdrawal('a', 'pending'), 'whd_1'));
       expect(await receiving.published()).toHaveLength(3);
     });
@@ -404,7 +404,7 @@ describeOnDatabase('webhooks of the service', (open) => {
       transaction: (work) =>
         database.transaction(async (sql) => {
           const result = await work(sql);
-          // At the very end of the transaction: everything is written, and nothing of it may stay.
+          // The error comes at the end of the transaction: everything is written, and must be rolled back.
           if (fails) throw new Error(fails);
           return result;
         }),
@@ -424,7 +424,7 @@ describeOnDatabase('webhooks of the service', (open) => {
   });
 
   describe('are held against what the service itself says', () => {
-    /** A look-up, and its answer. */
+    /** Starts a lookup with this answer. */
     async function looking(answer: (receiving: Receiving, look: number) => unknown) {
       const looks: string[] = [];
       const receiving: Receiving = await startReceiving({
@@ -459,7 +459,7 @@ describeOnDatabase('webhooks of the service', (open) => {
         expect(await receiving.post(delivered(payload, id))).toEqual(TAKEN);
         await receiving.pass(HOUR);
       }
-      // The third one and its repetition: an id that was not recorded is new.
+      // The third webhook and its repetition: an id that was not recorded is new.
       expect(looks).toEqual(Array.from({ length: 3 }, () => 'live subaccount_payout SUB-1'));
       expect(await receiving.count('received_webhook')).toBe(1);
       expect(receiving.faults).toEqual([]);
@@ -642,7 +642,7 @@ describe('in all orders, each once to seven times', () => {
     const places = fc.sample(fc.infiniteStream(fc.nat(1_000_000)), { numRuns: orders.length, seed: 7 });
     for (const [index, order] of sampled([...orders.entries()], 6)) {
       const receiving = await startReceiving({ database, clock });
-      // Repeats come anywhere behind the first of their kind.
+      // Repetitions come anywhere after the first webhook of their kind.
       const sequence: Name[] = [...order];
       for (const [at, name] of order.entries())
         for (let repeat = 0; repeat < repeats[index]![at]!; repeat += 1) {

@@ -33,7 +33,7 @@ export const SECRET = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
 
 export const sign = (body: string | Buffer, secret = SECRET) => createHmac('sha256', secret).update(body);
 
-/** A webhook as the service would send and sign it. */
+/** A webhook that is signed and sent as the service does it. */
 export function delivered(payload: unknown, webhookId: string | null = null) {
   const body = typeof payload === 'string' ? payload : JSON.stringify(payload);
   const headers: Record<string, string> = {
@@ -49,7 +49,7 @@ export interface Answer {
   body: unknown;
 }
 
-/** One instance of a facade that receives webhooks, over HTTP; what the service answers to a look is the test's to say. */
+/** One instance of a facade that receives webhooks over HTTP; the test decides the service's answers to lookups. */
 export async function startReceiving({
   database,
   clock = createManualClock(),
@@ -63,22 +63,22 @@ export async function startReceiving({
 }: {
   database: Database;
   clock?: ReturnType<typeof createManualClock>;
-  /** Another instance's. */
+  /** The tenant of another instance. */
   tenant?: Tenant;
   secrets?: readonly string[];
-  /** Those of the sandbox, where they are not the same. */
+  /** The sandbox's secrets, if they differ. */
   sandboxSecrets?: readonly string[];
   privateAddresses?: boolean;
   publicUrl?: string;
   refresh?: (tenant: Tenant, resource: MirroredResource, reference: string) => Promise<void>;
-  /** The environments that there is a key for. */
+  /** The environments with a key. */
   configured?: readonly Environment[];
 }) {
   const tenant = given ?? (await openAccount(database));
   const tenantOf = (environment: Environment): Tenant => ({ ...tenant, environment });
   const faults: unknown[] = [];
   const polled: string[] = [];
-  /** Inputs of requests that were recognised. */
+  /** The inputs of recognized requests. */
   const lookedAt: string[] = [];
   const onFault = (fault: unknown) => faults.push(fault);
   const committer = createCommitter({
@@ -169,7 +169,7 @@ export async function startReceiving({
       });
     },
 
-    /** The events that subscribers receive, in order: kinds with their resources. */
+    /** The published events, in order: kinds with their resources. */
     async published(): Promise<string[]> {
       const rows = await ofAccount('event')
         .select(['environment', 'kind', 'resource_id'])
@@ -188,7 +188,7 @@ export async function startReceiving({
         .executeTakeFirstOrThrow();
       return Number(count);
     },
-    /** Moves the clock to each instant in between at which something is due, and does it. */
+    /** Advances the clock to each instant at which a task is due, and runs the task. */
     async pass(ms: number): Promise<void> {
       const until = clock.now().getTime() + ms;
       for (;;) {
@@ -233,7 +233,7 @@ export function cardPaid(orderCode: string, more: Record<string, unknown> = {}) 
   return { event: 'card_payment.paid', orderCode, amount: 49.9, status: 'paid', metadata: null, ...more };
 }
 
-/** The facade's own knowledge of a card payment that it has created. */
+/** A card payment that the facade itself has created. */
 export function createdCard(
   receiving: Receiving,
   orderCode: string,
@@ -242,7 +242,7 @@ export function createdCard(
   return createdPayment(receiving, { resource: 'card_payment', id: orderCode }, callbackUrl);
 }
 
-/** The facade's own knowledge of a payment by any method, with a callbackUrl. */
+/** A payment by any method that the facade itself has created, with a callbackUrl. */
 export function createdPayment(
   receiving: Pick<Receiving, 'committer' | 'tenant'>,
   { resource, id }: { resource: 'card_payment' | 'payment'; id: string },
@@ -285,17 +285,20 @@ const readCardClaim = claimReaderOf('card_payment', 'orderCode', {
   paid: ['refunded'],
 });
 
-/** An event with one of these is about that resource, as the readers of the slices say, too. */
+/**
+ * The members that name another resource: an event with one of these is about that resource, as for the readers of
+ * the slices.
+ */
 export const OTHER_FAMILIES = ['disputeId', 'refundId', 'deliveryId', 'subscriptionId', 'chargeId'];
 
-/** An event of a subaccount's payout that gives its code alone. */
+/** Reads an event of a subaccount's payout that has only its code. */
 function readCodeClaim(payload: unknown): WebhookClaim | null {
   const { event, code } = payload as Record<string, unknown>;
   if (event !== 'subaccount.payout' || typeof code !== 'string') return null;
   return { resource: 'subaccount_payout', reference: code, observation: codeOnly(code), isNameOnly: true };
 }
 
-/** The document's transitions, and nothing else: what it does not allow changes nothing. */
+/** The document's transitions: a status that they do not allow changes nothing. */
 function claimReaderOf(
   resource: 'payout' | 'card_payment' | 'payment',
   idField: string,

@@ -31,14 +31,14 @@ describeOnDatabase('a card event', (open) => {
     database = await open();
   });
 
-  // An id of a delivery is the service's own, and of one merchant: each test has others.
+  // Each test has its own ids of deliveries, which belong to one merchant at the service.
   let tests = 0;
   const named = (name: string) => `${name}-${tests}`;
   beforeEach(() => {
     tests += 1;
   });
 
-  /** A payment that was created with a merchant's callbackUrl. */
+  /** Creates a payment with a merchant's callbackUrl. */
   async function sold(options: Partial<Parameters<typeof startReceiving>[0]> = {}) {
     const receiving = await startReceiving({ database, ...options });
     const receiver = await startReceiver();
@@ -51,7 +51,7 @@ describeOnDatabase('a card event', (open) => {
 
   test('A card event goes to the payment’s callbackUrl byte for byte, with its own headers, which verify', async () => {
     const { receiving, receiver } = await sold();
-    // As no serializer of ours would write it.
+    // The body is written as no serializer of the server would write it.
     const body =
       ` {"orderCode":\t"${named('PSC-1')}", ` +
       '"type":"card_payment.paid","amount":4.990e1,"status":"paid" ,\r\n' +
@@ -137,7 +137,7 @@ describeOnDatabase('a card event', (open) => {
       'card_payment.disputed',
       'card_payment.paid',
     ]);
-    // Followers are sent the payment, and each delivery as it is made and as it has arrived.
+    // Followers receive the payment, each new delivery, and each delivery that has arrived.
     expect(await receiving.published()).toEqual([
       named('live card_payment.paid PSC-1'),
       ...events.flatMap((_, index) =>
@@ -153,10 +153,10 @@ describeOnDatabase('a card event', (open) => {
     const messages = [
       delivered(cardPaid(named('PSC-1')), named('evt_1')),
       delivered(cardPaid(named('PSC-1'), refunded), named('evt_2')),
-      // Its name says that it is of the payment, whatever it names beside it.
+      // The event's name says that it is of the payment, whatever other ids it has.
       delivered(cardPaid(named('PSC-1'), { ...refunded, refundId: 'ref_1' }), named('evt_4')),
       delivered({ event: 'dispute.opened', disputeId: 'dsp_1', amountCents: 4990 }, named('evt_3')),
-      // Another service may name the payment as the event of a paid one does.
+      // Another service may use the name of a paid event for other resources.
       ...OTHER_FAMILIES.map((id) =>
         delivered({ event: 'x.y', [id]: 'x_1', orderCode: named('PSC-1'), amount: 49.9 }, named(`evt ${id}`)),
       ),
@@ -197,7 +197,7 @@ describeOnDatabase('a card event', (open) => {
     string,
   ];
   test.each([
-    // The library refuses a timestamp that is more than five minutes old: the last three attempts.
+    // The library refuses a timestamp that is more than five minutes old, as in the last three attempts.
     ['is signed again', { signedBy: SECRET, ageMs: 0, verifiedBy: SECRET, valid: 7 }],
     [
       'is signed with a secret that came later, too',
@@ -414,7 +414,7 @@ describeOnDatabase('a card event', (open) => {
 
   test('A card event is answered before it is relayed', async () => {
     const { receiving, receiver } = await sold();
-    // The receiver does not answer; the service is answered all the same.
+    // The receiver does not answer; the service gets its answer all the same.
     receiver.answer = () => undefined;
     const came = receiver.next();
     expect((await receiving.post(delivered(cardPaid(named('PSC-1'))))).status).toBe(200);

@@ -24,7 +24,7 @@ async function startNameServer(records: Records) {
     if (found === 'silence') return;
     const addresses = found === 'no such name' ? [] : found;
     const header = Buffer.from(query.subarray(0, 12));
-    // A response of a recursive server, with its code; one question, no other section but the answers.
+    // The response of a recursive server: its code, one question, and the answers alone.
     header.writeUInt16BE(found === 'no such name' ? 0x8183 : 0x8180, 2);
     header.writeUInt16BE(addresses.length, 6);
     header.fill(0, 8);

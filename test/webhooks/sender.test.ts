@@ -19,7 +19,7 @@ function sender(options: Partial<Parameters<typeof createSender>[0]> = {}) {
   return { clock, send: (url: string, body = '{"a":"é"}') => send({ url, headers: HEADERS, body }) };
 }
 
-/** A server that speaks as `serve` does, byte by byte. */
+/** A server that handles its raw sockets by `serve`. */
 async function listen(serve: (socket: Socket) => void, host = '127.0.0.1') {
   let connections = 0;
   const sockets = new Set<Socket>();
@@ -280,7 +280,7 @@ describe('in production', () => {
     let asked = 0;
     const lookup: LookupFunction = (_hostname, _options, callback) => {
       asked += 1;
-      // Public the first time, this machine from then on.
+      // The name has a public address the first time, and this machine's from then on.
       callback(null, [{ address: asked === 1 ? '10.0.0.1' : '127.0.0.1', family: 4 }]);
     };
     const { send } = sender({ privateAddresses: false, lookup });

@@ -17,7 +17,7 @@ function signed(): Record<string, string> {
 }
 
 describe('a signature', () => {
-  // The verifier asks the machine for the hour.
+  // The verifier uses the system's time.
   beforeEach(() => {
     vi.useFakeTimers({ toFake: ['Date'], now: AT });
   });
@@ -96,7 +96,7 @@ test('The headers of a delivery say which state it reports, where that is known,
 });
 
 describe('a relayed webhook', () => {
-  /** An instant behind that of the signature, which has whole seconds. */
+  /** An instant after that of the signature, which has whole seconds. */
   const behind = (ms: number) => new Date(Math.floor(AT.getTime() / 1_000) * 1_000 + ms);
   const again = (headers: Record<string, string>, at: Date, { cameAt = AT, secrets = [SECRET] } = {}) =>
     signedAgain(headers, { body: BODY, secrets, cameAt, at });
@@ -217,7 +217,7 @@ describe('a signature of the service', () => {
   });
 
   test('An empty signature is refused, whatever the secret', () => {
-    // An HMAC is 32 bytes: none is the same as nothing at all.
+    // An HMAC has 32 bytes: an empty one must not equal an empty secret's.
     expect(isSignedWith(['', ONE], Buffer.alloc(0), '')).toBe(false);
   });
 });

@@ -32,7 +32,10 @@ const step = ({ previousStatus, delivery }: { previousStatus: string; delivery: 
   delivery.status,
 ];
 
-/** A merchant whose receiver answers with a status, and a function that makes a delivery and attempts it once. */
+/**
+ * Creates a merchant whose receiver answers with a status, and a function that creates a delivery and attempts it
+ * once.
+ */
 async function merchant(answered: { status: number }) {
   const accountId = await addAccount(app);
   const client = app.client(await addKey(app, { accountId }));
@@ -82,7 +85,7 @@ describe('updates of webhook deliveries', () => {
     expect(new Set(updates.map(({ cursor }) => cursor)).size).toBe(4);
     expect(updates.map(({ delivery }) => delivery)).toMatchObject(updates.map(() => ({ webhookId })));
 
-    // It goes on behind a cursor, by a filter too, and the single delivery has its state first.
+    // The stream continues after a cursor, also with a filter, and a single delivery's stream begins with its state.
     const rest = client.ws(ALL, { after: updates[1]!.cursor, status: ['DELIVERED'] });
     expect((await rest.data()).allWebhookDeliveryUpdates).toEqual(updates[3]);
     await rest.close();

@@ -94,7 +94,7 @@ test.each([
   ]);
 });
 
-/** Has the acquirer refuse a refund. */
+/** Makes the acquirer refuse a refund. */
 async function refuseRefund(core: Core): Promise<void> {
   const { payment } = await core.cardPayments.create(core.tenant, SALE);
   await core.cardPayments.pay(payment.orderCode, card('4000000000005126'));
@@ -102,7 +102,7 @@ async function refuseRefund(core: Core): Promise<void> {
   await core.work.settled();
 }
 
-/** Has the bank refuse a payout of the main account, and complete one of a subaccount. */
+/** Makes the bank refuse a payout of the main account, and complete one of a subaccount. */
 async function payOut(core: Core): Promise<void> {
   await fund(core, { cents: 10_000 });
   const input = {
@@ -132,7 +132,7 @@ async function pauseToken(core: Core): Promise<void> {
   await createTokenPauses({ ...core, credentials: tokens }).pauseForDeclines(core.tenant, tokenId);
 }
 
-/** Brings a split charge and a canceled card payment about, whose events have members that others do not have. */
+/** Creates a split charge and a canceled card payment, whose events have members that others lack. */
 async function sellSplit(core: Core): Promise<void> {
   const splits = [{ subaccountId: await openSubaccount(core), amountCents: 9 }];
   const { charge } = await core.charges.create(core.tenant, { valueCents: 819, splits, externalId: 'C-1' });

@@ -1,4 +1,4 @@
-// The chunks of the elements as bundlers see them, and the second try of one that was lost.
+// The elements' chunks after bundling, and the second try of a lost one.
 import { readdirSync, readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { expect, test } from 'vitest';
@@ -6,7 +6,7 @@ import { importAgain } from '../../widget/src/import-again.ts';
 
 const sources = fileURLToPath(new URL('../../widget/src/', import.meta.url));
 
-/** The chunks that have a second try, by the name under which they hand themselves over. */
+/** The chunks with a second try, by the name under which they register themselves. */
 const CHUNKS: Record<string, () => Promise<object>> = {
   'checkout.payment': () => import('../../widget/src/payment.ts'),
   'checkout.pix': () => import('../../widget/src/pix.ts'),
@@ -25,7 +25,7 @@ test('no module of the package imports a computed address, which Turbopack and M
     .map(String)
     .filter((file) => file.endsWith('.ts'))
     .filter((file) => /\bimport\((?!['"]\.|\))/.test(readFileSync(sources + file, 'utf8')));
-  // It is in the script-tag bundles alone.
+  // Only the script-tag bundles contain it.
   expect(computed).toEqual(['import-beside.ts']);
 });
 

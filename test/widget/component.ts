@@ -96,8 +96,8 @@ export function connectionChange(element: Element, connection: string): Promise<
 }
 
 /**
- * Wraps every text of an element, in its shadow and in its slots, as the translator of a browser does: a copy of the text stands in
- * two elements, in place of the node, which is in no document any more.
+ * Wraps every text of an element, in its shadow and in its slots, as a browser's translator does: a copy of the text,
+ * in two elements, replaces the node, which is then in no document.
  */
 export function translate(element: Element): void {
   for (const root of [element, element.shadowRoot ?? element]) {
@@ -113,7 +113,7 @@ export function translate(element: Element): void {
   }
 }
 
-/** The words of a node, translated or not. */
+/** The text of a node, translated or not. */
 export function untranslated(node: Node | null | undefined): string {
   return (node?.textContent ?? '').replace(/[⟦⟧]/g, '').replace(/\s+/g, ' ').trim();
 }
@@ -122,7 +122,7 @@ export function part(element: PsaCheckout, name: string): HTMLElement | null {
   return element.shadowRoot?.querySelector<HTMLElement>(`[part="${name}"]`) ?? null;
 }
 
-/** Waits until animations have ended, because axe reads colours as they are. */
+/** Waits until animations have ended, because axe reads the colors at that moment. */
 export async function settledLook(element: PsaCheckout): Promise<void> {
   await element.updateComplete;
   const running = (element.shadowRoot?.getAnimations() ?? []).filter(

@@ -23,11 +23,11 @@ export interface PayoutsWorld {
   count: number;
   /** The failure of the next answers to queries: top-level errors, a status, or no answer with `hold`. */
   fail?: { code?: string; status?: number; times: number; retryAfterSeconds?: number; hold?: boolean };
-  /** The name of the only queries that fail. */
+  /** The name of the failing queries; the others succeed. */
   failOnly?: string;
-  /** The age that answers to queries report, as those of a server in front of another service. */
+  /** The age in answers to queries, as from a server in front of another service. */
   upstream?: { ageSeconds: number; stale: boolean; keyRefused?: boolean };
-  /** Whether old updates are gone, so that a cursor is refused. */
+  /** Whether old updates are deleted, so that a cursor is refused. */
   forgotten: boolean;
   /** The received queries. */
   queries: { name: string; variables: PayoutPageVariables & { ids?: string[] } }[];
@@ -44,9 +44,9 @@ export interface PayoutsAct {
   token: string;
   /** Adds a payout with these values. */
   add?: Partial<Payout>;
-  /** Changes the payout of this number; 1 is the oldest. */
+  /** Changes the payout with this number; 1 is the oldest. */
   change?: { number: number; values: Partial<Payout> };
-  /** Changes the amounts of so many payouts, one after another and some of them twice. */
+  /** Changes the amounts of this number of payouts, one after another and some of them twice. */
   burst?: number;
   /** Whether subscribers do not receive the change. */
   silent?: boolean;
@@ -75,7 +75,7 @@ const MINUTE_MS = 60_000;
 
 export async function startFakePayouts(): Promise<{
   url: string;
-  /** Does what a test posts to `/act`, at once. */
+  /** Runs the actions that a test posts to `/act`. */
   act: (what: PayoutsAct) => object;
   close: () => Promise<void>;
 }> {
@@ -305,7 +305,7 @@ interface StreamVariables {
   filter?: PayoutFilter | null | undefined;
 }
 
-/** Whether a payout fulfils the conditions of a filter that a test uses. */
+/** Whether a payout matches a filter, as far as the tests use it. */
 function isSelected(payout: Payout, filter: PayoutFilter | null | undefined): boolean {
   const { status, method, amountCents, requestedAfter, requestedBefore, externalId, reference } =
     filter ?? {};

@@ -32,17 +32,17 @@ export interface Scenario {
   amountCents: number;
   expiresInSeconds: number;
   checkoutUrl?: string;
-  /** The methods that the token takes; null where the server does not tell, and `lost` where it does not answer. */
+  /** The methods that the token takes; null if the server does not return them, and `lost` if it does not answer. */
   methods: string[] | null | 'lost';
-  /** The content of a paid payment; `unknown` where the server refuses the field, as an older one does. */
+  /** The content of a paid payment; `unknown` if the server refuses the field, as an older one does. */
   delivered?: object[] | null | 'unknown';
-  /** The age that reads of a payment report, as those of a server in front of another service. */
+  /** The age in reads of a payment, as from a server in front of another service. */
   upstream?: { ageSeconds: number; stale: boolean };
   /** Whether the bank has not given the code of a PIX yet. */
   withoutCode?: boolean;
   /** The inputs of startCheckout and startPixCheckout. */
   starts: { attemptId: string; valueCents?: number; method?: 'pix' }[];
-  /** Times that the delivered content was asked for. */
+  /** The number of reads of the delivered content. */
   contentReads: number;
   subscriptions: { transport: 'ws' | 'sse'; after: string | null }[];
   reads: number;
@@ -237,7 +237,7 @@ export async function startFakeServer(options: FakeServerOptions = {}): Promise<
       return void response.end(page.body.replace(/{{(\w+)}}/g, (_, name) => given[name] ?? ''));
     }
     if (address.pathname.startsWith('/checkout/')) {
-      // Refuses to be framed, as the hosted page does.
+      // The response refuses to be framed, as the hosted page does.
       response.setHeader('x-frame-options', 'DENY');
       // With an opener policy the window looks closed to its opener.
       if (address.searchParams.has('coop')) response.setHeader('cross-origin-opener-policy', 'same-origin');
@@ -417,7 +417,7 @@ export async function bodyOf(request: IncomingMessage): Promise<string> {
   return text || '{}';
 }
 
-/** The age of an answer, where the server asks another service. */
+/** The age of an answer of a server that asks another service. */
 function ageIn({ upstream }: Pick<Scenario, 'upstream'>): object {
   return upstream ? { extensions: { upstream } } : {};
 }

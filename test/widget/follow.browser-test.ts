@@ -2,7 +2,7 @@ import { afterEach, beforeEach, expect, it, vi } from 'vitest';
 import { follow } from '../../widget/src/follow/follow.ts';
 import type { Transport } from '../../widget/src/follow/transport.ts';
 
-// The order of the transports over minutes, by a clock that the test moves: the network answers without delay.
+// The order of the transports over minutes of the test's clock; the network answers without delay.
 
 /** Whether sockets open. Event streams are refused. */
 let socketsOpen = false;
@@ -101,7 +101,7 @@ it('polling goes on where there is no stream, which is tried ever more rarely an
   expect(tries.map((count) => count - 1)).toEqual([
     1, 1, 2, 2, 2, 2, 2, 2, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3, 3,
   ]);
-  // Every ten seconds at last.
+  // In the end the updates come every ten seconds.
   const before = updates.length;
   await seconds(60);
   expect(updates.length - before).toBe(6);

@@ -30,7 +30,7 @@ afterAll(async () => {
   await browser?.close();
   await server?.close();
 });
-// One browser context for all tests, because each costs as much as a test; storage is cleared after each.
+// One browser context serves all tests, because each costs as much as a test; storage is cleared after each.
 beforeEach(async () => {
   page = await context.newPage();
   await page.goto(`${server.url}/shop`);
@@ -286,7 +286,7 @@ describe('screen readers', () => {
 it('the element follows the page’s language, unless it has its own', async () => {
   await place({ resumeKey: 'first' });
   await place({ resumeKey: 'second', locale: 'es' });
-  // Without labels of the page.
+  // The page has no labels of its own.
   await page.evaluate(() => {
     for (const element of document.querySelectorAll('psa-checkout')) element.replaceChildren();
   });
@@ -369,7 +369,7 @@ async function tell(status: string): Promise<void> {
   await post('/act', { orderCode, values: { status } });
 }
 
-/** Acts, and waits for the event: the page learns of a window that was closed a moment later than the browser. */
+/** Runs `act`, and waits for the event: the page notices a closed window a moment after the browser. */
 async function noticed(event: string, act: () => Promise<void>): Promise<void> {
   const heard = page.evaluate(
     (name) =>
@@ -379,7 +379,7 @@ async function noticed(event: string, act: () => Promise<void>): Promise<void> {
   await Promise.all([heard, act()]);
 }
 
-/** The focused part of the element; null where the focus is elsewhere. */
+/** The focused part of the element; null if the focus is elsewhere. */
 function focused(): Promise<string | null> {
   return page.evaluate(
     () => document.querySelector('psa-checkout')?.shadowRoot?.activeElement?.getAttribute('part') ?? null,

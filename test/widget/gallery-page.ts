@@ -9,7 +9,7 @@ export const THEMES = ['default', 'market', 'night', 'custody'] as const;
 export const SCHEMES = ['light', 'dark'] as const;
 export const LANGUAGES = ['pt-BR', 'en', 'es'] as const;
 
-/** The settings of the gallery's controls, as its address has them; a missing one stays as it is. */
+/** The settings of the gallery's controls, as its address has them; an absent one is left unchanged. */
 export interface View {
   theme?: (typeof THEMES)[number] | 'all';
   language?: (typeof LANGUAGES)[number];
@@ -63,7 +63,7 @@ export async function openGallery(
 async function show(page: Page, view: View): Promise<void> {
   for (const [name, value] of Object.entries(view))
     await page.locator(`input[name="${name}"][value="${value}"]`).check({ force: true });
-  // A theme that is shown for the first time has its elements now.
+  // A theme that is shown for the first time creates its elements now.
   await page.waitForSelector('[data-ready]', { timeout: 15_000 });
   const language = view.language;
   if (!language) return;
@@ -86,7 +86,7 @@ const FONT_CSS = `
 psa-checkout::part(status), psa-checkout::part(timer) { font-family: Bundled !important; }
 `;
 
-/** Sets all elements in a font that comes with the tests, because machines differ in their fonts. */
+/** Sets all elements in a bundled font, because machines differ in their fonts. */
 export async function useBundledFont(page: Page): Promise<void> {
   await page.route('**/bundled.woff2', (route) => route.fulfill({ path: FONT, contentType: 'font/woff2' }));
   await page.route('**/bundled.css', (route) => route.fulfill({ body: FONT_CSS, contentType: 'text/css' }));

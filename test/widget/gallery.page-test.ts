@@ -14,9 +14,9 @@ import { firstInSample } from '../support/scale.ts';
 import type { FakeServer } from './fake-server.ts';
 import { type Gallery, LANGUAGES, openGallery, SCHEMES, serveDemo } from './gallery-page.ts';
 
-// The gallery has every state, so conditions that hold in each state are tested there.
+// The gallery has every state, so rules for each state are tested there.
 const TEXTS: Record<(typeof LANGUAGES)[number], Texts> = { 'pt-BR': { ...first, ...pt }, en, es };
-/** The texts of a payment by PIX, and some take the place of others with the same name. */
+/** The texts of a payment by PIX; some replace others of the same name. */
 const PIX = { 'pt-BR': ptPix, en: enPix, es: esPix };
 const DELIVERED = { 'pt-BR': ptDelivered, en: enDelivered, es: esDelivered };
 const textsOf = (language: (typeof LANGUAGES)[number]) => [
@@ -181,7 +181,7 @@ it('the gallery takes the focus from no field that is typed into', async () => {
     input.addEventListener('blur', () => (counted.losses += 1));
     return counted;
   });
-  // The elements of a theme are placed while somebody types. A click by script leaves the focus where it is.
+  // The elements of a theme are created while a person types. A click by script leaves the focus where it is.
   await page
     .locator('input[name="theme"][value="custody"]')
     .evaluate((input) => (input as HTMLElement).click());
@@ -236,7 +236,7 @@ it.each([1280, 320])('nothing in the gallery moves while it opens, %i px wide', 
         });
         observer.observe({ type: 'layout-shift', buffered: true });
         observer.observe({ type: 'mark' });
-        // In the second frame what the elements have become last is drawn.
+        // The second frame draws the last state of the elements.
         requestAnimationFrame(() => requestAnimationFrame(() => performance.mark('drawn')));
       }),
   );

@@ -20,7 +20,7 @@ declare module 'vitest' {
   interface ProvidedContext {
     fakeUrl: string;
     fakePayoutsUrl: string;
-    /** The colour schemes in which axe looks at each state. */
+    /** The color schemes in which axe checks each state. */
     axeSchemes: readonly string[];
   }
 }

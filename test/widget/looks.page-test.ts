@@ -52,7 +52,7 @@ describe('the image comparison', () => {
   });
 
   it.each([
-    // Of the text alone: whether an edge between two pixels is drawn or rounded is the compositor’s choice.
+    // The change is of the text alone: the compositor may draw or round an edge between two pixels.
     ['glyphs a quarter of a pixel away', 'psa-checkout { text-indent: 0.25px; }'],
     ['glyphs drawn a little stronger', 'psa-checkout { -webkit-text-stroke: 0.1px; }'],
   ])('the comparison ignores %s', async (_, css) => {

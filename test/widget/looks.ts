@@ -59,7 +59,7 @@ export async function drawSheet({ page, show }: Gallery, { view, scheme, forced 
   return draw(page.locator(`#${view.theme} .frames`));
 }
 
-/** Draws an element in the reference's colours: each channel rounded to 32 steps, which halves the file's size. */
+/** Draws an element in the reference's colors: each channel rounded to 32 steps, which halves the file's size. */
 export async function draw(what: Locator): Promise<PNG> {
   const png = PNG.sync.read(await what.screenshot({ animations: 'disabled' }));
   const { data } = png;
@@ -79,13 +79,13 @@ export async function writeReference(name: string, png: PNG): Promise<void> {
 }
 
 /**
- * Thresholds of a change. Another smoothing of edges is faint and keeps a tile's average; a moved element differs strongly
- * in some pixels of a tile; another colour changes a tile's average.
+ * Thresholds of a change. Different antialiasing is faint and keeps a tile's average; a moved element differs
+ * strongly in some pixels of a tile; another color changes a tile's average.
  */
 const MOVED = { threshold: 0.3, tile: 16, pixels: 8 };
 const RECOLOURED = { tile: 32, levels: 5 };
 
-/** Compares an image with its reference. Describes and draws the visible difference; undefined where there is none. */
+/** Compares an image with its reference. Describes and draws the visible difference; undefined if there is none. */
 export function compare(actual: PNG, reference: PNG): { problem: string; image: Buffer } | undefined {
   const { width, height } = reference;
   if (actual.width !== width || actual.height !== height)

@@ -8,11 +8,11 @@ import { waitFor } from './patience.ts';
 
 eachOnAFreshPage();
 
-/** Collects what the console shows from now on. */
+/** Collects the later output of the console. */
 function listen() {
   const error = vi.spyOn(console, 'error').mockImplementation(() => undefined);
   return {
-    /** Waits for an explanation, and returns how many there are of it. */
+    /** Waits for an explanation, and returns how often it was printed. */
     async times(text: string): Promise<number> {
       const count = () => error.mock.calls.filter(([line]) => String(line).includes(text)).length;
       await waitFor(() => expect(count()).toBeGreaterThan(0));
@@ -86,7 +86,7 @@ it('an address that is no GraphQL endpoint is explained once', async () => {
 
 it('a server that does not let the page read its answers is explained once', async () => {
   const console = listen();
-  // As a browser does: a request without CORS reaches the server, and its answer cannot be read.
+  // The browser sends a request without CORS to the server, and hides its answer.
   vi.spyOn(window, 'fetch').mockImplementation(async (_, init) => {
     if (init?.mode === 'no-cors') return Response.error();
     throw new TypeError('Failed to fetch');
@@ -168,7 +168,7 @@ it('an error that the page has not made is not explained', async () => {
   };
   await explainNetwork();
   expect(console.all()).toEqual([]);
-  // The same failure of a device that has a network is a wrong address, or a server that does not run.
+  // On a device with a network this failure means a wrong address, or a server that does not run.
   online.mockReturnValue(true);
   await explainNetwork();
   expect(await console.times(`${url}/graphql cannot be reached.`)).toBe(1);

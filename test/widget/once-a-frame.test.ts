@@ -6,7 +6,7 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** A page whose frames come when the test says so. */
+/** A page whose frames the test triggers. */
 function openPage({ hidden = false } = {}) {
   const frames: (() => void)[] = [];
   vi.useFakeTimers();

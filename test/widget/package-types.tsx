@@ -45,12 +45,12 @@ export const unpayable = <psa-checkout methods="boleto" />;
 // @ts-expect-error no such attribute
 export const unknown = <psa-checkout amount={1} />;
 
-// React sets a property of the element where it has one of the name.
+// React sets a property of the element if it has one of that name.
 export const byProperty = <psa-checkout amountCents={4990} orderCode="PSC-1" resumeKey="caneca" />;
 // @ts-expect-error no amount
 export const noAmount = <psa-checkout amountCents="much" />;
 
-// The components take what the tags take.
+// The components accept the tags' attributes.
 export const component = (
   <Component
     methods="pix"

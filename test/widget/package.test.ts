@@ -1,4 +1,4 @@
-// @psa/checkout as it is installed: the tarball of `npm pack`, unpacked.
+// The installed @psa/checkout: the tarball of `npm pack`, unpacked.
 import { execFile } from 'node:child_process';
 import { cp, mkdir, mkdtemp, readdir, readFile, rm, stat, writeFile } from 'node:fs/promises';
 import { join, posix } from 'node:path';
@@ -11,7 +11,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 const run = promisify(execFile);
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 const widget = here('../../widget');
-/** The exports of the entries that are no element. */
+/** The exports of the entries that define no element. */
 const NAMES: Record<string, string> = {
   './live': "[ 'PsaLiveError', 'UnfollowableError', 'createLiveClient', 'live' ]",
   './resume': `[
@@ -42,7 +42,7 @@ let packed: string;
 let tarball: Buffer;
 
 beforeAll(async () => {
-  // Inside the tests' node_modules, so that it resolves lit, react and vue as in a shop.
+  // The folder lies inside the tests' node_modules, so that it resolves lit, react and vue as in a shop.
   await mkdir(here('../node_modules/.cache'), { recursive: true });
   shop = await mkdtemp(here('../node_modules/.cache/shop-'));
   await run('npm', ['pack', '--silent', '--pack-destination', shop], { cwd: widget });
@@ -84,7 +84,7 @@ it('publint reports nothing on the package', async () => {
 it('the package’s types resolve in every ES module resolution', async () => {
   const analysis = await checkPackage(createPackageFromTarballData(new Uint8Array(tarball)));
   if (!analysis.types) throw new Error('no types');
-  // The package is ESM alone, so resolutions without ESM or `exports` do not count.
+  // The package has only ES modules, so resolutions without ESM or `exports` do not count.
   const problems = analysis.problems.filter((problem) => {
     const place = { resolutionKind: '', resolutionOption: '', ...problem };
     return !/node10|node16-cjs/.test(place.resolutionKind + place.resolutionOption);
@@ -151,7 +151,7 @@ it('no entry for bundlers imports a computed address or has a static block, and 
   );
   expect(imported.length).toBeGreaterThan(5);
   expect(imported.filter((address) => !/^"\.\/\w+\.js"$/.test(address!))).toEqual([]);
-  // Babel's settings of React Native refuse it.
+  // Babel's settings for React Native refuse a static block.
   expect(codes.filter((code) => /\bstatic\s*\{/.test(code))).toEqual([]);
   const ofTheClient = scripts.filter((_, index) => /^['"]use client['"]/.test(codes[index]!));
   expect(ofTheClient.sort()).toEqual(['react-payouts.js', 'react.js']);

@@ -78,7 +78,7 @@ it('an app on iOS that writes a browser’s name has no service workers', () => 
   vi.stubGlobal('navigator', { userAgent });
   vi.stubGlobal('isSecureContext', true);
   expect(resolveMode('auto')).toBe('redirect');
-  // Without https no browser has them.
+  // Browsers have these only with https.
   vi.stubGlobal('isSecureContext', false);
   expect([resolveMode('auto'), resolveMode('tab')]).toEqual(['popup', 'tab']);
 });

@@ -127,7 +127,7 @@ describe('an update', () => {
     const denied = { status: 'DENIED' as const };
     list.start(view, page([payout(9, denied), payout(5, denied)], { hasNextPage: true }, 7));
     list.apply(payout(7, { version: 2, ...denied }), 'PENDING');
-    // Behind the loaded payouts: a later page contains it.
+    // The payout is after the loaded ones: a later page contains it.
     list.apply(payout(3, { version: 2, ...denied }), 'PENDING');
     list.arrange(false);
     expect(ids(list)).toBe('p9 p7 p5');

@@ -13,7 +13,7 @@ const TEXT = { kind: 'TEXT', status: 'DELIVERED', content: '<img src=x onerror=a
 const LINK = { kind: 'LINK', status: 'DELIVERED', content: 'https://loja.example/manual.pdf' };
 const PENDING = { kind: 'CODES', status: 'PENDING', content: null };
 
-/** Pays, by card where no other method is named, and waits until the content was asked for. */
+/** Pays, by card unless another method is named, and waits until the content was requested. */
 async function pay(scenario: Partial<Scenario>, attributes: { methods?: string; locale?: string } = {}) {
   const started = await checkout(scenario, attributes);
   await started.element.start();

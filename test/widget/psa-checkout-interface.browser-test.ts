@@ -277,7 +277,7 @@ describe('methods', () => {
     const before = element.payment?.orderCode;
     void element.retry();
     await element.updateComplete;
-    // A new attempt after a failed one; nothing during a pending payment or after success.
+    // A click starts a new attempt after a failed one, and does nothing during a pending payment or after success.
     expect(element.phase).toBe(/expired|failed|error/.test(phase) ? 'creating' : phase);
     if (/pending|paid|refunded/.test(phase)) expect(element.payment?.orderCode).toBe(before);
   });
@@ -303,7 +303,7 @@ describe('methods', () => {
     await element.start();
     await element.updateComplete;
     let isPrevented: boolean | undefined;
-    // The element itself opens the page: only so does it know whether a window has come.
+    // The element itself opens the page, because only then it knows whether a window has opened.
     addEventListener(
       'click',
       (clicked) => {
@@ -361,7 +361,7 @@ describe('events', () => {
     await change(element, 'FAILED');
     await element.retry();
     await change(element, 'PAID');
-    // A paid payment is not followed any more; refresh() reads the refund.
+    // A paid payment is no longer followed; refresh() reads the refund.
     await act(element, { values: { status: 'REFUNDED' } });
     await element.refresh();
     listening.abort();
@@ -521,7 +521,7 @@ describe('slots', () => {
       await new Promise((resolve) => setTimeout(resolve));
       await element.updateComplete;
       expect(says()).toBe(before);
-      // A framework makes the node of a text before it has the text.
+      // A framework creates the node of a text before its text.
       const label = element.appendChild(new Text(''));
       label.data = 'Comprar';
       await waitFor(() => expect(says()).toBe(''));
@@ -589,7 +589,7 @@ describe('error codes', () => {
     void element.start();
     const { detail } = await failed;
     expect(detail).toEqual({ code, message: expect.stringMatching(/./), retryable });
-    // An aborted start is no error to show.
+    // An aborted start shows no error.
     if (code === 'aborted') return expect(element.error).toBeUndefined();
     expect(element.error).toMatchObject({ code, retryable });
     await element.updateComplete;
@@ -602,7 +602,7 @@ describe('error codes', () => {
 describe('renewToken', () => {
   const EXPIRED = { errors: [failure('UNAUTHENTICATED')], status: 401 };
 
-  /** An element whose token has expired, and the scenario of the fresh one. */
+  /** Creates an element whose token has expired, and the scenario of the new token. */
   async function expired(attributes: object = {}) {
     const { element: other, scenario: fresh } = await checkout();
     other.remove();
@@ -622,7 +622,7 @@ describe('renewToken', () => {
     const { orderCode } = element.payment ?? {};
     expect([element.phase, typeof orderCode]).toEqual(['pending', 'string']);
 
-    // A page that is loaded again may have the old token still: it finds the payment.
+    // A reloaded page may still have the old token: it finds the payment.
     element.remove();
     const again = await place(scenario.token, { renewToken });
     await waitFor(() => expect(again.payment?.orderCode).toBe(orderCode));
@@ -726,7 +726,7 @@ describe('renewToken', () => {
     await element.start();
     expect([element.error?.code, renewToken.mock.calls.length]).toEqual(['unauthorized', 0]);
     await act(element, { orderCode, values: { status: 'EXPIRED' } });
-    // A click ends what was followed before: the next one waits until the payment is followed again.
+    // A click ends the earlier following, so the next click waits until the payment is followed again.
     await waitFor(async () => {
       const { subscriptions } = await readScenario(scenario);
       expect(subscriptions.length).toBeGreaterThan(followed);

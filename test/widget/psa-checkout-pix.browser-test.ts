@@ -100,7 +100,7 @@ describe('the methods', () => {
     async (named, methods, expected) => {
       const asked = vi.spyOn(globalThis, 'fetch');
       const { element } = await checkout({ methods }, { methods: named });
-      // Without a label of the page.
+      // The page has no label of its own.
       element.replaceChildren();
       await Promise.allSettled(asked.mock.results.map(({ value }) => value));
       await waitFor(() => expect(offered(element)).toEqual(expected));
@@ -391,7 +391,7 @@ describe('several payments of one attempt', () => {
     await act(element, { orderCode: pix, values: { status: 'PAID' } });
     expect((await paid).detail).toMatchObject({ method: 'pix', payment: { paymentId: pix } });
     expect([element.phase, element.method, changes.at(-1)]).toEqual(['paid', 'pix', 'pix']);
-    // What the shop's page sees after a reload is the payment that counts.
+    // After a reload the shop's page sees the payment that counts.
     element.remove();
     const again = await place(scenario.token, BOTH);
     await waitFor(() => expect(again.phase).toBe('paid'));

@@ -562,7 +562,7 @@ describe('removed and moved elements', () => {
     expect(await thanks('?psa_payment_id=psa_9999')).toBeUndefined();
     expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
     expect(await thanks('?')).toBe(element.payment?.orderCode);
-    // Only sessionStorage has it, as where localStorage is denied.
+    // Only sessionStorage has the payment, as if localStorage were denied.
     localStorage.clear();
     expect(await thanks(`?psa_order_code=${element.payment?.orderCode}`)).toBe(element.payment?.orderCode);
   });

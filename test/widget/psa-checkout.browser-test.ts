@@ -143,7 +143,7 @@ describe('the payment page', () => {
       element.addEventListener(name, ({ type }) => events.push(type));
     await element.start();
     await element.updateComplete;
-    // The shop's page has prevented it here, and has the link.
+    // The shop's page has prevented the redirect here, and shows the link.
     expect(events).toEqual(['psa-before-redirect', 'psa-popup-blocked']);
     expect(part(element, 'link')?.getAttribute('target')).toBe('_top');
     expect(open.mock.calls.map(([, target]) => target)).toEqual(['_blank']);
@@ -156,7 +156,7 @@ describe('the payment page', () => {
     await element.updateComplete;
     const events: string[] = [];
     element.addEventListener('psa-checkout-open', ({ type }) => events.push(type));
-    // Unlike `place`, this page lets itself be left.
+    // This page, unlike that of `place`, permits navigation.
     element.addEventListener('psa-before-redirect', (leaving) => leaving.stopImmediatePropagation(), true);
     const click = () =>
       part(element, 'link')?.dispatchEvent(new MouseEvent('click', { bubbles: true, cancelable: true }));
@@ -515,7 +515,7 @@ describe('finding a payment again', () => {
     await element.start();
     const { orderCode } = element.payment ?? {};
     element.remove();
-    // Another tab: only the order code in the address leads to the payment.
+    // In another tab only the order code in the address identifies the payment.
     sessionStorage.clear();
     history.replaceState(null, '', `?psa_order_code=${orderCode}`);
     const thanks = document.createElement('psa-checkout');
@@ -532,7 +532,7 @@ describe('finding a payment again', () => {
     ['?psa_order_code=<b>call+0800</b>', '', undefined],
     ['?', '', undefined],
   ])('the page at successUrl%s without a stored payment says “%s”', async (address, title, code) => {
-    // As the return from a frame of another site, whose storage this page does not see.
+    // The payer returns from a frame of another site, whose storage this page cannot read.
     history.replaceState(null, '', address);
     const thanks = document.createElement('psa-checkout');
     document.body.append(thanks);
@@ -666,7 +666,7 @@ describe('an order that another device has paid', () => {
       expect(element.shadowRoot!.querySelector('button, a')).toBeNull();
       expect(paid).not.toHaveBeenCalled();
       expect(element.payment).toMatchObject({ status: 'PENDING', ...values });
-      // A click that the page makes itself starts nothing.
+      // A click by the page's script starts nothing.
       await element.start();
       expect(element.phase).toBe(phase);
     },
@@ -743,7 +743,7 @@ describe('an order that another device has paid', () => {
     const phases: string[] = [];
     element.addEventListener('psa-phase-change', ({ detail }) => phases.push(detail.phase));
     const paid = event(element, 'psa-paid');
-    // The update of the payment that is open comes first.
+    // The update of the open payment comes first.
     await act(element, { orderCode, silent: true, values: { status: 'PAID', version: 2 } });
     await act(element, { values: { orderPaid: true } });
     expect((await paid).detail.payment.orderCode).toBe(orderCode);
@@ -806,7 +806,7 @@ describe('errors', () => {
         { methods: methods === 'lost' ? methods : [...methods], start },
         { methods: 'pix card' },
       );
-      // With one button the server has answered what the token takes.
+      // With one button the server has returned the token's methods.
       if (methods !== 'lost') await waitFor(() => expect(part(element, 'methods')).toBeNull());
       await element.start('card');
       await element.updateComplete;

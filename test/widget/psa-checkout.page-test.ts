@@ -4,7 +4,7 @@ import type { PsaCheckout } from '../../widget/src/psa-checkout.ts';
 import { deferred } from '../support/deferred.ts';
 import { openPageFixture } from './page-fixture.ts';
 
-// Tests that need a real page: headers, reloads, navigations, popups and the built files as a merchant loads them.
+// Tests that need a real page: headers, reloads, navigations, popups, and the built files.
 const STRICT =
   "default-src 'none'; script-src 'self'; style-src 'none'; connect-src 'self' ws:; require-trusted-types-for 'script'; trusted-types lit-html";
 const SHOP =
@@ -55,13 +55,13 @@ describe('on a merchant’s page', () => {
     const { x, y, width, height } = (await page
       .locator('psa-checkout [part=button][value=card]')
       .boundingBox())!;
-    // The press ends within the two seconds for which the change waits, however slow this machine is.
+    // The press ends within the two seconds for which the change waits, however slow the machine is.
     await page.clock.pauseAt(Date.now() + 60_000);
     await page.mouse.move(x + width / 2, y + height / 2);
     await page.mouse.down();
     pressed.resolve();
     await (await answered).finished();
-    // After another answer of this origin the element has read its own.
+    // The element has read its own answer, which came before this one.
     await page.evaluate(() => fetch('/shop').then((response) => response.text()));
     expect(await page.locator('psa-checkout [part=button]').count()).toBe(2);
     await page.mouse.up();
@@ -146,7 +146,7 @@ describe('on a merchant’s page with a popup blocker', () => {
     async (reported) => {
       const { page, server } = fixture;
       const origin = server.url.replace('localhost', '127.0.0.1');
-      // Older WebKit reports no more of another origin.
+      // Older WebKit reports only the origin of an address at another origin.
       if (reported === 'origin') await page.addInitScript(reportOrigins);
       const { token } = await scenario();
       const lines: string[] = [];
@@ -180,7 +180,7 @@ describe('on a merchant’s page with a popup blocker', () => {
   it('a link replaces a popup that the browser blocks', async () => {
     const { page, context, server } = fixture;
     const { token } = await scenario();
-    // From an init script, because page.evaluate counts as a click and passes the blocker.
+    // The init script runs without a click; page.evaluate counts as a click, and passes the blocker.
     await page.addInitScript((token) => {
       addEventListener('DOMContentLoaded', async () => {
         const element = document.createElement('psa-checkout');
@@ -255,7 +255,7 @@ describe('returning', () => {
   });
 });
 
-/** Cuts the addresses that a page's policy has refused to their origins. Runs in the page, before its own scripts. */
+/** Shortens the addresses that a page's policy has refused to their origins. Runs in the page, before its own scripts. */
 function reportOrigins(): void {
   const { prototype } = SecurityPolicyViolationEvent;
   const { get } = Object.getOwnPropertyDescriptor(prototype, 'blockedURI') as { get: () => string };

@@ -9,7 +9,7 @@ const url = inject('fakePayoutsUrl');
 
 beforeEach(() => {
   document.documentElement.lang = 'pt-BR';
-  // A headless browser has its pointer in the corner, and no row moves under a pointer.
+  // A headless browser has its pointer in the corner, and rows under a pointer do not move.
   document.body.style.padding = '3rem';
 });
 
@@ -370,7 +370,7 @@ describe('the controls of the conditions', () => {
     control(element, 'LTC').click();
     control(element, 'PIX turbo').click();
     const heard = event(element, 'psa-filter-change');
-    // The pointer is on the button: the rows of the other filter do not stay for that.
+    // The pointer is on the button, so the rows of the other filter do not stay.
     point(element, 'pointerenter');
     button(element, 'apply-button').click();
     const filter = { method: ['PIX_TURBO', 'LTC'] };
@@ -445,7 +445,7 @@ describe('the controls of the conditions', () => {
       expect(words(element.shadowRoot!.getElementById(described))).toBe(error);
       expect((await readWorld(world)).queries).toEqual(queries);
       expect(codes(element)).toHaveLength(3);
-      // What is right again asks.
+      // A corrected value is requested.
       fill(element, label, '');
       button(element, 'apply-button').click();
       await shows(() => result(element), '3 saques');
@@ -491,7 +491,7 @@ describe('the controls of the conditions', () => {
     });
     element.amountCents = 5_000;
     await shows(() => control(element, 'Valor (R$)').value, '50,00');
-    // What was written and not asked for goes, too.
+    // A text that was typed and not requested is cleared, too.
     fill(element, 'Seu número', 'PEDIDO-1');
     button(element, 'clear-button').click();
     await shows(() => text(element, 'footer'), '50 de 100 saques');
@@ -574,7 +574,7 @@ describe('the keyboard', () => {
       target = element.shadowRoot!.activeElement!;
       const row = target.getBoundingClientRect();
       const box = scroller(element).getBoundingClientRect();
-      // A list scrolls by whole pixels of the screen, and a row may end between two.
+      // A list scrolls by whole pixels of the screen, and a row may end within one.
       expect(row.top).toBeGreaterThan(box.top - 1);
       expect(row.bottom).toBeLessThan(box.bottom + 1);
     }
@@ -940,7 +940,7 @@ describe('an error', () => {
 
 describe('a service behind the server', () => {
   const connection = (element: PsaPayouts) => text(element, 'connection');
-  /** Lets half a minute pass for the table's own reads, and for nothing else. */
+  /** Advances half a minute for the table's own reads alone. */
   const passHalfMinute = () => vi.advanceTimersByTimeAsync(30_000);
   beforeEach(() => void vi.useFakeTimers({ toFake: ['setInterval', 'clearInterval'] }));
   afterEach(() => void vi.useRealTimers());
@@ -953,7 +953,7 @@ describe('a service behind the server', () => {
     await shows(() => connection(element), 'Sem contato com o serviço, de há 1 min.');
     expect(element.connection).toBe('live');
     expect(getComputedStyle(part(element, 'connection')!).opacity).toBe('1');
-    // Nothing is cut off on a phone.
+    // No text is cut off on a phone.
     element.style.inlineSize = '340px';
     await frame();
     const { right } = part(element, 'connection')!.getBoundingClientRect();
@@ -1111,7 +1111,7 @@ async function table(
   return { element, world };
 }
 
-/** A token that the page fetches until the test gives it. */
+/** A token that the page requests, and that the test then gives. */
 function lateToken() {
   let give: (token: string) => void = () => undefined;
   let ask: () => void = () => undefined;
@@ -1206,7 +1206,7 @@ async function opened(element: PsaPayouts): Promise<void> {
   expect(part(element, 'filters-button')?.getAttribute('aria-expanded')).toBe('true');
 }
 
-/** The control of a label. */
+/** The control with this label. */
 function control(element: PsaPayouts, label: string): HTMLInputElement {
   const labels = [...part(element, 'filters')!.querySelectorAll('label')];
   return labels.find((each) => words(each) === label)!.control as HTMLInputElement;
@@ -1216,7 +1216,7 @@ function fill(element: PsaPayouts, label: string, value: string): void {
   control(element, label).value = value;
 }
 
-/** The words of the controls about the answer. */
+/** The text of the controls about the result. */
 const result = (element: PsaPayouts) => words(part(element, 'filters')?.querySelector('[role=status]'));
 
 function sortBy(element: PsaPayouts, name: string): void {

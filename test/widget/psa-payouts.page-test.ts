@@ -7,7 +7,7 @@ import { CONTEXT } from '../support/launch-options.ts';
 import { startFakePayouts } from './fake-payouts.ts';
 import { type FakeServer, startFakeServer } from './fake-server.ts';
 
-// Tests that need a real page: its headers, a real mouse, and the built file as a merchant loads it.
+// Tests that need a real page: its headers, a real mouse, and the built file.
 const standalone = fileURLToPath(new URL('../../widget/dist/standalone', import.meta.url));
 
 const STRICT =
@@ -163,7 +163,7 @@ it('the controls of the filters have an edge in forced colours', async () => {
   expect(await edgeOf(page.getByLabel('Search'))).not.toEqual(await edgeOf(page.locator('body')));
 });
 
-/** The colour in the middle of an element's left edge. */
+/** The color in the middle of an element's left edge. */
 async function edgeOf(element: Locator): Promise<number[]> {
   const { data, width, height } = PNG.sync.read(await element.screenshot({ scale: 'css' }));
   const at = Math.floor(height / 2) * width * 4;

@@ -1,4 +1,4 @@
-// The recipe for a page without a framework, and the script tag with hashes, as the documents have them.
+// The documents' recipe for a page without a framework, and the script tag with hashes.
 import { readFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { type Browser, chromium } from 'playwright-core';

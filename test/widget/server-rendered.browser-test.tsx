@@ -1,5 +1,5 @@
-// The components of React on pages that a server has rendered: markup first, in which the elements are defined already, and React
-// later.
+// React's components on pages that a server has rendered: first markup, in which the elements are already defined,
+// and later React.
 import { createElement, StrictMode } from 'react';
 import { hydrateRoot, type Root } from 'react-dom/client';
 import { renderToString } from 'react-dom/server.browser';
@@ -31,7 +31,7 @@ afterEach(() => {
 
 type Component = Parameters<typeof createElement>[0];
 
-/** The markup of a server, parsed by the browser; React comes with hydrate(). */
+/** The markup of a server, parsed by the browser; hydrate() then starts React. */
 async function serve(component: Component, props: object, ...children: string[]) {
   const box = document.body.appendChild(document.createElement('main'));
   const page = (given: object) =>
@@ -108,7 +108,7 @@ describe('<PsaCheckout> that a server has rendered', () => {
       const { element: first, scenario } = await checkout({}, { methods: 'pix', resumeKey });
       await first.start();
       const id = idOf(first);
-      // Paid once the page is left: an element reports an outcome once a page.
+      // The payment is paid after its page is left: an element reports an outcome once for each page.
       first.remove();
       await act(first, { values: { status: 'PAID', paidAt: '2026-03-14T17:42:00.000Z' } });
       heard.length = 0;

@@ -24,7 +24,7 @@ test('the document of sizes names those of the built element', () => {
   const row = /\| psa-checkout, script tag +\| +([\d.]+) \| +([\d.]+) \|/.exec(
     readFileSync(`${root}docs/sizes.md`, 'utf8'),
   )!;
-  // A tenth is the rounding; another one is a change that nobody notices.
+  // A tenth of a kilobyte may be rounding; more is a change that nobody has noticed.
   expect(Math.abs(Number(row[1]) - kilobytesOf(['psa-checkout.js']))).toBeLessThan(0.2);
   expect(Math.abs(Number(row[2]) - kilobytesOf(files))).toBeLessThan(0.2);
 });

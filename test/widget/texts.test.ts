@@ -21,7 +21,7 @@ const READ = {
   es: { ...spanish, spanishPayouts, pages: TEXTS.es },
 };
 
-/** All texts below a value, with their paths; of one with places its literals. */
+/** All texts below a value, with their paths; for a template its literal parts. */
 function textsIn(value: unknown, path = ''): [path: string, text: string][] {
   if (typeof value === 'string') return [[path, value]];
   if (typeof value === 'function') return [[path, (String(value).match(/(['"`]).*?\1/gs) ?? []).join(' ')]];

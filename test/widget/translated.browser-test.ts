@@ -30,7 +30,7 @@ it.each([
   ['pix', ['EXPIRED', 'REFUNDED']],
   ['pix', ['PAID']],
 ] as const)('a translated page says of a payment by %s what it is, through %j', async (methods, statuses) => {
-  // The time that is left is written in minutes.
+  // The remaining time is shown in minutes.
   const { element, scenario } = await checkout(
     { expiresInSeconds: 1_830, methods: ['PIX', 'CARD'], start: { status: 503, times: 1 } },
     { methods: `${methods} ${methods === 'pix' ? 'card' : 'pix'}` },
@@ -59,7 +59,7 @@ it.each([
     orderCode,
     paymentToken: `pay-${orderCode}`,
   });
-  // Its time that is left is that of an answer.
+  // The twin's remaining time is from an answer, too.
   await twin.refresh();
   for (const status of ['PENDING', ...statuses] as const) {
     if (status !== 'PENDING') await change(element, status);
@@ -86,7 +86,7 @@ it('a translated button says that the code was copied, and loses it in no langua
 
 it('a translated table says of each payout what it is', async () => {
   const url = inject('fakePayoutsUrl');
-  // A headless browser has its pointer in the corner, and no row moves under a pointer.
+  // A headless browser has its pointer in the corner, and rows under a pointer do not move.
   document.body.style.padding = '3rem';
   const post = async (path: string, body: object) =>
     (await fetch(`${url}${path}`, { method: 'POST', body: JSON.stringify(body) })).json();

@@ -87,7 +87,7 @@ describe('a reload', () => {
     await shop();
     await fixture.page.click(button);
     for (const stage of ['PENDING', 'EXPIRED', 'PAID', 'REFUNDED']) {
-      // The page may not follow any more, so the reload must find the new stage.
+      // The page may no longer follow, so the reload must find the new stage.
       if (stage === 'PENDING') await until('pending');
       else await act(status(stage));
       await fixture.page.reload();
@@ -133,7 +133,8 @@ describe('the tab', () => {
   it('a discarded tab finds its payment again', async () => {
     const { page, context } = fixture;
     const orderCode = await startPayment();
-    // Discards the tab, as browsers do to save memory: the process ends, and the page is loaded again when it is shown.
+    // Discards the tab, as browsers do to save memory: the process ends, and the page is loaded again when it is
+    // shown.
     const devtools = await context.newCDPSession(page);
     await devtools.send('Page.enable');
     const gone = new Promise((resolve) => page.once('crash', resolve));
@@ -280,7 +281,7 @@ describe('the clock', () => {
     await shop();
     await page.click(button);
     await connected('live');
-    // Half an hour, in any unit.
+    // The text shows half an hour, in any unit.
     expect(await page.locator('psa-checkout [part=timer]').textContent()).toMatch(/^\s*(30|29)\b/);
     const orderCode = await element((checkout) => checkout.payment?.orderCode);
     const other = await context.newPage();
@@ -415,7 +416,7 @@ describe('the page', () => {
   it('hostile style sheets do not change the element', async () => {
     const { page } = fixture;
     await shop();
-    // Without animations, which would change the styles between two reads.
+    // Animations would change the styles between two reads, so they are off.
     await page.emulateMedia({ reducedMotion: 'reduce' });
     await page.setViewportSize({ width: 390, height: 844 });
     await page.addStyleTag({ content: 'body { margin: 0 }' });

@@ -10,7 +10,7 @@ import { live, startNamed, there } from '../../support/named-families.ts';
 import { type Service, startService } from '../../support/pair.ts';
 import type { RestClient } from '../../support/rest.ts';
 
-// The language that a merchant gives to what it creates is that of the page to which every address of it leads.
+// The language that a merchant gives to a resource is the language of the page behind each of its addresses.
 
 const ERRORS = '... on UserError { code message } ... on ValidationError { fields { path } }';
 const SHOWN = 'checkoutUrl language';
@@ -64,7 +64,7 @@ const START = `mutation ($input: StartCheckoutInput!) { startCheckout(input: $in
 const START_PIX = `mutation ($input: StartCheckoutInput!) { startPixCheckout(input: $input) {
   ... on StartPixCheckoutSuccess { made: payment { id: paymentId ${SHOWN} } } ${ERRORS} } }`;
 
-/** The language of a page that a payer opens whose browser is English. */
+/** The language of a page, opened by a payer with an English browser. */
 async function languageAt(url: string): Promise<string | null> {
   const response = await fetch(url, { headers: { 'accept-language': 'en', accept: 'text/html' } });
   await response.text();
@@ -213,7 +213,7 @@ describe('a language in front of another service', () => {
     await service.app.close();
   });
 
-  /** The row at the service of what was created through the facade. */
+  /** The table in which the service stores each resource that was created through the facade. */
   const TABLES = {
     createCardPayment: ['card_payment', 'order_code'],
     createPayment: ['payment', 'payment_id'],
@@ -237,7 +237,7 @@ describe('a language in front of another service', () => {
     expect(await languageThere(operation, made.id)).toEqual([null]);
     expect(await languageAt(made.checkoutUrl)).toBe('es');
     expect(await languageAt(url)).toBe('en');
-    // The service's own state, which does not have it, takes nothing away.
+    // The service's own state has no language, and does not remove the stored one.
     await pair.pass(60_000);
     expect(await find(live(pair), operation, made.id)).toEqual(made);
 
@@ -259,7 +259,7 @@ describe('a language in front of another service', () => {
     const page = pair.facade.client(token);
     const input = { attemptId: 'tentativa-000000000000001' };
     const { made } = (await page.request(START, { input })).startCheckout;
-    // The element names the language that it shows in this address, as in one of this server's own.
+    // The element names its language in this address, as in an address of this server.
     expect(made).toMatchObject({ language: 'ES', checkoutUrl: `${service.app.url}/checkout/${made.id}` });
     await service.app.cardPayments.pay(made.id, approved());
     await pair.settled();

@@ -43,9 +43,9 @@ let app: TestApp;
 let receiver: Receiver;
 let accountId: string;
 let live: GraphQLClient;
-/** The account's cursor before it did anything. */
+/** The account's cursor before its first change. */
 let before: string;
-/** The types of the updates that its log holds, in the log's order. */
+/** The types of the updates in its log, in order. */
 let logged: string[];
 
 beforeAll(async () => {
@@ -74,7 +74,7 @@ afterAll(async () => {
 const cursorOf = async (client: GraphQLClient) =>
   (await client.request('{ updatesCursor }')).updatesCursor as string;
 
-/** Changes something of each kind, and revokes a token in between, which is no update. */
+/** Changes a resource of each kind, and revokes a token in between, which is no update. */
 async function happen(client: GraphQLClient): Promise<void> {
   const tenant = { accountId, environment: 'live' } as const;
   const { payment: card } = await app.cardPayments.create(tenant, { valueCents: 4990 });
@@ -115,7 +115,7 @@ async function happen(client: GraphQLClient): Promise<void> {
   );
 }
 
-/** The first updates of a subscription; as many as given. */
+/** The first `count` updates of a subscription. */
 async function read(
   client: GraphQLClient,
   variables: Record<string, unknown>,
@@ -209,7 +209,7 @@ describe('accountUpdates', () => {
       message: 'This dashboard token does not have the scope payments',
       extensions: { code: 'FORBIDDEN' },
     });
-    // Refunds are of payments here, which it may not read.
+    // The refunds here are of payments, which the token may not read.
     const cards = await holder('card_payments');
     const ofCards = logged.filter((type) => ['CardPaymentUpdate', 'CheckoutTokenUpdate'].includes(type));
     expect(typesOf(await read(cards, { after: before }, ofCards.length))).toEqual(ofCards);

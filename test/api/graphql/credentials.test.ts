@@ -7,7 +7,7 @@ import type { GraphQLClient } from '../../support/graphql.ts';
 // Every root field with every credential: its outcome, or the code of its refusal.
 
 let app: TestApp;
-/** An account of its own, which has no money. */
+/** An account without money. */
 let accountId: string;
 beforeAll(async () => {
   app = await startApp();
@@ -18,7 +18,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** The credentials that some operations let in; a restricted key is named by its permission, a token by its grant. */
+/** The credentials that some operations accept; a restricted key is named by its permission, a token by its grant. */
 const COLUMNS = [
   'live',
   'test',
@@ -36,23 +36,23 @@ type Outcomes = Partial<Record<(typeof COLUMNS)[number], string>>;
 interface Row {
   /** The arguments and the selection of the field. */
   rest: string;
-  /** The outcomes of the credentials that are let in. All others are refused. */
+  /** The outcomes for the accepted credentials. All others are refused. */
   outcomes: Outcomes;
 }
 const keys = (outcome: string): Outcomes => ({ live: outcome, test: outcome });
 const all = (outcome: string): Outcomes =>
   Object.fromEntries(COLUMNS.map((column) => [column, outcome])) as Outcomes;
-/** A query: 'ok' for every credential that the row lets in. */
+/** A query: 'ok' for each credential that the row accepts. */
 const query = (rest: string, ...others: (keyof Outcomes)[]): Row => ({
   rest,
   outcomes: { ...keys('ok'), ...Object.fromEntries(others.map((column) => [column, 'ok'])) },
 });
-/** A mutation; the outcome of a test key is the live key’s, unless it is given. */
+/** A mutation; a test key's outcome is the live key's, unless it is given. */
 const mutation = (rest: string, outcome: string, others: Outcomes = {}): Row => ({
   rest,
   outcomes: { ...keys(outcome), ...others },
 });
-/** A subscription. A caller that is let in learns that this is no cursor, or that there is no such resource. */
+/** A subscription. An accepted caller gets an error: this is no cursor, or there is no such resource. */
 const stream = (rest: string, ...others: (keyof Outcomes)[]): Row => {
   const outcome = rest.startsWith('(after') ? 'BAD_USER_INPUT' : 'NOT_FOUND';
   return {
@@ -70,7 +70,7 @@ const FOLLOWERS = ['gerenciar', 'sacar', 'cards', 'payments', 'wallet'] as const
 /** The root fields, by their type and their name. */
 const OPERATIONS: Record<string, Row> = {
   'Query._entities': query(`(representations: [${NO_ENTITY}]) { __typename }`, ...PAYERS, 'cards'),
-  // Like introspection, the schema is for keys.
+  // The schema is for keys alone, as introspection is.
   'Query._service': query('{ sdl }', 'gerenciar', 'sacar'),
   'Query.cardPayment': query('(orderCode: "PSC-0") { status }', ...PAYERS, 'cards'),
   'Query.cardPaymentTotals': query('{ count }', 'cards'),
@@ -98,7 +98,7 @@ const OPERATIONS: Record<string, Row> = {
   'Query.returns': query('{ totalCount }', 'cards', 'payments'),
   'Query.storeProduct': query('(storeProductId: "x") { name }', 'products'),
   'Query.storeProducts': query('{ totalCount }', 'products'),
-  // Of its subaccounts the other permission sees the payouts.
+  // The other permission sees only the payouts of a subaccount.
   'Query.subaccount': query(`(${OF_SUBACCOUNT}) { name }`, 'gerenciar', 'sacar'),
   'Query.subaccountPayout': query(
     `(${OF_SUBACCOUNT}, reference: "${NO_ID}") { status }`,
@@ -273,7 +273,7 @@ async function outcomesWith(credential: string | null): Promise<Record<string, s
 async function outcomeOf(client: GraphQLClient, name: string): Promise<string> {
   const [root, field] = name.split('.') as [string, string];
   const selected = root === 'Mutation' ? ' { __typename }' : '';
-  // Every subscription among them is refused in some way, and so answered as any operation.
+  // Each subscription among them is refused, and so answered as any operation is.
   const { body } = await client.send(
     `${root.toLowerCase()} { ${field}${OPERATIONS[name]!.rest}${selected} }`,
   );

@@ -34,7 +34,7 @@ async function listed(client: GraphQLClient, after: string): Promise<string[]> {
   return body.data.cardPayments.nodes.map(({ orderCode }: { orderCode: string }) => orderCode);
 }
 
-/** The next that comes behind a cursor in the updates. */
+/** The next update after a cursor. */
 async function followed(client: GraphQLClient, after: string): Promise<string> {
   const ALL =
     'subscription ($after: String) { allCardPaymentUpdates(after: $after) { cardPayment { orderCode } } }';
@@ -52,7 +52,7 @@ const NO_PLACE = { status: 400, ...refusedAfter('is not a cursor of this list') 
 const NO_CURSOR = refusedAfter('is not a cursor of updates: give updatesCursor, or the cursor of an update');
 const EXPIRED = { errors: [{ extensions: { code: 'CURSOR_EXPIRED' } }] };
 
-/** The same cursor but for one character, which still spells 16 bytes. */
+/** The same cursor with one other character, which still spells 16 bytes. */
 function changed(cursor: string): string {
   return (cursor.startsWith('A') ? 'B' : 'A') + cursor.slice(1);
 }
@@ -91,7 +91,7 @@ describe('the cursors of one server', () => {
       expect(cursor).toMatch(/^[\w-]{22}$/);
       return Buffer.from(cursor, 'base64url');
     });
-    // Were a place to be read anywhere in them, neighbours would be nearly the same.
+    // Cursors of neighbouring positions would be nearly equal if any part of them were readable.
     for (const [index, one] of bytes.slice(1).entries())
       expect(one.filter((byte, at) => byte === bytes[index]![at]).length).toBeLessThan(8);
   });
@@ -122,7 +122,7 @@ describe('the cursors of one server', () => {
 describe('the cursors of one database', () => {
   test('a cursor is valid on a second instance and after a restart', async () => {
     const databaseUrl = await createPostgresDatabase();
-    // At once, so that they have to agree on the key.
+    // Both instances start at once, so they have to agree on the key.
     const [one, two] = await Promise.all([start(databaseUrl), start(databaseUrl)]);
     const first = await create(one.live);
     const ofUpdates = await updatesCursor(one.live);

@@ -15,7 +15,7 @@ afterEach(async () => {
   for (const app of opened.splice(0)) await app.close();
 });
 
-/** Lines as they would stand on stderr. */
+/** The lines that a log would write to stderr. */
 function captureLog() {
   const lines: string[] = [];
   return { lines, log: createLog({ write: (line) => lines.push(line) }) };
@@ -111,7 +111,7 @@ describe('errors of several fields', () => {
     await app.live.request(query, { after: null });
     expect(app.fastAnswers()).toBe(1);
     await app.database.sql.schema.dropTable('card_payment').cascade().execute();
-    // The database refuses the first field, later than the cursor is refused.
+    // The database refuses the first field after the cursor has been refused.
     const first = {
       status: 500,
       body: {
@@ -126,7 +126,7 @@ describe('errors of several fields', () => {
     const expectFirst = (answers: { status: number; body: unknown }[]) => {
       for (const { status, body } of answers) expect({ status, body }).toMatchObject(first);
     };
-    // Compiled, executed, and many at once.
+    // The error is the same for a compiled query, an executed one, and many at once.
     expectFirst([await ask(query), await ask(`${query} # another document`)]);
     expectFirst(
       await Promise.all(Array.from({ length: 20 }, (_, at) => ask(at % 2 ? query : `${query} #${at}`))),
@@ -370,7 +370,7 @@ test('no credential, card or key is written to a log', async () => {
     token: dashboard,
   });
 
-  // Every road to a fault: queries, mutations, sockets, who is asking.
+  // Each way to an internal fault: queries, mutations, sockets, authentication.
   await app.database.sql.schema.dropTable('token').cascade().execute();
   for (const credential of [checkout, payment, dashboard, 'ps_checkout_wrong']) {
     await app.client(credential).send('{ viewer { credential } }');
@@ -397,6 +397,6 @@ test('no credential, card or key is written to a log', async () => {
   expect(lines.length).toBeGreaterThan(8);
   for (const secret of [LIVE_KEY, TEST_KEY, checkout, payment, dashboard, card.number])
     expect(text).not.toContain(secret);
-  // Its three digits may be a part of an instant.
+  // The three digits of the code may also be a part of an instant.
   expect(text).not.toMatch(new RegExp(`(?<![\\d.])${card.securityCode}(?!\\d)`));
 });

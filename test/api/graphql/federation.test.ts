@@ -143,7 +143,7 @@ describe('a server behind a gateway', () => {
       code: 'BAD_USER_INPUT',
       fields: [{ path: 'representations', message: 'must be at most 100' }],
     });
-    // Objects count as items of a list, each with the lists in it.
+    // Each object counts as an item of a list, and so do the items of the lists in it.
     const query = `query ($representations: [_Any!]!) { _entities(representations: $representations) {
       ... on Subaccount { payouts { nodes { status } } } } }`;
     const refused = await app.live.send(query, { representations: many(100) });

@@ -22,7 +22,7 @@ const times = (count: number, text: (index: number) => string) =>
 
 describe('a document', () => {
   const nested = (levels: number) => `{ ${'a { '.repeat(levels)} b ${'} '.repeat(levels)} }`;
-  /** Spread in each other, 2⁶⁰ fields. */
+  /** Fragments that spread each other: 2⁶⁰ fields. */
   const bomb = `{ ...F0 } ${times(60, (index) => `fragment F${index} on Query { ...F${index + 1} ...F${index + 1} }`)}
     fragment F60 on Query { wallet { id } }`;
 
@@ -206,7 +206,7 @@ describe('the limit of an API key', () => {
           limit: '1 root fields a minute',
         },
       });
-      // This union has none.
+      // The union of this mutation has no refusal for a limit.
       const { body } = await small.live.send('mutation { revokeToken(token: "x") { __typename } }');
       expect(body.errors[0].extensions).toEqual({ code: 'RATE_LIMITED', retryAfterSeconds: 60 });
     } finally {
@@ -279,7 +279,7 @@ describe('root fields of one operation', () => {
     const { database: recorded, statements } = recordStatements(database);
     const small = await startApp({ database: recorded, environment: { PSA_GRAPHQL_LIMIT: '20' } });
     try {
-      // Whose key is not known yet is counted beside it.
+      // A caller whose key is not known yet is counted beside the known ones.
       await small.live.request('{ viewer { credential } }');
       statements.length = 0;
       await small.live.request(

@@ -27,7 +27,7 @@ describe('a result with a root field that has failed', () => {
     };
     const refused = app.client(token);
     expect(await refused.send(DASHBOARD)).toMatchObject(expected);
-    // Known and compiled since these.
+    // The queries above have made the token known and compiled the document.
     const before = app.fastAnswers();
     for (let n = 0; n < 3; n += 1) await app.live.request(DASHBOARD);
     expect(app.fastAnswers()).toBeGreaterThan(before);
@@ -42,9 +42,9 @@ describe('a result with a root field that has failed', () => {
       status: 403,
       body: { data: { wallet: null, other: null } },
     });
-    // Some clients add it to each selection.
+    // Some clients add `__typename` to each selection.
     expect(await refused.send('{ __typename wallet { balanceCents } }')).toMatchObject({ status: 403 });
-    // The null of a lookup is an answer, and its error comes beside it.
+    // The null of a lookup is an answer; an error stands beside it.
     const lookup = '{ cardPayment(orderCode: "PSC-0123456789ABCDEFGHJKMNPQ") { id } }';
     expect(await refused.send(lookup)).toMatchObject({ status: 200, body: { data: { cardPayment: null } } });
   });

@@ -176,7 +176,7 @@ describe('cardPayment', () => {
     const answer = await app.live.request(`{ ${aliases.join(' ')} }`);
     expect(Object.keys(answer)).toEqual(Array.from({ length: 20 }, (_, index) => `a${index}`));
     expect(statements.filter((statement) => statement.includes('"card_payment"'))).toHaveLength(1);
-    // Who is asking is known from a moment ago.
+    // The caller is cached from the request before.
     expect(statements).toHaveLength(1);
   });
 

@@ -11,9 +11,9 @@ import { runsAll } from '../../support/scale.ts';
 interface Family {
   /** The resource in the log. */
   logged: string;
-  /** The types of the arguments that select among its changes. */
+  /** The types of the arguments that filter its changes. */
   types: Record<string, string>;
-  /** The field of an update with the resource, and what is read of it. */
+  /** The field of an update that holds the resource, and the selection in it. */
   resource: string;
   members: string;
   /** The list with the same arguments. */
@@ -80,7 +80,7 @@ const FAMILIES = {
     members: 'name: payoutId status externalId amountCents',
   },
 } satisfies Record<string, Family>;
-/** The number of the first resource of each kind that has one. An order is paid once, whatever it is paid by. */
+/** The number of the first resource of each kind that has an order. An order is paid once, by any method. */
 const NUMBERS = {
   allCardPaymentUpdates: 'pedido-1',
   allPaymentUpdates: 'pedido-2',
@@ -110,7 +110,7 @@ let client: GraphQLClient;
 let tenant: Tenant;
 let before: string;
 let subaccountId: string;
-/** Every update of each stream, without a filter. */
+/** Every update of each stream, read without a filter. */
 const all = new Map<Name, Update[]>();
 
 beforeAll(async () => {
@@ -135,7 +135,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** Resources of each kind, which differ in all that a filter looks at. */
+/** Creates resources of each kind that differ in everything that a filter compares. */
 async function happen(): Promise<void> {
   await app.controls.credit(tenant, 1_000_000);
   const { payment: card } = await app.cardPayments.create(tenant, {
@@ -197,7 +197,7 @@ function subscriptionTo(name: Name, selecting: Selecting): string {
       cursor resource: ${resource} { id ${members} } } }`;
 }
 
-/** The first updates of a stream behind a cursor; as many as given. */
+/** The first `count` updates of a stream after a cursor. */
 async function read(
   name: Name,
   selecting: Selecting,
@@ -285,7 +285,7 @@ describe('the filters of all… updates', () => {
       const updates = all.get(name)!;
       const wanted = updates.filter(({ resource }) => wants(resource));
       expect(await read(name, selecting, { count: wanted.length })).toEqual(wanted);
-      // What a resource was last is in the list, and nothing else.
+      // A list has the newest state of a resource, and no earlier one.
       const last = new Map(updates.map(({ resource }) => [resource.id, resource]));
       const fulfilled = [...last.values()].filter(wants).map(({ id }) => id);
       expect(await listed(name, selecting)).toEqual(new Set(fulfilled));

@@ -71,7 +71,7 @@ describe('a visitor’s limit', () => {
     await behind.client(token, { 'x-forwarded-for': '192.0.2.1' }).request(FIELDS(40));
     expect(await left(behind, token, '192.0.2.1')).toBe(79);
     expect(await left(behind, token, '192.0.2.2')).toBe(119);
-    // Written by the visitor, in front of what the proxy has seen.
+    // The visitor wrote the first address; the proxy appended the second.
     expect(await left(behind, token, '192.0.2.77, 192.0.2.1')).toBe(78);
 
     const socket = openRawSocket(behind.url, { headers: { 'x-forwarded-for': '192.0.2.1' } });

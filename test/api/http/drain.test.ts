@@ -36,7 +36,7 @@ test('A stopping server reports it, serves on, then refuses new connections, and
 
   const drained = drain();
   expect((await ask(port, '/readyz')).statusCode).toBe(503);
-  // A proxy that is late, as on a busy machine, has no connection left that rests since a little before the end.
+  // A late proxy, as on a busy machine, has no connection left that was idle before the end.
   const served = await ask(port, '/healthz', one);
   expect([served.statusCode, served.headers.connection]).toEqual([200, 'close']);
   expect(await isRefused(port)).toBe(false);
@@ -45,7 +45,7 @@ test('A stopping server reports it, serves on, then refuses new connections, and
   await expect.poll(() => isRefused(port)).toBe(true);
   const last = await ask(port, '/healthz', other);
   expect([last.statusCode, last.headers.connection]).toEqual([200, 'close']);
-  // What rests for as long as a proxy may keep it is closed by the proxy, or by the stop that follows.
+  // An idle connection is closed by the proxy after its own timeout, or by the stop that follows.
   clock.advance(2_499);
   expect((await ask(port, '/healthz', another)).statusCode).toBe(200);
   clock.advance(1);

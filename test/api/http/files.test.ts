@@ -65,7 +65,7 @@ describe('a file', () => {
     const again = await get('app.js', { 'accept-encoding': 'br', 'if-none-match': etag });
     expect(again.status).toBe(304);
     expect(again.headers.get('cache-control')).toBe('no-cache');
-    // Other bytes under the same address are another entity.
+    // A file with other bytes at the same address is another entity.
     expect((await get('app.js', { 'accept-encoding': 'gzip', 'if-none-match': etag })).status).toBe(200);
   });
 

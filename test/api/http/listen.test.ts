@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
 import { listen } from '../../../server/src/api/http/listen.ts';
 
-/** Opens so many connections, and ends when all of them are open. */
+/** Opens this many connections, and ends when all of them are open. */
 const CONNECT = `
 const [port, count] = process.argv.slice(1).map(Number);
 let open = 0;
@@ -14,7 +14,7 @@ for (let each = 0; each < count; each += 1)
 /** Node's own limit is 511. */
 const AT_ONCE = 700;
 
-/** The limit of the system, which is below Node's on some. */
+/** The limit of the operating system, which is below Node's on some machines. */
 function limitOfSystem(): number {
   try {
     return Number(readFileSync('/proc/sys/net/core/somaxconn', 'utf8'));
@@ -28,7 +28,7 @@ test('The connections of all clients wait while the server is too busy to accept
   onTestFinished(() => void server.close());
   const port = await listen(server, 0, '127.0.0.1');
   const count = Math.min(AT_ONCE, limitOfSystem());
-  // This process does nothing meanwhile.
+  // `spawnSync` blocks this process meanwhile, so it accepts no connection.
   const { status, signal } = spawnSync(process.execPath, ['-e', CONNECT, String(port), String(count)], {
     timeout: 60_000,
   });

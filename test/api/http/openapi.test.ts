@@ -43,7 +43,7 @@ const described = (): { path: string; method: string; operation: any }[] =>
 describe('the OpenAPI description', () => {
   test('the description is OpenAPI 3.1 by its meta-schema', async () => {
     expect(description.openapi).toBe('3.1.1');
-    // The parser puts what is referred to in its place.
+    // The parser replaces each reference in the description that it is given.
     expect(await validate(structuredClone(description))).toEqual(
       expect.objectContaining({ valid: true, warnings: [] }),
     );
@@ -116,7 +116,7 @@ describe('each operation', () => {
         const { content, headers } = resolved(answer);
         const { schema } = content['application/json'];
         if (Number(status) >= 400) expect(schema).toEqual({ $ref: '#/components/schemas/Error' });
-        // These may be answered before it is known whose requests are counted.
+        // 401 and 503 may be sent before the caller is known, and so without the headers of a limit.
         if (status !== '401' && status !== '503')
           expect(Object.keys(headers)).toContain('RateLimit-Remaining');
       }

@@ -5,7 +5,7 @@ import { createHttpServer } from '../../../server/src/api/http/server.ts';
 import { deferred } from '../../support/deferred.ts';
 import { sendRaw } from '../../support/raw-http.ts';
 
-/** A server with one route, `/N`, whose responses are given by the test. */
+/** A server with one route, `/N`; the test decides the responses. */
 async function start(answer: (name: string) => Promise<string>) {
   const http = createHttpServer({ onFault: (error) => expect.fail(String(error)) });
   const begun: string[] = [];
@@ -31,7 +31,7 @@ test('Requests that are sent before a response was read are answered in order, a
     name === 'a' ? first.promise : Promise.resolve(`<${name}>`),
   );
   const answered = sendRaw(port, get('a') + get('b') + get('c'), /<c>$/);
-  // A request on another connection is answered meanwhile, so the three have arrived.
+  // A request on another connection is answered meanwhile, so the three have been received.
   expect(await sendRaw(port, get('d'), /<d>$/)).toContain('<d>');
   await expect.poll(() => begun).toContain('a');
   expect(begun).not.toContain('b');

@@ -107,7 +107,7 @@ const operations: RestOperation[] = [
     },
     async handle({ body }) {
       if (body.amountCents === 0) return { status: 202, body: { id: 'later' } };
-      // More than is described: what an answer does not name, it does not tell.
+      // The service returns more members than the description names; the response leaves those out.
       const made = { ...body, id: 'thing', amount: body.amountCents, madeAt: MADE_AT, secretHash: 'x' };
       return { status: 201, body: made };
     },
@@ -293,7 +293,7 @@ describe('a key', () => {
     const restricted = rest('ps_live_restricted000000');
     expect((await restricted.get('/things/00ff/parts/1')).status).toBe(200);
     expect(await restricted.get('/things')).toMatchObject({ status: 403 });
-    // Before anything of the request is looked at.
+    // The permission is checked before the body is read.
     expect(await restricted.post('/things', 'nonsense')).toMatchObject({ status: 403 });
   });
 });
@@ -325,7 +325,7 @@ describe('a path', () => {
       status: 400,
       body: { error: 'id: must be 4 hex digits' },
     });
-    // It names nothing: the operation says so.
+    // The path names no resource: the operation answers.
     expect((await rest().get('/things/00ff/parts/%ff')).body).toEqual({ of: '00ff', id: '%ff' });
   });
 });
@@ -664,7 +664,7 @@ test('every random request is answered with JSON that is not an internal fault',
   expect(faults).toEqual([]);
 });
 
-/** Parses a text as JSON where it can be. */
+/** Parses a text as JSON if it is JSON. */
 function text(value: unknown): string {
   try {
     return JSON.stringify(value, (_, member) => (typeof member === 'bigint' ? String(member) : member));

@@ -6,7 +6,7 @@ import type { RequestContext } from '../../../server/src/api/http/routes.ts';
 import { createHttpServer } from '../../../server/src/api/http/server.ts';
 import { deferred } from '../../support/deferred.ts';
 
-/** Asks for either kind of answer, and stops the server once the answer has begun. Returns what arrived. */
+/** Requests an answer of this kind, and stops the server once the answer has begun. Returns the received bytes. */
 async function stoppedWhile(
   begin: (exchange: RequestContext) => void,
   goOn: (exchange: RequestContext) => void,
@@ -110,7 +110,7 @@ it('a connection that has sent nothing does not hold up the stop', async () => {
   const taken = once(server.server, 'connection');
   const socket = connect(port, '127.0.0.1');
   await taken;
-  // No deadline passes.
+  // Timers do not run, so no deadline passes.
   vi.useFakeTimers({ toFake: ['setTimeout'] });
   onTestFinished(() => void vi.useRealTimers());
   const closed = once(socket, 'close');

@@ -24,7 +24,7 @@ const own = (index: number, bytes = 1_000) => ({
   variables: 0,
 });
 
-/** The refusal of the first one that is refused, and the number of those before it. */
+/** Opens subscriptions until one is refused. Returns the number of those before it, and the refusal. */
 function fill(open: (index: number) => unknown): [count: number, refusal: string] {
   for (let count = 0; ; count += 1)
     try {
@@ -44,13 +44,13 @@ test('Payers have a pool of their own, which their networks share, and take noth
     40,
     '50 open subscriptions of one network’s payers',
   ]);
-  // The same network in another address of it.
+  // Two addresses of one network share its limit.
   expect(fill((index) => all.open(payer(`b${index}`), `2001:db8::${index + 1}`, NOTHING))[0]).toBe(50);
   expect(fill((index) => all.open(payer(`c${index}`), `10.1.${index}.1`, NOTHING))).toEqual([
     900,
     '1000 open subscriptions of one account’s payers',
   ]);
-  // Payers of another account, and everybody else of this one.
+  // Payers of another account have their own limit, and so have all other payers of this account.
   expect(fill((index) => all.open(payer(`e${index}`, 'other'), '10.0.0.1', NOTHING))[0]).toBe(50);
   expect(fill(() => all.open(dashboard(), '10.0.0.1', NOTHING))).toEqual([
     100,
@@ -82,7 +82,7 @@ test('A payer’s token has five operations that are no trusted documents, howev
 
 test('What operations and variables hold is bounded for each credential, network and account, and for the process', () => {
   const held = (make: (index: number) => Caller, address = (index: number) => `10.0.${index}.1`) => {
-    // Of 512 MB for all.
+    // The limit for all subscriptions together is 512 MB.
     const all = limits();
     return fill((index) => all.open(make(index), address(index), own(index, MB)));
   };
@@ -100,7 +100,7 @@ test('What operations and variables hold is bounded for each credential, network
   expect(held(() => key())).toEqual([64, bytes(64, 'API key')]);
   expect(held((index) => key(`${index % 5}`))).toEqual([128, bytes(128, 'account and environment')]);
   expect(held((index) => key('k', `${index % 9}`))).toEqual([512, bytes(512, 'server')]);
-  // An operation of several is held once, the variables of each by itself.
+  // An operation of several subscriptions is counted once, and the variables of each separately.
   const all = limits();
   const variables = { operation: own(0, 60 * MB).operation, variables: MB };
   expect(fill(() => all.open(key(), '10.0.0.1', variables))).toEqual([4, bytes(64, 'API key')]);

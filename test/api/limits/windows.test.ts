@@ -26,7 +26,7 @@ describeOnDatabase('windows', (open) => {
   beforeAll(async () => {
     database = await open();
   });
-  /** Each with windows of its own; two with one name are two instances. */
+  /** Each server has windows of its own; two with one name are two instances. */
   const windowsOf = ({
     limit,
     chunk = 1,
@@ -94,13 +94,14 @@ describeOnDatabase('windows', (open) => {
     expect(statements).toHaveLength(1);
     expect(one.peek('key').remaining).toBe(80);
     expect(await other.take('key')).toBe(true);
-    // What the other has in hand is not this one's, and its remaining says so at the next look at the database.
+    // An instance does not use what another has reserved. Its `remaining` is right after the next read of the
+    // database.
     expect(await one.take('key')).toBe(true);
     expect(one.peek('key').remaining).toBe(59);
     let sum = 22;
     for (const instance of [one, other]) while (await instance.take('key')) sum += 1;
     expect(sum).toBe(100);
-    // Used up is known, and nothing more is asked.
+    // The window is known to be used up, so the database is not asked.
     const asked = statements.length;
     expect(one.take('key')).toBe(false);
     expect(statements).toHaveLength(asked);
@@ -271,7 +272,7 @@ describe('windows on one PostgreSQL with a pool each', () => {
     ],
   ])('Counts that are %s together are locked in the order of their keys', async (_, change) => {
     const [holder, changer, reader] = databases;
-    // Without the order of the statement, both the table and the list have the later key first.
+    // Both the table and the list have the later key first; only the order in the statement puts it last.
     for (const key of ['count 2', 'count 1'])
       await addToCounts(reader!.sql, [key], { now: NOW, quietMs: HOUR, most: 9 });
     let changed: Promise<unknown> | undefined;

@@ -13,7 +13,7 @@ import { openRawSocket } from '../../support/raw-socket.ts';
 const sha256 = (text: string) => createHash('sha256').update(text).digest('hex');
 
 const TRUSTED = 'query Wallet { wallet { currency } }';
-/** A document as Apollo's manifest has it: with the members that its cache adds. */
+/** A document as Apollo's manifest has it, with the fields that its cache adds. */
 const OF_APOLLO = print(new InMemoryCache().transformDocument(gql(TRUSTED)));
 const UNTRUSTED = 'query Other { wallet { balanceCents } }';
 const UPDATES = 'subscription Changes { allCardPaymentUpdates { cursor } }';
@@ -68,7 +68,7 @@ test('A bound token runs nothing but trusted documents over HTTP, though every o
   const free = await dashboardToken();
   const extensions = { persistedQuery: { version: 1, sha256Hash: sha256(UNTRUSTED) } };
   const before = app.fastAnswers();
-  // From the second time on the document is compiled, for those who may run it.
+  // The second request compiles the document, for callers that may run it.
   for (let times = 0; times < 3; times += 1) {
     expect(await post(LIVE_KEY, { query: UNTRUSTED, extensions })).toMatchObject({ status: 200, data: {} });
     expect(await post(free, { query: UNTRUSTED })).toMatchObject({ status: 200, data: {} });

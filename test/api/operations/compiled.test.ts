@@ -54,7 +54,7 @@ const leaf = fc.oneof(
     },
   ),
 );
-/** Whether a value comes or an error, and after how many turns. */
+/** A value or an error that a resolver gives, after this number of turns. */
 interface Coming {
   fails: boolean;
   turns: number;
@@ -66,7 +66,7 @@ const LATER: Coming[] = [0, 0, 0, 1, 2, 3, 5].flatMap((turns) => [
   { fails: true, turns },
 ]);
 
-/** Reads a value as it comes, or as if all came at once. */
+/** Reads a value after its turns, or at once. */
 type Read = (atOnce: boolean) => unknown;
 
 function roots(ways: Coming[]) {
@@ -78,7 +78,7 @@ function roots(ways: Coming[]) {
             if (fails) throw new Error('failed');
             return given;
           };
-          // A function is called where it is read, and not where it comes later.
+          // A value that is a function is called at once, never after turns.
           const isAtOnce = atOnce || turns === 0 || typeof given === 'function';
           return isAtOnce ? come() : after(turns).then(come);
         },
@@ -122,7 +122,7 @@ async function after(turns: number): Promise<void> {
   for (let turn = 0; turn < turns; turn += 1) await undefined;
 }
 
-/** Fields of the root are getters, which throw where a resolver would. */
+/** The fields of the root are getters, which throw as a resolver would. */
 function alive(value: unknown, atOnce: boolean): unknown {
   if (Array.isArray(value)) return value.map((item) => alive(item, atOnce));
   if (typeof value !== 'object' || value === null || value instanceof Error) return value;
@@ -137,7 +137,7 @@ function alive(value: unknown, atOnce: boolean): unknown {
   return object;
 }
 
-/** The answer to a query whose values come in that way. */
+/** The answer to a query whose values arrive in this way. */
 async function answerTo(
   query: string,
   given: unknown,

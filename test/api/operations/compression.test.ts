@@ -23,7 +23,7 @@ interface Answer {
   bytes: Buffer;
 }
 
-/** Asks without a client that would decompress the answer. */
+/** Sends a request without a client that would decompress the answer. */
 function ask(path: string, acceptEncoding: string | undefined, query?: string): Promise<Answer> {
   return new Promise((resolve, reject) => {
     const headers = {
@@ -120,7 +120,7 @@ async function describeBy(bytes: number): Promise<string> {
 }
 
 test.each<[string, (id: string) => [path: string, query?: string]]>([
-  // Of GraphQL: Yoga sends the first two answers to a query, and the fast path the later ones.
+  // Yoga sends the first two answers to a query, and the fast path the later ones.
   ['of GraphQL', (id) => ['/graphql', `{ product(productId: "${id}") { description } }`]],
   ['of REST', (id) => [`/v1/products/${id}`]],
 ])('A response %s is compressed from 1,400 bytes on, and not with 1,399', async (_, requestOf) => {

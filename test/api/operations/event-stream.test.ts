@@ -36,7 +36,7 @@ async function create(): Promise<string> {
 }
 const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updatesCursor as string;
 
-/** A whole stream has the first state, and ends where nothing follows. */
+/** A whole stream begins with the first state, and ends if nothing follows. */
 describe('an event stream', () => {
   let orderCode: string;
   let events: string[];
@@ -176,7 +176,7 @@ describe('Last-Event-ID', () => {
 test('one event is serialized once for all streams with the same operation', async () => {
   const after = await cursorOf();
   const streams = Array.from({ length: 5 }, () => app.live.sse(ALL, { after }));
-  // Each has had an event, so it stands at the live end.
+  // Each stream has received an event, so it stands at the live end.
   await create();
   for (const stream of streams) await stream.data();
   await cursorOf();
@@ -237,7 +237,7 @@ describe('limits on open subscriptions', () => {
   beforeAll(async () => {
     query = `subscription { cardPaymentUpdates(orderCode: "${await create()}") { cursor } }`;
   });
-  /** A socket that follows so often. Each subscription gets the first state, or is refused. */
+  /** A socket with this number of subscriptions. Each gets the first state, or is refused. */
   async function follow(credential: string, count: number) {
     const socket = openRawSocket(app.url);
     await socket.init(credential);
@@ -280,7 +280,7 @@ describe('limits on open subscriptions', () => {
     const byOther = await follow(other, 27);
     expect(await byOther.open('more')).toMatchObject(refusal(60, 'account and environment'));
     expect((await stream(LIVE_KEY)).status).toBe(429);
-    // Another tenant has its own.
+    // Another tenant has a limit of its own.
     const elsewhere = await follow(await addKey(app, { accountId: await addAccount(app) }), 0);
     expect((await elsewhere.open('x')).extensions.code).toBe('NOT_FOUND');
 
@@ -314,7 +314,7 @@ describe('limits on open subscriptions', () => {
     const refused = await stream(token, own('f'));
     expect(refused.status).toBe(429);
     await refused.body?.cancel();
-    // Keys and dashboards have theirs.
+    // Keys and dashboard tokens have limits of their own.
     const key = await addKey(app);
     const { socket: other } = await follow(key, 30);
     for (const each of [socket, other]) {
@@ -329,7 +329,7 @@ describe('limits on open subscriptions', () => {
     const long = `subscription { allCardPaymentUpdates { cardPayment { orderCode ${fields} } } }`;
     const [byKey, byToken] = [app.live.sse(long, {}), app.client(token).ws(long, {})];
     const events = await stream(token, long);
-    // All of them follow, once each has received a short one.
+    // All subscriptions follow once each has received a short event.
     const short = await create();
     for (const each of [byKey, byToken])
       expect((await each.data()).allCardPaymentUpdates.cardPayment.orderCode).toBe(short);

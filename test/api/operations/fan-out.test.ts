@@ -17,7 +17,7 @@ const CARD = {
   expiryYear: 2030,
   securityCode: '123',
 };
-/** Each execution of it looks the subaccount up. */
+/** Each execution of this operation looks the subaccount up. */
 const ALL = `subscription ($after: String) { allSubaccountPayoutUpdates(after: $after) {
   cursor subaccountPayout { payoutId version subaccount { name balanceCents } } } }`;
 
@@ -54,7 +54,7 @@ async function openSubaccount(client: GraphQLClient, cents: number): Promise<str
   return id;
 }
 
-/** Makes a change that every subscriber follows; resolves with the last state of it. */
+/** Makes a change that every subscriber follows. Resolves with the resource's last state. */
 async function makeChange(of = subaccountId): Promise<Last> {
   const { requestSubaccountPayout } = await app.live.request(
     `mutation ($input: RequestSubaccountPayoutInput!) { requestSubaccountPayout(input: $input) {
@@ -87,7 +87,7 @@ function stream(client: GraphQLClient, query: string, variables: Record<string, 
   return opened;
 }
 
-/** Opens a subscription on a socket of its own, under an id of its own. */
+/** Opens a subscription on its own socket, under its own id. */
 async function follow(credential: string, query: string, variables: object = {}): Promise<Subscriber> {
   const socket = openRawSocket(app.url);
   sockets.push(socket);
@@ -105,7 +105,7 @@ async function follow(credential: string, query: string, variables: object = {})
 
 const cursorOf = async () => (await app.live.request('{ updatesCursor }')).updatesCursor as string;
 
-/** Reads updates up to this one. */
+/** Reads updates up to the one with this state. */
 async function until(subscriber: Subscriber, last: Last): Promise<Data> {
   for (;;) {
     const { subaccountPayout } = (await subscriber.data()).allSubaccountPayoutUpdates;
@@ -120,7 +120,7 @@ async function updateAll(subscribers: readonly Subscriber[]): Promise<Data[]> {
   return Promise.all(subscribers.map((subscriber) => until(subscriber, last)));
 }
 
-/** Brings subscribers to the live end: after an update the next statement of this test comes after theirs. */
+/** Brings subscribers to the live end: after an update, the next statement of this test runs after theirs. */
 async function untilLive(subscribers: readonly Subscriber[]): Promise<void> {
   await updateAll(subscribers);
   await cursorOf();
@@ -228,7 +228,7 @@ describe('callers with different rights', () => {
     return addToken(app, { kind: 'dashboard', grant: { scopes: ['subaccounts'] } });
   };
 
-  // The first is answered first, and the others could be given its answer.
+  // The first subscriber is answered first, and the others could get its answer.
   test.each([[NAMES], [NAMES.toReversed()]])(
     'subscribers whose keys permit different things get different updates: %s',
     async (names) => {

@@ -15,7 +15,7 @@ let paymentToken: string;
 let dashboardToken: string;
 
 beforeAll(async () => {
-  // So many that what is left of them keeps its length.
+  // The limit is so high that `remaining` keeps its number of digits.
   app = await startApp({
     compileAfter: 1,
     environment: { PSA_FAST_PATH: 'on', PSA_GRAPHQL_LIMIT: '900000' },
@@ -49,7 +49,7 @@ interface Sent {
 }
 type Headers = Record<string, string | undefined>;
 
-/** Sends a request on its own connection, as it is: `fetch` would tidy the headers. */
+/** Sends a request on a connection of its own with the headers as given: `fetch` would normalize them. */
 function post(body: unknown, headers: Headers, server: TestApp = app) {
   return new Promise<{ status: number; headers: unknown; text: string }>((resolve, reject) => {
     const given = {
@@ -73,7 +73,7 @@ function post(body: unknown, headers: Headers, server: TestApp = app) {
           resolve({
             status: response.statusCode ?? 0,
             headers: rest,
-            // What the one has taken is gone at the other.
+            // The two answers differ in `remaining`, which the first request has lowered.
             text: Buffer.concat(chunks)
               .toString()
               .replace(/"remaining":\d+/g, '"remaining":0'),
@@ -86,14 +86,14 @@ function post(body: unknown, headers: Headers, server: TestApp = app) {
   });
 }
 
-/** Compares Yoga's answer with the fast path's. Returns whether the fast path answered. */
+/** Compares Yoga's answer with the fast path's. Returns true if the fast path answered. */
 async function isSame(sent: Sent, headers: Headers = {}, server: TestApp = app): Promise<boolean> {
-  // Whatever has extensions is Yoga's.
+  // Yoga answers each request with extensions.
   const yogas = await post({ ...sent, extensions: {} }, headers, server);
   await post(sent, headers, server);
   const before = server.fastAnswers();
   expect(await post(sent, headers, server)).toEqual(yogas);
-  // And where all of it is known.
+  // The fast path answers as Yoga does also when the caller, too, is cached.
   expect(await post(sent, headers, server)).toEqual(yogas);
   return server.fastAnswers() === before + 2;
 }
@@ -241,7 +241,7 @@ describe('a query that was answered before has the same response without Yoga', 
 describe('limits of the fast path', () => {
   const TEN = `balanceCents withdrawableCents pendingReleaseCents disputeBlockedCents subaccountsBalanceCents
     assignableCents cryptoBalanceLtc currency sandbox id`;
-  /** Each is eleven fields. */
+  /** Each wallet is eleven fields. */
   const wallets = (count: number) =>
     Array.from({ length: count }, (_, index) => `f${index}: wallet { ...Ten }`).join(' ');
   const WITH_TEN = `fragment Ten on Wallet { ${TEN} }`;
@@ -255,7 +255,7 @@ describe('limits of the fast path', () => {
     expect(app.fastAnswers()).toBe(before);
     await post({ query }, {});
     expect(app.fastAnswers()).toBe(before + 1);
-    // Known by now, it is no more to who has shown none.
+    // A cached document does nothing for a caller without a credential.
     expect(await isSame({ query }, nobody)).toBe(false);
   });
 
@@ -392,7 +392,7 @@ describe('refusals of the fast path and of Yoga', () => {
     expect(known).toBe(before + 1);
     for (const extensions of ['x', 5, []])
       expect([(await post({ documentId, extensions }, {})).status, extensions]).toEqual([400, extensions]);
-    // JSON.parse would take the last one.
+    // JSON.parse would take the last of two equal members.
     const repeated = await post(
       `{"operationName":"x","operationName":null,${JSON.stringify(body).slice(1)}`,
       {},

@@ -8,7 +8,7 @@ test.each(['1', 'é\u{1f600}'])(
   'a message of any length under the id %s is one frame, which a client reads unchanged',
   async (id) => {
     const begin = `{"id":"${id}","type":"next",`;
-    // The head is longer from 126 bytes on, and again from 65,536.
+    // The head of a frame is longer from 126 bytes on, and again from 65,536.
     const rests = [0, 125, 126, 127, 255, 256, 65_535, 65_536, 200_000].map((length) =>
       'z'.repeat(Math.max(0, length - Buffer.byteLength(begin))),
     );

@@ -50,7 +50,7 @@ test('A batch that root fields share counts for each of them that has loaded fro
   const [first, second, third, fourth] = [of('first'), of('second'), of('third'), of('fourth')];
   await Promise.all([first.load('old'), second.load('new')]);
   expect(batches).toEqual([['old', 'new']]);
-  // A value that is there already counts as well; one of another batch does not.
+  // A value that is already there counts as well; a value of another batch does not.
   await third.load('old');
   await fourth.load('other');
   expect(batches).toEqual([['old', 'new'], ['other']]);
@@ -97,13 +97,13 @@ test('Payers are those of one token behind one network, and a payment token coun
   expect(of('203.0.113.8')).not.toEqual(started);
   expect(of('2001:db8::1')).toEqual(of('2001:db8:0:0:ffff::2'));
   expect(of('2001:db8:0:1::1')).not.toEqual(of('2001:db8::1'));
-  // One host may have all the networks of a block.
+  // One host may have all the networks of a block of addresses.
   const blocks = ['2001:db8::1', '2001:db8:0:1::1', '2001:db8:1::1'].map(
     (address) => of(address)!.network!.split('/')[0],
   );
   expect(blocks[1]).toBe(blocks[0]);
   expect(blocks[2]).not.toBe(blocks[0]);
-  // Tokens of one order are one.
+  // Tokens of one order count as one.
   const ofOrder = { kind: 'checkout_token', id: 'tok_2', grant: { orderTokenId: 'tok_1' } };
   expect(of('203.0.113.7', ofOrder)).toEqual(started);
   const payment = { kind: 'payment_token', id: 'tok_3', orderCode: 'PEDIDO1' };

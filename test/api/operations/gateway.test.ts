@@ -9,8 +9,8 @@ import { ensurePeer } from '../../bench/peers/install.ts';
 import { addToken } from '../../support/accounts.ts';
 import { LIVE_KEY, startApp, type TestApp } from '../../support/app.ts';
 
-// Real gateways in front of this server and of a small subgraph that extends a CardPayment. They are installed in a folder of
-// their own, and have no types here.
+// Real gateways in front of this server and of a small subgraph that extends CardPayment. The gateways are
+// installed in their own folder, and have no types here.
 
 // biome-ignore lint/suspicious/noExplicitAny: software of others, without its types
 type Untyped = any;
@@ -61,7 +61,7 @@ afterAll(async () => {
   await app.close();
 });
 
-/** The orders of a shop: each knows the orderCode of its payment, and nothing else of it. */
+/** A subgraph of a shop's orders: an order knows the orderCode of its payment, and nothing else of it. */
 async function serveShop(): Promise<Server> {
   const { graphql, parse } = installed('graphql');
   const { buildSubgraphSchema } = installed('@apollo/subgraph');
@@ -88,7 +88,7 @@ async function serveShop(): Promise<Server> {
 
 type Ask = (authorization: string) => Promise<{ data?: Untyped; errors?: Untyped[] }>;
 
-/** Apollo's own composition and gateway. */
+/** Apollo's composition and gateway. */
 async function askApollo(): Promise<Ask> {
   const { composeServices } = installed('@apollo/composition');
   const { ApolloGateway, RemoteGraphQLDataSource } = installed('@apollo/gateway');
@@ -127,7 +127,7 @@ async function askApollo(): Promise<Ask> {
     });
 }
 
-/** The composition of The Guild, and Hive Gateway. */
+/** The Guild's composition, and Hive Gateway. */
 async function askHive(): Promise<Ask> {
   const { composeServices } = installed('@theguild/federation-composition');
   const { createGatewayRuntime } = installed('@graphql-hive/gateway-runtime');
@@ -182,7 +182,7 @@ test.each([
     ],
     cardPayment: { amountCents: 100, order: { number: '0' } },
   });
-  // Both payments by one lookup.
+  // One lookup reads both payments.
   const lookups = asked.filter((query) => query.includes('_entities'));
   expect(lookups).toHaveLength(1);
   expect(parse(lookups[0]!).definitions).toHaveLength(1);

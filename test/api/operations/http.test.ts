@@ -32,7 +32,7 @@ const post = (body: BodyInit, headers: Record<string, string> = JSON_TYPE) =>
   send({ method: 'POST', body, headers });
 
 describe('GraphQL over HTTP', () => {
-  // The audits speak of no credential; ours is in each request.
+  // The audits send no credential; this `fetch` adds one to each request.
   const audits = serverAudits({
     url: () => `${app.url}/graphql`,
     fetchFn: (url: string, init: RequestInit = {}) =>
@@ -322,7 +322,7 @@ describe('a body', () => {
           response.on('end', () => resolve({ status: response.statusCode!, body: text }));
         },
       );
-      // What is still being sent when the answer comes may find the connection closed.
+      // A body that is still being sent when the answer arrives may find the connection closed.
       request.on('error', (error: NodeJS.ErrnoException) => {
         if (!['EPIPE', 'ECONNRESET'].includes(error.code ?? '')) reject(error);
       });
@@ -349,12 +349,12 @@ describe('a page of any origin', () => {
     expect(answer.headers.get('access-control-allow-credentials')).toBeNull();
     expect(answer.headers.get('access-control-allow-methods')).toBe('GET, HEAD, POST, OPTIONS');
     expect(answer.headers.get('access-control-allow-headers')).toMatch(/authorization.*content-type/);
-    // For a day the browser sends no other.
+    // The browser sends no other preflight for a day.
     expect(answer.headers.get('access-control-max-age')).toBe('86400');
   });
 
   test.each([
-    // With ApolloClient({ name, version }) and its tracing header.
+    // The headers that ApolloClient({ name, version }) and its tracing send.
     ['authorization,apollographql-client-name,apollographql-client-version,content-type,traceparent', true],
     ['x-request-id', true],
     ['x(y)', false],
@@ -446,7 +446,7 @@ describe('the routes', () => {
   );
 
   test('a path of the REST interface is answered as JSON, whatever the client accepts', async () => {
-    // What Java's own client sends.
+    // The `accept` header of Java's own client.
     const headers = { accept: 'text/html, image/gif, image/jpeg, *; q=.2, */*; q=.2' };
     const answer = await fetch(`${app.url}/v1/nothing`, { headers });
     expect(answer.headers.get('content-type')).toBe('application/json; charset=utf-8');
@@ -485,7 +485,7 @@ describe('the routes', () => {
     const html = await answer.text();
     expect(html).toContain('GraphiQL');
     expect(html).toContain('<meta name="viewport" content="width=device-width, initial-scale=1">');
-    // All of it is served here: a page that takes keys loads no script from elsewhere.
+    // Everything is served from here: a page that takes keys loads no script from elsewhere.
     expect(html).not.toMatch(/<(script|link)[^>]+(src|href)="https?:/);
   });
 

@@ -41,7 +41,7 @@ describe('the list items of an operation', () => {
     ['{ nodes(ids: ["a", "b", "c"]) { children(first: 2) { total } } }', 9],
     ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 4, { ids: ['a', 'b', 'c', 'd'] }],
     ['query ($ids: [ID!]!) { nodes(ids: $ids) { id } }', 1, { ids: 'a' }],
-    // An object has a member of this name that nobody gave it.
+    // `toString` is a member of every JavaScript object, though no variable has that name.
     ['query ($toString: [ID!]! = ["a", "b", "c"]) { nodes(ids: $toString) { id } }', 3, {}],
     ['query ($__proto__: [ID!]! = ["a", "b"]) { nodes(ids: $__proto__) { id } }', 2, {}],
     ['query ($constructor: Int = 70) { items(first: $constructor) { total } }', 70, {}],
@@ -120,7 +120,7 @@ describe('an operation', () => {
     socket.send({ id: 'a', type: 'subscribe', payload: { query: lists(11) } });
     expect((await socket.next()).payload).toMatchObject({ errors: [{ message: SAYS }] });
     socket.socket.close();
-    // Nothing of the refused ones ran.
+    // None of the refused operations ran.
     const { remaining } = (await app.live.request('{ viewer { rateLimit { remaining } } }')).viewer.rateLimit;
     expect(before - remaining).toBe(11 + 1);
   });
@@ -142,7 +142,8 @@ describe('an operation', () => {
     const lookups = (count: number) =>
       `{ subaccounts(first: 10) { edges { node { ${Array.from({ length: count }, (_, index) => `a${index}: payout(reference: "saq_idem_${index}") { code }`).join(' ')} } } } }`;
     expect((await app.live.send(lookups(99))).body.errors).toBeUndefined();
-    // Each is a statement of its own: a hundred subaccounts with ninety lookups kept everyone waiting for seconds.
+    // Each lookup is a statement of its own: a hundred subaccounts with ninety lookups delayed all others for
+    // seconds.
     expect((await app.live.send(lookups(100))).body.errors[0].message).toContain('up to 1010 items');
   });
 

@@ -293,7 +293,7 @@ describe('the credential of a socket', () => {
     );
   });
 
-  /** Connects with the client itself. Returns `connected`, or the code and the reason of the close. */
+  /** Connects by the library `graphql-ws`. Returns `connected`, or the code and reason of the close. */
   async function connectsAs({
     connectionParams,
     headers = {},
@@ -401,7 +401,7 @@ describe('the credential of a socket', () => {
     });
     const [stays, leaves] = [raw(), raw()];
     for (const socket of [stays, leaves]) await socket.init(secret);
-    // It does not read the frame that closes it, and goes on sending.
+    // The client does not read the frame that closes its socket, and goes on sending.
     stays.socket.pause();
     await administration.revokeKey({ id: key.id });
     expect((await leaves.closed).code).toBe(4403);
@@ -700,7 +700,7 @@ describe('a socket', () => {
 });
 
 describe('subscriptions without a subscriber', () => {
-  /** The statements of one poll of the log. */
+  /** Counts the statements of one poll of the log. */
   const readsOfTheLog = async () => {
     statements.length = 0;
     app.clock.advance(5_000);
@@ -761,7 +761,7 @@ describe('subscriptions without a subscriber', () => {
 describe('a client that does not read', () => {
   const METADATA = JSON.stringify('x'.repeat(2_000));
   const MANY = 900;
-  /** 20 kB an event: all of them are more than the buffers on the way hold. */
+  /** An event has 20 kB: all of them are more than the buffers on the way hold. */
   const LARGE = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode
     ${Array.from({ length: 10 }, (_, index) => `m${index}: metadata`).join(' ')} } } }`;
   const createMany = async (client: GraphQLClient) => {
@@ -774,7 +774,10 @@ describe('a client that does not read', () => {
       await client.request(`mutation ($metadata: String) { ${aliases.join(' ')} }`, { metadata: METADATA });
   };
 
-  /** One event is through, and the next statement of ours comes after the subscription's: it stands at the live end. */
+  /**
+   * One event has arrived, and the next statement of this test follows the subscription's: it stands at the live
+   * end.
+   */
   const untilLive = async (client: GraphQLClient, first: Promise<unknown>) => {
     await create(client);
     await first;

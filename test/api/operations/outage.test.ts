@@ -24,7 +24,7 @@ beforeEach(async () => {
 afterEach(async () => {
   await app.close();
   await network.close();
-  // An outage is nobody's mistake.
+  // An outage of the database is not logged as an internal fault.
   expect(app.faults).toEqual([]);
 });
 
@@ -88,7 +88,7 @@ describe('a database that is away', () => {
     expect(app.fastAnswers()).toBeGreaterThan(0);
     goAway();
     expect(await app.live.send(query)).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
-    // Now the caller has to be looked up as well.
+    // The cached caller has expired, so it is looked up as well.
     app.clock.advance(2_000);
     const answer = await app.live.send(query);
     expect(answer).toMatchObject({ status: 503, body: { errors: [NOTHING_DONE] } });
@@ -133,7 +133,7 @@ describe('a database that is away', () => {
     const late = openRawSocket(app.url);
     await late.init(LIVE_KEY).catch(() => undefined);
     expect(await late.closed).toEqual({ code: 1013, reason: 'Unavailable; come back' });
-    // Nobody's credential has ended by it.
+    // The outage has ended no credential.
     network.refuses = false;
     expect(await answer('3', wallet)).toEqual({ data: { wallet: { balanceCents: 100_000 } } });
     socket.socket.terminate();
@@ -267,7 +267,7 @@ test('a full disk makes the server not ready with its cause at the first refused
   expect(await app.live.request('{ wallet { balanceCents } }')).toEqual({
     wallet: { balanceCents: 100_000 },
   });
-  // What is tried is not what was refused, so it counts only after a while.
+  // The retried operation is another than the refused one, so it counts only after a while.
   app.clock.advance(4_999);
   expect(await ready()).toEqual([503, 'disk_full']);
   await administrate(url, 'drop function full_disk cascade');

@@ -100,7 +100,7 @@ async function overSocket(sent: Sent, { key = LIVE_KEY, to = app } = {}) {
     connectionParams: { authorization: `Bearer ${key}` },
   });
   try {
-    // The protocol has no request without this member.
+    // The protocol requires the member `query`.
     for await (const result of socket.iterate({ query: '', ...sent } as { query: string })) return result;
     return null;
   } catch (errors) {
@@ -178,7 +178,7 @@ describe('automatic persisted queries', () => {
     const method = byGet ? 'GET' : 'POST';
     expect(requests).toEqual([
       { method, query: false, status: 404 },
-      // The exchange sends the document by the same method as the hash; Apollo Client always by POST.
+      // The exchange sends the document by the method of the hash; Apollo Client always by POST.
       { method, query: true, status: 200 },
       { method, query: false, status: 200 },
       { method, query: false, status: 200 },
@@ -238,7 +238,7 @@ describe('automatic persisted queries', () => {
     expect(await post(sent)).toEqual({ status: 200, errors: [NOT_FOUND] });
     const newer = { accept: 'application/graphql-response+json' };
     expect(await post(sent, newer)).toEqual({ status: 404, errors: [NOT_FOUND] });
-    // The empty query of some clients stands for none.
+    // Some clients send an empty query in place of none.
     expect(await post({ query: '', ...sent }, newer)).toMatchObject({ status: 404 });
   });
 
@@ -352,7 +352,7 @@ interface Changes {
   data: { allCardPaymentUpdates: { cardPayment: { amountCents: number } } };
 }
 
-/** The artifact of the query `Wallet`, as Relay's compiler makes it where it persists documents: it has no text. */
+/** The artifact of the query `Wallet`, as Relay's compiler writes it with persisted documents: without a text. */
 const WALLET_ARTIFACT = (() => {
   const field = { alias: null, args: null, storageKey: null };
   const currency = { ...field, kind: 'ScalarField', name: 'currency' };
@@ -398,7 +398,7 @@ describe('trusted documents', () => {
     expect(await post({ documentId: `sha256:${sha256(TRUSTED)}` }, { to })).toEqual({ status: 200, data });
     expect(await get({ documentId: sha256(TRUSTED) }, to)).toEqual({ status: 200, data });
     expect(await overSocket({ extensions: hashed(TRUSTED) }, { to })).toEqual({ data });
-    // Anything else may run too.
+    // A document outside the manifest may run, too.
     expect(await post({ query: UNTRUSTED }, { to })).toMatchObject({ status: 200, data: {} });
   });
 
@@ -465,7 +465,7 @@ describe('trusted documents', () => {
     expect(await post({ extensions: hashed(UNTRUSTED) }, { to })).toMatchObject({ errors: [NOT_FOUND] });
     const before = to.fastAnswers();
     for (let times = 0; times < 3; times += 1) {
-      // The whole text is as good as its hash.
+      // The whole text is accepted as its hash is.
       expect(await post({ query: TRUSTED }, { to })).toEqual({ status: 200, data });
       expect(await post({ extensions: hashed(TRUSTED) }, { to })).toEqual({ status: 200, data });
     }
@@ -491,7 +491,7 @@ describe('trusted documents', () => {
     expect(renewed.status).toBe(200);
     const from = new Date(0);
     for await (const sale of sales(server, { from })) expect.unreachable(JSON.stringify(sale));
-    // The subscription runs, and says what is wrong with the cursor.
+    // The subscription runs, and refuses the cursor.
     const options = { ...server, load: () => 'x', save: noop, onUpdate: noop, reconcile: noop };
     for (const topic of TOPIC_NAMES)
       await expect(follow(topic, options)).rejects.toMatchObject({ code: 'BAD_USER_INPUT' });

@@ -27,7 +27,10 @@ afterAll(async () => {
   }
 });
 
-/** The place where the log goes on, by which instance's commits, and how many. The subscriber is on the first. */
+/**
+ * The position at which the log goes on, the instance that commits, and the number of commits. The subscriber is
+ * on the first instance.
+ */
 const CASES: [string, number, number][] = [
   ['below its place, by its own instance', 0, 1],
   ['below its place, by another instance', 1, 1],
@@ -62,7 +65,7 @@ describe.each(['ws', 'sse'] as const)('a subscriber over %s whose log is set bac
       for (let each = 0; each < count; each += 1) written.push(await create(apps[writer]!));
       clock.advance(POLL_MS);
       for (const each of last) expect(await each).toMatchObject([EXPIRED]);
-      // A cursor behind the lost events, and of each of them; the one before them holds.
+      // A cursor after the lost events and one at each of them are refused; the cursor before them holds.
       for (const after of [lost, shown])
         for (const query of [ALL, WALLET])
           expect(await failureOf(live[transport](query, { after }).next())).toMatchObject([EXPIRED]);
@@ -80,7 +83,7 @@ describe.each(['ws', 'sse'] as const)('a subscriber over %s whose log is set bac
   );
 });
 
-/** The errors that a stream ends with, however its transport says them. */
+/** The errors that end a stream, in the form of either transport. */
 async function failureOf(next: Promise<IteratorResult<{ errors?: unknown }>>): Promise<unknown> {
   return next.then(
     ({ value }) => value?.errors,

@@ -11,12 +11,12 @@ import {
   writeStamp,
 } from '../../../server/scripts/stamp.mjs';
 
-/** The workspace of the peers, which the product's does not contain. */
+/** The workspace of the peers, which is not a part of the product's. */
 const WORKSPACE = 'test/bench/peers';
-/** Names the process that installs. */
+/** The file that names the process that installs. */
 const LOCK = join(root, 'node_modules/.psa/installing-a-peer');
 
-/** Peers and load generators, each a package of that workspace, and the package whose version names it. */
+/** Peers and load generators: each package of that workspace, and the package whose version is shown. */
 const PEERS = {
   angular: { called: 'Angular SSR', is: '@angular/ssr' },
   apollo: { called: 'Apollo Server', is: '@apollo/server' },
@@ -40,8 +40,8 @@ const PEERS = {
 export type PeerName = keyof typeof PEERS;
 
 /**
- * Installs a peer, exactly as the lock file has it, unless it is there. Its name with its version; null, and a line that
- * says so, where it cannot be had.
+ * Installs a peer from the lock file, unless it is installed. Returns its name with its version; null, and a
+ * printed line, if it cannot be installed.
  */
 export async function ensurePeer(name: PeerName): Promise<string | null> {
   const { called, is } = PEERS[name];

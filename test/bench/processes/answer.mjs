@@ -2,11 +2,7 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 
-/**
- * Answers what the parent process asks for, by name.
- *
- * @param {Record<string, (request: any) => any>} answers
- */
+/** Answers the parent process's requests by their names. @param {Record<string, (request: any) => any>} answers */
 export function answerParent(answers) {
   process.on(
     'message',
@@ -27,7 +23,7 @@ export function cpuMicroseconds() {
   return user + system;
 }
 
-/** Megabytes of this process, and of its JavaScript heap, with nothing left to collect. */
+/** Megabytes of this process and of its JavaScript heap, after garbage collection. */
 export async function memoryMegabytes() {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc');

@@ -1,9 +1,9 @@
-// Apollo Server, as its documentation sets it up: standing alone.
+// Apollo Server's standalone server, set up as its documentation says.
 import { createRequire } from 'node:module';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 import { createResolvers, typeDefs } from './peer-schema.mjs';
 
-/** Installed in a folder of their own, when they are needed. */
+/** The peer's own folder of packages, which is installed when it is needed. */
 const installed = createRequire(new URL('../peers/apollo/', import.meta.url));
 
 answerParent({

@@ -1,5 +1,5 @@
-// The floor of an HTTP server: reads the request's body and answers with bytes that lie ready, or, where it is to
-// stringify, with data that lie ready.
+// The floor of an HTTP server: it reads the request's body and answers with prepared bytes, or with prepared data
+// if it has to stringify.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { answerParent, cpuMicroseconds } from './answer.mjs';

@@ -1,5 +1,5 @@
-// The floor of an update: one transaction writes and notifies, and who listens sends what it was notified of to the one
-// client it has.
+// The floor of an update: one transaction writes and notifies, and a listener sends the notification to its one
+// client.
 import { once } from 'node:events';
 import pg from 'pg';
 import { WebSocketServer } from 'ws';

@@ -1,13 +1,13 @@
-// The floor of a facade over HTTP: for each field at the root it asks the upstream once, over kept connections, all at
-// the same time, and puts what was asked for of each answer into one. It reads no query, only the variables: what to do
-// with them it is given at start.
+// The floor of a facade over HTTP: for each root field it sends the upstream one request over a kept connection,
+// all at the same time, and puts the requested members of each answer into one. It reads only the variables,
+// never the query: its plans are given at the start.
 import { once } from 'node:events';
 import { Agent, createServer, get } from 'node:http';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 
 /**
- * @typedef {{ name: string, path: string, variable: string | null, fields: string[] }} Part one field at the root, what
- *   ends its path, and what of it is wanted
+ * @typedef {{ name: string, path: string, variable: string | null, fields: string[] }} Part one root field, the
+ * end of its path, and the members that it needs
  */
 
 const agent = new Agent({ keepAlive: true });

@@ -1,4 +1,4 @@
-// The floor of a push by event stream: sends a text that lies ready to every client it has.
+// The floor of a push by event stream: it sends a prepared text to every client.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { answerParent, cpuMicroseconds } from './answer.mjs';

@@ -1,4 +1,4 @@
-// The floor of a push: sends a text that lies ready to every client it has.
+// The floor of a push: it sends a prepared text to every client.
 import { once } from 'node:events';
 import { WebSocketServer } from 'ws';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';

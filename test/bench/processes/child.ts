@@ -8,7 +8,10 @@ export interface Child {
   stop(): Promise<void>;
 }
 
-/** One of the programs beside this file, in a process of its own, as in production: no loader, no checks. */
+/**
+ * Starts a program of this folder in a process of its own, as in production: without a loader and without type
+ * checks.
+ */
 export function startChild(
   program: string,
   env: Record<string, string> = {},

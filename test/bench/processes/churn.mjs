@@ -1,13 +1,13 @@
-// Clients who come and go for as long as it lasts: payments are created, and for each somebody subscribes, reads
-// it and of others, reconnects with the last cursor, and leaves; some over an event stream, some without a goodbye.
+// Clients that come and go during the whole run: for each created payment a client subscribes, reads this payment
+// and others, reconnects with the last cursor, and leaves; some use an event stream, some leave without a close.
 import { setTimeout as wait } from 'node:timers/promises';
 import WebSocket from 'ws';
 import { answerParent } from './answer.mjs';
 
 const WORKERS = 40;
-/** Between two rounds of one worker: so that it is a load, and not the most that the machine can do. */
+/** The pause between two rounds of one worker: the run is a load, not the most that the machine can do. */
 const PAUSE_MS = 200;
-/** A client that waits longer than this waits in vain. */
+/** The time after which a client counts an answer as missing. */
 const ANSWERED_WITHIN_MS = 30_000;
 
 const ALL = `subscription ($after: String) { allCardPaymentUpdates(after: $after) { cursor cardPayment { orderCode status } } }`;
@@ -57,12 +57,12 @@ async function round(worker) {
   const all = await follow(ALL, { after: null });
   const one = await follow(ONE, { orderCode });
   await one.reported();
-  // Who has just subscribed may not be heard yet, and then the next change is for it.
+  // A new subscriber may not follow yet: the next change reaches it.
   do await post(CREATE);
   while (!(await all.hears(PAUSE_MS)));
   const { cursor } = (await all.reported()).allCardPaymentUpdates;
   await post(LIST);
-  // Some close as they should, and some are gone.
+  // Some clients close, and the others just disappear.
   if (worker % 2 === 0) all.close();
   else all.vanish();
   counts.reconnects += 1;
@@ -85,7 +85,7 @@ async function post(query, variables) {
   return data;
 }
 
-/** The first state over an event stream, which is then left. @param {string} orderCode */
+/** Reads the first state over an event stream, and leaves it. @param {string} orderCode */
 async function stream(orderCode) {
   const leave = new AbortController();
   counts.subscriptions += 1;
@@ -158,7 +158,7 @@ async function follow(query, variables) {
   if (!(await until(() => acknowledged))) throw new Error('No connection_ack came');
   counts.subscriptions += 1;
   return {
-    /** Whether something has come, or comes in so many milliseconds. @param {number} ms */
+    /** Waits for the next message, at most this number of milliseconds. @param {number} ms */
     hears: (/** @type {number} */ ms) => until(() => arrived.length > 0, ms),
     async reported() {
       if (!(await until(() => arrived.length > 0))) throw new Error('No update came');

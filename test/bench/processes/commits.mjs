@@ -1,6 +1,5 @@
 /**
- * Sees when a COMMIT is sent to PostgreSQL, and when it is answered, by whichever connection of this process.
- *
+ * Records when a COMMIT is sent to PostgreSQL and when it is answered, on any connection of this process.
  * @param {Pick<typeof import('pg'), 'Client'>} pg the copy that the connections are of
  */
 export function watchCommits(pg) {
@@ -30,7 +29,7 @@ export function watchCommits(pg) {
       sentAt = null;
       answeredAt = null;
     },
-    /** The instant of the last one, in nanoseconds of the machine's clock. */
+    /** The instants of the last COMMIT, in nanoseconds of the machine's clock. */
     last: () => ({ sentAt, answeredAt }),
   };
 }

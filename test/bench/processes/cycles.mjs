@@ -1,5 +1,5 @@
-// Recurring PIX whose cycles all fall due at one instant, done by the server's queue, and the statements that came of them, sent
-// straight to a copy of the database.
+// Recurring PIX whose cycles all fall due at one instant: first the server's queue works on them, then its
+// statements are sent straight to a copy of the database.
 import { randomUUID } from 'node:crypto';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
@@ -18,12 +18,12 @@ const { readConfig } = await modules.config();
 const { openDatabase } = await modules['db/open']();
 const { createShiftableClock, createSystemClock } = await modules['kernel/clock']();
 
-/** A week is a round: the clock is advanced to the instants at which something is due. */
+/** A round is a week: the clock advances to each instant at which something is due. */
 const clock = createShiftableClock(createSystemClock());
 const log = { info: () => undefined, warn: console.warn, error: console.error };
 
 const AMOUNT_CENTS = 1_000;
-/** Callers that subscribe at once, before anything is measured. */
+/** The number of callers that subscribe at once before the measurement. */
 const CALLERS = 64;
 const MINUTE_MS = 60_000;
 
@@ -32,7 +32,10 @@ let app;
 let subscriptions = 0;
 let weeks = 0;
 const recorder = createRecorder();
-/** Weeks of ours that the floor has not sent yet. @type {{ instructions: Burst, debits: Burst, after: Unit[] }[]} */
+/**
+ * Weeks whose statements the floor has not sent yet.
+ * @type {{ instructions: Burst, debits: Burst, after: Unit[] }[]}
+ */
 const rounds = [];
 /** @type {Awaited<ReturnType<typeof openPostgresFloor>>} */
 let floor;
@@ -63,14 +66,14 @@ answerParent({
     recorder.take();
     const instructions = await doAllDue('subscription.instruct');
     const debits = await doAllDue('subscription.look_up');
-    // The next morning each debit is looked up once more, and found.
+    // The next morning each debit is looked up once more, and is found.
     await advanceTo((await dueOf('subscription.look_up')).at);
     weeks += 1;
     rounds.push({ instructions: instructions.burst, debits: debits.burst, after: take() });
     return { instructions: instructions.figures, debits: debits.figures };
   },
 
-  /** The oldest week that ours has done and the floor has not. */
+  /** Replays the oldest week that only the server has run. */
   floor: replay,
 
   /** Every cycle is paid once, in both databases. */
@@ -163,8 +166,8 @@ async function dueOf(kind) {
 }
 
 /**
- * The statements since the last call, without those of the queue: the floor knows what is to be done. A single statement waits for
- * no other.
+ * The statements since the last call, without those of the queue: the floor knows the work. A single statement
+ * waits for no other.
  */
 function take() {
   const isOfQueue = (/** @type {Unit} */ { whole, statements }) =>

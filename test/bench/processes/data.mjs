@@ -1,5 +1,5 @@
-// What is read in memory, the same by every server, as our own port has it: names of enum values in its words, instants
-// as dates.
+// The data that every server reads from memory, as our own port returns it: names of enum values in its words,
+// instants as dates.
 
 export const WALLET = {
   environment: 'live',
@@ -15,7 +15,7 @@ export const WALLET = {
 const NEWEST_AT = Date.UTC(2026, 0, 31, 12);
 const MINUTE_MS = 60_000;
 
-/** Fifty, newest first: what one page holds. */
+/** Fifty payouts, newest first: one page. */
 export const PAYOUTS = Array.from({ length: 50 }, (_, index) => {
   const requestedAt = new Date(NEWEST_AT - index * MINUTE_MS);
   return {
@@ -27,7 +27,7 @@ export const PAYOUTS = Array.from({ length: 50 }, (_, index) => {
     amountCents: 4_990 + index,
     feeCents: 100,
     litoshi: null,
-    // As it is shown, so that nobody has to mask it.
+    // The destination is already masked, so that no server has to mask it.
     destination: 'a***@padaria.example',
     requestedAt,
     processedAt: index % 4 === 0 ? null : new Date(requestedAt.getTime() + 2_000),

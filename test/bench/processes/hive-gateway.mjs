@@ -1,11 +1,11 @@
-// Hive Gateway in front of the service's OpenAPI description, as its documentation sets both up, defaults and all: what
-// answers with an error is left out of its schema, so that its queries are as short as ours.
+// Hive Gateway in front of the service's OpenAPI description, both set up as its documentation says, with the
+// defaults. Error responses are left out of its schema, so that its queries are as short as ours.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 
-/** Installed in a folder of their own, when they are needed. */
+/** The peer's own folder of packages, which is installed when it is needed. */
 const installed = createRequire(new URL('../peers/hive-gateway/', import.meta.url));
 
 answerParent({

@@ -1,10 +1,11 @@
-// Subscribers over WebSocket or by event stream, each on a socket of its own, who note when an event arrives. They write and
-// read frames and events themselves: thousands of a client library's objects would use more of the machine than the server.
+// Subscribers over WebSocket or by event stream, each on a socket of its own, that record when an event arrives.
+// They write and read frames and events themselves: thousands of a client library's objects would use more of the
+// machine than the server.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { answerParent } from './answer.mjs';
 
-/** Sockets that are being opened at one time. */
+/** The number of sockets that open at the same time. */
 const AT_ONCE = 64;
 const HANDSHAKE =
   'GET PATH HTTP/1.1\r\nhost: HOST\r\nupgrade: websocket\r\nconnection: upgrade\r\nsec-websocket-version: 13\r\nsec-websocket-key: dGhlIHNhbXBsZSBub25jZQ==\r\n';
@@ -15,7 +16,10 @@ const PONG = 10;
 
 /** @type {import('node:net').Socket[]} */
 const sockets = [];
-/** Sockets that were notified since the last time, and when. @type {Map<import('node:net').Socket, bigint>} */
+/**
+ * Sockets that were notified since the last call, each with the instant.
+ * @type {Map<import('node:net').Socket, bigint>}
+ */
 const reported = new Map();
 let text = '';
 let opened = 0;
@@ -26,8 +30,8 @@ let progressed = () => undefined;
 
 answerParent({
   /**
-   * So many more. With a `query` they subscribe to it over graphql-transport-ws, each under an id of its own, and are
-   * asked by `reported` whether they hear anything; as `streams` they do the same by event stream.
+   * Opens more sockets. With a `query` they subscribe over graphql-transport-ws, each under an id of its own; as
+   * `streams` they subscribe by event stream. `reported` shows whether they receive events.
    */
   async open({ url, path = '/', count, key, query = undefined, streams = false }) {
     const { hostname, port } = new URL(url);
@@ -47,8 +51,8 @@ answerParent({
     reported.clear();
   },
   /**
-   * Resolves when all of them have been notified since `expect`, or after `withinMs`: how many were, the last one's text,
-   * and the milliseconds that it took from the instant `at` of the machine's clock, each sorted.
+   * Resolves when all sockets have been notified since `expect`, or after `withinMs`. Returns how many were, the
+   * text of the last one, and the sorted milliseconds from the instant `at` of the machine's clock.
    */
   async reported({ at, withinMs }) {
     const endsAt = Date.now() + withinMs;
@@ -107,7 +111,10 @@ async function follow(host, port, path, { key, query }) {
   await ready;
 }
 
-/** The head of an answer, and then events. @param {string} host @param {number} port @param {string} path @param {{ key?: string, query?: string }} operation */
+/**
+ * Reads the head of an answer, and then its events.
+ * @param {string} host @param {number} port @param {string} path @param {{ key?: string, query?: string }} operation
+ */
 async function stream(host, port, path, { key, query = '' }) {
   const socket = connect(port, host).setNoDelay(true);
   await once(socket, 'connect');
@@ -123,7 +130,7 @@ async function stream(host, port, path, { key, query = '' }) {
     socket.on('data', (chunk) => {
       held += chunk.toString();
       if (held.startsWith('HTTP/') && !held.startsWith('HTTP/1.1 200')) return fault(held.slice(0, 300));
-      // The first comment says that it is open.
+      // The first comment of a stream says that it is open.
       if (held.includes(':\n\n')) resolve(undefined);
       const [, data] = /\ndata: (.*)\n\n/.exec(held) ?? [];
       if (data === undefined) return;
@@ -144,8 +151,7 @@ function fault(message) {
 }
 
 /**
- * Each message of the server's; `upgraded` is called once, when it has agreed to speak WebSocket.
- *
+ * Calls `onMessage` with each message of the server; `upgraded` once, when the server has agreed to WebSocket.
  * @param {import('node:net').Socket} socket @param {(message: Buffer) => void} onMessage @param {() => void} upgraded
  */
 function receive(socket, onMessage, upgraded) {
@@ -175,7 +181,10 @@ function receive(socket, onMessage, upgraded) {
   });
 }
 
-/** Null while it is not whole. A server's frame has no mask, and none of these is long. @param {Buffer} bytes */
+/**
+ * Reads the first frame; null while it is incomplete. A server's frame has no mask, and none of these is long.
+ * @param {Buffer} bytes
+ */
 function firstFrame(bytes) {
   if (bytes.length < 2) return null;
   const opcode = /** @type {number} */ (bytes[0]) & 15;

@@ -1,10 +1,10 @@
-// Sends one request over and over on kept connections, the next as soon as the answer is there. It writes and reads
+// Sends one request again and again on kept connections, the next as soon as the answer is there. It writes and reads
 // sockets itself: a client library would use as much of the machine as the servers that it measures.
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { answerParent } from './answer.mjs';
 
-/** Stands in a body for what no request had there before, and is as long. */
+/** The mark in a body that each request replaces by a new text of the same length. */
 const NEW = '<number>';
 let made = 0;
 

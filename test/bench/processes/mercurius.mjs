@@ -1,9 +1,9 @@
-// Mercurius with its JIT, as its documentation sets it up.
+// Mercurius with its JIT, set up as its documentation says.
 import { createRequire } from 'node:module';
 import { answerParent, cpuMicroseconds } from './answer.mjs';
 import { createResolvers, typeDefs } from './peer-schema.mjs';
 
-/** Installed in a folder of their own, when they are needed. */
+/** The peer's own folder of packages, which is installed when it is needed. */
 const installed = createRequire(new URL('../peers/mercurius/', import.meta.url));
 
 answerParent({

@@ -1,8 +1,8 @@
-// Required by a program before its own code: answers each message with the CPU that the process has used, in microseconds.
-// As a program of its own it is a bare start of Node.
+// Loaded into a program before its own code: it answers each message with the CPU time of the process, in
+// microseconds. Run alone it is a bare start of Node.
 process.on('message', () => {
   const { user, system } = process.cpuUsage();
   process.send?.(user + system);
 });
-// Only the program itself keeps the process.
+// The channel does not keep a program alive that has ended.
 if (require.main !== module) process.channel?.unref();

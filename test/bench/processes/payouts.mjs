@@ -1,4 +1,5 @@
-// Payouts, payments and charges by PIX through the server's own ports, payments also by HTTP, and the statements that came of them, sent straight to a copy of the database.
+// Payouts, payments and charges by PIX through the server's own ports, payments also over HTTP, and then the same
+// statements, sent straight to a copy of the database.
 import { randomUUID } from 'node:crypto';
 import { modules } from '../../support/built.mjs';
 import { answerParent } from './answer.mjs';
@@ -43,17 +44,17 @@ const KEY = 'ps_live_measured0123456789';
  * @type {Record<string, { commands: number, does: (payer: Payer, made: any) => Promise<void>, makes?: (payer: Payer) => Promise<any> }>}
  */
 const KINDS = {
-  // It is debited and ends.
+  // A payout is debited and ends.
   payout: { commands: 2, does: payOut },
-  // It is made, has its code, and is paid.
+  // A payment is created, gets its code, and is paid.
   pix: { commands: 3, does: async (payer) => receive(payer, await createPayment(payer)) },
   receive: { commands: 1, makes: createPayment, does: receive },
   split: { commands: 1, makes: createSplitCharge, does: receiveCharge },
 };
-/** A payment that is created over HTTP is made and has its code. */
+/** A payment over HTTP is created and gets its code. */
 const COMMANDS_OF_CREATION = 2;
 
-/** Keeps no books, for those would not be ours, and has completed whatever it is asked for. */
+/** A bank that keeps no ledger, whose cost would not be the server's, and completes every request. */
 const bank = {
   quoteLitoshi: async () => 1,
   send: async () => ({
@@ -64,11 +65,14 @@ const bank = {
 
 /** @type {any} */
 let app;
-/** The payers with an account of their own, and those whose account is one. @type {{ many: Payer[], hot: Payer[] }} */
+/** The payers that each have an account, and those that share one. @type {{ many: Payer[], hot: Payer[] }} */
 let payers;
-/** The statements that ours sends. */
+/** The statements that the server sends. */
 const recorder = createRecorder();
-/** Rounds of ours that the floor has not sent yet: what was made before, and what was measured. @type {{ answered: number, made: Unit[], units: Unit[] }[]} */
+/**
+ * Rounds of the server that the floor has not sent yet: the preparation, and what was measured.
+ * @type {{ answered: number, made: Unit[], units: Unit[] }[]}
+ */
 const rounds = [];
 /** @type {Record<string, number>} */
 const answeredInAll = {};
@@ -99,8 +103,8 @@ answerParent({
   },
 
   /**
-   * So many callers, each with its next payout, payment or charge as soon as the last is answered: for `ms`, or so many
-   * `ofRound` where they are made before.
+   * Runs this number of callers, each with its next payout, payment or charge as soon as the last is answered: for
+   * `ms`, or `ofRound` times if they were prepared.
    */
   async ours({ accounts, ms, kind = 'payout', ofRound }) {
     const { does, makes } = /** @type {(typeof KINDS)[string]} */ (KINDS[kind]);
@@ -118,7 +122,7 @@ answerParent({
     const counts = await Promise.all(
       callers.map(async (payer, index) => {
         let count = 0;
-        // What was made is done to the end, so that the next round finds nothing of this one.
+        // All prepared ones are used up, so that the next round finds none of this one.
         const goesOn = () => (makes ? count < ofRound : performance.now() - started < ms);
         for (; goesOn(); count++) await does(payer, waiting[index]?.[count]);
         return count;
@@ -133,7 +137,7 @@ answerParent({
     };
   },
 
-  /** Ours is about to be asked by HTTP, by another process. */
+  /** Begins a round in which another process sends requests over HTTP. */
   begin() {
     recorder.take();
     return { url: app.url, key: KEY };
@@ -144,10 +148,10 @@ answerParent({
     return endRound(answered, [], COMMANDS_OF_CREATION);
   },
 
-  /** The oldest round that ours has done and the floor has not. */
+  /** Replays the oldest round that only the server has run. */
   floor: replay,
 
-  /** Everything answered is done, once, in both databases. */
+  /** Asserts that everything that was answered is done once, in both databases. */
   async finish() {
     while (rounds.length > 0) await replay();
     const sales = counted('pix') + counted('receive');
@@ -232,7 +236,7 @@ async function receive({ tenant }, paymentId) {
   if (paid.status !== 'paid') throw new Error(`a payment is ${paid.status}`);
 }
 
-/** Most of it goes to two subaccounts. @param {Payer} payer */
+/** Creates a charge whose amount goes mostly to two subaccounts. @param {Payer} payer */
 async function createSplitCharge({ tenant, subaccountId, otherId }) {
   const { charge } = await app.embedded.charges.create(tenant, {
     valueCents: AMOUNT_CENTS,
@@ -253,7 +257,7 @@ async function receiveCharge({ tenant }, chargeId) {
 function endRound(answered, made, commands) {
   const units = recorder.take();
   rounds.push({ answered, made, units });
-  // The transactions of the simulated bank are no commands.
+  // The simulated bank's transactions are no commands.
   const groups = units.filter(({ whole, lane }) => whole && lane.startsWith('acc_')).length;
   return { group: (commands * answered) / groups, statements: countStatements(units) / answered };
 }

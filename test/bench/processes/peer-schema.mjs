@@ -1,10 +1,10 @@
-// Our schema, as the servers that take SDL and resolvers are given it: with resolvers for what is measured.
+// Our schema for servers that take SDL and resolvers, with resolvers for the measured fields.
 import { readFileSync } from 'node:fs';
 import { PAYOUTS, WALLET } from './data.mjs';
 
 export const typeDefs = readFileSync(new URL('../../../schema.graphql', import.meta.url), 'utf8');
 
-// Inside ours they are other words; not every peer has a place to say so.
+// The internal names of enum values differ, and not every peer can map them.
 const nodes = PAYOUTS.map((payout) => ({
   ...payout,
   method: payout.method.toUpperCase(),

@@ -25,15 +25,15 @@ let tenant;
 let straight;
 /** @type {() => Promise<void>} */
 let close = async () => undefined;
-/** Callers of one transaction each share so many connections, as ours do (db/postgres.ts). */
+/** The number of connections that the callers with a transaction for each sale share, as in our pool (db/postgres.ts). */
 const CONNECTIONS = 10;
 /** @type {pg.Pool} */
 let pool;
-/** PGlite as it comes, but for its flushes. @type {PGlite} */
+/** A plain PGlite, except for its flushes. @type {PGlite} */
 let bare;
 /** The statements of a sale, by name. @type {Record<string, string>} */
 let statements;
-/** A tenant that no committer and no account of ours knows. @type {{ accountId: string, environment: 'live' }} */
+/** A tenant that neither the committer nor an account knows. @type {{ accountId: string, environment: 'live' }} */
 let bareTenant;
 let transactions = 0;
 let sales = 0;
@@ -68,7 +68,7 @@ answerParent({
     } else {
       const opened = await open({ dataDir: bareDir });
       bareTenant = opened.tenant;
-      // Its log, which no sale begins.
+      // The tenant's log, which no sale creates.
       await opened.database.sql
         .insertInto('stream')
         .values({ account_id: bareTenant.accountId, environment: bareTenant.environment })
@@ -88,7 +88,7 @@ answerParent({
     });
   },
 
-  /** One caller, with so many sales in each of its transactions. */
+  /** Runs one caller with this number of sales in each of its transactions. */
   async straight({ group, ms }) {
     transactions = 0;
     const lock = 'select version from stream where account_id = $1 and environment = $2 for update';
@@ -132,7 +132,7 @@ answerParent({
     });
   },
 
-  /** A loop over PGlite, with so many sales in each of its transactions: the same statements. */
+  /** Runs a loop over PGlite with this number of sales in each of its transactions: the same statements. */
   async loop({ group, ms }) {
     transactions = 0;
     return during(ms, 1, async () => {
@@ -166,7 +166,7 @@ async function open(options) {
   return { database: opened, tenant: { accountId: id, environment: /** @type {const} */ ('live') } };
 }
 
-/** Opens a PGlite that is as durable as ours, in this very thread. @param {string} dataDir */
+/** Opens a PGlite in this thread that is as durable as ours. @param {string} dataDir */
 function openBare(dataDir) {
   const { folder } = prepareFolder(dataDir);
   const failed = (/** @type {unknown} */ error) => {
@@ -181,7 +181,7 @@ function openBare(dataDir) {
   });
 }
 
-/** The statements of a sale, as they were sent: of the last of several, for a tenant's first one finds no log yet. */
+/** The statements of a sale, recorded from the last of several: a tenant's first sale finds no log yet. */
 async function statementsOfSale() {
   /** @type {Record<string, string>} */
   const sent = {};
@@ -220,12 +220,11 @@ function sale() {
   };
 }
 
-/** Any: it tells this event from one that another log has in its place. */
+/** Any mark: it distinguishes this event from the event of another log at the same position. */
 const MARK = 1;
 
 /**
- * So many sales as ours sends them, by hand.
- *
+ * Records this number of sales by the statements that the server sends.
  * @param {(name: string, values: unknown[]) => Promise<any[]>} send @param {{ accountId: string, environment: string }} tenant
  * @param {number} count
  */
@@ -259,7 +258,7 @@ async function during(ms, callers, work) {
   await Promise.all(
     Array.from({ length: callers }, async () => {
       while (performance.now() - started < ms) {
-        // `done += await …` would add to what it was before the wait.
+        // `done += await …` would add to the value of before the wait.
         const more = await work();
         done += more;
       }

@@ -1,4 +1,5 @@
-// What a server sends to its database, recorded, and sent again to a copy of it: the floor under what the server does.
+// The statements that a server sends to its database, recorded and sent again to a copy of it: the floor of the
+// server's work.
 import pg from 'pg';
 
 /**
@@ -7,7 +8,7 @@ import pg from 'pg';
  *   a single statement; those of one lane came one after the other
  */
 
-/** Connections of our pool on PostgreSQL (db/postgres.ts); PGlite has one. */
+/** The connections of our pool on PostgreSQL (db/postgres.ts); PGlite has one. */
 const CONNECTIONS = 10;
 
 /** Records the statements of a database. */
@@ -21,7 +22,7 @@ export function createRecorder() {
       sent = [];
       return taken;
     },
-    /** The same database; every statement is kept, with its parameters and the transaction that it was in. @param {any} database */
+    /** Wraps the database: every statement is recorded with its parameters and its transaction. @param {any} database */
     wrap(database) {
       const beside = (/** @type {Statement} */ statement) =>
         void sent.push({ lane: 'beside', statements: [statement], whole: false });
@@ -34,7 +35,7 @@ export function createRecorder() {
           sent.push(unit);
           return database.transaction((/** @type {any} */ sql) => {
             watch(sql, (statement) => {
-              // The first is the lock, which names the account.
+              // The first statement is the lock, which names the account.
               unit.lane ||= String(statement.parameters[0]);
               unit.statements.push(statement);
             });
@@ -57,8 +58,7 @@ function watch(sql, onStatement) {
 }
 
 /**
- * Each lane's units in their order, different lanes at once, on as many connections as there are.
- *
+ * Runs each lane's units in their order, different lanes at once, on all connections.
  * @param {Unit[]} units @param {((unit: Unit) => Promise<void>)[]} connections
  */
 export async function runLanes(units, connections) {
@@ -103,9 +103,8 @@ export function countStatements(units) {
 }
 
 /**
- * Sends units to a copy of the database, over as many connections as the server has. `booksQuery`: the query that shows what both
- * have done.
- *
+ * Sends units to a copy of the database, over as many connections as the server has. `booksQuery`: the query that
+ * shows the ledgers of both.
  * @param {string} databaseUrl @param {string} booksQuery
  */
 export async function openPostgresFloor(databaseUrl, booksQuery) {
@@ -137,15 +136,14 @@ export async function openPostgresFloor(databaseUrl, booksQuery) {
   };
 }
 
-/** The numbers that a query answers with, of a database of ours. @param {any} sql @param {string} booksQuery */
+/** Reads the numbers that a query returns from a database of ours. @param {any} sql @param {string} booksQuery */
 export async function readBooks(sql, booksQuery) {
   const { rows } = await sql.getExecutor().executeQuery(toQuery({ sql: booksQuery, parameters: [] }));
   return numbers(rows[0]);
 }
 
 /**
- * Asserts that the books of each database are as wanted, member by member in this order.
- *
+ * Asserts that the ledger of each database has the wanted values, in this order of members.
  * @param {readonly object[]} found @param {object} wanted
  */
 export function assertBooks(found, wanted) {

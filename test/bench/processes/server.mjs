@@ -1,4 +1,4 @@
-// The built server, driven by messages where main.js would read the environment and a payer would type a card.
+// The built server, controlled by messages in place of environment variables and of a payer who types a card.
 import { setFlagsFromString } from 'node:v8';
 import { modules } from '../../support/built.mjs';
 import { answerParent, cpuMicroseconds, memoryMegabytes } from './answer.mjs';
@@ -19,8 +19,8 @@ let tenant;
 
 answerParent({
   /**
-   * `options` of the configuration that no variable sets, for a benchmark alone. With `memory`, wallet and payouts are
-   * read from memory; all else is as it is. `restLimit`: requests a minute on `/v1`.
+   * `options` of the configuration that no variable sets, for a benchmark alone. With `memory`, only wallet and
+   * payouts are read from memory. `restLimit`: requests a minute on `/v1`.
    */
   async start({ options: { upstream, ...options } = {}, memory = false, restLimit, ...environment }) {
     const config = readConfig({ ...environment, PORT: '0' });
@@ -48,8 +48,8 @@ answerParent({
   cpu: cpuMicroseconds,
   memory: memoryMegabytes,
   /**
-   * One change in one transaction: a card payment is created. It is done `at` the answer to its COMMIT, for a
-   * subscriber may be notified before the caller is.
+   * Makes one change in one transaction: it creates a card payment. `at` is the instant of the answer to its COMMIT,
+   * because a subscriber may be notified before the caller is.
    */
   async tell() {
     commits.forget();
@@ -61,12 +61,15 @@ answerParent({
   close: () => app.close(),
 });
 
-/** Drops lines about slowness for want of processors, which would hide the figures. @param {string} line of the log, as it is written */
+/**
+ * Drops lines about slowness from a lack of processors, which would hide the figures.
+ * @param {string} line of the log, as it is written
+ */
 function notable(line) {
   if (!line.includes('"level":"info"')) process.stderr.write(line);
 }
 
-/** The two ports that are measured, in place of those on the database. */
+/** Replaces the two measured ports by ones that answer from memory. */
 function answerFromMemory() {
   const services = app.servicesFor({ priority: 'merchant', subject: null, onRead: () => undefined });
   const items = PAYOUTS.map((payout, index) => ({ place: 50 - index, payout }));

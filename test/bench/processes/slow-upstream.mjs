@@ -1,5 +1,5 @@
-// A payments service that answers each request of the REST interface 5 ms after it came, and counts what it
-// is asked. It knows any order code and takes any live key.
+// A payments service that answers each REST request after 5 ms, and counts the requests. It knows any order code and
+// takes any live key.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { modules } from '../../support/built.mjs';
@@ -32,7 +32,7 @@ const wallet = bytesOf({
   cryptoBalanceLtc: 0,
 });
 
-/** Pending, for what is final may be kept for good. @param {string} orderCode */
+/** A pending payment: a final one could be cached for good. @param {string} orderCode */
 const cardPayment = (orderCode) => ({
   orderCode,
   status: 'pending',
@@ -51,7 +51,7 @@ const cardPayment = (orderCode) => ({
   createdAt: startedText,
 });
 
-/** A turbo withdrawal on its way, which no webhook will report. @param {string} withdrawalId */
+/** A pending turbo withdrawal, which no webhook will report. @param {string} withdrawalId */
 const payout = (withdrawalId) => ({
   id: withdrawalId,
   withdrawalId,
@@ -84,14 +84,14 @@ answerParent({
       request.resume();
       setTimeout(() => send(response, status, body), LATENCY_MS);
     });
-    // No client's next request shall meet a connection that is being closed.
+    // The server never closes a connection on which a client is about to send.
     server.keepAliveTimeout = MINUTE_MS;
     server.listen(0, '127.0.0.1');
     await once(server, 'listening');
     const address = /** @type {import('node:net').AddressInfo} */ (server.address());
     return { url: `http://127.0.0.1:${address.port}` };
   },
-  /** Requests since the last time, by family of resources. */
+  /** The requests since the last call, by family of resources. */
   calls() {
     const counted = calls;
     calls = {};
@@ -113,7 +113,7 @@ function answerOf(family, id, search) {
 
 /** The resources of a measured query, as the service describes itself. @param {import('node:http').IncomingMessage} request */
 function description({ headers: { host } }) {
-  /** They are described, not called. @type {any} */
+  /** The services are described, not called. @type {any} */
   const services = {};
   const operations = [...createWalletRoutes(services), ...createCardPaymentRoutes(services)];
   return bytesOf(describeOperations(operations, `http://${host}`));

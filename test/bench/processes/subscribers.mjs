@@ -1,10 +1,11 @@
-// Subscribers over graphql-transport-ws, many on one socket, who count what they receive. It speaks the few messages
-// of the protocol itself: thousands of a client library's objects would use more of the machine than the server.
+// Subscribers over graphql-transport-ws, many on one socket, that count the messages they receive. They speak the few
+// messages of the protocol themselves: thousands of a client library's objects would use more of the machine than the
+// server.
 import { once } from 'node:events';
 import WebSocket from 'ws';
 import { answerParent } from './answer.mjs';
 
-/** Sockets that are being opened at one time. */
+/** The number of sockets that open at the same time. */
 const AT_ONCE = 8;
 
 /** @type {WebSocket[]} */
@@ -14,7 +15,7 @@ let reported = 0;
 const faults = [];
 
 answerParent({
-  /** Resolves when each of them has received its first state. */
+  /** Resolves when each subscription has received its first state. */
   async start({ url, key, subscriptions, onEachSocket }) {
     const groups = Array.from({ length: Math.ceil(subscriptions.length / onEachSocket) }, (_, index) =>
       subscriptions.slice(index * onEachSocket, (index + 1) * onEachSocket),
@@ -26,7 +27,7 @@ answerParent({
     );
     return { sockets: sockets.length };
   },
-  /** Updates since the last time, first states included, and what has gone wrong since the start. */
+  /** The updates since the last call, first states included, and all failures since the start. */
   reported() {
     const count = reported;
     reported = 0;

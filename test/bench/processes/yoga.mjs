@@ -1,4 +1,4 @@
-// Subscriptions over graphql-ws with Yoga, line for line as Yoga's documentation has them.
+// Subscriptions over graphql-ws with Yoga, line for line as in Yoga's documentation.
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createRequire } from 'node:module';
@@ -6,7 +6,7 @@ import { answerParent, cpuMicroseconds } from './answer.mjs';
 import { cardPayment } from './data.mjs';
 import { createResolvers, typeDefs } from './peer-schema.mjs';
 
-/** Installed in a folder of their own, when they are needed. */
+/** The peer's own folder of packages, which is installed when it is needed. */
 const installed = createRequire(new URL('../peers/yoga/', import.meta.url));
 
 /** @type {any} */

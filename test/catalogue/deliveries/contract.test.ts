@@ -117,7 +117,7 @@ describeOnDatabase('deliveries', (open) => {
     });
     expect(await givenTo(core, orderCode)).toBeNull();
     expect(await givenTo(core, byPix.paymentId)).toEqual([delivered('codes', 'AAAA-1111')]);
-    // The same PIX once more is money that is returned.
+    // A second PIX for the same code is returned.
     await payByPix(core, byPix.paymentId);
     expect(await givenTo(core, byPix.paymentId)).toEqual([delivered('codes', 'AAAA-1111')]);
     expect(await core.deliveries.listPage(core.tenant, { limit: 1, offset: 0 })).toMatchObject({
@@ -216,7 +216,7 @@ describeOnDatabase('deliveries', (open) => {
       delivered('text', 'Obrigada!'),
       delivered('codes', 'AAAA-1111'),
     ]);
-    // Its code was shown before the product was deleted.
+    // The product's code was shown before the product was deleted.
     await payByPix(core, open.paymentId);
     expect(await givenTo(core, open.paymentId)).toEqual([delivered('text', 'Obrigada!')]);
     const left = await sql<{
@@ -253,7 +253,7 @@ describeOnDatabase('deliveries', (open) => {
       remainingCount: 0,
     });
     expect(await givenTo(core, byPix)).toEqual([delivered('codes', 'BBBB-2222')]);
-    // Its stock may be deleted as well.
+    // The stock of the product may be deleted as well.
     await core.deliveries.delete(core.tenant, deliveryId);
     await deliver(core, productId, { codes: ['CCCC-3333'] });
     expect(await givenTo(core, byCard)).toEqual([delivered('codes', 'CCCC-3333')]);
@@ -278,7 +278,7 @@ describeOnDatabase('deliveries', (open) => {
     });
     // Another product may have the same code: the merchant sells both.
     expect((await stock(core, { codes: ['AAAA-1111'] })).productId).not.toBe(productId);
-    // A code that a payer was given is never sold again; one that nobody was given went with its stock.
+    // A code that a payer was given is never sold again; the others were deleted with their stock.
     const { items } = await core.deliveries.listPage(core.tenant, { productId, limit: 9, offset: 0 });
     await core.deliveries.delete(core.tenant, items[0]!.deliveryId);
     await expect(deliver(core, productId, { codes: ['AAAA-1111'] })).rejects.toBeInstanceOf(ValidationError);

@@ -207,7 +207,7 @@ describe('over GraphQL', () => {
     expect(await read(client)).toMatchObject(codes);
     expect(await read(app.client(pix.paymentToken))).toMatchObject([codes[0], undefined]);
     expect(await read(app.client(card.paymentToken))).toMatchObject([undefined, codes[1]]);
-    // A browser that has the attempt id of another visitor gets its payment again, and none of its content.
+    // A browser with the attempt id of another visitor gets that visitor's payment, and none of its content.
     const again = [
       (await browser.request(START_PIX, { input: byPix })).startPixCheckout.payment,
       (await browser.request(START_CARD, { input: byCard })).startCheckout.cardPayment,
@@ -271,7 +271,7 @@ describe('over GraphQL', () => {
       for (let round = 0; round < 3; round += 1) {
         const answer = await client.send(CREATE, { input: { productId, content } });
         expect(JSON.stringify(answer.body)).not.toContain('segredo');
-        // A server that knows the directive refuses two members before anything is resolved.
+        // A server that knows `@oneOf` refuses two members before any resolver runs.
         if (!answer.body.errors)
           expect(answer.body.data.createDelivery).toMatchObject({
             __typename: 'ValidationError',

@@ -22,14 +22,17 @@ import { generated } from '../../support/scale.ts';
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const PRODUCT = 'ab'.repeat(12);
 
-/** A product, its content as the service decides it, and a second model: who has which code, in the order of the payments. */
+/**
+ * A product, its content as the service decides it, and a second model: which payment has which code, in the order of
+ * the payments.
+ */
 function createShop() {
   let now = NOW;
   let made = 0;
   const deliveries = new Map<string, StoredDelivery>();
   const codes = new Map<string, StoredCode>();
   const given = new Map<string, PaidContent>();
-  /** The payer of each code that anybody was ever shown. */
+  /** The payment to which each shown code belongs. */
   const owners = new Map<string, string>();
   const events = new Map<string, string[]>();
 
@@ -40,7 +43,7 @@ function createShop() {
       given.set(content.payment.id, content);
       for (const { codeHash } of content.items) {
         if (codeHash === null) continue;
-        // Law 12: a code that one payment was given is given to no other, whatever becomes of the first.
+        // Law 12: a code of one payment is never given to another, whatever becomes of the first.
         expect(owners.get(codeHash) ?? content.payment.id).toBe(content.payment.id);
         owners.set(codeHash, content.payment.id);
       }
@@ -61,7 +64,7 @@ function createShop() {
         items.filter((item) => item.deliveryId === deliveryId && item.deliveredAt),
       );
       expect(deliveredCount).toBe(had.length);
-      // Nobody waits beside a stock.
+      // No payment waits while codes are left.
       if (kind === 'codes' && remainingCount! > 0) expect(waiting()).toEqual([]);
     }
     for (const code of codes.values()) expect(code.isDelivered).toBe(owners.has(code.hash));
@@ -104,7 +107,7 @@ function createShop() {
         });
         apply(change);
         expect(deliveries.get(delivery.deliveryId)).toEqual(delivery);
-        // The oldest first: nobody who still waits has paid before anybody who was served.
+        // The oldest payment is served first: none that still waits was paid before one that was served.
         const served = before.filter((each) => !waits(given.get(each.payment.id)!));
         for (const { paidAt } of waiting())
           for (const each of served) expect(each.paidAt.getTime()).toBeLessThanOrEqual(paidAt.getTime());

@@ -42,7 +42,7 @@ describe.each(Object.entries(METHODS))('the page of a payment by %s', (_, serve)
     expect(markup).toContain('href="https://loja.example/curso?a=1&amp;b=2"');
     expect(markup).toContain('AAAA-1111</textarea>');
     expect(markup).toContain('O seu código ainda não está disponível');
-    // What only the script can do is not shown without it.
+    // A button that needs the script is hidden without it.
     expect(markup.match(/<button[^>]* data-copy="delivered-\d" [^>]*hidden>/g)).toHaveLength(2);
     expect(markup).toContain('data-closable="no"');
   });

@@ -36,7 +36,7 @@ describeOnDatabase('one stock of codes', (open) => {
     );
     const pay = (id: string) =>
       id.startsWith('psa_') ? payByPix(core(), id) : core().cardPayments.pay(id, approved());
-    // Every payer at both instances, as a repeated notification of the bank is.
+    // Every payment is reported to both instances, as if the bank repeated its notification.
     const payments = ids.flatMap((id) => [() => pay(id), () => pay(id)]);
     const additions = Array.from(
       { length: LOTS },

@@ -121,7 +121,7 @@ describe('deliveries of another service', () => {
     expect(await deliveries.findMany(tenant, [deliveryId])).toMatchObject([unknown]);
     expect(asked).toHaveLength(5);
     const newest = items[3]!.deliveryId;
-    // One that is found says nothing of the others that are looked up with it.
+    // A found delivery proves nothing about others in the same lookup.
     expect(await deliveries.findMany(tenant, [newest, deliveryId])).toMatchObject([
       { deliveryId: newest },
       unknown,

@@ -23,7 +23,7 @@ export async function stock(core: Core, ...contents: Content[]) {
   return { productId, deliveryId };
 }
 
-/** Creates a PIX payment of a product, and has its payer pay it. Returns its id. */
+/** Creates a PIX payment of a product, and pays it. Returns its id. */
 export async function buyByPix(
   core: Core,
   productId: string,
@@ -39,7 +39,7 @@ export async function payByPix(core: Core, paymentId: string, amountCents?: numb
   await core.payments.receive(core.tenant, paymentId);
 }
 
-/** Creates a payment of a product by LTC, and has its payer send it and the network confirm it. Returns its id. */
+/** Creates a payment of a product by LTC, which is paid and confirmed. Returns its id. */
 export async function buyByLtc(core: Core, productId: string): Promise<string> {
   const { payment } = await core.payments.create(core.tenant, { productId, method: 'ltc' });
   const { address, litoshi } = payment.ltc!;
@@ -48,7 +48,7 @@ export async function buyByLtc(core: Core, productId: string): Promise<string> {
   return payment.paymentId;
 }
 
-/** A checkout token that sells a product, as the slice of tokens hands it on. */
+/** A checkout token that sells a product, as the service of tokens returns it. */
 export function tokenFor(productId: string, grant: Partial<CheckoutGrant> = {}) {
   return {
     id: `tok_${objectId()}`,

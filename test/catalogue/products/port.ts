@@ -107,7 +107,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       }
     expect(await products.count(tenant)).toBe(MAX_PRODUCTS);
 
-    // The other environment has room of its own, and a deletion makes room, also within one group of commands.
+    // The other environment has a limit of its own, and a deletion makes room, also within one group of commands.
     const sandbox = merchant.inSandbox();
     await sandbox.products.create(sandbox.tenant, MUG);
     const changed = await Promise.allSettled([
@@ -152,7 +152,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       const started = await cardPayments.startCheckout(tenant, token, { attemptId });
       await products.delete(tenant, id);
       await expect(start(merchant, token)).rejects.toEqual(new NotFoundError('Product not found'));
-      // A double click on what was started before. The answer to a creation does not tell what is refunded.
+      // A second creation returns the started payment. Its answer leaves out what is refunded.
       const { refundedCents: _, refundingCents: __, ...same } = started;
       expect(await cardPayments.startCheckout(tenant, token, { attemptId })).toMatchObject(same);
       await expect(mint(merchant, id)).rejects.toBeInstanceOf(NotFoundError);

@@ -18,7 +18,7 @@ beforeAll(async () => {
   database = await openFreshDatabase();
 });
 
-/** A service with a catalogue, newest first, and with a lookup by id where a test wants one. */
+/** A service with a catalogue, newest first, and with a lookup by id unless a test disables it. */
 async function start({ looksUp = true }: { looksUp?: boolean } = {}) {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
@@ -134,7 +134,7 @@ describe('a product, looked up', () => {
     expect(await products.find(tenant, id.toUpperCase())).toMatchObject({ id, ...BREAD });
     for (const text of ['', 'x', `${id}0`, '../../money-out/wallet'])
       expect(await products.find(tenant, text)).toBeNull();
-    // The lookup is there, so what it does not find is not.
+    // The service offers the lookup, so a product that it does not find does not exist.
     expect(await products.find(tenant, objectId())).toBeNull();
     expect(script.requestLines.map((path) => path.split('/').length)).toEqual([4, 4]);
   });
@@ -202,7 +202,7 @@ describe('the catalogue', () => {
     expect(first.items.map(({ product }) => product.id)).toEqual(ids.slice(0, 3));
     expect(first.more).toBe(true);
     clock.advance(5_000);
-    // The last that was read, one before it and one behind it; and a new one.
+    // The last product that was read, an older one and a newer one; and a new one.
     for (const id of [ids[2], ids[0], ids[4]])
       catalogue.splice(
         catalogue.findIndex((each) => each.id === id),

@@ -1,5 +1,5 @@
-// A project for each code generator: its settings, the operations that it reads, and what uses the result. A wrong type is an
-// error there, and so is a line that expects an error and has none: `any` would allow everything.
+// A project for each code generator: its settings, the operations that it reads, and code that uses the result. A
+// wrong type is an error there. So is a line that expects an error and has none: `any` would allow everything.
 
 /** The scalars as the settings of every generator map them. server/docs/clients.md says the same. */
 export const SCALARS = {
@@ -23,9 +23,9 @@ const CREATE =
 const UPDATES =
   'subscription Updates($after: String) { allCardPaymentUpdates(after: $after) { cursor occurredAt cardPayment { status } } }';
 
-/** Uses the result of the query: each scalar has its type, an enum its values, and what may be null is checked. */
+/** Uses the result of the query: each scalar has its type, an enum its values, and nullable fields are checked. */
 const USE = `
-// Null where it has failed, and \`errors\` has the reason.
+// A failed field is null, and \`errors\` has the reason.
 const payment = payments.cardPayments?.nodes[0];
 if (payment) {
   const cents: number = payment.amountCents;
@@ -178,7 +178,7 @@ import { Client, fetchExchange } from '@urql/core';
 import { cacheExchange } from '@urql/exchange-graphcache';
 import introspection from './introspection.json' with { type: 'json' };
 
-/** A payment of the schema's type has an \`id\`; whatever has none is a part of what holds it. */
+/** A payment of the schema's type has an \`id\`; an object without one is a part of its parent. */
 export function open(fetch: typeof globalThis.fetch): Client {
   return new Client({
     url: 'http://localhost:4000/graphql',
@@ -203,7 +203,7 @@ const client = open(async () => {
   return new Response(JSON.stringify({ data }), { headers: { 'content-type': 'application/json' } });
 });
 await client.query('{ cardPayments(first: 2) { nodes { id status amountCents } } }', {}).toPromise();
-// The schema says that a description may be null: the rest is there at once.
+// The schema says that a description may be null: the other fields are there at once.
 const results = [];
 await new Promise((resolve) => {
   client.query('{ cardPayments(first: 2) { nodes { id status description } } }', {}).subscribe(({ data, stale }) => {

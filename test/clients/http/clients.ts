@@ -3,7 +3,7 @@ import { findProgram } from '../../support/debian.mjs';
 
 const here = (path: string) => fileURLToPath(new URL(path, import.meta.url));
 
-/** The tasks of each client. That a connection is kept alive, the relay sees. */
+/** The tasks of each client. The relay sees whether a connection is kept alive. */
 export const FEATURES = [
   'query',
   'mutation',
@@ -19,7 +19,7 @@ export type Feature = (typeof FEATURES)[number];
 /** A client, as Debian packages it, and a program that uses it as its manual shows. */
 export interface HttpClient {
   name: string;
-  /** The commands that its program needs, each with the package of Debian that has it. */
+  /** The commands that its program needs, each with its Debian package. */
   needs: Record<string, string>;
   /** The command, with its arguments. */
   run: [string, ...string[]];
@@ -37,7 +37,7 @@ export const HTTP_CLIENTS: readonly HttpClient[] = [
   },
   { name: 'Ruby Net::HTTP', needs: { ruby: 'ruby' }, run: ['ruby', here('client.rb')] },
   {
-    // Its command exists without the extension that has curl.
+    // The `php` command exists also without the extension for curl.
     name: 'PHP curl',
     needs: { php: 'php-cli and php-curl' },
     run: ['php', here('client.php')],

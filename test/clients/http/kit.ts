@@ -20,7 +20,7 @@ export async function tryClient(
 ): Promise<Findings> {
   const relay = await startRelay(url);
   const body = '{"event":"payment.paid","paymentId":"psa_1","metadata":"ação"}';
-  // Two secrets, as while one replaces another: the receiver has the older one.
+  // Two secrets, as during a rotation: the receiver has the older one.
   const secret = newWebhookSecret();
   const signed = signedHeaders({
     webhookId: 'wh_1',

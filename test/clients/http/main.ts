@@ -34,7 +34,7 @@ function readOptions() {
   return { endpoint, key, clients, save };
 }
 
-/** The options; null where one is unknown. */
+/** The options; null if one is unknown. */
 function parse() {
   try {
     return parseArgs({

@@ -9,8 +9,8 @@ const AGENT = `Apache-HttpClient/${VERSION} (Java/21.0.2)`;
 const LONG = '{"query":"{ __schema { types { name description } } }"}';
 
 /**
- * The requests of Apache HttpClient, header by header as it sends them, on one connection. A GET asks to change to TLS
- * (RFC 2817), which a server may ignore.
+ * The requests of Apache HttpClient on one connection, with its headers. A GET asks to change to TLS (RFC 2817),
+ * which a server may ignore.
  */
 function requests(host: string, key: string): string {
   const own = [`Authorization: Bearer ${key}`, 'Content-Type: application/json'];
@@ -62,7 +62,7 @@ interface Response {
   body: string;
 }
 
-/** Reads the first response, or nothing where it is not complete. */
+/** Reads the first response, or nothing while it is incomplete. */
 function readResponse(said: Buffer): { response: Response; length: number } | null {
   const at = said.indexOf('\r\n\r\n');
   if (at < 0) return null;

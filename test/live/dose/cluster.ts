@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { startCluster } from '../../../server/scripts/cluster.mjs';
 import type { Memory } from './oracle.ts';
 
-/** The limit on the answer of an instance that is busy. */
+/** The deadline for the answer of a busy instance. */
 const PROBE_MS = 60_000;
 
 /** Starts instances of the built server on one database, whose memory can be read. */
@@ -21,7 +21,7 @@ export async function startInstances({ count, databaseUrl }: { count: number; da
       PSA_DEMO: 'off',
       NODE_OPTIONS: `--import=${new URL('./probe.mjs', import.meta.url).href}`,
     },
-    // The followers' relays stand in front: the instances trust them, and drain before they end.
+    // The followers' relays are proxies: the instances trust them, and drain before they end.
     async startProxy(proxied) {
       ports = proxied.ports;
       return { noticeMs: 0, close: async () => undefined };

@@ -30,7 +30,10 @@ export interface Dose extends Size {
 }
 
 export interface Report extends Findings {
-  /** Followers that did not receive an update, or did not connect, in time. The log may still show that nothing is missed. */
+  /**
+   * Followers that did not receive an update, or did not connect, in time. The log may still show that they missed
+   * nothing.
+   */
   late: number;
   memory: Record<'before' | 'loaded' | 'quarter' | 'end' | 'restarted' | 'left', Memory>;
   /** The error output of the instances. */
@@ -47,20 +50,20 @@ interface Account {
   payoutsLeft: number;
 }
 
-/** Longer than any client waits, or takes to notice silence. */
+/** A time that is longer than any client waits, or takes to notice silence. */
 const PATIENCE_MS = 600_000;
-/** The share of cuts without restarts, and the share of those after which memory is read first. */
+/** The share of cuts that are made without restarts, and the share of those before the first measurement of memory. */
 const STEADY_SHARE = 0.7;
 const QUARTER = 0.25;
-/** The hourly limit of an account is 10. */
+/** The number of payouts; the hourly limit of an account is 10. */
 const PAYOUTS = 8;
-/** One of so many events is a payout, while the account may have one. */
+/** One in this number of events is a payout, until the account's limit is reached. */
 const PAYOUT_SHARE = 10;
-/** More than a queue of a subscription and the buffers of a machine hold. */
+/** The number of events that exceeds a subscription's queue and a machine's buffers. */
 const LARGE_EVENTS = 500;
 const WRITERS = 4;
 
-/** Runs a dose, and compares what each follower has received with the log. */
+/** Runs a dose, and compares the updates of each follower with the log. */
 export async function runDose(dose: Dose): Promise<Report> {
   const { database, databaseUrl, seed, log } = dose;
   const random = createRandom(seed);
@@ -136,7 +139,7 @@ export async function runDose(dose: Dose): Promise<Report> {
       }
     }
 
-    /** Creates more than these followers' queues hold, while they read nothing. */
+    /** Creates more events than these followers' queues hold, while the followers read nothing. */
     async function readSlowly(slow: readonly FollowerSpec[]): Promise<number> {
       const numbers = slow.map(({ number }) => number);
       const { key } = accounts[slow[0]!.tenant]!;
@@ -156,9 +159,9 @@ export async function runDose(dose: Dose): Promise<Report> {
       ).length;
     }
 
-    /** Creates the last of each topic in each account, for which everybody waits. */
+    /** Creates the last resource of each topic in each account, and waits until all followers have it. */
     async function end(): Promise<number> {
-      // What a payout sets off comes later.
+      // The events of a payout's later states come first.
       while (await hasOpenPayouts(database)) await writer.updatesCursor(accounts[0]!.key);
       const last = await Promise.all(accounts.map(({ key }) => createOfEach(writer, key)));
       const idOf = new Map(specs.map(({ number, tenant, topic }) => [number, last[tenant]![topic]]));
@@ -175,7 +178,7 @@ export async function runDose(dose: Dose): Promise<Report> {
   }
 }
 
-/** Waits again as long as fewer followers are missing than before: 10,000 take their time on a slow machine. */
+/** Waits again while the number of missing followers falls: 10,000 take their time on a slow machine. */
 async function waitForMissing(
   followers: readonly number[],
   missingOf: (followers: readonly number[]) => Promise<number[]>,
@@ -186,7 +189,7 @@ async function waitForMissing(
     : waitForMissing(missing, missingOf);
 }
 
-/** Gets an error of each instance, which then reads the names of its sources for the stack: 26 MB, once. */
+/** Causes an error on each instance, which then reads the names of its sources for the stack: 26 MB, once. */
 async function refuse(endpoints: readonly string[], key: string): Promise<void> {
   for (const endpoint of endpoints)
     await createClient(endpoint, key).send('{ payments(first: -1) { nodes { paymentId } } }');
@@ -211,7 +214,7 @@ async function openAccounts(dose: Dose, writer: ReturnType<typeof createWriter>)
       createdAt,
     });
     const after = await writer.updatesCursor(key);
-    // Creates the log, and what tells that a follower has begun.
+    // Creates the log, and the resources by which followers know that they follow.
     const first = await createOfEach(writer, key);
     if (role === 'active') await fund({ database, tenant }, { cents: 10_000_000 });
     accounts.push({ tenant, key, role, after, first, payoutsLeft: role === 'active' ? PAYOUTS : 0 });
@@ -219,7 +222,7 @@ async function openAccounts(dose: Dose, writer: ReturnType<typeof createWriter>)
   return accounts;
 }
 
-/** Creates a payment of each kind; returns the id of the last one in each topic. */
+/** Creates a payment of each kind. Returns the id of the last one in each topic. */
 async function createOfEach(
   writer: ReturnType<typeof createWriter>,
   key: string,
@@ -236,7 +239,7 @@ async function hasOpenPayouts(database: Database): Promise<boolean> {
   return rows.length > 0;
 }
 
-/** Cuts followers at random, several at a time, each with events in its outage. */
+/** Cuts followers at random, several at a time, each with events during its outage. */
 function createCutter({
   dose,
   random,
@@ -258,14 +261,14 @@ function createCutter({
   const candidates = { active: ofRole('active'), idle: ofRole('idle') };
   const atOnce = Math.min(40, Math.max(4, Math.ceil(dose.active / 25)));
   const busy = new Set<number>();
-  /** Each kind once, before they are drawn. */
+  /** Each kind comes once before kinds are drawn. */
   const due: Cut[] = ['silence', 'refusal', 'end', 'reset', 'frame'];
   let late = 0;
   let silent = 0;
   /** Whether instances are being restarted and killed. */
   let isDisturbed = false;
 
-  /** Waits for one follower, and once more where instances were restarted or killed meanwhile. */
+  /** Waits for one follower, and once more if instances were restarted or killed meanwhile. */
   async function waitForOne({ number, client }: FollowerSpec, what: string, isThere: () => Promise<boolean>) {
     for (let again = true; again; ) {
       again = isDisturbed;
@@ -292,7 +295,7 @@ function createCutter({
     return random.pick(['card_payment', 'payment']);
   }
 
-  /** Returns the rest of the outage, or null where the follower had no connection. */
+  /** Cuts one follower. Returns the end of its outage, or null if the follower had no connection. */
   async function cutOne(): Promise<{ how: Cut; resume: () => Promise<void> } | null> {
     const role = drawRole(random, dose);
     const spec = random.pick(candidates[role]);
@@ -303,7 +306,7 @@ function createCutter({
     }
     const drawn = (role === 'active' && due.pop()) || drawCut(random, role);
     if (drawn === 'refusal' && CLIENTS_BY_KEY.has(spec.client)) {
-      // Its key is the one of all: the next follower with a token is refused.
+      // This follower uses the common key: the refusal is left to the next follower with a token.
       due.push(drawn);
       return null;
     }
@@ -316,7 +319,7 @@ function createCutter({
       busy.delete(number);
       return null;
     }
-    // These two end with what the server sends next.
+    // These two cuts happen at the server's next bytes.
     if (how === 'frame') await writer.create(key, kindFor(spec));
     if (token) await writer.revoke(key, token);
     await waitForOne(spec, `its cut by ${how}`, () => followers.isCut(number, PATIENCE_MS));
@@ -339,7 +342,7 @@ function createCutter({
 
   return {
     late: () => late,
-    /** Cuts so many connections, and more until `during` is over. Resolves when all followers have come back. */
+    /** Cuts this number of connections, and more until `during` ends. Resolves when all followers have come back. */
     async cut(count: number, during: Promise<void> = Promise.resolve()): Promise<void> {
       let left = count;
       isDisturbed = true;
@@ -357,7 +360,7 @@ function createCutter({
           }
           const outage = one.resume();
           if (one.how !== 'silence') await outage;
-          // It takes a client most of a minute to notice.
+          // A client takes most of a minute to notice this cut.
           else outages.push(countSilent(outage));
         }
       };

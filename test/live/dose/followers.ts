@@ -1,5 +1,5 @@
-// Followers by unmodified clients and the relay that cuts their connections, in a process of their own: what they hold is
-// not in the memory of the instances.
+// Followers by unmodified clients, and the relay that cuts their connections, in a process of their own: their memory
+// is not in that of the instances.
 import { answerParent } from '../../bench/processes/answer.mjs';
 import { createClient } from '../../support/graphql.ts';
 import { CLIENTS } from '../clients.ts';
@@ -7,9 +7,9 @@ import { type Cut, type Relay, startRelay } from './relay.ts';
 import { createTokens, type Holder } from './tokens.ts';
 import { TOPICS, type TopicName } from './topics.ts';
 
-/** One follower, as the dose describes it to the process. */
+/** One follower, as the dose describes it to this process. */
 export interface FollowerSpec extends Holder {
-  /** Its number, in all processes together. */
+  /** Its number among all followers of all processes. */
   number: number;
   /** The name of its client in `CLIENTS`. */
   client: string;
@@ -22,13 +22,13 @@ export interface FollowerSpec extends Holder {
 export interface Received {
   /** Each different update, as `cursor id`. */
   updates: string[];
-  /** The updates of each follower in the order of their arrival, by their place in `updates`. */
+  /** The updates of each follower in the order of their arrival, as indexes into `updates`. */
   sequences: [number: number, places: number[]][];
   errors: [number: number, error: string][];
-  /** The reasons for which connections ended, in the words of the clients. */
+  /** The reasons why connections ended, in the clients' words. */
   causes: Record<string, number>;
   outages: Relay['outages'];
-  /** Connections that were not cut, and ended. */
+  /** The number of connections that ended without a cut. */
   ends: number;
   tokens: number;
 }
@@ -36,7 +36,7 @@ export interface Received {
 interface Follower {
   spec: FollowerSpec;
   places: number[];
-  /** The ids that somebody waits for. */
+  /** The ids that are waited for. */
   waiting: Map<string, () => void>;
   leave: () => unknown;
 }
@@ -45,7 +45,7 @@ let relay: Relay;
 let tokens: ReturnType<typeof createTokens>;
 const followers = new Map<number, Follower>();
 const updates = new Map<string, number>();
-/** The ids of updates, by the place of the update. */
+/** The ids of updates, by the index of the update. */
 const ids: string[] = [];
 const errors: [number, string][] = [];
 const causes: Record<string, number> = {};
@@ -86,7 +86,8 @@ function follow(spec: FollowerSpec): void {
   });
 }
 
-// A client that loses a rejection would end the process, and all its followers; the address of its socket tells whose it is.
+// A rejection that a client does not handle would end the process and all its followers; the address of its socket
+// names the follower.
 process.on('unhandledRejection', (reason) => {
   const { code, reason: why, target } = Object(reason) as Partial<CloseEvent>;
   const [, number = -1] = /\?f=(\d+)/.exec((target as WebSocket | null)?.url ?? '') ?? [];
@@ -95,7 +96,10 @@ process.on('unhandledRejection', (reason) => {
 
 let isLeaving = false;
 
-/** The reason for which an operation ended: a close code of a socket, a code of the server, the status of an answer, or the network. */
+/**
+ * The reason why an operation ended: a close code of a socket, a code of the server, the status of an answer, or the
+ * network.
+ */
 function causeOf(cause: unknown): string {
   const { code, extensions, response } = Object(Array.isArray(cause) ? cause[0] : cause) as {
     code?: unknown;
@@ -109,9 +113,9 @@ function textOf(error: unknown): string {
   return error instanceof Error ? String(error.stack) : JSON.stringify(error);
 }
 
-/** Resolves with whether the update has come within this time. */
+/** Resolves with whether the update has arrived within this time. */
 function has({ places, waiting }: Follower, id: string, withinMs: number): Promise<boolean> {
-  // What is waited for is new.
+  // The awaited update is a recent one.
   for (let at = places.length - 1; at >= 0; at -= 1)
     if (ids[places[at]!] === id) return Promise.resolve(true);
   return within(withinMs, (settle) => waiting.set(id, settle)).finally(() => waiting.delete(id));
@@ -149,7 +153,7 @@ answerParent({
   isCut: ({ number, withinMs }: { number: number; withinMs: number }) =>
     within(withinMs, (settle) => relay.whenCut(number).then(settle)),
   restore: ({ number }: { number: number }) => relay.restore(number),
-  /** The followers that have not reached an instance within this time. */
+  /** The followers that have not connected to an instance within this time. */
   async notConnected({ numbers, withinMs }: { numbers: number[]; withinMs: number }) {
     const connected = await Promise.all(
       numbers.map((number) => within(withinMs, (settle) => relay.whenConnected(number).then(settle))),

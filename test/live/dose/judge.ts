@@ -19,11 +19,11 @@ export interface ClientFindings extends Compared {
 export interface Findings {
   clients: ClientFindings[];
   cuts: Record<Cut, number>;
-  /** Connections that ended otherwise: with an instance, or at the end of a credential. */
+  /** The number of connections that ended with an instance, or with a credential. */
   otherEnds: number;
-  /** The share of outages of active followers in which something happened that they follow. */
+  /** The share of outages of active followers with an event that they follow. */
   outagesWithEvent: number;
-  /** The reasons for which operations ended, by their codes, in the words of the clients. */
+  /** The number of operations for each reason of their end, in the clients' words. */
   causes: Record<string, number>;
   tokens: number;
   events: number;
@@ -40,7 +40,7 @@ interface LogEvent extends Entry {
 
 const SHOWN_ERRORS = 10;
 
-/** Compares what each follower has received with the table `event`. */
+/** Compares the updates of each follower with the table `event`. */
 export async function judge(
   database: Database,
   tenants: readonly Tenant[],
@@ -50,7 +50,7 @@ export async function judge(
     received,
   }: {
     specs: readonly FollowerSpec[];
-    /** Whether something happens that the follower follows. */
+    /** Whether the follower's account has events. */
     isActive: (spec: FollowerSpec) => boolean;
     received: readonly Received[];
   },
@@ -128,7 +128,7 @@ export async function judge(
   };
 }
 
-/** All events of a tenant: the one of version 1 is the first. */
+/** All events of a tenant, from version 1 on. */
 async function readLog(database: Database, { accountId, environment }: Tenant): Promise<LogEvent[]> {
   const { rows } = await database.sql.executeQuery<LogEvent>(
     CompiledQuery.raw(

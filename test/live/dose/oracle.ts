@@ -1,6 +1,6 @@
-/** One event of a tenant's log, or one update that a follower has received, by what its cursor says. */
+/** One event of a tenant's log, or one received update, as its cursor says. */
 export interface Entry {
-  /** The version of the event; null where the cursor is none of the follower's tenant. */
+  /** The version of the event; null if the cursor is not of the follower's tenant. */
   version: number | null;
   id: string;
 }
@@ -8,13 +8,13 @@ export interface Entry {
 export interface Compared {
   missed: number;
   doubled: number;
-  /** Updates that came after a later one. */
+  /** The number of updates that came after a later one. */
   misplaced: number;
-  /** Updates of no event that the follower follows: of another tenant, or of another resource. */
+  /** The number of updates of another tenant or of another resource. */
   foreign: number;
 }
 
-/** Compares what a follower has received with the events of the log that it follows, in their order. */
+/** Compares the received updates with the events that the follower follows, in their order. */
 export function compare(
   events: readonly (Entry & { version: number })[],
   received: readonly Entry[],
@@ -37,24 +37,24 @@ export function compare(
   return found;
 }
 
-/** The memory of all instances together, at one place of a dose. */
+/** The memory of all instances together, at one moment of a dose. */
 export interface Memory {
-  /** Held by JavaScript, buffers included, with nothing left to collect. */
+  /** The memory that JavaScript holds, buffers included, after garbage collection. */
   heldMb: number;
   rssMb: number;
 }
 
 /**
- * The growth that is allowed from the quarter to the end: a small dose has noise, and the results of large updates
- * fill 8 MB of each instance, which has none of them before the quarter.
+ * The allowed growth from the quarter to the end. A small dose has noise, and the results of large updates, which
+ * come after the quarter, fill 8 MB of each instance.
  */
 const GROWTH_SHARE = 0.04;
 const GROWTH_MB = 10;
-/** V8 and the allocator keep of the process what they like. */
+/** The allowed growth of the process, whose free memory V8 and the allocator may keep. */
 const RSS_SHARE = 0.25;
 const RSS_MB = 40;
 
-/** Whether memory has stayed flat between two places with equally many followers, over so many instances. */
+/** Whether memory has stayed flat between two moments with equally many followers, for this number of instances. */
 export function isFlat(before: Memory, after: Memory, instances: number): boolean {
   return (
     after.heldMb <= before.heldMb * (1 + GROWTH_SHARE) + GROWTH_MB * instances &&

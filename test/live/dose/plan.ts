@@ -7,15 +7,15 @@ import type { TopicName } from './topics.ts';
 export interface Size {
   /** Followers of accounts in which payments are created all the time. */
   active: number;
-  /** Followers of accounts in which nothing happens before the end. */
+  /** Followers of accounts whose only events are the last ones. */
   idle: number;
   /** Connections that are cut. */
   cuts: number;
-  /** Rolling restarts of all instances. */
+  /** The number of rolling restarts of all instances. */
   restarts: number;
-  /** `kill -9` of one instance. */
+  /** The number of instances that are killed by `kill -9`. */
   kills: number;
-  /** Times at which some followers read nothing for a while. */
+  /** The number of times that some followers read nothing for a while. */
   slowReads: number;
 }
 
@@ -27,24 +27,24 @@ const MOST_ACTIVE = 8;
 const FOLLOWERS_OF_IDLE = 500;
 const SHARERS_OF_TOKEN = 20;
 /**
- * One of so many active followers has a token of the shortest life. The number and that of the clients have no common
- * divisor: so there are such followers by each client, of those that take tokens, from 90 followers on.
+ * One in this number of active followers has a token of the shortest life. The number and that of the clients have no
+ * common divisor, so from 90 followers on each client with tokens has such a follower.
  */
 const SHORT_TOKENS = 9;
 const SHORTEST_TOKEN_SECONDS = 60;
 const TOKEN_SECONDS = 86_400;
 const TOPICS: readonly TopicName[] = ['account', 'cardPayments', 'payments'];
-/** `follow` has a topic for each kind, and none for all. */
+/** `follow` has a topic for each kind, and none for all kinds. */
 const TOPICS_BY_KEY: readonly TopicName[] = ['cardPayments', 'payments'];
 
-/** The roles of the accounts of a dose: at least two of the active ones, so that one's updates may be foreign to another. */
+/** The roles of the accounts of a dose: at least two are active, so that an update of one can be foreign to the other. */
 export function planAccounts({ active, idle }: Size): Role[] {
   const actives = Math.min(MOST_ACTIVE, Math.max(2, Math.ceil(active / FOLLOWERS_OF_ACTIVE)));
   const idles = Math.ceil(idle / FOLLOWERS_OF_IDLE);
   return [...Array(actives).fill('active'), ...Array(idles).fill('idle'), 'slow'];
 }
 
-/** Distributes the followers over clients, accounts and topics. The slow account has one by each client. */
+/** Distributes the followers over clients, accounts and topics. The slow account has one follower for each client. */
 export function planFollowers(
   { active, idle }: Size,
   accounts: readonly { role: Role; key: string; after: string }[],
@@ -59,7 +59,8 @@ export function planFollowers(
     const tenants = accounts.flatMap((account, tenant) => (account.role === role ? [tenant] : []));
     for (let index = 0; index < count; index += 1) {
       const round = Math.floor(index / clients.length);
-      // Each round begins at another account. Otherwise, of two accounts, each would be followed by the same five of ten clients.
+      // Each round begins at another account. Otherwise each of two accounts would be followed by the same five of
+      // ten clients.
       const tenant = tenants[((index % clients.length) + round) % tenants.length]!;
       const { key, after } = accounts[tenant]!;
       const number = specs.length;
@@ -87,7 +88,7 @@ export function planFollowers(
   return specs;
 }
 
-/** Kinds of cuts, each as often as its share of a hundred. A shared token is not revoked. */
+/** Kinds of cuts, each with its share in a hundred. A shared token is not revoked. */
 const CUTS: Record<Exclude<Role, 'slow'>, readonly (readonly [Cut, number])[]> = {
   active: [
     ['frame', 40],
@@ -102,10 +103,10 @@ const CUTS: Record<Exclude<Role, 'slow'>, readonly (readonly [Cut, number])[]> =
     ['silence', 3],
   ],
 };
-/** One of so many cuts is of an idle follower. */
+/** One in this number of cuts is of an idle follower. */
 const IDLE_CUTS = 5;
 
-/** Draws what is cut next. */
+/** Draws the role whose follower is cut next. */
 export function drawRole(random: Random, { idle }: Size): 'active' | 'idle' {
   return idle > 0 && random.below(IDLE_CUTS) === 0 ? 'idle' : 'active';
 }

@@ -1,4 +1,4 @@
-// Loaded into each instance of a dose before the server: tells how much memory it holds, with nothing left to collect.
+// Loaded into each instance of a dose before the server: it reports the memory after garbage collection.
 import { isMainThread } from 'node:worker_threads';
 import { memoryMegabytes } from '../../bench/processes/answer.mjs';
 
@@ -10,6 +10,6 @@ if (isMainThread && process.channel) {
     const { user, system } = process.cpuUsage();
     process.send?.({ probe, rssMb, heldMb: (heapUsed + external) / 1e6, cpuMs: (user + system) / 1e3 });
   });
-  // A listener must not keep an instance that has ended alive.
+  // A listener must not keep an ended instance alive.
   process.channel.unref();
 }

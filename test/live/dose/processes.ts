@@ -3,18 +3,18 @@ import { startChild } from '../../bench/processes/child.ts';
 import type { FollowerSpec, Received } from './followers.ts';
 import type { Cut } from './relay.ts';
 
-/** A follower has a connection to its relay, and the relay two ends of it. */
+/** The open files of a follower: its connection to the relay, and the relay's two ends of it. */
 const FILES_EACH = 3;
-/** The files that a process opens beside those. */
+/** The files that a process opens besides. */
 const OTHER_FILES = 500;
 const MOST_EACH = 3_500;
-/** Followers of a process that begin at once. */
+/** The number of followers of a process that begin at once. */
 const BATCH = 100;
 
 const PROGRAM = new URL('./followers.ts', import.meta.url).href;
 const TSX = new URL(import.meta.resolve('tsx')).href;
 
-/** Followers in as many processes as their number asks for. */
+/** Starts followers, in as many processes as their number needs. */
 export async function startFollowers(ports: readonly number[], specs: readonly FollowerSpec[]) {
   const count = Math.ceil(specs.length / MOST_EACH);
   assertFiles(Math.ceil(specs.length / count) * FILES_EACH + OTHER_FILES);
@@ -22,7 +22,7 @@ export async function startFollowers(ports: readonly number[], specs: readonly F
   await Promise.all(children.map((child) => child.ask('start', { ports })));
   const of = (number: number) => children[number % count]!;
 
-  /** Asks each process about its part of the items. */
+  /** Sends each process a request about its part of the items. */
   async function askAll<Item, Answer>(
     items: readonly Item[],
     numberOf: (item: Item) => number,
@@ -40,7 +40,10 @@ export async function startFollowers(ports: readonly number[], specs: readonly F
   }
 
   const followers = {
-    /** Begins all, some at a time: each stands at the live end when it has received the update that it is named here. */
+    /**
+     * Begins all followers, some at a time. Each stands at the live end once it has received the update with its id
+     * here.
+     */
     async follow(firstIdOf: (spec: FollowerSpec) => string, withinMs: number): Promise<number[]> {
       const late: number[] = [];
       for (let from = 0; from < specs.length; from += BATCH * count) {
@@ -103,13 +106,13 @@ export async function startFollowers(ports: readonly number[], specs: readonly F
   return followers;
 }
 
-/** @throws where a process may not open as many files, sockets among them */
+/** Checks the limit of open files, sockets among them. @throws if a process may not open as many */
 function assertFiles(needed: number): void {
   let limits: string;
   try {
     limits = readFileSync('/proc/self/limits', 'utf8');
   } catch {
-    // Only Linux has the file.
+    // Other systems lack the file.
     return;
   }
   // Node raises its own limit to the hard one.

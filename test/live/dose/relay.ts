@@ -2,18 +2,18 @@ import { once } from 'node:events';
 import { type AddressInfo, connect, createServer, type Socket } from 'node:net';
 
 /**
- * The ends of a connection. `frame`: a reset in the middle of a frame, the next one. `reset`: at once. `end`: an orderly
- * close, which for a response of unknown length is its regular end. `silence`: nothing passes any longer, and nobody is
- * notified. `refusal`: the server's own end, of a credential.
+ * The ways in which a connection ends. `frame`: a reset in the middle of the next frame. `reset`: a reset at once.
+ * `end`: an orderly close, which is the regular end of a response of unknown length. `silence`: no byte passes, and
+ * neither side is notified. `refusal`: the server ends it with its credential.
  */
 export type Cut = 'frame' | 'reset' | 'end' | 'silence' | 'refusal';
 
-/** The time from the end of a follower's connection to the next one that reached an instance. */
+/** The time between the end of a follower's connection and its next one at an instance. */
 export interface Outage {
   follower: number;
   how: Cut;
   cutAt: number;
-  /** Null where no connection followed. */
+  /** The instant of the next connection; null without one. */
   upAt: number | null;
 }
 
@@ -21,11 +21,11 @@ export interface Outage {
 export interface Relay {
   readonly port: number;
   readonly outages: readonly Outage[];
-  /** Connections that ended by themselves: those of instances that ended among them. */
+  /** The number of connections that ended without a cut, those of ended instances included. */
   readonly ends: number;
   /**
-   * Begins to end the connection of a follower, and lets no other reach the server until `restore`: it waits, or is reset
-   * where it `refuses`. False where there is none. A `frame` and a `refusal` end with what the server sends from now on.
+   * Begins to cut the follower's connection. Until `restore` a new one waits, or is reset if the cut `refuses`.
+   * Returns false without a connection. A `frame` and a `refusal` end it with the server's next bytes.
    */
   beginCut(follower: number, how: Cut, refuses: boolean): boolean;
   /** Resolves when the connection is cut. */
@@ -33,7 +33,7 @@ export interface Relay {
   restore(follower: number): void;
   /** Resolves when a connection of the follower has reached an instance. */
   whenConnected(follower: number): Promise<void>;
-  /** Reads nothing that the server sends to these followers, until `resume`. */
+  /** Stops reading the server's bytes for these followers, until `resume`. */
   pause(followers: readonly number[]): void;
   resume(followers: readonly number[]): void;
   close(): void;
@@ -42,8 +42,8 @@ export interface Relay {
 /** The connections between one follower and the server. */
 interface Line {
   /**
-   * Its open connections, the last one that began last. There may be two: the kernel can let one in that its client has given up, after
-   * the next one.
+   * Its open connections, the newest last. There may be two: the kernel can accept one late that its client has given
+   * up.
    */
   connections: Set<Connection>;
   isDown: boolean;
@@ -52,9 +52,9 @@ interface Line {
   /** The connections that wait for the end of the outage. */
   waiting: (() => void)[];
   outage: Outage | null;
-  /** Resolves when the connection is cut whose end was begun last. */
+  /** Resolves when the last cut that was begun is done. */
   cut: Promise<void>;
-  /** Called when a connection has reached an instance. */
+  /** Callbacks for the next connection that reaches an instance. */
   onConnected: (() => void)[];
 }
 
@@ -65,9 +65,9 @@ interface Connection {
   isChunked: boolean;
   isSilent: boolean;
   isCut: boolean;
-  /** The bytes that the client has sent of a request that waits for an instance; null where none waits. */
+  /** The bytes of a request that waits for an instance; null without one. */
   pending: Buffer[] | null;
-  /** Called with the next bytes of the server, or at the end of the connection. */
+  /** Called with the server's next bytes, or at the end of the connection. */
   onEnd: ((bytes: Buffer | null) => void) | null;
 }
 
@@ -79,12 +79,12 @@ function isPassing({ upstream, isSilent, isCut }: Connection): boolean {
   return upstream !== null && !isSilent && !isCut;
 }
 
-/** The connection over which a follower receives; null where there is none. */
+/** The connection over which a follower receives; null without one. */
 function passingOf({ connections }: Line): Connection | null {
   return [...connections].reverse().find(isPassing) ?? null;
 }
 
-/** Starts a relay to the instances at these ports, which takes them in turns and passes over those that are down. */
+/** Starts a relay to the instances at these ports. It uses them in turns, and skips those that are down. */
 export async function startRelay(ports: readonly number[]): Promise<Relay> {
   const lines = new Map<number, Line>();
   const open = new Set<Connection>();
@@ -136,7 +136,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     client.on('end', () => !connection.isSilent && connection.upstream?.end());
   });
 
-  /** Passes on what a client sends. At the head of a request it learns whose the connection is. */
+  /** Forwards a client's bytes. The head of a request names the follower of the connection. */
   function forward(connection: Connection, bytes: Buffer): void {
     const [head, name] = REQUEST.exec(bytes.subarray(0, 64).toString('latin1')) ?? [];
     if (!head) {
@@ -148,7 +148,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     const line = lineOf(follower);
     connection.line?.connections.delete(connection);
     connection.line = line;
-    // The address that the server sees, as behind any proxy: its limits are by network.
+    // The address that the server sees, as behind a proxy, because its limits are by network.
     const address = `10.${follower >> 16}.${(follower >> 8) & 255}.${follower & 255}`;
     connection.pending = [Buffer.from(`${head}X-Forwarded-For: ${address}\r\n`), bytes.subarray(head.length)];
     const begin = () => {
@@ -165,7 +165,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
     if (connection.client.destroyed) return;
     if (attempts === 0) return void connection.client.resetAndDestroy();
     const upstream = connect({ port: ports[turn++ % ports.length]!, host: '127.0.0.1', noDelay: true });
-    // A client that has gone must not wait at the instance.
+    // A connection that its client has left is closed at the instance, too.
     const leave = () => upstream.destroy();
     connection.client.once('close', leave);
     const tryNext = () => {
@@ -241,7 +241,7 @@ export async function startRelay(ports: readonly number[]): Promise<Relay> {
             return;
           connection.onEnd = null;
           cut();
-          // A stream that was refused leaves its connection to other requests.
+          // A stream that was refused leaves its connection open for other requests.
           client.end();
         };
     }

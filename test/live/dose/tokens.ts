@@ -1,13 +1,13 @@
 import type { LiveToken } from '../../../widget/src/live/protocol.ts';
 import type { createClient } from '../../support/graphql.ts';
 
-/** The follower that a token is minted for. */
+/** The follower for which a token is minted. */
 export interface Holder {
   key: string;
   /** Holders with one group share a token. */
   tokenGroup: string;
   isShared: boolean;
-  /** The life of a token. */
+  /** The lifetime of a token. */
   tokenSeconds: number;
 }
 
@@ -15,7 +15,10 @@ const MINT = `mutation ($seconds: Int!) {
   createDashboardToken(input: { scopes: [CARD_PAYMENTS, PAYMENTS, PAYOUTS], expiresInSeconds: $seconds }) {
     ... on DashboardTokenSuccess { token expiresAt } ... on UserError { message } } }`;
 
-/** A shared token is given to all who ask within this time. Nobody revokes it, so nobody asks because it was refused. */
+/**
+ * The time for which a shared token is handed out. It is never revoked, so no follower needs another because of a
+ * refusal.
+ */
 const SHARED_MS = 10_000;
 
 /** Mints tokens as a shop's server does, one for each group of followers, at the instances in turns. */

@@ -1,8 +1,8 @@
-/** A subscription that is followed, with the resources of the log whose events it shows. */
+/** A subscription that followers use, with the kinds of resources whose events it shows. */
 interface Topic {
   query: string;
   resources: readonly string[];
-  /** The id of the resource in the log that an update is of. */
+  /** The id of an update's resource in the log. */
   idOf(update: object): string;
 }
 
@@ -16,7 +16,7 @@ function idOf({ cardPayment, payment, payout }: AnyUpdate): string {
   return cardPayment?.orderCode ?? payment?.paymentId ?? payout?.withdrawalId ?? '';
 }
 
-/** The copies of a payment's metadata in a large update, 60 kB: more than the buffers on the way hold. */
+/** The number of copies of a payment's metadata in a large update of 60 kB: more than the buffers on the way hold. */
 const COPIES = 10;
 export const LARGE_METADATA = JSON.stringify('中'.repeat(2_000));
 

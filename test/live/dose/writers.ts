@@ -21,10 +21,13 @@ const CREATE: Record<Kind, { query: string; input: object }> = {
   },
 };
 const REVOKE = 'mutation ($token: String!) { revokeToken(token: $token) { __typename } }';
-/** More than there are instances, while one of them starts. */
+/** The most attempts of one request, while one of the instances starts. */
 const MOST_ATTEMPTS = 2_000;
 
-/** Creates what followers follow, at the instances in turns, and again with the same key where one was lost. */
+/**
+ * Creates the resources that followers follow, at the instances in turns, and again with the same key after a lost
+ * answer.
+ */
 export function createWriter(endpoints: readonly string[]) {
   let turn = 0;
   let keys = 0;
@@ -40,7 +43,7 @@ export function createWriter(endpoints: readonly string[]) {
   }
 
   return {
-    /** Creates one of this kind, and returns its id. */
+    /** Creates a resource of this kind, and returns its id. */
     async create(key: string, kind: Kind): Promise<string> {
       const { query, input } = CREATE[kind];
       const idempotencyKey = `dose:${keys++}`;

@@ -91,7 +91,7 @@ describeOnDatabase('a canceled card payment', (open) => {
     const orderCode = await create(core, '1042');
     expect(await core.cardPayments.pay(orderCode, approvedSoon())).toMatchObject({ kind: 'processing' });
     await cancel(core, orderCode);
-    // Another payment of the same order is not held up by the money that goes back.
+    // The returned money does not delay another payment of the same order.
     const next = await create(core, '1042');
     await core.pass(60 * SECOND);
     expect(await core.cardPayments.find(core.tenant, orderCode)).toMatchObject({
@@ -135,7 +135,7 @@ describeOnDatabase('a canceled card payment', (open) => {
     const [orderCode, next] = [await create(core, '1043'), await create(core, '1043')];
     await core.cardPayments.pay(orderCode, approvedSoon());
     await cancel(core, orderCode);
-    // That server reads and writes every column but this one.
+    // The older server reads and writes every column but this one.
     const column = core.database.sql.updateTable('card_payment').where('order_code', '=', orderCode);
     await column.set({ canceled_at: null }).execute();
     await core.pass(60 * SECOND);

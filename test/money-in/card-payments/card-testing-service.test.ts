@@ -34,7 +34,7 @@ describeOnDatabase('declined cards', (open) => {
   });
 
   let names = 0;
-  /** Instances of one shop whose every name is its own, on one clock. */
+  /** Instances of one shop with names that no other test uses, on one clock. */
   function shop({
     clock = createManualClock(),
     instances = 1,
@@ -71,11 +71,11 @@ describeOnDatabase('declined cards', (open) => {
     ): ChargeAttempt => ({
       tenant,
       tokenId,
-      // A network of its own for each shop.
+      // Each shop has networks of its own.
       address: address?.replace('192.0.2', `10.${names >> 8}.${names & 255}`) ?? null,
     });
     const [guard] = guards as [(typeof guards)[0]];
-    /** Tries a card; false where the payer has to wait. */
+    /** Tries a card. Returns false if the payer has to wait. */
     async function tries(outcome: 'approved' | 'declined' | 'unused', address?: string): Promise<boolean> {
       const own = attempt(address);
       if (await guard.admit(own)) return false;
@@ -96,7 +96,7 @@ describeOnDatabase('declined cards', (open) => {
       ms += step;
       if (ms % MINUTE === 0) perMinute.push(tried);
     }
-    // 600 a minute were possible.
+    // Without the guard, 600 tries a minute were possible.
     expect(perMinute[0]).toBe(9);
     expect(perMinute[4]).toBeLessThanOrEqual(12);
     expect(perMinute.at(-1)).toBeLessThanOrEqual(17);
@@ -117,7 +117,7 @@ describeOnDatabase('declined cards', (open) => {
       clock.advance(card < 4 ? 0 : 4 * SECOND);
     }
     const retryAt = await guard.admit(attempt());
-    // The last was tried four seconds ago, and was the seventh.
+    // The last try was four seconds ago, and was the seventh.
     expect(retryAt).toEqual(plusMs(clock.now(), 4 * SECOND));
     expect(await guard.peek(attempt())).toEqual(retryAt);
     clock.advance(4 * SECOND - 1);
@@ -168,7 +168,7 @@ describeOnDatabase('declined cards', (open) => {
     const { clock, tries, state } = shop();
     for (let network = 0; network < 20; network += 1)
       expect(await tries('declined', `192.0.2.${network}`)).toBe(true);
-    // Two at once from here on, and a quarter of a minute.
+    // Two tries are free from here on, and then one each quarter of a minute.
     for (let card = 0; card < 2; card += 1) expect(await tries('declined', '192.0.2.100')).toBe(true);
     expect(await tries('declined', '192.0.2.100')).toBe(false);
     clock.advance(15 * SECOND);
@@ -176,14 +176,14 @@ describeOnDatabase('declined cards', (open) => {
     for (let network = 120; state.paused.length === 0; network += 1)
       expect(await tries('declined', `192.0.2.${network}`)).toBe(true);
     expect(state.paused).toHaveLength(1);
-    // While it is paused anybody may try a card, and another one a minute after one that was declined.
+    // During the pause anybody may try a card, and another one a minute after a declined card.
     expect(await tries('declined', '192.0.2.200')).toBe(true);
     expect(await tries('declined', '192.0.2.200')).toBe(false);
     clock.advance(MINUTE);
     expect(await tries('approved', '192.0.2.200')).toBe(true);
     for (let payer = 201; payer < 240; payer += 1)
       expect(await tries('approved', `192.0.2.${payer}`)).toBe(true);
-    // Other payers of the shop are approved, and it is as before.
+    // Approved cards of other payers end the pause.
     clock.advance(5 * MINUTE);
     for (let card = 0; card < 5; card += 1) expect(await tries('declined', '192.0.2.240')).toBe(true);
   });
@@ -260,7 +260,7 @@ describeOnDatabase('declined cards', (open) => {
     const { clock, guard, attempt, state } = shop();
     const pausedUntil = plusMs(clock.now(), 20 * MINUTE);
     state.pause = { reason: 'merchant', pausedAt: clock.now(), pausedUntil };
-    // A wait of the whole pause would show the payer whose pause it is.
+    // A wait until the end of the pause would show which payer caused it.
     expect(await guard.admit(attempt(null))).toEqual(plusMs(clock.now(), 5 * MINUTE));
     clock.advance(16 * MINUTE);
     expect(await guard.admit(attempt(null))).toEqual(pausedUntil);

@@ -12,7 +12,7 @@ import { openRawSocket } from '../../support/raw-socket.ts';
 import { startReceiver } from '../../support/receiver.ts';
 import { readMetrics } from '../../support/scrape.ts';
 
-// Stolen cards that are tried through the hosted page, by anybody who has a shop's public token.
+// Stolen cards that are tried through the hosted page, by anybody with a shop's public token.
 
 const DECLINED = '4000000000000002';
 const DECLINED_FOR_GOOD = '4100000000000019';
@@ -43,13 +43,13 @@ afterAll(async () => {
 });
 
 let networks = 0;
-/** A payer on a network of its own. */
+/** The address of a payer in a network of its own. */
 function visitor(): string {
   networks += 1;
   return `10.7.${networks >> 8}.${networks & 255}`;
 }
 
-/** A shop of an account of its own, with a public token. */
+/** Creates an account with a shop and its public token. */
 async function shop() {
   const key = await addKey(app, { accountId: await addAccount(app) });
   const live = app.client(key);
@@ -75,7 +75,7 @@ async function post(orderCode: string, number: string, address: string) {
   return { status: answer.status, retryAfter: answer.headers.get('retry-after'), text };
 }
 
-/** Cards that are declined, each on a network of its own; a payment takes five. */
+/** Tries declined cards, each in a network of its own; a payment allows five. */
 async function declineMany({ start }: Awaited<ReturnType<typeof shop>>, count: number): Promise<void> {
   let orderCode = '';
   for (let tried = 0; tried < count; tried += 1) {
@@ -106,7 +106,7 @@ describe('cards that are tried from one network', () => {
     });
     const others = await start(payer);
     expect((await post(others.cardPayment.orderCode, APPROVED, payer)).status).toBe(303);
-    // Each wait is twice the last.
+    // Each wait is twice the one before.
     for (const seconds of [2, 4, 8]) {
       app.clock.advance(seconds * SECOND - 1);
       expect((await post(second.cardPayment.orderCode, DECLINED, thief)).status).toBe(429);
@@ -222,7 +222,7 @@ describe('a token that cards are tested with', () => {
     ]);
     expect(receiver.received[0]!.body).not.toContain(own.token);
 
-    // Who has had no card declined pays as ever; who has waits a minute.
+    // A payer without a declined card pays as always; one with a declined card waits a minute.
     const [payer, unlucky] = [visitor(), visitor()];
     const { cardPayment } = await start(payer);
     expect((await post(cardPayment.orderCode, APPROVED, payer)).status).toBe(303);
@@ -258,7 +258,7 @@ describe('pauseToken', () => {
     const held = await post(cardPayment.orderCode, APPROVED, address);
     expect([held.status, held.retryAfter]).toEqual([429, '300']);
     expect(held.text).toContain('tente de novo em 5 minutos');
-    // By its id, which is what updates and webhooks name.
+    // The token is named by its id, which updates and webhooks show.
     expect(await live.request(RESUME, { token: tokenId })).toEqual({
       resumeToken: { __typename: 'ResumeTokenSuccess', tokenId },
     });

@@ -337,7 +337,7 @@ describeOnDatabase('card payments', (open) => {
   });
 
   describe('whose charge meets a crash', () => {
-    /** Whatever happens, at the end the acquirer holds what we say that it does. */
+    /** Asserts that in the end the acquirer holds what this service says that it holds. */
     async function settled(core: Core, orderCode: string, status: CardPaymentStatus, charged = core) {
       await core.pass(11 * SECOND);
       expect(await find(core, orderCode)).toMatchObject({ status, openChargeId: null });
@@ -409,7 +409,7 @@ describeOnDatabase('card payments', (open) => {
       });
       const orderCode = await create(core);
       const slow = core.cardPayments.pay(orderCode, approved());
-      // The charge is open from the commit on, and looked up ten seconds later.
+      // The charge is open from the commit on, and is looked up ten seconds later.
       await asked.promise;
       await settled(core, orderCode, 'pending');
       arrive.resolve();
@@ -513,7 +513,8 @@ describeOnDatabase('card payments', (open) => {
       fc.constant({ do: 'withdraw' }),
     );
     const NEXT: Record<CardPaymentStatus, CardPaymentStatus[]> = {
-      // Failed where its money is returned, too: it was canceled, or another payment of its order or attempt is kept.
+      // The status is `failed` also if the money was returned: the payment was canceled, or another payment of its
+      // order or attempt is kept.
       pending: ['paid', 'failed', 'expired'],
       expired: ['paid', 'failed'],
       paid: ['refunded'],
@@ -576,11 +577,11 @@ describeOnDatabase('card payments', (open) => {
               if (each.do === 'wait') await core.pass(each.ms);
               if (each.do === 'withdraw')
                 await withdraw(core, (await core.balances()).merchant_balance).catch((error: unknown) => {
-                  // A refund that was under way has taken some of it since the look, and no account goes below zero.
+                  // A pending refund has taken some of it since the check, and no account goes below zero.
                   if (!(error instanceof RangeError)) throw error;
                 });
             }
-            // Enough time for every lookup, retry and release to end.
+            // The clock advances until every lookup, retry and release has ended.
             await core.pass(4 * DAY);
             await lawsHold(core);
             await core.close();
@@ -618,7 +619,7 @@ describeOnDatabase('card payments', (open) => {
       for (const posting of postings) sums[posting.ledger_account as LedgerAccountName] += posting.amount;
       expect(balances).toEqual(sums);
       expect(Object.values(sums).reduce((sum, cents) => sum + cents, 0)).toBe(0);
-      // Who owes has nothing in the balance.
+      // A merchant that owes money has an empty balance.
       expect(balances.merchant_balance === 0 || balances.merchant_receivable === 0).toBe(true);
       expect(await wallet(core)).toMatchObject({
         balanceCents: balances.merchant_balance,
@@ -638,7 +639,7 @@ describeOnDatabase('card payments', (open) => {
           if (index === 0) continue;
           expect(event.previousStatus).toBe(snapshots[index - 1]!.status);
           const [before, after] = [snapshots[index - 1]!, snapshots[index]!];
-          // Inside a status the amounts of its refunds change, and the status of its order, alone.
+          // Within one status only the amounts of refunds and the status of the order change.
           if (after.status !== before.status) expect(NEXT[before.status]).toContain(after.status);
           else expect(changesOf(after)).not.toEqual(changesOf(before));
         }
@@ -658,20 +659,20 @@ describeOnDatabase('card payments', (open) => {
         expect(payment.refundingCents).toBe(0);
         if (payment.canceledAt) expect([was('paid'), was('expired')]).toEqual([0, 1]);
         if (was('refunded') === 1) expect(payment.refundedCents).toBe(payment.amountCents);
-        // On its day nothing is left to release of a payment whose whole amount is being refunded.
+        // On its day a payment whose whole amount is being refunded has nothing left to release.
         if (about.has(`card_payment.released:${payment.orderCode}`))
           expect(payment.releasedAt).not.toBeNull();
         else if (payment.releasedAt) expect(payment.refundedCents).toBe(payment.amountCents);
         if (payment.paidAt) held += payment.amountCents - payment.refundedCents;
       }
-      // What we say that the acquirer took and did not give back is what it says.
+      // The ledger holds what the acquirer took and did not return.
       expect(await taken(core)).toBe(held);
-      // Of the payments of one attempt one is kept at most.
+      // At most one payment of an attempt is kept.
       const kept = items.filter(
         ({ resource: payment }) => payment.status === 'paid' && payment.checkoutAttempt,
       );
       expect(new Set(kept.map(({ resource: payment }) => payment.checkoutAttempt)).size).toBe(kept.length);
-      // So of the payments of one order.
+      // At most one payment of an order is kept.
       const ofOrders = items.filter(
         ({ resource: payment }) => payment.status === 'paid' && payment.externalId,
       );
@@ -760,7 +761,7 @@ function amountInput(amount: CheckoutGrant['amount']) {
   }
 }
 
-/** At least 128 bits, as a browser makes them. */
+/** Creates an id of at least 128 bits, as a browser does. */
 function newAttemptId(): string {
   return objectId() + objectId();
 }
@@ -774,7 +775,7 @@ function changesOf({ refundedCents, refundingCents, orderStatus }: StoredCardPay
   return [refundedCents, refundingCents, orderStatus];
 }
 
-/** The statuses that were announced, each once: a change inside a status is another update. */
+/** The announced statuses, each once: a change within a status is another update. */
 async function announcedStatuses(core: Core, orderCode: string): Promise<CardPaymentStatus[]> {
   return (await events(core))
     .filter(({ resourceId }) => resourceId === orderCode)
@@ -786,7 +787,7 @@ function wallet(core: Core) {
   return core.wallet.read(core.tenant);
 }
 
-/** The money that the acquirer holds for this merchant, by its own books. */
+/** The money that the acquirer holds for this merchant, by its own ledger. */
 async function taken(...cores: Core[]): Promise<number> {
   const [core] = cores as [Core];
   const chargeIds = cores.flatMap((each) => [...each.chargeIds]);
@@ -810,7 +811,7 @@ async function taken(...cores: Core[]): Promise<number> {
   return sum(charges) - sum(refunds);
 }
 
-/** The merchant takes money out of the balance; until there are payouts, out of what the acquirer holds. */
+/** Takes money out of the merchant's balance. Without payouts here, it is taken from what the acquirer holds. */
 async function withdraw(core: Core, amountCents: number): Promise<void> {
   if (amountCents === 0) return;
   await core.committer.change({
@@ -829,7 +830,7 @@ async function withdraw(core: Core, amountCents: number): Promise<void> {
   });
 }
 
-/** A sale that stays pending: with it the acquirer holds enough for what is withdrawn, and then refunded as well. */
+/** Creates a sale that stays pending, so that the acquirer holds enough for a withdrawal and a later refund. */
 async function sellElsewhere(core: Core, amountCents: number): Promise<void> {
   await core.committer.change({
     tenant: core.tenant,
@@ -849,7 +850,7 @@ async function sellElsewhere(core: Core, amountCents: number): Promise<void> {
 
 type Fault = 'before' | 'after';
 
-/** Throws at the first call, before the acquirer has heard it or after. */
+/** An acquirer that throws at its first call, before it has the call or after. */
 function faulty(faults: { charge?: Fault; resolve?: Fault }): (simulated: Acquirer) => Acquirer {
   const once = <Args extends unknown[], Result>(
     fault: Fault | undefined,
@@ -870,7 +871,7 @@ function faulty(faults: { charge?: Fault; resolve?: Fault }): (simulated: Acquir
   });
 }
 
-/** Each call may get lost, on its way there or back. */
+/** An acquirer whose calls may get lost, on the way there or back. */
 function unreliable(simulated: Acquirer, misfortune: () => boolean): Acquirer {
   const lossy =
     <Args extends unknown[], Result>(call: (...args: Args) => Promise<Result>) =>

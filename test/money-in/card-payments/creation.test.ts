@@ -10,11 +10,11 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   }
 }`;
 
-/** Every constraint is tried on the model; here, that they hold at the door. */
+/** The model's tests try every constraint; these show that the interfaces apply them. */
 describe('a card payment that may not be created', () => {
   let app: TestApp;
   beforeAll(async () => {
-    // On a developer's own machine a webhook may go anywhere.
+    // On a developer's machine webhooks may go to any address.
     app = await startApp({ environment: { PSA_WEBHOOK_PRIVATE_ADDRESSES: 'off' } });
   });
   afterAll(() => app.close());

@@ -74,7 +74,7 @@ const UNLIMITED: PageLimits = {
   takeForm: () => undefined,
 };
 
-/** The page over a real server, with a checkout that holds one payment in memory and answers as a test says. */
+/** Serves the page by a real server, with a checkout that holds one payment in memory and answers as a test says. */
 export async function servePage({
   payment = aPayment(),
   merchantName = 'Café do Largo',
@@ -103,7 +103,7 @@ export async function servePage({
     answer,
     charged: [] as CardDetails[],
     faults: [] as unknown[],
-    /** The failure of each later reading of the payment. */
+    /** The failure of each later read of the payment. */
     outage: null as OutageError | null,
     now: NOW,
   };
@@ -181,7 +181,7 @@ export async function fail(payment: StoredCardPayment): Promise<PayResult> {
   return { kind: 'failed', payment: { ...payment, status: 'failed', version: 2, failureReason } };
 }
 
-/** Every page that a payment in some state has, by name. */
+/** Every state of a payment with a page of its own, by name. */
 export const PAGES: Readonly<Record<string, StoredCardPayment>> = {
   form: aPayment(),
   processing: aPayment({ openChargeId: 'charge' }),

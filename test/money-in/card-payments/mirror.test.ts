@@ -32,7 +32,7 @@ const claim = (rest: Partial<UpstreamCardPayment> = {}): UpstreamCardPayment => 
 });
 const known = (rest: Partial<UpstreamCardPayment> = {}) =>
   mergeUpstreamCardPayment(null, claim(rest), NOW)!.payment;
-/** A payment that is pending at first, and then has each status in turn. */
+/** A payment that is pending at first, and then has each of these statuses in turn. */
 const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): CardPayment =>
   statuses.reduce<CardPayment>(
     (payment, status) => mergeUpstreamCardPayment(payment, claim({ status }), NOW)?.payment ?? payment,
@@ -107,7 +107,7 @@ describe('what is known of a payment, held against what is said', () => {
             last = now.status;
           }
           if (now.paidAt) expect(['paid', 'refunded', 'unknown']).toContain(now.status);
-          // Said once more, it is nothing new.
+          // A repeated answer changes nothing.
           expect(mergeUpstreamCardPayment(now, each, NOW)).toBeNull();
           payment = now;
         }
@@ -174,7 +174,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(claimed).toMatchObject({ status: 'paid', claimedAt: NOW });
     expect(claimed.unresolved).toBeUndefined();
     const confirmed = mergeUpstreamCardPayment(claimed, claim({ status: 'paid' }), NOW, answer(1, 0))!;
-    // A confirmation is no update.
+    // A confirmation sends no update.
     expect(confirmed).toMatchObject({ payment: { status: 'paid', version: claimed.version }, changed: null });
     expect(confirmed.payment.claimedAt).toBeUndefined();
     for (const status of ['pending', 'failed', 'expired'] as const) {
@@ -184,7 +184,7 @@ describe('what is known of a payment, held against what is said', () => {
       expect(paid.payment.status).toBe('paid');
       expect(paid.payment.unresolved).toBeUndefined();
     }
-    // An end that the service has said is not undone by a webhook, and is in question from there on.
+    // A webhook does not undo a final status that the service has returned. It makes that status doubtful.
     const failed = mergeUpstreamCardPayment(known(), claim({ status: 'failed' }), NOW, answer(0, null))!;
     expect(mergeUpstreamCardPayment(failed.payment, claim({ status: 'paid' }), NOW)).toMatchObject({
       payment: { status: 'failed', unresolved: true },
@@ -307,7 +307,7 @@ describe('what is known of a payment, held against what is said', () => {
       email: 'ana@b.br',
       externalId: '7',
     });
-    // The tax number is in the request alone: no answer of the service has it.
+    // Only the request has the tax number: no answer of the service contains it.
     const requested = mergeUpstreamCardPayment(ana, claim({ customer: { taxId: '12345678909' } }), NOW)!;
     expect(requested.payment).toMatchObject({ customer: { name: 'Ana', taxId: '12345678909' }, version: 2 });
     expect(mergeUpstreamCardPayment(requested.payment, claim({ customer: { name: 'Ana' } }), NOW)).toBeNull();
@@ -606,12 +606,12 @@ test('A payment is polled less often the longer it waits, and not for ever', () 
   expect(minutes(expired, 30 + 24 * 60)).toBeNull();
   for (const status of ['paid', 'refunded', 'failed'] as const)
     expect(minutes({ ...created, status }, 1)).toBeNull();
-  // Nobody has said that it is over: it may be paid late.
+  // No answer says that the payment is over: it may be paid late.
   expect([29, 30, 31].map((passed) => minutes(created, passed))).toEqual([60_000, 60_000, 60_000]);
   expect(minutes(created, 60)).toBe(180_000);
   expect(minutes({ ...created, status: 'unknown' }, 1)).toBe(60_000);
   expect(minutes(expired, 1)).toBe(60_000);
-  // Where nobody says when it began, that follows from its end.
+  // Without a creation time the expiry stands for it.
   expect(minutes({ ...created, createdAt: null }, 5)).toBe(30_000);
   expect(minutes({ ...created, createdAt: plusMs(NOW, 60_000) }, 5)).toBe(24_000);
 });

@@ -470,7 +470,7 @@ describe('a card payment', () => {
         refunds_in_transit: 5000,
         merchant_pending: 0,
       });
-      // It closes no order: the one that was kept does.
+      // This payment does not close the order: the kept payment does.
       const otherPayments = [change.payment, paidOne].map(ofOrder);
       expect(decideCharge(create('third').payment, { ...charge(NOW), otherPayments })).toBe('paid_elsewhere');
       expect(keptPaymentOf(otherPayments)).toBe(paidOne.orderCode);
@@ -739,7 +739,7 @@ function pay(payment: StoredCardPayment, now = NOW): StoredCardPayment {
   return settle(open(payment), APPROVED, now)!.payment;
 }
 
-/** A payment as the others of its order see it. */
+/** A payment in the form that the other payments of its order read. */
 function ofOrder({ orderCode: id, status, paidAt, canceledAt }: StoredCardPayment) {
   return { id, status, paidAt, canceledAt };
 }

@@ -9,7 +9,7 @@ import type { PortFixture, StartPortFixture } from '../../support/port-fixture.t
 
 const MINUTE = 60_000;
 const SESSION = 30 * MINUTE;
-/** The life of a response cached for a payer, in front of a service. */
+/** The life of a response that a facade caches for a payer. */
 const KEPT = 10_000;
 const USED = { code: 'CHECKOUT_TOKEN_USED' };
 const PAID = { code: 'ORDER_PAID', message: 'This order has already been paid' };
@@ -30,10 +30,10 @@ export function describeOrders(start: StartPortFixture): void {
       await merchant.pass(KEPT);
       const input = { attemptId: phone, customer: { name: 'Bia' } };
       const joined = await cardPayments.startCheckout(tenant, token, input);
-      // A lookup in front of another service shows what it has not refunded.
+      // A facade's lookup does not show the refunded amounts.
       const { refundedCents: _, refundingCents: __, ...shown } = first;
       expect(joined).toMatchObject(shown);
-      // The attempt id has a payment from now on, as that of the first device has.
+      // The attempt id now has this payment, as the first device's has.
       expect(await cardPayments.startCheckout(tenant, token, input)).toEqual(joined);
       const changed = cardPayments.startCheckout(tenant, token, { ...input, customer: { name: 'Eva' } });
       await expect(changed).rejects.toBeInstanceOf(IdempotencyError);
@@ -128,7 +128,7 @@ export function describeOrders(start: StartPortFixture): void {
       const attemptId = newAttemptId();
       const first = await merchant.cardPayments.startCheckout(merchant.tenant, one, { attemptId });
       await merchant.pass(2 * MINUTE);
-      // The first has expired.
+      // The first payment has expired.
       const two = await mint(merchant, { ...input, reusable: null, metadata: null, allowedOrigins: [] });
       expect(two.id).not.toBe(one.id);
       for (const id of [attemptId, newAttemptId()])
@@ -155,7 +155,7 @@ export function describeOrders(start: StartPortFixture): void {
       const started = await Promise.allSettled(tokens.map((token) => begin(merchant, token)));
       const codes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.orderCode] : []));
       expect(new Set(codes).size).toBe(1);
-      // In front of a service the payment has no page yet that another could join.
+      // At a facade the payment has no page yet that another device could join.
       expect(codes).toMatchObject(merchant.exact({ length: 16 }));
       for (const each of started) if (each.status === 'rejected') expect(each.reason).toMatchObject(USED);
       await merchant.pass(KEPT);
@@ -200,7 +200,7 @@ export function describeOrders(start: StartPortFixture): void {
         ),
       );
       expect(both.map(({ status }) => status).sort()).toEqual(['fulfilled', 'rejected']);
-      // Another merchant's order of the same number is another order.
+      // An order of the same number at another merchant is another order.
       const other = await start();
       await other.checkoutTokens.create(other.tenant, null, {
         externalId: '1042',
@@ -244,7 +244,7 @@ export function describeOrders(start: StartPortFixture): void {
       const next = await begin(merchant, changed);
       expect(next.orderCode).not.toBe(open.orderCode);
       expect(next).toMatchObject({ ...own, amountCents: 4990, customer: { name: 'Ana' } });
-      // A request with a key names its own details, and is of the same order.
+      // A request with a key has its own details, and is of the same order.
       const { payment } = await cardPayments.create(tenant, {
         ...{ valueCents: 4990, externalId: '1042', description: 'Copo' },
         successUrl: 'https://outra.example/ok',
@@ -366,7 +366,7 @@ export function describeOrders(start: StartPortFixture): void {
       expect(await checkoutTokens.listPaused(tenant)).toEqual([paused]);
       expect(await checkoutTokens.resume(tenant, id)).toBe(id);
       expect(await checkoutTokens.listPaused(tenant)).toEqual([]);
-      // To revoke one text ends no other.
+      // The revocation of one token ends no other.
       expect(await begin(merchant, await presented(merchant, two))).toMatchObject({ status: 'pending' });
       const lone = await mintText(merchant, {});
       await access.revokeToken(tenant, lone);
@@ -412,7 +412,7 @@ function begin(
   return cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId(), valueCents });
 }
 
-/** At least 128 bits, as a browser makes them. */
+/** Creates an id of at least 128 bits, as a browser does. */
 function newAttemptId(): string {
   return objectId() + objectId();
 }

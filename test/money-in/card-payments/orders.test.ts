@@ -137,7 +137,7 @@ describeOnDatabase('orders', (open) => {
     await core.refunds.request(tenant, resource, {});
     await core.work.settled();
     await expectRefused('ORDER_REFUNDED');
-    // The externalId of a charge is a label.
+    // A charge's externalId is a label, and names no order.
     const charge = { valueCents: 100, externalId: '1042' };
     expect((await core.charges.create(tenant, charge)).charge).toMatchObject({ status: 'pending' });
   });
@@ -153,7 +153,7 @@ describeOnDatabase('orders', (open) => {
       ltc: (await payments.create(tenant, { ...input, method: 'ltc' })).payment.paymentId,
     };
     const alone = [await create(core, '1043'), await create(core, null)];
-    // In one transaction with the approval, before it: a payment that no earlier command could have seen.
+    // The payment is created in the transaction of the approval, before it, so no earlier command could have seen it.
     const [, racing] = await Promise.all([
       cardPayments.pay(kept, approved()),
       payments.create(tenant, input).then(({ payment }) => payment.paymentId),
@@ -202,7 +202,7 @@ describeOnDatabase('orders', (open) => {
       .slice(before)
       .filter(({ snapshot }) => snapshot.orderStatus === 'paid')
       .map(({ resourceId }) => resourceId);
-    // Of each method the newest twenty: what an order costs does not grow with it.
+    // At most twenty payments of each method are marked, so the cost of an order is bounded.
     expect(marked.sort()).toEqual([...cards.slice(2), paymentId].sort());
     for (const code of cards.slice(2))
       expect(await cardPayments.find(tenant, code)).toMatchObject({ status: 'expired', orderStatus: 'paid' });
@@ -329,7 +329,7 @@ describeOnDatabase('an order with thousands of payments', (open) => {
 
   async function crowd(): Promise<void> {
     const { accountId } = core.tenant;
-    // Every eighth is open, the others have expired; another order has as many.
+    // Every eighth payment is open, and the others have expired; another order has as many.
     await sql`
       insert into card_payment (account_id, environment, order_code, version, status, amount_cents, created_at,
         expires_at, external_id, checkout_attempt)
@@ -342,7 +342,7 @@ describeOnDatabase('an order with thousands of payments', (open) => {
       select ${accountId}, 'live', 'card_payment', 'P' || n, 1, case when n % 100 = 0 then 'paid' else 'expired' end,
         false, jsonb_build_object('externalId', (1042 + n % 2)::text), ${core.clock.now()}
       from generate_series(1, ${COUNT}) n`.execute(database.sql);
-    // Payments by PIX: 2043 has a paid one, 2042 one with an unknown status that was paid before.
+    // Order 2043 has a paid payment by PIX, and 2042 one with an unknown status that was paid before.
     await sql`
       insert into observed (account_id, environment, resource, id, version, status, final, snapshot, observed_at)
       select ${accountId}, 'live', 'payment', 'X' || n, 1,
@@ -369,7 +369,7 @@ describeOnDatabase('an order with thousands of payments', (open) => {
     expect(plans).toHaveLength(2);
     for (const { statement, rowsRead, scanned } of plans)
       expect([statement, scanned, rowsRead <= 3]).toEqual([statement, [], true]);
-    // Of each order its payments that were paid, and the newest of each method.
+    // The payments of each order that were paid, and the newest of each method.
     const ids = (orders: Awaited<ReturnType<typeof selectPaymentsOfOrders>>) =>
       orders.map(({ externalId, payments }) => [
         externalId,
@@ -422,7 +422,7 @@ async function statuses({ cardPayments, tenant }: Core, codes: readonly string[]
   return (await cardPayments.findMany(tenant, codes)).map((payment) => payment!.status);
 }
 
-/** The cents that the acquirer took from the payers of this merchant and has not given back. */
+/** The cents that the acquirer took from this merchant's payers and has not returned. */
 async function chargesKept(...cores: Core[]): Promise<number> {
   const [{ database, clock }] = cores as [Core];
   const charges = await database.sql
@@ -451,7 +451,7 @@ async function chargesKept(...cores: Core[]): Promise<number> {
   return sum(charges) - sum(refunds);
 }
 
-/** At least 128 bits, as a browser makes them. */
+/** Creates an id of at least 128 bits, as a browser does. */
 function newAttemptId(): string {
   return objectId() + objectId();
 }

@@ -4,7 +4,7 @@ import { LANGUAGES, type Language } from '../../../server/src/kernel/language.ts
 import * as pix from '../payments/hosted-page.ts';
 import { aPayment, decline, GOOD_CARD, leaveOpen, PAGES, servePage } from './hosted-checkout.ts';
 
-/** Every text of a table that is no function, by its path. */
+/** Every text of a table, by its path; functions are left out. */
 function leaves(table: object, path = ''): [path: string, text: string][] {
   return Object.entries(table).flatMap(([name, value]): [string, string][] => {
     if (typeof value === 'string') return [[`${path}.${name}`, value]];
@@ -12,7 +12,7 @@ function leaves(table: object, path = ''): [path: string, text: string][] {
   });
 }
 
-/** Portuguese texts that another language does not have. */
+/** Portuguese texts that this language must not contain. */
 function foreignTo(language: Language): string[] {
   const own = leaves(TEXTS[language]).map(([, text]) => text);
   return leaves(TEXTS['pt-BR'])
@@ -85,7 +85,7 @@ describe('the pages in each language', () => {
     ['es', 'R$ 49,90', '10 mar 2026, 12:00 (Brasilia)'],
   ])('Amounts and dates are as in %s', async (language, amount, date) => {
     await using served = await servePage({ payment: PAGES.paid! });
-    // Releases of Node differ in the kind of their blanks.
+    // Releases of Node write different blanks.
     const markup = (await (await fetch(`${served.pageUrl}?lang=${language}`)).text()).replace(/\s/g, ' ');
     expect(markup).toContain(amount);
     expect(markup).toContain(date);
@@ -97,7 +97,7 @@ describe('the pages in each language', () => {
       fetch(`${served.pageUrl}?lang=en`, {
         method: 'POST',
         body: new URLSearchParams({ ...GOOD_CARD, ...fields }),
-        // The address comes first.
+        // The language in the address takes precedence.
         headers: { 'accept-language': 'es' },
       }).then((response) => response.text());
     const wrong = await post({ number: '4111 1111 1111 1111', expiry: '02/26', cvv: '1' });

@@ -248,7 +248,7 @@ describe('paying', () => {
     expect((await post(served.pageUrl, form)).status).toBe(422);
     const again = await post(served.pageUrl, form);
     expect(again.status).toBe(409);
-    // It may be another card, of a second window: its payer reads that nothing was charged, and nothing of a bank.
+    // A second window may have sent another card: its payer reads that nothing was charged, and nothing about a bank.
     const text = await textOf(again);
     expect(text).toContain('Nada foi cobrado');
     expect(text).not.toMatch(/O banco|A operadora/);
@@ -599,7 +599,7 @@ describe('the other addresses', () => {
       expect(old.headers.get('cache-control')).toBe('no-cache');
       const text = await named.text();
       expect(await old.text()).toBe(text);
-      // An instance of another version may get the request for a second file.
+      // An instance of another version may get a request for a second file.
       expect(text).not.toMatch(/^(?:import|export) /m);
     }
     expect((await get(`${assets}/routes.ts`)).status).toBe(404);

@@ -19,7 +19,7 @@ const CALLERS = scale('CALLERS');
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
-/** The life of a response cached for a payer, in front of a service. */
+/** The life of a response that a facade caches for a payer. */
 const KEPT = 10 * SECOND;
 const NO_SUCH_DATE = 'has no place in this list: its item lacks the date that orders the list';
 
@@ -43,7 +43,7 @@ export function describePort(start: StartPortFixture): void {
       const customer = { name: 'Ana', taxId: '12345678909' };
       expect(payment).toMatchObject({ ...details, customer, amountCents: 4990 });
       expect(payment.expiresAt.getTime() - payment.createdAt!.getTime()).toBe(SESSION);
-      // The answer to a creation does not tell what is refunded.
+      // The answer to a creation does not show the refunded amounts.
       const { refundedCents: _, refundingCents: __, ...given } = payment;
       const found = await cardPayments.find(tenant, payment.orderCode);
       expect(found).toEqual({ ...given, refundedCents: 0, refundingCents: 0 });
@@ -129,7 +129,7 @@ export function describePort(start: StartPortFixture): void {
         const refused = {
           create: () => cardPayments.create(tenant, { valueCents: 4990, idempotencyKey: 'k' }),
           start: () => cardPayments.startCheckout(tenant, token, { attemptId: newAttemptId() }),
-          // In front of a service nobody knows what it is set to, before it is asked.
+          // A facade does not know the setting before it asks the service.
           ...(tenant.environment === 'sandbox' ? { minted } : merchant.exact({ minted })),
         };
         for (const ask of Object.values(refused)) {
@@ -380,7 +380,7 @@ export function describePort(start: StartPortFixture): void {
       );
       const codes = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.orderCode] : []));
       expect(new Set(codes).size).toBe(1);
-      // In front of a service the payment has no page yet that another could join.
+      // At a facade the payment has no page yet that another device could join.
       expect(codes).toMatchObject(exact({ length: 16 }));
       for (const each of started)
         if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
@@ -470,14 +470,14 @@ async function find({ cardPayments, tenant }: PortFixture, orderCode: string): P
   return (await cardPayments.find(tenant, orderCode))!;
 }
 
-/** The time from which no answer from before is given any more. */
+/** Waits until no cached answer from before is returned. */
 async function later(merchant: PortFixture, orderCode: string): Promise<CardPayment> {
   await merchant.pass(KEPT);
   return find(merchant, orderCode);
 }
 
 /** Lists every status that subscribers were notified of, in order. */
-/** The statuses that were announced, each once: a change inside a status is another update. */
+/** The announced statuses, each once: a change within a status is another update. */
 async function announcedStatuses(merchant: PortFixture, orderCode: string): Promise<string[]> {
   const events = await merchant.events('card_payment');
   return events
@@ -506,7 +506,7 @@ async function mint(
   return credential;
 }
 
-/** At least 128 bits, as a browser makes them. */
+/** Creates an id of at least 128 bits, as a browser does. */
 function newAttemptId(): string {
   return objectId() + objectId();
 }

@@ -93,7 +93,7 @@ describe('a refund begins', () => {
     const blocked = { ...IN_BALANCE, dispute_hold: 1000, dispute_claims: -1000 };
     expect(begin(RELEASED, { amountCents: 4000 }, blocked).amountCents).toBe(4000);
     expect(() => begin(RELEASED, { amountCents: 4001 }, blocked)).toThrow(InsufficientFundsError);
-    // What waits for its release is the sale's own.
+    // The amount that waits for its release belongs to the sale.
     expect(begin(SALE, {}, { ...SOLD, dispute_hold: 9000, dispute_claims: -9000 }).amountCents).toBe(5000);
   });
 

@@ -20,7 +20,7 @@ const LIST = '/v1/card-payments?limit=100';
 const MINUTE = 60_000;
 const ATTEMPT = 'attempt_0123456789abcdef';
 const OTHER = 'attempt_fedcba9876543210';
-/** No money can have moved, and the same key does it again. */
+/** The error after which no money can have moved, and the same key repeats the request. */
 const UNANSWERED = { code: 'UPSTREAM_UNAVAILABLE', retryable: true, moneyMayHaveMoved: false };
 
 let database: Database;
@@ -290,7 +290,7 @@ describe('a card payment, created at the service', () => {
 });
 
 describe('a creation whose answer was lost', () => {
-  /** The payment is made, and the answer lost; only the first time. */
+  /** Starts a service that creates the payment and loses its answer, once. */
   async function startLost({ listed }: { listed: boolean }) {
     const service = await start();
     const { script, kept, create } = service;
@@ -404,7 +404,7 @@ describe('a creation whose answer was lost', () => {
     expect(payment.orderCode).toBe(made[1]!.orderCode);
     expect(await person.create(tenant, input)).toMatchObject({ payment, replayed: true });
     expect(made).toHaveLength(2);
-    // That there is no list is remembered.
+    // The facade remembers that the service has no list.
     expect(script.requestLines).toEqual([`POST ${PATH}`, `GET ${PATH}`, `POST ${PATH}`]);
   });
 
@@ -452,7 +452,7 @@ describe('a creation whose answer was lost', () => {
       ).rejects.toMatchObject(UNANSWERED);
     expect(made).toHaveLength(2);
     script.on('GET', LIST, () => ok({ cardPayments: [...made].reverse(), total: made.length }));
-    // Two lookups at once may choose the same payment: the second looks again later.
+    // Two concurrent lookups may choose the same payment: the second then looks again later.
     for (let minutes = 0; minutes < 10; minutes++) {
       clock.advance(MINUTE);
       await facade.work.settled();
@@ -538,12 +538,12 @@ describe('a checkout token in front of the service', () => {
     expect(kept.size).toBe(1);
     const [only] = kept.values();
     expect(both.some(({ status }) => status === 'fulfilled')).toBe(true);
-    // The other one is refused while the first is under way, and joins it from then on.
+    // The second start is refused while the first runs, and later joins it.
     for (const each of both)
       if (each.status === 'fulfilled') expect(each.value.orderCode).toBe(only!.orderCode);
       else expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
     clock.advance(31 * MINUTE);
-    // No webhook tells of it: the service is asked.
+    // No webhook reports the expiry, so the facade asks the service.
     only!.status = 'expired';
     const next = await service.startCheckout(tenant, given, { attemptId: `${OTHER}.2` });
     expect(next.orderCode).not.toBe(only!.orderCode);
@@ -559,7 +559,7 @@ describe('a checkout token in front of the service', () => {
     await webhook({ event: 'card_payment.failed', status: 'failed', ...claim });
     expect(await service.find(tenant, orderCode)).toMatchObject({ status: 'failed' });
     clock.advance(3_000);
-    // The service still shows it open: its page may take the next card.
+    // The service still shows the payment as open: its page may take the next card.
     await expect(service.startCheckout(tenant, given, { attemptId: OTHER })).rejects.toMatchObject({
       code: 'CHECKOUT_TOKEN_USED',
     });
@@ -587,13 +587,13 @@ describe('a checkout token in front of the service', () => {
     await webhook({ event: 'card_payment.expired', status: 'expired', orderCode, amount: 49.9 });
     const startAgain = () => service.startCheckout(tenant, given, { attemptId: `${ATTEMPT}.2` });
     clock.advance(3_000);
-    // The service still shows it open, or cannot be asked.
+    // The service still shows the payment as open, or does not answer.
     await expect(startAgain()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
     script.on('GET', `${PATH}/`, timeout);
     clock.advance(11_000);
     await expect(startAgain()).rejects.toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });
     expect(kept.size).toBe(1);
-    // Once its time is over, nobody needs to say so.
+    // Once its time is over, the facade needs no answer of the service.
     clock.advance(31 * MINUTE);
     expect((await startAgain()).orderCode).not.toBe(orderCode);
   });
@@ -712,7 +712,7 @@ describe('a checkout token in front of the service', () => {
     const again = () => service.startCheckout(tenant, given, { attemptId: ATTEMPT });
     expect(await again()).toMatchObject({ orderCode: first.orderCode, status: 'expired' });
 
-    // What is over is known, and where nobody answers it is as it was known last.
+    // A final status is known; without an answer of the service the last known status is shown.
     await again();
     const asked = script.requests.length;
     const other = await service.startCheckout(tenant, given, { attemptId: OTHER });
@@ -786,7 +786,7 @@ describe('a card payment, looked up', () => {
     const { orderCode } = create(820);
     expect(await payer('t').find(tenant, orderCode)).toMatchObject({ status: 'pending' });
     await webhook({ orderCode, tipo: 'card_payment.paid', amount: 8.2, em: '2026-03-02T12:00:01.000Z' });
-    // The service’s own answer is kept, and is behind.
+    // The facade caches the service's own answer, which is older.
     for (const service of [payer('t'), person])
       expect(await service.find(tenant, orderCode)).toMatchObject({
         status: 'paid',
@@ -942,7 +942,7 @@ describe('what somebody follows', () => {
     expect(next).toEqual(plusMs(clock.now(), 3_000));
     clock.moveTo(next!);
     await poll();
-    // The paid one is not polled for any more.
+    // A paid payment is no longer polled.
     expect(
       asked()
         .slice(2)
@@ -967,7 +967,7 @@ describe('what somebody follows', () => {
 
   test('A payment is not polled where nothing can change or the service cannot be reached', async () => {
     const { cards, person, tenant, script, clock, kept } = await start();
-    // Another instance may sell one.
+    // Another instance may sell a product.
     const later = new Date(clock.ms() + 30_000);
     expect(await cards.poll(tenant, { all: true, ids: [] })).toEqual(later);
     expect(await cards.poll(tenant, { all: false, ids: [] })).toBeNull();

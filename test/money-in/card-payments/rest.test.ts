@@ -6,7 +6,7 @@ import { approved, approvedLate, card, declinedForGood } from '../../support/car
 import type { RestClient } from '../../support/rest.ts';
 
 let app: TestApp;
-/** Each test's own account, so that none counts another's requests or lists another's payments. */
+/** Each test has its own account, so that none counts another's requests or lists another's payments. */
 let accountId: string;
 beforeAll(async () => {
   app = await startApp({ environment: { PUBLIC_URL: 'https://pay.example/psa' } });
@@ -136,7 +136,7 @@ describe('creating a card payment (section 4.2)', () => {
   test('A payment over REST has the externalId of its creation, as its webhook has', async () => {
     const shop = await merchant();
     const { body: made } = await shop.post('/card-payments', { valueCents: 100, externalId: 'nº 1042' });
-    // The answer to a creation is the document's.
+    // The answer to a creation is as in the document.
     expect(Object.keys(made)).not.toContain('externalId');
     const { body: lone } = await shop.post('/card-payments', { valueCents: 100 });
     expect((await shop.get(`/card-payments/${made.orderCode}`)).body.externalId).toBe('nº 1042');

@@ -162,10 +162,10 @@ describe('the tax number of a customer', () => {
       await app.work.settled();
       show(receiver.received);
       show((await rest.get(`/payments/${paymentId}`)).body);
-      // Two creations, the accepted credit, the returned one and its end, and the refund.
+      // The webhooks: two creations, the accepted credit, the returned credit and its end, and the refund.
       for (let count = 0; count < 6; count += 1)
         expect(show(await all.data()).allPaymentUpdates.payment.customer).toEqual(expected);
-      // An error names the payment, and not who pays it.
+      // An error names the payment, and not its payer.
       const failing = { valueCents: 1, customer: { email: 'sem-codigo@psa.example', taxId: given } };
       expect(show(await rest.post('/payments', failing)).status).toBe(502);
       expect(show(await client.request(CREATE_PIX, { input: failing })).createPayment.code).toMatch(/\w/);
@@ -322,7 +322,7 @@ test('In front of another service a tax number stays at the facade, and is shown
   expect(createCardPayment.cardPayment.customer).toEqual(shown);
   const tenant = { accountId: pair.accountIds.service, environment: 'live' as const };
   expect((await pair.service.cardPayments.find(tenant, orderCode))!.customer).toEqual(customer);
-  // The service's own state, which does not have it, takes nothing away.
+  // The service's own state has no tax number, and does not remove the stored one.
   await pair.service.cardPayments.pay(orderCode, approved());
   await pair.settled();
   expect((await live.request(PAYMENT, { orderCode })).cardPayment).toEqual({ orderCode, customer: shown });

@@ -163,7 +163,7 @@ describeOnDatabase('checkout tokens', (open) => {
       until,
     );
     expect(await administration.resumeToken({ token: tokenId })).toEqual({ tokenId });
-    // Once more changes nothing, and is no event.
+    // A second resumption changes nothing, and is no event.
     expect(await administration.resumeToken({ token })).toEqual({ tokenId });
     expect(await administration.listPausedTokens()).toEqual({ tokens: [] });
     const { events } = await readAfter(database.sql, core.tenant, { after: 0, limit: 10 });

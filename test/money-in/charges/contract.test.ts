@@ -130,7 +130,7 @@ describeOnDatabase('charges', (open) => {
       });
       expect((await statementOf(core, ana!))[0]).toEqual(['split_reversal', refund.refundId, -200, 200]);
       expect((await statementOf(core, bia!))[0]).toEqual(['split_reversal', refund.refundId, -50, 0]);
-      // The owner has given 250 and lacks the rest of bia's part of what is left.
+      // The owner has given 250, and the remaining part of Bia is missing.
       expect(await core.balances()).toMatchObject({ merchant_balance: 50, merchant_subaccounts: 200 });
       const whole = core.refunds.request(core.tenant, charged(charge.chargeId), {});
       await expect(whole).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
@@ -285,7 +285,7 @@ async function split(core: Core, valueCents: number, parts: readonly (readonly [
   return made;
 }
 
-/** Pays an amount of a subaccount out. */
+/** Pays out an amount of a subaccount. */
 async function drain(
   { subaccounts: service, tenant, pass }: Core,
   subaccountId: string,
@@ -295,7 +295,7 @@ async function drain(
   await pass(60 * 60_000);
 }
 
-/** Has the account owe an amount: it is paid out, and a card payment is refunded by itself. */
+/** Makes the account owe an amount: its balance is paid out, and a card payment is refunded automatically. */
 async function inDebt(core: Core, amountCents: number): Promise<void> {
   const { payment } = await core.cardPayments.create(core.tenant, { valueCents: amountCents });
   await core.cardPayments.pay(payment.orderCode, approved());

@@ -5,7 +5,7 @@ import { createRestClient, type RestClient } from '../../support/rest.ts';
 
 let app: TestApp;
 let live: RestClient;
-/** Subaccounts: ten of our own, one of another account, one of our sandbox. */
+/** Subaccounts: ten of the account, one of another account, one of the account's sandbox. */
 const ids: Record<string, string> = {};
 beforeAll(async () => {
   app = await startApp();
@@ -97,7 +97,7 @@ describe('the input of a charge', () => {
       const { data, errors } = await askGraphQL(input);
       if (errors) {
         expect(errors[0].extensions.code).toBe('BAD_USER_INPUT');
-        // As graphql writes a path: splits[0].share.
+        // GraphQL writes the path as splits[0].share.
         expect(errors[0].message).toContain(graphql.replace('.0', '[0]'));
         return;
       }

@@ -22,7 +22,7 @@ const WHOLE = `{
 }`;
 
 let app: TestApp;
-/** Each test's own account. */
+/** The account of the running test. */
 let tenant: Tenant;
 let rest: RestClient;
 let graphql: GraphQLClient;
@@ -196,7 +196,7 @@ describe('charges over GraphQL', () => {
       ],
     });
     await pay(chargeId);
-    // The fee is not given back: the account gives it from elsewhere.
+    // The fee is not returned, so the account pays it from other money.
     const funds = await createdBy({ valueCents: 20 });
     await pay(funds.chargeId);
     const { refundCharge } = await graphql.request(

@@ -23,7 +23,7 @@ import { generated } from '../../support/scale.ts';
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const SUBACCOUNTS = ['sacc_a', 'sacc_b', 'sacc_c'];
 
-/** A refund as this file counts it: what each party has given of it. */
+/** A refund in the second model: the amount that each party has given of it. */
 interface Refund {
   chargeId: string;
   amountCents: number;
@@ -32,7 +32,7 @@ interface Refund {
   before: StoredCharge['splits'];
 }
 
-/** A tenant whose charges are decided as the service decides them, and a second model of its books. */
+/** A tenant whose charges are decided as the service decides them, and a second model of its ledger. */
 function createTenant(environment: Environment, pixFeeCents: number) {
   let balances: Balances = NO_BALANCES;
   const posted = new Set<string>();
@@ -40,7 +40,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
   const charges = new Map<string, StoredCharge>();
   const refunds = new Map<string, Refund>();
   const subaccounts = new Map(SUBACCOUNTS.map((id) => [id, 0]));
-  /** Counts what has left each subaccount, and the balance, in another way. */
+  /** The amounts that have left each subaccount, and the balance, in another way. */
   const withdrawn = new Map(SUBACCOUNTS.map((id) => [id, 0]));
   let paidOutCents = 0;
   let heldCents = 0;
@@ -53,7 +53,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       if (account === 'merchant_subaccounts') {
         const id = transaction.subaccountId!;
         subaccounts.set(id, subaccounts.get(id)! + amount);
-        // Law 10.
+        // Law 10: no subaccount goes below zero.
         expect(subaccounts.get(id)).toBeGreaterThanOrEqual(0);
       }
   }
@@ -66,7 +66,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     charges.set(resource.chargeId, resource);
     for (const transaction of transactions) post(transaction);
     for (const { kind, refId, subaccountId, amountCents, transaction } of moves) {
-      // A statement has one line of each kind for one reference.
+      // A statement has one line of each kind for each reference.
       const entry = `${kind} ${refId} ${subaccountId}`;
       expect(entries).not.toContain(entry);
       entries.add(entry);
@@ -138,7 +138,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           lines.filter(({ account }) => account === 'merchant_balance').map(({ amount }) => -amount),
         );
         const sum = [...taken.values(), ...own].reduce((total, cents) => total + cents, 0);
-        // Law 9: the parts are the refund.
+        // Law 9: the parts sum to the refund.
         expect(sum).toBe(begun.amountCents);
         expect(own.reduce((total, cents) => total + cents, 0)).toBeLessThanOrEqual(withdrawable);
         const before = charge.splits;
@@ -156,7 +156,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           (error as PaymentError).code,
         );
       }
-      // Law 10: a merchant's own refund is no loan.
+      // Law 10: a merchant's own refund creates no debt.
       expect(balances.merchant_receivable).toBe(owed);
     },
     endRefund(which: number, status: 'completed' | 'failed'): void {
@@ -172,11 +172,11 @@ function createTenant(environment: Environment, pixFeeCents: number) {
           : chargeRefunds.decideRefundFailed(charge, named, balances),
       );
       refund.status = status;
-      // A failed refund gives exactly that back which it has taken; a completed one nothing.
+      // A failed refund returns exactly what it has taken; a completed one returns nothing.
       for (const [id, cents] of held)
         expect(subaccounts.get(id)! - cents).toBe(status === 'failed' ? (refund.taken.get(id) ?? 0) : 0);
     },
-    /** Money that leaves a subaccount, or the balance, in another way, or is held there. */
+    /** Takes money from a subaccount, or from the balance, in another way, or holds it there. */
     drain(which: number, cents: number): void {
       const subaccountId = SUBACCOUNTS[which]!;
       const amount = Math.min(cents, subaccounts.get(subaccountId)!);
@@ -198,7 +198,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       post(ledgerTransaction(`held:${posted.size}`, [moved]));
     },
 
-    /** The balance of each subaccount and the owner's own, by what has happened alone. */
+    /** The balances that follow from the recorded events alone. */
     expected() {
       const paid = [...charges.values()].filter(({ paidAt }) => paidAt !== null);
       const open = [...refunds.values()].filter(({ status }) => status !== 'failed');
@@ -244,7 +244,7 @@ function expectLaws(tenant: Tenant): void {
   for (const charge of tenant.charges.values()) {
     const { amountCents, feeCents, splits, refundedCents, refundingCents, refundParts } = charge;
     const shares = splits.reduce((sum, split) => sum + split.amountCents, 0);
-    // Law 8.
+    // Law 8: the shares are at most the amount without the fee.
     expect(shares).toBeLessThanOrEqual(amountCents - feeCents);
     const refunds = [...tenant.refunds.entries()].filter(([, { chargeId }]) => chargeId === charge.chargeId);
     const of = (status: Refund['status']) =>
@@ -264,7 +264,7 @@ function expectLaws(tenant: Tenant): void {
       expect(split.refundedCents).toBeLessThanOrEqual(split.assignedCents);
       expect(split.assignedCents).toBeLessThanOrEqual(split.amountCents);
     }
-    // The whole takes exactly the shares.
+    // A refund of the whole takes exactly the shares.
     if (refundedCents + refundingCents === amountCents) expect(assigned).toBe(shares);
     const isSplit = splits.length > 0;
     expect(refundParts.map(({ refundId }) => refundId)).toEqual(

@@ -8,7 +8,7 @@ import type { PortFixture, StartPortFixture } from '../../support/port-fixture.t
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const DAY = 24 * 60 * MINUTE;
-/** Beyond the life of a response that is cached for a merchant, in front of a service. */
+/** A time beyond the life of a response that a facade caches for a merchant. */
 const KEPT = 2 * SECOND;
 
 /** The contract of reading charges, for every implementation of their port. Charges are created at the service. */

@@ -33,7 +33,7 @@ describeOnDatabase('disputes', (open) => {
       const before = await find(core, resource);
       const dispute = await claim(core, resource, 2_000);
       expect(dispute).toMatchObject({ status: 'open', amountCents: 2_000, resource });
-      // The status stays, and of what is left a refund takes all where no amount is named.
+      // The status stays `paid`, and a refund without an amount takes all that is left.
       expect(await find(core, resource)).toMatchObject({ status: 'paid', disputedCents: 2_000 });
       for (const amountCents of [2_991, 4_990])
         await expect(refund(core, resource, amountCents)).rejects.toMatchObject({
@@ -46,7 +46,7 @@ describeOnDatabase('disputes', (open) => {
       await expect(refund(core, resource)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
       expect(await find(core, resource)).toMatchObject({ status: 'paid', refundedCents: 2_990 });
       expect(await claim(core, resource, 1)).toBeNull();
-      // Won, it can be refunded.
+      // After a won dispute the payment can be refunded.
       await core.controls.closeDispute(core.tenant, dispute!.disputeId, 'won');
       expect((await refund(core, resource)).refund).toMatchObject({ amountCents: 2_000 });
       await core.work.settled();
@@ -123,7 +123,7 @@ describeOnDatabase('disputes', (open) => {
           ? { status: 'paid', disputedCents: 4_990 }
           : { status: 'refunded', disputedCents: 0 },
       );
-      // From the refund on that is held too: a payer is not paid twice.
+      // During the refund the dispute holds its amount, too: a payer is not paid twice.
       if (end === 'failed')
         await expect(refund(core, resource)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
       await expectBooksHold(database, core.tenant);
@@ -144,7 +144,7 @@ describeOnDatabase('disputes', (open) => {
     await core.controls.closeDispute(core.tenant, won.disputeId, 'won');
     await core.controls.closeDispute(core.tenant, first.disputeId, 'lost');
     await endRefunds();
-    // The first claim lacked 2,010, and the second gets what is left. A lost dispute still holds what is claimed.
+    // The first claim lacked 2,010, and the second gets what is left. A lost dispute still holds its claimed amount.
     const found = await core.controls.listDisputes(core.tenant, { limit: 9 });
     expect(found.map(({ status, amountCents }) => [status, amountCents]).sort()).toEqual([
       ['lost', 4_000],
@@ -207,7 +207,7 @@ describeOnDatabase('disputes', (open) => {
             () => null,
           );
         const steps = round % 2 === 0 ? [claimed, refunded] : [refunded, claimed];
-        // Each comes first once; the others race.
+        // Each of the two comes first once; then they race.
         const outcomes = await (round < 2 ? inTurn(steps) : Promise.all(steps.map((step) => step())));
         const won = outcomes.filter((outcome) => outcome !== null);
         expect(won).toHaveLength(1);
@@ -262,7 +262,7 @@ describeOnDatabase('disputes', (open) => {
     for (let count = 1; count < 10; count += 1)
       await submit({ documents: [{ url: `https://loja.example/${count}.pdf` }] });
     await expect(submit({ text: 'x' })).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
-    // The key still answers with the dispute as it stands.
+    // The key still returns the dispute, in its current state.
     expect(await submit(keyed)).toMatchObject({
       replayed: true,
       dispute: { status: 'under_review', version: 11 },
@@ -319,7 +319,7 @@ describeOnDatabase('disputes', (open) => {
     );
     await core.disputes.submitEvidence(core.tenant, answered!, { text: 'x' });
     await core.controls.closeDispute(core.tenant, decided!, 'won');
-    // What has nothing to wait for has no task left.
+    // A dispute without a deadline has no task.
     expect(await tasks(core)).toEqual([silent]);
     await core.pass(5 * DAY - 1);
     expect((await core.disputes.find(core.tenant, silent!))?.status).toBe('open');
@@ -393,7 +393,7 @@ describeOnDatabase('disputes', (open) => {
       core.handlers['dispute.receive']!({ ...core.tenant, key, kind: 'dispute.receive' } as never);
     await receive();
     expect(await core.controls.listDisputes(core.tenant, { limit: 9 })).toEqual([]);
-    // Nothing ran for nine days.
+    // The server did not run for nine days.
     core.clock.advance(9 * DAY);
     await Promise.all([receive(), receive()]);
     await receive();
@@ -436,7 +436,7 @@ describeOnDatabase('disputes', (open) => {
     expect(await core.disputes.count(core.tenant, { status: ['open'] })).toBe(1);
   });
 
-  /** Starts a core whose refunds are under way until a test ends them. */
+  /** Starts a core whose refunds stay pending until a test ends them. */
   async function startSlow({ lastsMs = 10 * SECOND } = {}) {
     let areHeld = true;
     const slow = <Rail extends RefundRail>(rail: Rail): Rail => ({

@@ -268,7 +268,7 @@ describe('decisions of the banks', () => {
       return;
     }
     const closed = close()!;
-    // One that was lost keeps the instant of that decision.
+    // A lost dispute keeps the instant of that decision.
     const closedAt = status === 'lost' ? NOW : LATER;
     expect(closed.dispute).toEqual({ ...before, version: 2, status: outcome, closedAt });
     if (expected === 'holds') expect(closed.transaction).toBeNull();

@@ -55,7 +55,7 @@ import { generated } from '../../support/scale.ts';
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const CARD_ACCOUNT = { cardPaymentsEnabled: true, cardReleaseDays: 14 };
 
-/** Neither content nor shares: these are other laws. */
+/** Content and shares have laws of their own, and are left out here. */
 const NO_CONTENT = { read: async () => undefined, deliver: () => ({}), revoke: () => ({}) } as never;
 const SOURCES = { payment: disputablePayments, card_payment: disputableCardPayments } as never;
 const REFUNDED = {
@@ -68,7 +68,10 @@ interface Sold {
   id: string;
 }
 
-/** A claim as the plain list has it: what its dispute has of it, and what it lacks as long as refunds are under way. */
+/**
+ * A claim in the plain list: the amount that its dispute holds, and the amount that it lacks while refunds are
+ * pending.
+ */
 interface Claimed {
   of: number;
   disputeId: string;
@@ -76,7 +79,10 @@ interface Claimed {
   missingCents: number;
 }
 
-/** A merchant whose sales, refunds and disputes are decided as the service decides them, and a plain list of all of it. */
+/**
+ * A merchant whose sales, refunds and disputes are decided as the service decides them, and a plain list of all of
+ * them.
+ */
 function createMerchant() {
   let now = NOW;
   let balances: Balances = NO_BALANCES;
@@ -96,7 +102,7 @@ function createMerchant() {
   }
 
   const nameOf = (collection: { name: string }, key: string) => `${collection.name} ${key}`;
-  /** The state that a decision reads, which knows what is in no table as null. */
+  /** The state for a decision, in which an absent row is null. */
   const state = (): State => ({
     get: (collection, key) => (rows.get(nameOf(collection, key)) ?? null) as never,
     need: (collection, key) => rows.get(nameOf(collection, key)) as never,
@@ -120,7 +126,7 @@ function createMerchant() {
     for (const transaction of transactions) post(transaction);
   }
 
-  /** The status of a dispute never leaves its transitions, and its amount never shrinks. */
+  /** Asserts that a dispute's status follows its transitions, and that its amount never shrinks. */
   function expectFollows(previous: StoredDispute | undefined, dispute: StoredDispute): void {
     expect(dispute.version).toBe((previous?.version ?? 0) + 1);
     expect((dispute.closedAt !== null) === ['won', 'lost', 'forgiven'].includes(dispute.status)).toBe(true);
@@ -148,7 +154,7 @@ function createMerchant() {
     return paymentOf(sold[of]!).amountCents - completed - processing - disputed;
   }
 
-  /** Money that became free goes to the claims that lack it, oldest first, in the plain list too. */
+  /** Gives freed money to the claims that lack it, oldest first, in the plain list, too. */
   function fill(of: number): void {
     record(writesOfWaiting(state(), SOURCES, sold[of]!).writes);
     for (const each of claims.filter((claim) => claim.of === of)) {
@@ -203,7 +209,7 @@ function createMerchant() {
       sold.push({ type, id: paid.resource.paymentId });
     },
 
-    /** A claim takes exactly what the plain list says is left, and lacks what refunds under way hold of it. */
+    /** Claims. The dispute holds what the plain list says is left, and lacks what pending refunds hold. */
     claim(which: number, claimedCents: number) {
       const of = nth(sold, which);
       const resource = sold[of]!;
@@ -257,7 +263,7 @@ function createMerchant() {
       if (step) record(writesOf(step));
     },
 
-    /** A merchant's refund takes nothing of what is disputed, and says why. */
+    /** Refunds. The refund takes nothing of a disputed amount, and its refusal says why. */
     refund(which: number, amountCents: number) {
       const of = nth(sold, which);
       const { type, id } = sold[of]!;
@@ -278,7 +284,7 @@ function createMerchant() {
       }
       expect(balances.merchant_receivable).toBe(receivable);
     },
-    /** Neither a refund in part nor one that fails changes the status of its payment. */
+    /** Ends a refund. Neither a partial refund nor a failed one changes the status of its payment. */
     endRefund(which: number, status: 'completed' | 'failed') {
       const open = refunds.filter((each) => each.status === 'processing');
       const refund = open[nth(open, which)];
@@ -302,7 +308,7 @@ function createMerchant() {
         expect(completed + processing + disputed).toBeLessThanOrEqual(payment.amountCents);
         expect(payment.status).toBe(completed === payment.amountCents ? 'refunded' : 'paid');
         expect(refundableCents(payment)).toBe(payment.status === 'paid' ? leftOf(of) : 0);
-        // As long as a claim lacks something, no refund takes it, and nothing else is lacked.
+        // While a claim lacks money no refund takes any, and only claims of this payment lack some.
         const waiting = claims.filter((each) => each.of === of && each.missingCents > 0);
         for (const { disputeId, missingCents } of waiting) {
           expect([refundableCents(payment), isWaiting(state(), resource, disputeId)]).toEqual([0, true]);

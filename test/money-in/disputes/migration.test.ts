@@ -16,7 +16,7 @@ const TENANT = { accountId: ACCOUNT, environment: 'live' } as const;
 const AT = '2026-01-02T03:04:05.000Z';
 const id = (digit: string) => `dsp_${digit.repeat(24)}`;
 
-/** Disputes as the version before knew them: of a card payment or of none, for any amount. */
+/** Disputes of the version before: of a card payment or of none, for any amount. */
 const BEFORE = `
   insert into account (id, name, card_payments_enabled, card_release_days, created_at)
     values ('${ACCOUNT}', 'Padaria da Ana', true, 14, '${AT}');
@@ -52,7 +52,7 @@ test('Disputes of the version before keep their payment, wait for the end of the
   for (const { evidenceDueAt } of found) expect(evidenceDueAt.toISOString()).toBe('2026-01-07T03:04:05.000Z');
   const ofCard = { type: 'card_payment', ids: ['PSC-2'] } as const;
   expect(await selectDisputesOf(database.sql, TENANT, ofCard)).toHaveLength(2);
-  // As much as the payment has, and nothing of what was won.
+  // The dispute holds as much as the payment has, and nothing once it is won.
   const cards = await database.sql
     .selectFrom('card_payment')
     .select(['order_code', 'disputed_cents'])

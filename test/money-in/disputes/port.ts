@@ -10,10 +10,13 @@ import { approved } from '../../support/cards.ts';
 import type { PortFixture, StartPortFixture } from '../../support/port-fixture.ts';
 
 const DAY = 86_400_000;
-/** Beyond the life of a response that is cached, in front of a service. */
+/** A time beyond the life of a response that a facade caches. */
 const KEPT = 6_000;
 
-/** The contract of reading disputes, for every implementation of their port. The banks of the service open and decide them. */
+/**
+ * The contract of reading disputes, for every implementation of their port. The banks of the service open and decide
+ * them.
+ */
 export function describePort(start: StartPortFixture): void {
   test('A dispute is found as the bank has opened it, by its merchant alone', async () => {
     const [merchant, other] = [await start(), await start()];
@@ -33,7 +36,7 @@ export function describePort(start: StartPortFixture): void {
       evidenceDueAt: plusMs(clock.now(), 5 * DAY),
       closedAt: null,
     });
-    // No more than the payment.
+    // A dispute holds no more than the payment's amount.
     expect(await disputes.find(tenant, byCard.disputeId)).toMatchObject({
       amountCents: 4990,
       resource: { type: 'card_payment', id: orderCode },

@@ -132,7 +132,7 @@ test('A status goes forward by webhooks in any order, and back by newer answers 
   clock.advance(MINUTE);
   expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'forgiven' });
   await webhook(event);
-  // A newer answer of the service corrects even an end.
+  // A newer answer of the service corrects even a final status.
   row.status = 'won';
   clock.advance(MINUTE);
   expect(await merchant.find(tenant, 'dsp_1')).toMatchObject({ status: 'won' });
@@ -197,11 +197,11 @@ test('A list in which nothing can be read is an error where no dispute is known,
     await webhook({ event: 'dispute.opened', ...readable });
     clock.advance(MINUTE);
     for (let time = 0; time < 2; time += 1) {
-      // The list cannot be read, but these disputes are known.
+      // The list cannot be read, but these disputes are in the mirror.
       expect((await listed()).items).toHaveLength(2);
       clock.advance(MINUTE);
     }
-    // The amount of a dispute is known, so a status alone can be read.
+    // The mirror has the dispute's amount, so an answer with only a status can be read.
     expect(facade.faults).toHaveLength(unreadable.disputeId === 'dsp_1' ? 0 : 1);
   }
 });
@@ -242,7 +242,7 @@ test('A long list takes few statements, each time that it is read', async () => 
     return statements.length;
   };
   expect(await list()).toBeLessThan(100);
-  // A page has a read and a touch, which is recorded once more for the statement inside it.
+  // A page has a read and a touch, which is logged again for the statement inside it.
   const few = 3 * 3 + 1;
   expect(await list()).toBeLessThanOrEqual(few);
   clock.advance(MINUTE);

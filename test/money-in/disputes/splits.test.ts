@@ -6,12 +6,12 @@ import { type Core, type CoreOptions, startCore } from '../../support/core.ts';
 import { describeOnDatabase } from '../../support/database.ts';
 import { expectStatementsHold, openSubaccount } from '../../support/subaccounts.ts';
 
-// A split charge of 1000 cents, 400 of them a beneficiary's, that its payer's bank claims back.
+// A split charge of 1000 cents, with a share of 400 for a beneficiary, which its payer's bank claims back.
 
 const HOUR = 3_600_000;
 const AMOUNT = 1_000;
 const SHARE = 400;
-/** The time of a refund that the bank does not decide at once. */
+/** The duration of a refund that the bank does not decide at once. */
 const LASTS_MS = 10_000;
 
 describeOnDatabase('disputes of split charges', (open) => {
@@ -26,7 +26,7 @@ describeOnDatabase('disputes of split charges', (open) => {
     expect(await dispute(sale, AMOUNT)).toMatchObject({ status: 'open', amountCents: AMOUNT });
     expect(await walletOf(sale)).toEqual({ balance: 1_000, blocked: 1_000, withdrawable: 0, shares: 400 });
     expect(await linesOf(sale)).toEqual([['split_in', SHARE]]);
-    // Nothing of the account's own 600 can leave it, by either way.
+    // None of the account's own 600 can leave it, in either way.
     await expect(
       core.subaccounts.transfer(core.tenant, { subaccountId: beneficiary, amountCents: 1 }),
     ).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
@@ -46,7 +46,7 @@ describeOnDatabase('disputes of split charges', (open) => {
     expect(await walletOf(sale)).toEqual({ balance: 1_000, blocked: 1_000, withdrawable: 0, shares: 400 });
     await expect(refund(sale)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
     expect(await chargeOf(sale)).toMatchObject({ status: 'paid', disputedCents: AMOUNT });
-    // What comes in later is held first.
+    // Later credits are held first.
     await core.controls.credit(core.tenant, 500);
     expect(await walletOf(sale)).toMatchObject({ balance: 1_500, withdrawable: 100 });
     await core.controls.closeDispute(core.tenant, disputeId, 'forgiven');
@@ -78,7 +78,7 @@ describeOnDatabase('disputes of split charges', (open) => {
     const { disputeId } = (await dispute(sale, AMOUNT))!;
     await withdraw(sale, SHARE);
     await core.controls.credit(core.tenant, SHARE);
-    // 1000 in the balance, and all of it is held.
+    // The balance has 1000, and all of it is held.
     await expect(refund(sale)).rejects.toMatchObject({ code: 'DISPUTE_STATE' });
     await core.controls.closeDispute(core.tenant, disputeId, 'won');
     await refund(sale);
@@ -97,7 +97,7 @@ describeOnDatabase('disputes of split charges', (open) => {
     const { core } = sale;
     const { disputeId } = (await dispute(sale, 500))!;
     expect(await walletOf(sale)).toEqual({ balance: 1_000, blocked: 500, withdrawable: 100, shares: 400 });
-    // The account would have to give 300, and has 100 that is free.
+    // The account would have to give 300, and only 100 are free.
     await expect(refund(sale)).rejects.toMatchObject({ code: 'INSUFFICIENT_FUNDS' });
     await core.controls.closeDispute(core.tenant, disputeId, 'lost');
     await core.controls.credit(core.tenant, 200);
@@ -109,7 +109,7 @@ describeOnDatabase('disputes of split charges', (open) => {
       disputedCents: 500,
       splits: [{ assignedCents: 200, refundedCents: 200 }],
     });
-    // The beneficiary keeps its part of what was lost.
+    // The beneficiary keeps its share of the lost amount.
     expect(await walletOf(sale)).toEqual({ balance: 700, blocked: 500, withdrawable: 0, shares: 200 });
     await expectHolds(sale);
   });
@@ -121,7 +121,7 @@ describeOnDatabase('disputes of split charges', (open) => {
     'Of a refund under way that is $returns the account is held $blocked, and the beneficiary has $shares',
     async ({ returns, blocked, shares, balance }) => {
       let areHeld = true;
-      // A refund that is under way until the bank has decided it.
+      // This refund is pending until the bank decides it.
       const sale = await sell((rail) => ({
         ...rail,
         refund: async (asked) =>
@@ -142,7 +142,7 @@ describeOnDatabase('disputes of split charges', (open) => {
       });
       expect(await core.disputes.find(core.tenant, disputeId)).toMatchObject({ amountCents: blocked });
       expect(await walletOf(sale)).toEqual({ balance, blocked, withdrawable: 0, shares });
-      // What it has back it can withdraw, also where the claim is lost.
+      // The returned amount can be withdrawn, even if the claim is lost.
       await core.controls.closeDispute(core.tenant, disputeId, 'lost');
       await withdraw(sale, shares);
       expect(await walletOf(sale)).toMatchObject({ blocked, shares: 0 });

@@ -65,7 +65,7 @@ describeOnDatabase('payments by LTC', (open) => {
       revision += 1;
       await core.ltc.receive(core.tenant, paymentId);
     };
-    /** The number of the rows that each transaction has written, the oldest first. */
+    /** The number of rows that each transaction has written, oldest first. */
     const written = async () => {
       const { rows } = await raw<{ count: number }>`
         select count(*)::integer as count from ltc_output where payment_id = ${paymentId}
@@ -165,7 +165,7 @@ describeOnDatabase('payments by LTC', (open) => {
       paidLate: false,
     });
     expect(await statusOf(core, stuck)).toBe('expired');
-    // Money that comes late is the merchant's all the same.
+    // Late money is the merchant's, too.
     await core.litecoin.send(empty.ltc!.address!, { litoshi: ASKED + 5, confirmations: 9 });
     await core.work.settled();
     expect(await core.payments.find(core.tenant, empty.paymentId)).toMatchObject({
@@ -266,7 +266,7 @@ describeOnDatabase('payments by LTC', (open) => {
     expect(await codeOf(create(core))).toBe('PAYMENTS_NOT_CONFIGURED');
     const sandbox = { ...core, tenant: { ...core.tenant, environment: 'sandbox' as const } };
     expect(await codeOf(create(sandbox))).toBe('NOT_IN_SANDBOX');
-    // PIX is another setting.
+    // The key's method for PIX is unaffected.
     expect((await create(core, { method: 'pix' })).brCode).not.toBeNull();
   });
 
@@ -295,7 +295,7 @@ describeOnDatabase('payments by LTC', (open) => {
     expect(await core.disputes.count(core.tenant, {})).toBe(0);
     expect(await core.payments.find(core.tenant, paymentId)).toEqual(paid);
     expect(await core.balances()).toEqual({ ...NO_BALANCES, merchant_ltc: ASKED, ltc_received: -ASKED });
-    // With a PIX payment of the same state there is a dispute.
+    // A PIX payment in the same state gets a dispute.
     const byPix = await create(core, { method: 'pix' });
     await payByPix(core, byPix.paymentId);
     const other = { type: 'payment', id: byPix.paymentId } as const;
@@ -360,13 +360,13 @@ describeOnDatabase('payments by LTC', (open) => {
     await payByPix(core, other.paymentId);
     await send(part!, ASKED - 1);
     await send(elsewhere!, ASKED);
-    // It may still be paid in full.
+    // The payment may still be paid in full.
     await send(pending!, 5);
     expect(await listed()).toEqual([[elsewhere!.paymentId, 'failed', 'paid_elsewhere', ASKED]]);
     await core.pass(SESSION);
-    // The rest comes when it has failed.
+    // The rest arrives after the payment has failed.
     await send(pending!, ASKED - 5);
-    // Both had got nothing in time.
+    // Neither payment had received anything in time.
     await send(expired!, ASKED);
     await send(late!, 7);
     await send(late!, 8);
@@ -391,7 +391,7 @@ describeOnDatabase('payments by LTC', (open) => {
     });
     for (const [paymentId] of await listed()) await core.ltc.creditLtc({ id: paymentId as string });
     expect(await listed()).toEqual([]);
-    // What was credited counts towards the amount.
+    // The credited output counts towards the amount.
     await send(part!, 1);
     await send(late!, 1);
     expect(await listed()).toEqual([
@@ -410,7 +410,7 @@ describeOnDatabase('payments by LTC', (open) => {
       select ${accountId}, ${environment}::environment, 'psa_' || md5(${accountId} || n), 3, 'expired', 'ltc', 4990, 0,
         ${now}, ${now}, ${ASKED}, 5, 2, 2, 1 from generate_series(1, 150) n
     `.execute(database.sql);
-    // All are seen at one instant, which a page of at most 100 splits.
+    // All outputs are seen at one instant, which a page of at most 100 splits.
     await raw`
       insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
       select account_id, environment, payment_id, md5(payment_id) || md5(payment_id), 0, 5, ${now}, 2, 'unmatched', 1
@@ -427,7 +427,7 @@ describeOnDatabase('payments by LTC', (open) => {
       expect([null, payments.at(-1)?.paymentId]).toContain(next);
       if (next !== null) {
         await raw`update ltc_output set state = 'credited' where payment_id = ${next}`.execute(database.sql);
-        // Another one comes for it, long after.
+        // Another output arrives for the address, much later.
         await raw`
           insert into ltc_output (account_id, environment, payment_id, txid, vout, litoshi, seen_at, confirmations, state, postings)
           select account_id, environment, payment_id, md5('late') || md5(payment_id), 0, 5, ${plusMs(now, 3_600_000)}, 2, 'unmatched', 1
@@ -541,7 +541,7 @@ async function payByPix({ pix, payments, tenant }: Core, paymentId: string): Pro
   await payments.receive(tenant, paymentId);
 }
 
-/** A transaction's id that is of one address alone. */
+/** An id of a transaction that pays one address alone. */
 function txidFor(address: string): string {
   return Buffer.from(address.slice(-32)).toString('hex');
 }

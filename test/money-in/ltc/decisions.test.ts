@@ -126,7 +126,7 @@ describe('a report of the network', () => {
   test.each([
     ['nothing of the whole', [output(1, 999, 2)], 999, 0],
     ['all of it, not confirmed', [output(1, ASKED, 0)], ASKED, 0],
-    // The oldest outputs are enough for the amount: the newest does not count.
+    // The oldest outputs pay the amount: the newest does not count.
     ['more than it', [output(1, 500, 0), output(2, 600, 1), output(3, 400, 1)], 1_500, 1],
     ['parts of different age', [output(1, 500, 0), output(2, 500, 1)], ASKED, 0],
   ] as const)('shows of %s the litoshi and the confirmations', (_, outputs, received, confirmations) => {
@@ -144,7 +144,7 @@ describe('a report of the network', () => {
       resource: { version: 3, ltc: { revision: 9 } },
     });
     const confirmed = report(before, [output(1, 400, 1)], [known])!;
-    // Confirmations of less than the amount are shown to nobody.
+    // Confirmations of less than the amount are not announced.
     expect([confirmed.outputs, confirmed.announced]).toEqual([
       [recordedAs('seen', output(1, 400, 1))],
       false,
@@ -197,7 +197,7 @@ describe('a report of the network', () => {
     ['seen a moment before the expiry', 30 * MINUTE - 1, false],
     ['seen at the expiry', 30 * MINUTE, true],
   ])('tells of what was %s whether it came late', (_, afterMs, paidLate) => {
-    // The first output alone was in time.
+    // Only the first output was in time.
     const outputs = [output(2, 600, 2, afterMs), output(1, 400, 2)];
     const { resource } = report(payment({ status: 'expired' }), outputs, [], {
       now: plusMs(NOW, 60 * MINUTE),
@@ -237,7 +237,7 @@ describe('a report of the network', () => {
       { account: 'merchant_ltc', amount: 600 },
     ]);
     expect(report(expired, [output(2, 599, 2, later)], [credited])!.resource.status).toBe('expired');
-    // What the operator has credited was decided: without new LTC it pays nothing.
+    // The operator's credit was decided: without new LTC it pays nothing.
     const whole = recordedAs('credited', output(1, ASKED, 2, later), 1);
     expect(report(expired, [output(1, ASKED, 3, later)], [whole])!.resource.status).toBe('expired');
   });

@@ -32,7 +32,7 @@ async function merchant(
 }
 const graphql = () => createClient(`${app.url}/graphql`, key);
 
-/** Changes what the network sees, as the simulator's page does. */
+/** Changes the network's state, as the simulator's page does. */
 async function network(address: string, change: object): Promise<{ status: number; body: unknown }> {
   const response = await fetch(`${app.url}/simulator/ltc/${address}`, {
     method: 'POST',

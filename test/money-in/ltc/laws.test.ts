@@ -27,7 +27,7 @@ const ASKED = 10_000;
 const txid = (which: number) => String(which).padStart(64, '0');
 const keyOf = ({ txid: tx, vout }: { txid: string; vout: number }) => `${tx}:${vout}`;
 
-/** A payment that is decided on as the service decides, its books, and a second model of them. */
+/** A payment that is decided as the service decides it, its ledger, and a second model of both. */
 function createPayment(amountCents = 5_000) {
   let now = NOW;
   let balances: Balances = NO_BALANCES;
@@ -60,7 +60,7 @@ function createPayment(amountCents = 5_000) {
     return true;
   }
 
-  /** Each litoshi of a confirmed output is in one of the two accounts, and reais are not touched. */
+  /** Asserts that each litoshi of a confirmed output is in one of the two accounts, and that no posting is in reais. */
   function assertBooks(): void {
     const sum = (state: RecordedOutput['state']) =>
       [...recorded.values()].reduce((total, each) => total + (each.state === state ? each.litoshi : 0), 0);
@@ -344,7 +344,7 @@ describe('a payment by LTC', () => {
 
 // ── Any history ─────────────────────────────────────────────────────────────────────────────────
 
-/** One change of the chain: an output that is new, gets deeper, or is taken back before it has its confirmations. */
+/** One change of the chain: a new output, one more confirmation, or an output that is removed before it is confirmed. */
 const chainStep = fc.oneof(
   { weight: 4, arbitrary: fc.tuple(fc.constant('new'), fc.nat(9), fc.integer({ min: 1, max: ASKED })) },
   { weight: 6, arbitrary: fc.tuple(fc.constant('deeper'), fc.nat(9), fc.integer({ min: 1, max: 4 })) },
@@ -352,10 +352,10 @@ const chainStep = fc.oneof(
 );
 type ChainStep = typeof chainStep extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** The reports of a node that sees these changes. With `isDeep`, a reorganisation takes confirmed outputs too. */
+/** The reports of a node that sees these changes. With `isDeep`, a reorganisation removes confirmed outputs, too. */
 function reportsOf(steps: readonly ChainStep[], { isDeep }: { isDeep: boolean }): Report[] {
   const chain = new Map<number, ReportedOutput>();
-  /** An output that comes back after a reorganisation is the same: its transaction says how much it is. */
+  /** An output that returns after a reorganisation has the same amount: its transaction names it. */
   const litoshiOf = new Map<number, number>();
   return steps.map(([kind, which, value], index) => {
     const known = chain.get(which);
@@ -396,14 +396,14 @@ describe('the laws of payments by LTC, in any history', () => {
             if (kind === 'credit') it.creditUnmatched();
             if (kind === 'close') it.closeOrder();
             const after = it.payment();
-            // Paid by nothing less than the amount, and all of it the merchant's.
+            // A paid payment has received at least the amount, and all of it is the merchant's.
             if (after.status === 'paid') {
               expect(it.balances().merchant_ltc).toBeGreaterThanOrEqual(ASKED);
               expect(it.balances().ltc_unmatched).toBe(0);
             }
             if (before.status === 'paid') expect(after.status).toBe('paid');
           }
-          // Repeating everything changes nothing.
+          // A repetition of all reports changes nothing.
           const { revision } = it.payment().ltc!;
           const [books, paid] = [it.balances(), it.payment()];
           for (const report of reports) if (report.revision <= revision) it.report(report);

@@ -184,7 +184,7 @@ describeOnDatabase('PIX payments', (open) => {
     expect(items).toMatchObject([
       { resource: { id: payment.paymentId }, cause: 'canceled', externalId: '1043', keptPayment: null },
     ]);
-    // A second PIX of it is sent back, too.
+    // A second PIX for the payment is returned, too.
     await pay(core, payment.paymentId);
     await core.work.settled();
     expect((await core.payments.find(core.tenant, payment.paymentId))?.returnedCredits).toMatchObject([
@@ -192,7 +192,7 @@ describeOnDatabase('PIX payments', (open) => {
       { cause: 'canceled', returnedAt: core.clock.now() },
     ]);
     expect(await core.balances()).toEqual(NO_BALANCES);
-    // It closes no order.
+    // A failed payment does not close its order.
     const { payment: next } = await create(core, { externalId: '1043' });
     await pay(core, next.paymentId);
     expect((await core.payments.find(core.tenant, next.paymentId))?.status).toBe('paid');
@@ -307,7 +307,7 @@ describeOnDatabase('PIX payments', (open) => {
   });
 
   test('A refund that the bank refuses fails, and a PIX that it does not send back is tried again each day', async () => {
-    // Days pass here, and nobody follows the log meanwhile.
+    // Days pass in this test, and no test process follows the log meanwhile.
     const core = await startCore({ database, follows: false });
     const { payment } = await create(core, { customer: { email: 'devolve-falha@psa.example' } });
     const { paymentId } = payment;
@@ -343,7 +343,7 @@ describeOnDatabase('PIX payments', (open) => {
       expect(await attempts()).toBe(made);
       const { returnedCredits } = (await core.payments.find(core.tenant, paymentId))!;
       expect(returnedCredits).toMatchObject([{ cause: 'already_paid', returnedAt: null }]);
-      // The money is on its way back all the while, and in no balance.
+      // The money is being returned all the while, and is in no balance.
       expect(await core.balances()).toEqual({
         ...NO_BALANCES,
         merchant_balance: 4990,
@@ -381,7 +381,7 @@ describeOnDatabase('PIX payments', (open) => {
     expect(await shown()).toMatchObject(onTheWay);
     await core.pass(5 * SECOND - 1);
     expect(await shown()).toMatchObject(onTheWay);
-    // The instant is in the bank's books: a restarted server does not complete the refund early.
+    // The bank's own ledger has the instant: a restarted server does not complete the refund early.
     const restarted = await startCore({ database, clock: core.clock, tenant: core.tenant });
     const { endToEndId } = (await restarted.payments.find(core.tenant, paymentId))!;
     expect(
@@ -428,7 +428,7 @@ async function pay({ pix, payments, tenant }: Core, paymentId: string, order: ob
   await payments.receive(tenant, paymentId);
 }
 
-/** Values of a condition. The first selects a payment that has the member. */
+/** Values of a condition. The first one selects a payment that has the member. */
 function valuesOf({ is, members }: Condition<keyof Payment>, payment: Payment): unknown[] {
   const [value] = members.map((member) => payment[member]);
   if (is === 'among') return [[value], []];

@@ -65,7 +65,7 @@ describe('a facade of a service with PIX payments', () => {
     await pair.settled();
   }
 
-  /** Sends a webhook to the facade as the service would; `secret` null: as somebody else would. */
+  /** Sends a webhook to the facade as the service would; with `secret` null, without a valid signature. */
   async function deliver(pair: Pair, payload: object, secret: string | null = pair.webhookSecrets.live) {
     const body = JSON.stringify(payload);
     const signature = createHmac('sha256', secret ?? 'guessed')
@@ -196,7 +196,7 @@ describe('a facade of a service with PIX payments', () => {
       status: 'PENDING',
       otherPaidCents: 1,
     });
-    // Later than the answer that is still cached.
+    // The clock passes the life of the cached answer.
     await pair.pass(1);
     expect(await deliver(pair, { ...claim, status: 'em_disputa' })).toBe(200);
     expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({
@@ -205,7 +205,7 @@ describe('a facade of a service with PIX payments', () => {
     });
     await pair.pass(MINUTE);
     expect((await live(pair).request(FIND, { paymentId })).payment).toMatchObject({ status: 'PENDING' });
-    // As of a card payment: the service never confirms what the webhook has said.
+    // As with a card payment, the service never confirms the webhook.
     expect(await deliver(pair, { ...claim, note: 'again' })).toBe(200);
     const doubt = `query ($paymentId: String!) { payment(paymentId: $paymentId) { status final unresolved } }`;
     expect((await live(pair).request(doubt, { paymentId })).payment).toMatchObject({ status: 'PAID' });
@@ -362,7 +362,7 @@ describe('a facade of a service with PIX payments', () => {
         expect((await byPix()).payment.paymentId).toBe(payment.paymentId);
         expect(await count()).toBe(before + 1);
       }
-      // Nobody has the code, so the payer may take a card instead, and then gets no code.
+      // No payer has the code, so the payer may take a card instead, and then gets no code.
       lost = 1;
       const { byPix, byCard } = await mint(pair);
       await byPix();
@@ -381,7 +381,7 @@ describe('a facade of a service with PIX payments', () => {
           const page = await mint(pair, { reusable });
           const started = await page[first]();
           expect(await page[second]()).toEqual({ code: 'CHECKOUT_TOKEN_USED' });
-          // The page counts its attempts, and is given the open payment again.
+          // The page counts its attempts, and gets the open payment again.
           const again = await page[first](`${ATTEMPT}.2`);
           expect(again.payment?.paymentId ?? again.cardPayment.orderCode).toBe(
             started.payment?.paymentId ?? started.cardPayment.orderCode,

@@ -19,14 +19,14 @@ export const NOW = new Date('2026-03-10T15:00:00.000Z');
 export const PAYMENT_ID = 'psa_0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
 export const SUBSCRIPTION_ID = 'psa_sub_0c7d1a5be2f94a3d8e6b7f100c7d1a5b';
 
-/** An address of the form that the simulated network gives. */
+/** An address in the form of the simulated network. */
 export const LTC_ADDRESS = 'rltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kfq8ma2';
 const LITOSHI = 8_149_068;
 
-/** A payment, or a subscription in a payment's words, as its page shows it. */
+/** A payment, or a subscription in the form of a payment, as its page gets it. */
 export type Hosted = StoredPayment & Pick<HostedPix, 'recurrence'>;
 
-/** A code of the length that the simulated bank gives. */
+/** A code with the length of the simulated bank's codes. */
 export const BR_CODE = brCode({
   url: 'pix.psa.invalid/v2/0c7d1a5be2f94a3d8e6b7f100c7d1a5b',
   amountCents: 4990,
@@ -79,7 +79,7 @@ export function aReturn(cause: ReturnCause, amountCents = 4990, returnedAt: Date
   return { endToEndId: 'E00000000202603101500abcdefghijk', amountCents, cause, receivedAt: NOW, returnedAt };
 }
 
-/** A pending payment of R$ 49,90 by LTC, before anything has come. */
+/** A pending payment of R$ 49,90 by LTC, before any output. */
 export function anLtcPayment(
   changes: Partial<StoredPayment> = {},
   request: Partial<StoredLtcRequest> = {},
@@ -211,14 +211,14 @@ const RECURRENCE_PAGES: Readonly<Record<string, HostedState>> = {
   'recurrence-canceled': { payment: aSubscription({ status: 'failed', brCode: null }) },
 };
 
-/** Every page of whatever a PIX code or LTC pays, by name. */
+/** Every page of a resource that a PIX code or LTC pays, by name. */
 export const PAGES: Readonly<Record<string, HostedState>> = {
   ...PIX_PAGES,
   ...LTC_PAGES,
   ...RECURRENCE_PAGES,
 };
 
-/** The pages on which the payer can pay, by what they have to copy. */
+/** The pages on which the payer can pay, with the label of the copied text. */
 export const PAYABLE: Readonly<Record<string, 'PIX Copia e Cola' | 'Endereço LTC'>> = {
   pending: 'PIX Copia e Cola',
   'another-amount': 'PIX Copia e Cola',
@@ -234,7 +234,7 @@ const UNLIMITED: PageLimits = {
   takeForm: () => undefined,
 };
 
-/** The page over a real server, with a checkout that holds one payment in memory. */
+/** Serves the page by a real server, with a checkout that holds one payment in memory. */
 export async function servePixPage({
   payment = aPixPayment() as Hosted,
   merchantName = 'Café do Largo',

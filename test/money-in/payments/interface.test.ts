@@ -11,7 +11,7 @@ import { approved } from '../../support/cards.ts';
 import type { GraphQLClient } from '../../support/graphql.ts';
 import { type Received, startReceiver } from '../../support/receiver.ts';
 
-// Payments by PIX over GraphQL, as a merchant, its dashboard and a payer's page see them, and their webhooks.
+// Payments by PIX over GraphQL for a merchant, its dashboard and a payer's page, and their webhooks.
 
 const MINUTE = 60_000;
 const SESSION = 30 * MINUTE;
@@ -301,7 +301,7 @@ describe('updates', () => {
     const expected = [
       [null, 'PENDING'],
       ['PENDING', 'PAID'],
-      // A credit that is sent back, and its end; a refund that has begun.
+      // These are a returned credit and its end, and a refund that has begun.
       ['PAID', 'PAID'],
       ['PAID', 'PAID'],
       ['PAID', 'PAID'],
@@ -314,7 +314,7 @@ describe('updates', () => {
     const versions = seen.map(({ payment }) => payment.version);
     expect(versions).toEqual([...new Set(versions)].sort((left, right) => left - right));
     await updates.close();
-    // From a cursor on, over the other transport: the same, and nothing twice.
+    // The other transport sends the updates from this cursor on: the same ones, each once.
     const rest = client.sse(ALL, { after: seen[2]!.cursor });
     for (const update of seen.slice(3)) expect((await rest.data()).allPaymentUpdates).toEqual(update);
     await rest.close();
@@ -337,7 +337,7 @@ describe('updates', () => {
         previousStatus: 'PENDING',
         payment: { status: 'PENDING', ...wrong },
       });
-    // It stays open over the expiry, for it may be paid late.
+    // The stream stays open after the expiry, because the payment may be paid late.
     await pass(SESSION);
     expect((await stream.data()).paymentUpdates).toMatchObject({
       previousStatus: 'PENDING',
@@ -417,7 +417,7 @@ describe('a payer’s page', () => {
         __typename: 'ValidationError',
         fields: [{ path: 'input.valueCents' }],
       });
-    // By card it is refused before its amount is read.
+    // A payment by card is refused before its amount is read.
     const byCard = { attemptId: 'tentativa-000000000000001', valueCents: 80 };
     expect((await page.request(START_CARD, { input: byCard })).startCheckout).toMatchObject({
       __typename: 'PermissionError',
@@ -467,7 +467,7 @@ describe('a payer’s page', () => {
       __typename: 'UnavailableError',
       code: 'ORDER_PAID',
     });
-    // A repeated start finds its payment as it is now.
+    // A repeated start returns its payment in the current state.
     expect((await start(page)).payment).toMatchObject({ paymentId: payment.paymentId, status: 'PAID' });
     expect((await shop.client.request(LIST)).payments.totalCount).toBe(1);
   });
@@ -541,7 +541,7 @@ describe('a payer’s page', () => {
       __typename: 'PermissionError',
     });
     expect(await create(payer)).toMatchObject({ __typename: 'PermissionError' });
-    // A checkout token reads no payment at all: it may be public.
+    // A checkout token reads no payment: it may be public.
     expect(await firstError(page, ONE, { paymentId })).toMatchObject({ extensions: { code: 'FORBIDDEN' } });
   });
 
@@ -585,7 +585,7 @@ describe('permissions', () => {
     expect((await dashboard.request(REFUND, { input: { paymentId } })).refundPayment).toMatchObject({
       __typename: 'PermissionError',
     });
-    // With the scope of cards alone, refunds of payments are not there.
+    // A token with the scope of cards alone sees no refunds of payments.
     const ofCards = await grant(['card_payments']);
     expect((await ofCards.request('{ refunds { totalCount } }')).refunds.totalCount).toBe(0);
     const ofOne = 'query ($refundId: String!) { refund(refundId: $refundId) { refundId } }';

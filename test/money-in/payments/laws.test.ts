@@ -46,7 +46,7 @@ interface Refund {
   status: 'processing' | 'completed' | 'failed';
 }
 
-/** A tenant whose payments are decided as the service decides them, and everything that has happened to it. */
+/** A tenant whose payments are decided as the service decides them, and a record of all its events. */
 function createTenant(environment: Environment, pixFeeCents: number) {
   let now = NOW;
   let balances: Balances = NO_BALANCES;
@@ -55,7 +55,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
   const cards = new Map<string, StoredCardPayment>();
   const credits = new Map<string, RecordedCredit>();
   const refunds = new Map<string, Refund>();
-  /** The names under which the bank has been asked to return a credit. */
+  /** The ids by which the bank was asked to return a credit. */
   const returnIds = new Set<string>();
   const announced = new Set<string>();
   let paidOutCents = 0;
@@ -69,7 +69,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     balances = applyToBalances(balances, transaction);
   }
 
-  /** Records a step: a status never leaves its transitions, and each version but the first is announced. */
+  /** Records a step: a status follows its transitions, and each version after the first is announced. */
   function apply(change: PaymentChange | null): PaymentChange | null {
     if (!change) return null;
     const { previous, resource: payment, credit, transactions } = change;
@@ -78,7 +78,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       expect(NEXT[previous.status]).toContain(payment.status);
     expect(payment.version).toBe((previous?.version ?? 0) + (change.announced || !previous ? 1 : 0));
     expect(change.announced).toBe(payment.version > 1 && previous !== payment);
-    // The first update of a payment has no status before it, and every further one has.
+    // A payment's first update has no status before it; each later one has.
     const { paymentId } = payment;
     for (const { resource, previousStatus } of writesOfPix(pixPayments, change).events ?? []) {
       if (resource !== 'payment') continue;
@@ -143,7 +143,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       if (!payment) return;
       const name = `${payment.paymentId} ${endToEndId}`;
       const known = credits.get(name) ?? null;
-      // What the bank says of a credit is the same each time.
+      // The bank reports the same amount of a credit each time.
       const amountCents = known?.amountCents ?? Math.max(1, payment.amountCents + more);
       const change = apply(
         decideCredit(
@@ -168,7 +168,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       const outcome = status === 'pending' ? { status, settlesAt: null } : { status };
       const change = apply(decideReturn(payments.get(credit.resourceId)!, credit, outcome, now));
       expect(change === null).toBe(credit.cause === null || before !== null);
-      // The bank has never refused a return under the name of the one that it does next.
+      // The bank has not refused a return under the id that it gets next.
       if (change && status === 'failed') {
         expect(returnIds).not.toContain(id);
         returnIds.add(id);
@@ -193,7 +193,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       cards.set(orderCode, change.payment);
       post(change.transaction);
     },
-    /** A merchant's refund: begun exactly where the naive rule lets it, and never by a debt. */
+    /** Refunds as the merchant. The refund begins exactly when the naive rule permits it, and never creates a debt. */
     refund(which: number, amountCents: number | null) {
       const payment = nth(payments, which);
       if (!payment) return;
@@ -243,7 +243,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       );
       refund.status = status;
     },
-    /** Money that leaves the balance in another way, or is held there. */
+    /** Takes money from the balance in another way, or holds it there. */
     payOut(amountCents: number) {
       const amount = Math.min(amountCents, balances.merchant_balance);
       if (amount === 0) return;
@@ -263,7 +263,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
       );
     },
 
-    /** The books by what has happened, and by nothing of how it was decided. */
+    /** The balances that follow from the recorded events alone. */
     expected(): Balances {
       const sum = <Row>(rows: Iterable<Row>, of: (row: Row) => number) =>
         [...rows].reduce((total, row) => total + of(row), 0);
@@ -303,7 +303,7 @@ function createTenant(environment: Environment, pixFeeCents: number) {
     isKept,
   };
 
-  /** A card payment whose money stays with the merchant. */
+  /** Whether the money of a card payment stays with the merchant. */
   function isKept({ orderCode }: StoredCardPayment): boolean {
     return posted.has(`card_payment.paid:${orderCode}`);
   }

@@ -24,7 +24,7 @@ const E2E = 'E1234567820260302120000000000001';
 const codeOf = (amountCents: number) =>
   brCode({ url: 'pix.example.com/v2/1', amountCents, merchantName: 'Padaria', merchantCity: 'Recife' });
 const CODE = codeOf(4990);
-/** A code that names no amount: the charge at its address has it. */
+/** A code without an amount: the charge at its address has it. */
 const openCode = (account: string) => {
   const field = (id: string, value: string) => `${id}${String(value.length).padStart(2, '0')}${value}`;
   const text = `000201${field('26', `0014br.gov.bcb.pix${account}`)}5204000053039865802BR5903Ana6008BRASILIA6304`;

@@ -112,7 +112,7 @@ describe('the page of each state', () => {
     const named = 'role="img" aria-label="QR code do PIX de R$\u00a049,90 para Café do Largo"';
     expect(markup.split(named)).toHaveLength(3);
     expect(markup).toMatch(/<textarea id="pix-code"[^>]* readonly[^>]*>000201/);
-    // What only the script can do is not shown without it.
+    // A button that needs the script is hidden without it.
     expect(markup).toMatch(/<button[^>]* data-copy="pix-code" [^>]*hidden>/);
   });
 
@@ -333,7 +333,7 @@ describeOnDatabase('the opening of the page of a PIX payment', (open) => {
     const opened = await Promise.all([1, 2, 3].map(() => read(payment.paymentId, true)));
     expect(opened).toEqual([1, 2, 3].map(() => ({ ...pending, status: 'paid' })));
     expect(await read(other.paymentId, true)).toEqual({ ...pending, orderStatus: 'paid' });
-    // What comes for the other one is returned, and its page goes on to show the order.
+    // Money for the other payment is returned, and its page goes on to show the order.
     await core.pix.pay({ txid: txidOf(other.paymentId) });
     expect(await read(other.paymentId, true)).toEqual({ ...pending, status: 'failed', orderStatus: 'paid' });
     expect(await core.payments.open(`psa_${'0'.repeat(32)}`, { asksBank: true })).toBeNull();

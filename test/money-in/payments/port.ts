@@ -10,7 +10,7 @@ import type { PortFixture, StartPortFixture } from '../../support/port-fixture.t
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const SESSION = 30 * MINUTE;
-/** Beyond the life of a response that is cached for a merchant, in front of a service. */
+/** A time beyond the life of a response that a facade caches for a merchant. */
 const KEPT = 2 * SECOND;
 
 /** The contract of reading PIX payments, for every implementation of their port. Payments are created at the service. */
@@ -249,7 +249,7 @@ async function create({ service }: PortFixture, input: Partial<CreatePaymentInpu
   return (await service.payments.create(service.tenant, { valueCents: 4990, ...input })).payment;
 }
 
-/** Creates a payment that a facade has seen. */
+/** Creates a payment that a facade has in its mirror. */
 async function known(merchant: PortFixture): Promise<string> {
   const { paymentId } = await create(merchant);
   await find(merchant, paymentId);

@@ -13,7 +13,7 @@ import { describeOnDatabase } from '../../support/database.ts';
 import { scale } from '../../support/scale.ts';
 
 const ATTEMPTS = scale('ATTEMPTS');
-/** Attempts that are paid at the same time. */
+/** The number of attempts that are paid at the same time. */
 const AT_ONCE = 12;
 const DAY = 24 * 3_600_000;
 const SALE = { minCents: 100, maxCents: 100_000 };
@@ -34,7 +34,7 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
     const cores = [first, await startCore({ database, tenant, clock, follows: false })];
     const core = (): Core => random.pick(cores);
 
-    /** Begins each after some turns of its own: whichever begins first, now and then it is the second to end. */
+    /** Begins each payment after some turns of its own, so that the first to begin is sometimes the second to end. */
     const race = (pays: readonly (() => Promise<unknown>)[]) =>
       Promise.all(
         pays.map(async (pay) => {
@@ -43,7 +43,7 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
         }),
       );
 
-    /** Starts a card and a PIX payment, pays both, and the PIX in half of all cases twice. Returns what was tried. */
+    /** Starts a card and a PIX payment, and pays both, in half of all cases the PIX twice. Returns the ids. */
     async function payTwice(
       index: number,
     ): Promise<{ orderCode: string; paymentId: string; valueCents: number }> {
@@ -63,7 +63,8 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
         // The bank notifies both instances, and one of them twice.
         await Promise.all([...cores, core()].map((each) => each.payments.receive(tenant, paymentId)));
       };
-      // Two attempts are paid one after the other, so that each method comes first at least once. All others race.
+      // Two attempts are paid one method after the other, so that each method comes first at least once. All others
+      // race.
       if (index < 2) for (const pay of index === 0 ? [byCard, byPix] : [byPix, byCard]) await pay();
       else await race(random.below(2) === 0 ? [byCard, byPix] : [byPix, byCard, byPix]);
       return { orderCode, paymentId, valueCents };
@@ -76,7 +77,7 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
           Array.from({ length: Math.min(AT_ONCE, ATTEMPTS - from) }, (_, index) => payTwice(from + index)),
         )),
       );
-    // The cards' money is released, and the bank has sent back what was too much.
+    // The money of cards is released, and the bank has returned the excess.
     await first.pass(2 * DAY);
 
     const kept = { card: 0, pix: 0 };
@@ -84,7 +85,7 @@ describeOnDatabase('an attempt that is paid by card and by PIX at the same momen
       const card = (await first.cardPayments.find(tenant, orderCode))!;
       const pix = (await first.payments.find(tenant, paymentId))!;
       const statuses = [card.status, pix.status].join();
-      // What came second is returned, or the card was not charged at all.
+      // The second payment is returned, or the card was not charged at all.
       expect(['paid,failed', 'failed,paid', 'expired,paid']).toContain(statuses);
       for (const { returnedAt } of pix.returnedCredits) expect(returnedAt).not.toBeNull();
       kept[pix.status === 'paid' ? 'pix' : 'card'] += 1;

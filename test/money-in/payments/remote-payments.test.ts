@@ -23,7 +23,7 @@ beforeAll(async () => {
 let count = 0;
 const newId = () => `psa_${String(++count).padStart(32, '0')}`;
 
-/** A service that shows its payments by id, and has no list of them, with a facade in front. */
+/** A service that returns payments by id, and has no list of them, with a facade in front. */
 async function start() {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
@@ -127,7 +127,7 @@ describe('a PIX payment, looked up', () => {
     const found = await merchant.findMany(tenant, [refunded, odd]);
     expect(found.map((each) => each?.status)).toEqual(['refunded', 'paid']);
     expect(script.requests).toHaveLength(3);
-    // Alone it is: the service may correct it.
+    // Read alone it is looked up: the service may correct it.
     expect(await merchant.find(tenant, refunded)).toMatchObject({ status: 'refunded' });
     expect(script.requests).toHaveLength(4);
   });
@@ -187,7 +187,7 @@ describe('a service without PIX payments', () => {
       await expect(merchant.find(tenant, paymentId)).rejects.toMatchObject(NOT_OFFERED);
       expect(script.requests.length).toBeGreaterThan(asked);
 
-      // Lists are this server's own, and what a webhook says is known without a lookup.
+      // Lists come from this server's own database, and a webhook's status is known without a lookup.
       expect(await merchant.list(tenant, { end: 'first', limit: 5 })).toEqual({ items: [], more: false });
       await webhook({
         event: 'payment.paid',
@@ -361,7 +361,7 @@ test('A followed payment is polled when it is due, by one of several instances, 
   await Promise.all([payments, other].map((each) => each.poll(tenant, followed)));
   expect(script.requests.map(({ requestOptions }) => requestOptions)).toEqual([{ priority: 'poll' }]);
   expect(await payments.poll(tenant, followed)).toBeNull();
-  // Another one may be made elsewhere.
+  // Another payment may be created elsewhere.
   const all = { all: true, ids: [] };
   expect(await payments.poll({ ...tenant, environment: 'sandbox' }, all)).toEqual(
     plusMs(clock.now(), 30_000),

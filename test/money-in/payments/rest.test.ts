@@ -14,7 +14,7 @@ const MINUTE = 60_000;
 const ABSENT = `psa_${'0'.repeat(32)}`;
 
 let app: TestApp;
-/** Each test's own account, so that none counts another's requests or lists another's payments. */
+/** Each test has its own account, so that none counts another's requests or lists another's payments. */
 let tenant: Tenant;
 let key: string;
 beforeAll(async () => {
@@ -36,7 +36,7 @@ async function merchant(
 const graphql = () => createClient(`http://127.0.0.1:${app.port}/graphql`, key);
 const rest = (credential: string) => app.rest(credential, `http://127.0.0.1:${app.port}`);
 
-/** Sends the money of a code, and lets the server look at it. */
+/** Sends the money of a code, and notifies the server. */
 async function pay(paymentId: string, order: object = {}): Promise<string> {
   const credit = await app.pix.pay({ txid: txidOf(paymentId), ...order });
   await app.payments.receive(tenant, paymentId);
@@ -113,7 +113,7 @@ describe('creating a payment by PIX', () => {
       ...given,
       valueCents: 1,
       callbackUrl: 'https://shop.example/hook',
-      // The same number in another spelling.
+      // This is the same number in another Unicode form.
       externalId: 'n\u00ba 1042 e\u0301',
     });
     expect(status).toBe(201);
@@ -132,7 +132,7 @@ describe('creating a payment by PIX', () => {
       description: 'Caneca',
     });
     expect((await shop.post('/payments', { productId, description: 'Azul' })).body.description).toBe('Azul');
-    // A product's id is read in either case, and written in one.
+    // A product's id is accepted in either case, and stored in one.
     const upper = productId.toUpperCase();
     expect((await shop.post('/payments', { productId: upper })).body.productId).toBe(productId);
     const overGraphQL = await graphql().request(
@@ -155,7 +155,7 @@ describe('creating a payment by PIX', () => {
     const again = await shop.post('/payments', { ...body, description: null });
     expect([again.status, again.headers.get('idempotent-replayed')]).toEqual([201, 'true']);
     expect(again.body).toMatchObject({ paymentId: first.body.paymentId, status: 'paid', pixCopyPaste: null });
-    // The method that is taken where none is named is no other input, over GraphQL neither.
+    // An explicit `pix`, the default, is the same input, over GraphQL as well.
     expect((await shop.post('/payments', { ...body, method: 'pix' })).status).toBe(201);
     const overGraphQL = await graphql().request(
       `mutation { createPayment(input: { valueCents: 100, idempotencyKey: "order-1" }) {
@@ -168,7 +168,7 @@ describe('creating a payment by PIX', () => {
     const conflict = await shop.post('/payments', { ...body, valueCents: 101 });
     expect([conflict.status, conflict.headers.get('x-error-code')]).toEqual([409, 'IDEMPOTENCY_CONFLICT']);
     expect(conflict.body).toEqual({ error: 'This idempotency key was used before with another input' });
-    // The keys of card payments are others.
+    // Card payments have their own keys.
     expect((await shop.post('/card-payments', body)).status).toBe(201);
     expect((await shop.get('/payments')).body.total).toBe(1);
   });
@@ -188,7 +188,7 @@ describe('creating a payment by PIX', () => {
     const refused = { customer: { email: 'sem-codigo@psa.example' }, idempotencyKey: 'refused' };
     const answer = await shop.post('/payments', { valueCents: 100, ...refused });
     expect(answer).toMatchObject({ status: 502, body: { error: 'The bank refused this payment' } });
-    // Its replay is no error: it shows what became of it.
+    // Its replay is no error, and shows the payment.
     expect(await shop.post('/payments', { valueCents: 100, ...refused })).toMatchObject({
       status: 201,
       body: { status: 'failed', failureReason: expect.stringMatching(/\w/) },
@@ -410,7 +410,7 @@ describe('the webhook of a paid payment', () => {
     const ofPix = paymentWebhook(payment, 'pending', 'live')!;
     const without = (body: object, ...names: string[]) =>
       Object.fromEntries(Object.entries(body).filter(([name]) => !names.includes(name)));
-    // An order is paid once, so the two are of different orders.
+    // Each order is paid once, so the two payments have different orders.
     expect(without(ofPix, 'event', 'paymentId', 'amountCents', 'externalId')).toEqual(
       without(ofCard, 'event', 'orderCode', 'amount', 'externalId'),
     );
@@ -418,13 +418,13 @@ describe('the webhook of a paid payment', () => {
     expect(Object.keys(ofPix)).toEqual(
       Object.keys(ofCard).map((name) => ({ orderCode: 'paymentId', amount: 'amountCents' })[name] ?? name),
     );
-    // With a test key there is one more, and the name says it.
+    // A sandbox payment's body has one more member, which names the environment.
     expect(paymentWebhook(payment, 'pending', 'sandbox')).toEqual({
       ...ofPix,
       event: 'payment.test.paid',
       sandbox: true,
     });
-    // A change inside a status is no new payment.
+    // A change within a status reports no new payment.
     expect(paymentWebhook(payment, 'paid', 'live')).toBeNull();
   });
 });

@@ -8,7 +8,7 @@ import type { PortFixture, StartPortFixture } from '../../support/port-fixture.t
 
 const SECOND = 1_000;
 const SESSION = 30 * 60 * SECOND;
-/** Beyond the life of a response that is cached for a payer, in front of a service. */
+/** A time beyond the life of a response that a facade caches for a payer. */
 const KEPT = 10 * SECOND;
 
 /** The contract of payments by PIX that a token starts, for every implementation of their port. */
@@ -47,7 +47,7 @@ export function describePixStarts(start: StartPortFixture): void {
       );
       const ids = started.flatMap((each) => (each.status === 'fulfilled' ? [each.value.paymentId] : []));
       expect(new Set(ids).size).toBe(1);
-      // In front of a service there is no code yet that another could join.
+      // At a facade there is no code yet that another device could join.
       expect(ids).toMatchObject(exact({ length: 16 }));
       for (const each of started)
         if (each.status === 'rejected') expect(each.reason).toMatchObject({ code: 'CHECKOUT_TOKEN_USED' });

@@ -12,7 +12,8 @@ import { type PixChange, step, wasAnnounced } from '../../../server/src/money-in
 import { SHOWN_RETURNS } from '../../../server/src/money-in/pix/model.ts';
 import { type Balances, NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 
-// Each step of what a PIX code pays, as a whole: its resource, its postings and its deadlines. A charge stands for all families.
+// Each step of a resource that a PIX code pays: its change, its postings and its deadlines. A charge stands for all
+// families.
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const LATER = plusMs(NOW, 60_000);
@@ -39,7 +40,7 @@ const PAID: StoredCharge = { ...NEW, status: 'paid', paidAt: NOW, endToEndId: 'E
 const { decideRegistered, decideRefused, decideRegisterAgain, decideExpire, decideCredit, decideReturn } =
   chargeDecisions;
 
-/** The step of a charge to these members, and nothing else but what is given. */
+/** The step of a charge to these members, with no other effect than the given ones. */
 const stepOf = (previous: StoredCharge, changed: Partial<StoredCharge>, effects: object = {}) => ({
   previous,
   resource: { ...previous, ...changed, version: previous.version + 1 },
@@ -381,7 +382,7 @@ describe('the refund of a split charge', () => {
   const paid: StoredCharge = { ...SPLIT, status: 'paid', paidAt: NOW, endToEndId: 'E1' };
   const balances: Balances = { ...NO_BALANCES, merchant_balance: 3400 };
   const request = { refundId: 'ref_1', amountCents: 2500, isAutomatic: false };
-  // Bia has spent a part of hers.
+  // Bia has spent a part of her balance.
   const balanceOf = (id: string) => (id === ANA.subaccountId ? 1000 : 100);
   const begun = decideRefundBegin(paid, request, { balances, now: NOW, balanceOf });
   const under = begun.change.resource;

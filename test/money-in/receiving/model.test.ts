@@ -19,7 +19,7 @@ import {
 } from '../../../server/src/money-in/receiving/model.ts';
 import { applyToBalances, type Balances, NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 
-// The rules of credits, refunds and disputes, which every way to be paid shares.
+// The rules of credits, refunds and disputes, which all methods of payment share.
 
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const RULES: RefundRules = { name: 'payment', days: 90, rail: 'pix_received' };
@@ -242,7 +242,7 @@ describe('the steps of a refund', () => {
       pix_received: -1100,
     };
     const { amounts, transaction } = failRefund(payment, begun, before);
-    // It does not count as one of the twenty; an automatic one never did.
+    // A failed refund does not count as one of the twenty, and an automatic one never does.
     expect(amounts).toEqual({ refundedCents: 10, refundingCents: 20, refundCount: 3 });
     expect(failRefund(payment, { ...begun, isAutomatic: true }, before).amounts.refundCount).toBe(4);
     expect(transaction!.id).toBe('refund.failed:ref_1');

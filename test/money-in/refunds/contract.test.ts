@@ -17,7 +17,7 @@ import { readAfter } from '../../support/events.ts';
 
 const DAY = 86_400_000;
 const SECOND = 1_000;
-/** A card whose refunds are completed five seconds later, and one whose refunds are refused. */
+/** A card whose refunds complete five seconds later, and one whose refunds are refused. */
 const REFUNDED_LATER = '4000000000007726';
 const NEVER_REFUNDED = '4000000000005126';
 
@@ -86,7 +86,7 @@ describeOnDatabase('refunds', (open) => {
     expect(new Set(all.map(({ refund }) => refund.refundId)).size).toBe(1);
     expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
     await core.work.settled();
-    // Nothing of 3,000 is left, and the first refund is still the answer.
+    // Nothing of 3,000 is left, and the key still returns the first refund.
     expect(await request(core, orderCode, input)).toMatchObject({
       replayed: true,
       refund: { status: 'completed', amountCents: 3000 },
@@ -153,7 +153,7 @@ describeOnDatabase('refunds', (open) => {
       refundedCents: 0,
       refundingCents: 0,
     });
-    // It is no obstacle to another try, however often it was refused.
+    // A failed refund does not prevent the next one, however many failed before.
     for (let count = 1; count < MAX_REFUNDS; count += 1) {
       await request(core, orderCode, { amountCents: 10 });
       await core.work.settled();
@@ -238,7 +238,7 @@ describeOnDatabase('refunds', (open) => {
       (await core.returns.list(core.tenant, { end: 'first', limit: 2 })).items.map(({ item }) => item);
     const resource = { type: 'card_payment', id: second.orderCode };
     expect(await listed()).toMatchObject([{ resource, returnedAt: null, failedReturns: 1 }]);
-    // The amount stays in transit: it is the payer's, and not the merchant's.
+    // The amount stays in transit: it belongs to the payer, and not to the merchant.
     expect(await core.balances()).toMatchObject({ refunds_in_transit: 4990, merchant_pending: 4990 });
     await core.database.sql
       .updateTable('simulated_charge')

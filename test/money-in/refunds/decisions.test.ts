@@ -84,7 +84,7 @@ describe('an answer of the rail', () => {
       createdAt: LATER,
     });
     expect(sendAt).toEqual(plusMs(LATER, DAY_MS));
-    // A rail that has sent it before a backup was restored sends nothing twice.
+    // After a restored backup a rail that has already sent the money sends it no second time.
     expect(decideRepeat(failed, plusMs(LATER, 1)).refund.refundId).toBe(refund.refundId);
     const again = decideEnd(refund, { status: 'failed', reason: 'Não' }, LATER)!;
     expect(

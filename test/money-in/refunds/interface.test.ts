@@ -53,7 +53,7 @@ const refund = async (client: GraphQLClient, input: object) =>
 describe('over GraphQL', () => {
   test('A refund is requested, found by id, key and node, and shown on its payment', async () => {
     const { client } = await merchant();
-    // A card whose refunds are completed five seconds later.
+    // This card's refunds complete five seconds later.
     const orderCode = await sell(client, {}, card('4000000000007726'));
     const input = { orderCode, amountCents: 2000, reason: 'Um item', idempotencyKey: 'd-1' };
     const made = await refund(client, input);

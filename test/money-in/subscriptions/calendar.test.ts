@@ -55,7 +55,7 @@ describe('the due days of a subscription', () => {
         }[interval] as [number, number];
         expect(wait).toBeGreaterThanOrEqual(least);
         expect(wait).toBeLessThanOrEqual(most);
-        // Begins with the first instant of the day, in the summer times of the past too.
+        // The day begins with its first instant, also in the past years with daylight saving time.
         expect(dayOf(instantOf(due))).toEqual(due);
         expect(dayOf(new Date(instantOf(due).getTime() - 1))).toEqual(plusDays(due, -1));
         if (interval === 'weekly') expect(daysBetween(first, due)).toBe(7 * (number - 1));

@@ -55,7 +55,7 @@ describeOnDatabase('Subscriptions', (open) => {
       ['subscription.activated', 'pending', 3],
       ['subscription.paid', 'active', 4],
     ]);
-    // The bank reports it again: nothing.
+    // A repeated report of the bank changes nothing.
     await core.subscriptions.receive(core.tenant, created.subscriptionId);
     expect(await find(core, created)).toEqual(active);
     expect(core.faults).toEqual([]);
@@ -249,7 +249,7 @@ describeOnDatabase('Subscriptions', (open) => {
     await authorise(core, created);
     const due = (await find(core, created)).nextDueAt!;
     await core.pass(due.getTime() - core.clock.ms() - 3 * HOUR);
-    // One minute before 22:00 in São Paulo, the notification arrives one minute after it.
+    // The clock stands one minute before 22:00 in São Paulo; the notification arrives one minute after 22:00.
     core.clock.jumpTo(plusMs(due, -2 * HOUR - 60_000));
     await core.pix.endByPayer(txidOf(created.subscriptionId));
     core.clock.jumpTo(plusMs(due, -2 * HOUR + 60_000));
@@ -360,7 +360,7 @@ describeOnDatabase('Subscriptions', (open) => {
     expect(recalled).toHaveLength(3);
     isCorrected = false;
     await core.pass(10 * DAY_MS);
-    // The bank itself has debited nothing after its first word.
+    // The bank itself has debited nothing after its first report.
     const { debits } = await core.pix.recurrenceOf(txidOf(created.subscriptionId));
     expect(debits.map(({ status }) => status)).toEqual(['failed']);
     expect((await cyclesOf(core, created)).map(({ status }) => status)).toEqual(['paid', 'paid']);
@@ -413,7 +413,7 @@ describeOnDatabase('Subscriptions', (open) => {
       const due = (await find(core, created)).nextDueAt!;
       isLost = true;
       while (lost === 0) await core.pass(HOUR);
-      // Behind the evening from which the bank recalls nothing: it will debit, and its notification is lost, too.
+      // After that evening the bank recalls nothing: it will debit, and its notification is lost, too.
       core.clock.jumpTo(plusMs(due, -HOUR));
       await core.pass(0);
       await core.subscriptions.cancel(core.tenant, created.subscriptionId);
@@ -423,7 +423,7 @@ describeOnDatabase('Subscriptions', (open) => {
         .where('kind', '=', 'subscription.look_up')
         .where('key', 'like', `${created.subscriptionId} %`)
         .execute();
-      // The bank debits at 21:00 of the day, and is asked at 6:00 of the next.
+      // The bank debits at 21:00 of the day, and the service asks at 6:00 of the next.
       isSilent = true;
       await core.pass(25 * HOUR);
       await core.pass((morning - 1) * DAY_MS);

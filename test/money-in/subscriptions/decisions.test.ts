@@ -21,14 +21,14 @@ import {
 import type { SubscriptionChange } from '../../../server/src/money-in/subscriptions/steps.ts';
 import { type Balances, NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 
-// Each step of a subscription as a whole: its cycles, its news, its tasks at the bank and its postings. laws.test.ts has whole
+// Each step of a subscription: its cycles, its events, its tasks at the bank and its postings. laws.test.ts has whole
 // histories.
 
 /** 9:00 in São Paulo. */
 const NOW = new Date('2026-03-02T12:00:00.000Z');
 const LATER = plusMs(NOW, 60_000);
 const ID = `psa_sub_${'0'.repeat(32)}`;
-/** 00:00 in São Paulo of the days on which the second cycle and the third are due. */
+/** The days on which the second cycle and the third are due, at 00:00 in São Paulo. */
 const SECOND_DAY = new Date('2026-03-09T03:00:00.000Z');
 const THIRD_DAY = new Date('2026-03-16T03:00:00.000Z');
 /** Three days before the second cycle is due. */
@@ -55,7 +55,7 @@ const ACTIVE = credited({ ...NEW, brCode: '000201' }).resource;
 const SECOND = ACTIVE.cycle!;
 const SENT: StoredCycle = { ...SECOND, sent: true };
 
-/** The members of a step that has no effects. */
+/** The members of a step without effects. */
 const NOTHING = {
   credit: null,
   transactions: [],
@@ -376,13 +376,13 @@ describe('a cancellation', () => {
     const kept = cancel(SENT, evening);
     expect([kept.resource.cycle, kept.cycles, kept.shown]).toEqual([SENT, [], null]);
     expect(kept.tasks).toEqual([{ ...END, at: evening }, lookUp]);
-    // The bank had learnt it before, and has recalled the attempt.
+    // The bank already knew of the cancellation, and has recalled the attempt.
     const learnt = decideCancel({ ...ACTIVE, cycle: SENT }, 'payer', evening, plusMs(evening, -1))!;
     expect(learnt.resource).toMatchObject({
       canceledAt: evening,
       cycle: { status: 'canceled', sent: false },
     });
-    // What was never sent ends, however late it is.
+    // An attempt that was never sent ends, however late it is.
     expect(cancel(SECOND, evening).resource.cycle).toMatchObject({ status: 'canceled' });
   });
 
@@ -491,7 +491,7 @@ describe('the report of an attempt', () => {
     const pastDue = report({ ...sent, status: 'past_due' }, failedReport)!;
     expect(pastDue.news).toEqual(['payment_failed']);
     for (const attempt of [0, 2]) expect(report(sent, { ...failedReport, attempt })).toBeNull();
-    // Never today: the bank is done with this day.
+    // The next attempt is never today: the bank is done with this day.
     const late = report(sent, failedReport, { now: new Date('2026-03-11T12:00:00.000Z') })!;
     expect(late.resource.cycle!.nextAttemptAt).toEqual(new Date('2026-03-12T03:00:00.000Z'));
   });
@@ -531,7 +531,7 @@ describe('the report of an attempt', () => {
       due: [{ kind: 'pix.return', key: 'E2', at: due }],
       news: ['payment_failed', 'past_due'],
     });
-    // Of an attempt that has ended, it ends nothing.
+    // A report of an ended attempt ends nothing.
     const older = report(sent, { ...paidReport, amountCents: 699, attempt: 0 })!;
     expect(older).toMatchObject({ news: [], resource: { status: 'active', cycle: SENT }, cycles: [] });
   });

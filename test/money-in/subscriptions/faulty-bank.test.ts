@@ -10,7 +10,7 @@ import { type Core, startCore } from '../../support/core.ts';
 import { openFreshDatabase } from '../../support/database.ts';
 import { firstInSample, runsAll } from '../../support/scale.ts';
 
-// Weeks of subscriptions at a bank whose answers are lost before or after it has done what it was asked.
+// Weeks of subscriptions at a bank whose answers are lost, before or after it has done the request.
 
 const AMOUNT = 4990;
 const PAYERS = ['ana@example.com', 'nega-uma@psa.example', 'nega@psa.example'];
@@ -20,7 +20,7 @@ beforeAll(async () => {
   database = await openFreshDatabase();
 });
 
-/** A bank that fails one call in three: half of them before it has done anything, half after. */
+/** A bank that fails one call in three: half of them before it does anything, half after. */
 function faulty(rail: PixRail, random: Random): PixRail {
   const over = async <Answer>(call: () => Promise<Answer>): Promise<Answer> => {
     const fate = random.below(6);
@@ -39,14 +39,14 @@ function faulty(rail: PixRail, random: Random): PixRail {
     cancelRecurrence: (txid) => over(() => rail.cancelRecurrence(txid)),
     recurrenceOf: async (txid) => {
       const { debits, ...state } = await over(() => rail.recurrenceOf(txid));
-      // In any order, and some of them twice.
+      // The reports come in any order, and some of them twice.
       const some = debits.filter(() => random.below(3) === 0);
       return { ...state, debits: [...some, ...[...debits].reverse()] };
     },
   };
 }
 
-/** A planted fault: what is sent again has another id, so that the bank takes it for another attempt. */
+/** A planted fault: a repeated attempt has another id, so that the bank takes it for a new one. */
 function forgetful(rail: PixRail): PixRail {
   const sent = new Map<string, number>();
   return {
@@ -62,7 +62,7 @@ function forgetful(rail: PixRail): PixRail {
   };
 }
 
-/** Subscriptions of several payers over six weeks, some of them canceled on the way. */
+/** Runs subscriptions of several payers over six weeks; some are canceled on the way. */
 async function play(random: Random, wrap: (rail: PixRail) => PixRail): Promise<Core> {
   const core = await startCore({ database, follows: false, pix: wrap });
   const made: string[] = [];
@@ -94,12 +94,12 @@ async function play(random: Random, wrap: (rail: PixRail) => PixRail): Promise<C
     if (day % 9 === 8) await core.pix.pay({ txid: txidOf(id) });
   }
   for (const id of made) await core.subscriptions.cancel(core.tenant, id);
-  // The day of each open cycle is over within a month, and what the bank has debited all the same is looked up.
+  // The day of each open cycle is over within a month, and a debit that the bank made all the same is looked up.
   await core.pass(35 * DAY_MS);
   return core;
 }
 
-/** Finds what breaks a law, in the books of the bank and of the service. */
+/** Finds rows of the bank and of the service that break a law. */
 async function violations(core: Core): Promise<string[]> {
   const { accountId } = core.tenant;
   const laws: Record<string, ReturnType<typeof sql>> = {
@@ -159,7 +159,7 @@ describe('subscriptions at a bank that loses requests and answers', () => {
       select distinct status from subscription_cycle where account_id = ${core.tenant.accountId}`.execute(
         database.sql,
       );
-      // A service that refuses everything breaks no law either.
+      // A service that refused everything would break no law either.
       expect(counts.rows.map(({ status }) => status)).toEqual(
         expect.arrayContaining(['paid', 'failed', 'canceled']),
       );

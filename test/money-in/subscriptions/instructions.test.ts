@@ -18,7 +18,7 @@ import { NO_BALANCES } from '../../../server/src/state/ledger/postings.ts';
 
 const HOUR_MS = 3_600_000;
 const AUTHORISED = new Date('2026-03-02T15:00:00.000Z');
-/** 00:00 in São Paulo. */
+/** The second cycle's due day, at 00:00 in São Paulo. */
 const DUE = new Date('2026-03-09T03:00:00.000Z');
 const ID = `psa_sub_${'0'.repeat(32)}`;
 const dayAfter = (days: number) => plusMs(DUE, days * DAY_MS);
@@ -177,7 +177,7 @@ describe('the record of an instruction', () => {
         announced: false,
         resource: { version: 3 },
       });
-    // Behind a cancellation that came too late, too.
+    // The lookup is repeated after a cancellation that came too late, too.
     expect(decideLookUpAgain({ ...sent, status: 'canceled' }, DUE)).not.toBeNull();
     for (const subscription of [active(), active(null), active({ sent: true, status: 'paid' })])
       expect(decideLookUpAgain(subscription, DUE)).toBeNull();

@@ -211,7 +211,7 @@ describe('a subscription over GraphQL', () => {
         all: cycles(first: 3) { nodes { number } pageInfo { hasNextPage } }
         oldest: cycles(last: 1) { nodes { number } pageInfo { hasPreviousPage } } } } }`,
     );
-    // The pages of both ends, then the totals.
+    // The statements read the pages of both ends, and then the totals.
     expect(statements.filter((statement) => statement.includes('subscription_cycle'))).toHaveLength(2 + 1);
     const { nodes } = subscriptions;
     expect(nodes.map((node: { subscriptionId: string }) => node.subscriptionId)).toEqual(ids);

@@ -44,7 +44,7 @@ const NOW = new Date('2026-01-30T15:00:00.000Z');
 const HOUR_MS = 3_600_000;
 const AMOUNT = 4_990;
 
-/** An attempt that the bank knows: scheduled once, on the day that it heard first. */
+/** An attempt that the bank knows: it is scheduled once, on the day that the bank heard first. */
 interface BankAttempt {
   id: string;
   number: number;
@@ -52,7 +52,7 @@ interface BankAttempt {
   dueAt: Date;
 }
 
-/** One subscription, whose steps are decided as the service decides them, and a naive record of what has happened. */
+/** One subscription, whose steps are decided as the service decides them, and a naive record of its events. */
 function createHistory({
   environment,
   feeCents,
@@ -71,7 +71,7 @@ function createHistory({
   const credits = new Map<string, RecordedCredit>();
   const payments = new Map<string, StoredPayment>();
   const atBank = new Map<string, BankAttempt>();
-  /** Everything that the bank has sent, by its end-to-end id, also what was reported twice. */
+  /** All credits that the bank has sent, by their end-to-end ids, also those that were reported twice. */
   const sent = new Map<string, number>();
   let subscription!: StoredSubscription;
 
@@ -92,7 +92,7 @@ function createHistory({
       (before?.version ?? 0) + (change.announced ? Math.max(1, change.news.length) : before ? 0 : 1),
     );
     expect(new Set(change.news).size).toBe(change.news.length);
-    // A status that has changed is in the news, and what is new has its status.
+    // A changed status is an event, and a new resource's event has its status.
     if (before && before.status !== resource.status && resource.status !== 'active')
       expect(change.news).toContain(resource.status);
     for (const cycle of change.cycles) {
@@ -172,7 +172,7 @@ function createHistory({
       const attempt = attemptToSend(subscription, now);
       if (!attempt) return;
       expect(isLive(subscription.status)).toBe(true);
-      // Its day has not passed.
+      // The day of the attempt has not passed.
       expect(attempt.dueAt.getTime()).toBeGreaterThanOrEqual(instantOf(dayOf(now)).getTime());
       if (!atBank.has(attempt.id)) atBank.set(attempt.id, attempt);
       if (!crashes) {
@@ -182,7 +182,7 @@ function createHistory({
       }
     },
     lookUpAgain: () => apply(decideLookUpAgain(subscription, now)),
-    /** The bank's word about an attempt that it knows. */
+    /** Reports the outcome of an attempt that the bank knows. */
     report(which: number, outcome: 'paid' | 'failed', name: string, more: number) {
       const attempt = [...atBank.values()][which % Math.max(1, atBank.size)];
       if (!attempt) return;
@@ -202,7 +202,7 @@ function createHistory({
       if (outcome === 'paid') expect(change === null).toBe(isKnown);
       apply(change);
       if (outcome === 'failed' && !isOpen(cycles.get(number)!)) return;
-      // The same report again: nothing.
+      // The same report again changes nothing.
       if (outcome === 'failed' && subscription !== before)
         expect(
           decideReport(
@@ -247,7 +247,7 @@ function expectLaws(history: History, { feeCents, interval, endsAfterCycles, env
     expect(credit.amountCents).toBe(AMOUNT);
   }
 
-  // The books.
+  // The ledger has exactly these balances.
   const fee = environment === 'sandbox' ? 0 : Math.min(feeCents, AMOUNT);
   expect(history.balances()).toEqual({
     ...NO_BALANCES,
@@ -265,7 +265,7 @@ function expectLaws(history: History, { feeCents, interval, endsAfterCycles, env
     expect(cycle.dueAt).toEqual(instantOf(due));
     expect(isOpen(cycle)).toBe(cycle.nextAttemptAt !== null);
     expect(cycle.attempts).toBeLessThanOrEqual(MAX_ATTEMPTS);
-    // The attempts that the bank knows: at most four, on different days, from the due day on, before the next.
+    // The bank knows at most four attempts, on different days, from the due day on and before the next one.
     const own = [...history.atBank.values()].filter(({ number }) => number === cycle.number);
     const days = own.map(({ dueAt }) => daysBetween(due, dayOf(dueAt)));
     const nextDue = dueDayOf(dayOf(subscription.authorisedAt!), interval, cycle.number + 1);
@@ -278,7 +278,7 @@ function expectLaws(history: History, { feeCents, interval, endsAfterCycles, env
   }
   if (endsAfterCycles !== null) expect(cycles.length).toBeLessThanOrEqual(endsAfterCycles);
 
-  // What has ended debits nothing more, except an attempt that could not be recalled.
+  // An ended subscription debits nothing more, except an attempt that could not be recalled.
   if (isFinal(subscription.status)) {
     expect(subscription.nextDueAt).toBe(null);
     for (const cycle of cycles.filter(isOpen)) {
@@ -326,11 +326,11 @@ const instruct: fc.Arbitrary<Command> = fc
   .constantFrom(false, false, false, true)
   .map((crashes) => (history) => history.instruct(crashes));
 const failed: fc.Arbitrary<Command> = which.map((nth) => (history) => history.report(nth, 'failed', '', 0));
-/** The bank plays the newest attempt: what mostly happens. */
+/** The bank decides the newest attempt, which is the usual case. */
 const newest: fc.Arbitrary<Command> = fc
   .constantFrom<('paid' | 'failed')[]>('paid', 'failed', 'failed')
   .map((outcome) => (history) => history.report(history.atBank.size - 1, outcome, '1', 0));
-/** The bank refuses the next attempt on its day: what histories need in a row, to end for it. */
+/** The bank refuses the next attempt on its day. A cycle fails only after several of these in a row. */
 const refused: fc.Arbitrary<Command> = fc.constant((history) => {
   const { cycle } = history.subscription();
   if (!cycle?.nextAttemptAt) return;
@@ -427,7 +427,7 @@ describe('the laws of subscriptions', () => {
             history.report(0, outcome, '1', 0);
             expectLaws(history, chosen);
           }
-          // Money is accepted whenever it was the bank's word, unless the cycle had ended by then.
+          // Money is accepted whenever the bank reports it, unless the cycle had ended before.
           expect(history.payments.size).toBe(outcomes.includes('paid') ? 2 : 1);
         },
       ),
@@ -450,7 +450,7 @@ describe('the laws of subscriptions', () => {
         size: 'max',
       },
     );
-    // Seeds of its own: what is reached must not depend on luck.
+    // The seeds are fixed: the reached states must not depend on luck.
     for (let seed = 7; seed < 22 && reached.some((each) => !seen.has(each)); seed += 1)
       for (const [chosen, history] of fc.sample(fc.tuple(settings, commands), { numRuns: 10, seed }))
         play(chosen, history, true, (played) => {

@@ -54,7 +54,7 @@ test('The page shows the terms, the code, and the time for the authorisation in 
 test('An authorised one shows its next debit and leads to the shop, and one that has ended says so', async () => {
   const id = await create();
   await app.pix.pay({ txid: txidOf(id) });
-  // The page asks the bank by itself.
+  // The page asks the server by itself.
   const text = await textOf(id);
   for (const words of ['Assinatura autorizada', 'Próxima cobrança', 'Continuar para a loja', id])
     expect(text).toContain(words);

@@ -10,7 +10,7 @@ import type { PortFixture, StartPortFixture } from '../../support/port-fixture.t
 
 const SECOND = 1_000;
 const HOUR = 3_600 * SECOND;
-/** Beyond the life of a response that is cached for a merchant, in front of a service. */
+/** A time beyond the life of a response that a facade caches for a merchant. */
 const KEPT = 2 * SECOND;
 const AMOUNT = 4990;
 

@@ -6,7 +6,7 @@ import { openFreshDatabase } from '../../support/database.ts';
 import { startFacade } from '../../support/facade.ts';
 import { createScriptedService, ok, refused, timeout } from '../../support/scripted-service.ts';
 
-// Subscriptions in front of another service: what it may answer, and what its webhooks may say.
+// Subscriptions at a facade: the service's possible answers and webhooks.
 
 const PATH = '/v1/subscriptions';
 const MINUTE = 60_000;
@@ -19,7 +19,7 @@ beforeAll(async () => {
 
 let count = 0;
 
-/** A service that shows its subscriptions by id, with a facade in front. */
+/** A service that returns its subscriptions by id, with a facade in front. */
 async function start() {
   const script = createScriptedService();
   const facade = await startFacade({ database, upstream: script.upstream });
@@ -183,7 +183,7 @@ describe('a subscription of another service', () => {
       cancelReason: 'merchant',
       cycle: null,
     });
-    // Late, and twice.
+    // This webhook arrives late, and twice.
     await webhook({ event: 'subscription.activated', ...said, status: 'active', cycle: CYCLE });
     const { items, more } = await merchant.list(tenant, { end: 'first', limit: 5, status: ['canceled'] });
     expect(items.map(({ resource: subscription }) => subscription)).toMatchObject([
@@ -220,7 +220,7 @@ describe('a subscription of another service', () => {
       statuses.push((await now()).status);
     }
     expect(statuses).toEqual(['past_due', 'active', 'active', 'active', 'past_due']);
-    // An end is true whenever it arrives.
+    // A final status is true whenever it arrives.
     await webhook({ event: 'subscription.canceled', ...shown, status: 'canceled', cycle: refused });
     expect((await now()).status).toBe('canceled');
   });
@@ -261,11 +261,11 @@ describe('a subscription of another service', () => {
       clock.advance(1_000);
       const subscription = { subscriptionId: id, amountCents: 820, cycle: refused };
       await webhook({ event: 'subscription.past_due', ...subscription, status: 'past_due' });
-      // The answer is older than the webhook. Its `nextDueAt` is new, or it would not be recorded at all.
+      // The answer is older than the webhook. Only its new `nextDueAt` causes a record.
       return ok({ ...kept.get(id), nextDueAt: CYCLE.dueAt });
     });
     expect(await merchant.find(tenant, id)).toMatchObject({ status: 'past_due' });
-    // One event, the webhook's; `active` is the status before it.
+    // The one event is the webhook's; `active` is the status before it.
     expect((await events()).slice(1)).toEqual([['subscription.changed', 'active']]);
   });
 

@@ -144,7 +144,7 @@ describe('an address to which money would be lost', () => {
   test.each([
     ['usd', 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK'],
     ['usd', '0x5aAeb6053F3E94C9b9A09f33669435E7Ef1BeAed'],
-    // A contract wallet whose address was searched for its zeros.
+    // The address of a contract wallet, chosen for its many zeros.
     ['usd', '0x0000000000000068F116a894984e2DB1123eB395'],
     ['ltc', 'MQFsxT9uPFicZSKAeh3NjWiZkXHG5AghvX'],
     ['ltc', 'LVg2kJoFNg45Nbpy53h7Fe1wKyeXVRhMH9'],
@@ -155,7 +155,7 @@ describe('an address to which money would be lost', () => {
   test('no address with a key is taken for one without', () => {
     fc.assert(
       fc.property(fc.uint8Array({ minLength: 20, maxLength: 20 }), (bytes) => {
-        // fast-check likes zeros: a hash is as good as random.
+        // fast-check prefers zeros, so a hash makes the bytes random.
         const text = onTron(createHash('sha256').update(bytes).digest('hex').slice(0, 40));
         expect(parseDestination('usd', text).destination).toBe(text);
       }),

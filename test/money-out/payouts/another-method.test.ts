@@ -24,8 +24,8 @@ import { type Pair, startPair } from '../../support/pair.ts';
 import { watchStatements } from '../../support/statements.ts';
 import { PAYOUT, UPSTREAM_PAYOUT } from './examples.ts';
 
-// A method that is in the registry of this file alone. It differs from PIX in every member, and its destination is nobody's
-// to see.
+// A method that only this file's registry has. It differs from PIX in every member, and its destination is always
+// masked.
 
 vi.mock('../../../server/src/kernel/payout-methods/registry.ts', async (importOriginal) => {
   const original =
@@ -52,7 +52,7 @@ vi.mock('../../../server/src/kernel/payout-methods/registry.ts', async (importOr
     hourly: { most: 2, inWords: 'made-up withdrawals' },
     rail: { simulatedMs: 60_000, comesBack: false, namesRecipient: false },
   };
-  // The functions of the registry close over its record, so the method is added to that record.
+  // The registry's functions close over its record, so the method is added to that record.
   Object.assign(original.METHODS, { made_up: madeUp });
   (original.PAYOUT_METHODS as string[]).push('made_up');
   return original;
@@ -113,7 +113,7 @@ describe('a payout method that is one more record in the registry', () => {
     await pair?.service.close();
     expect(pair?.facade.faults).toEqual([]);
   });
-  /** Two an hour are all that an account may have. */
+  /** An hour later the limit of two payouts an hour is free again. */
   const nextHour = () => pair.pass(3_600_001);
 
   const input = { method: 'MADE_UP', amountCents: 10_000, destination: DESTINATION };

@@ -105,7 +105,7 @@ describeOnDatabase('payouts', (open) => {
             seen.push(transfer);
             if (seen.length === 1) throw new Error('no answer');
             const answer = await bank.send(transfer);
-            // Sent, and the answer lost.
+            // The payout is sent, and its answer is lost.
             if (seen.length === 2) throw new Error('connection reset');
             return answer;
           },
@@ -151,7 +151,7 @@ describeOnDatabase('payouts', (open) => {
       const { payout } = await dead.payouts.request(dead.tenant, pix({ method: 'pix_turbo' }));
       dead.work.wake({ kind: 'payout.send', at: dead.clock.now() });
       await answered.promise;
-      // Its lease runs out, and it is not there to renew it.
+      // The dead server's lease runs out, because it does not renew it.
       const clock = createManualClock(plusMs(dead.clock.now(), MINUTE));
       const core = await start({ tenant: dead.tenant, clock });
       await core.work.settled();
@@ -208,7 +208,7 @@ function again(core: Core, { withdrawalId }: OwnPayout): Promise<OwnPayout | nul
   return core.payouts.find(core.tenant, withdrawalId);
 }
 
-/** The transfer arrives while its answer is on the way. */
+/** A bank whose transfer arrives while its answer is on the way. */
 function afterwards(send: Bank['send'], core: () => Core): Bank['send'] {
   return async (transfer) => {
     await send(transfer);

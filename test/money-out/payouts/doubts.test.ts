@@ -24,7 +24,7 @@ const UNRESOLVED = `{ unresolvedRequests {
   operation idempotencyKey amountCents ageSeconds lookups finding payout { id inDoubt } subaccountPayout { id }
 } }`;
 
-/** The ids of the payouts with the number of the second one, which its key finds too. */
+/** The ids of the payouts with the number of the second one, whose key finds the same. */
 async function named(api: GraphQLClient): Promise<string[]> {
   const { payout, payouts } = await api.request(`{
     payout(idempotencyKey: "second") { id externalId }
@@ -65,7 +65,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
     payout: { inDoubt: false, knownBy: null },
   });
 
-  // The service makes it, its answer is lost, and so is its first webhook.
+  // The service creates the payout; its answer and its first webhook are lost.
   const merchant = pair.service.client(pair.keys.live);
   await merchant.request(CONFIGURE, { url: 'http://127.0.0.1:9/nobody' });
   pair.proxy.plan = ({ method }) => (method === 'POST' ? { kind: 'reset', when: 'after' } : PASS);
@@ -95,7 +95,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
     },
   ]);
 
-  // It stands before the rest, and cursors lead past it and back.
+  // The doubtful payout is first in the list, and cursors lead past it and back.
   const { payouts: top } = await api.request(PAGE, { first: 1 });
   expect(top).toMatchObject({ edges: [{ node: { id: payout.id } }], pageInfo: { hasNextPage: true } });
   const { payouts: rest } = await api.request(PAGE, { first: 10, after: top.pageInfo.endCursor });
@@ -116,7 +116,7 @@ test('a payout whose answer was lost is followed, listed and found from the star
 
   expect((await api.request(UNRESOLVED)).unresolvedRequests).toEqual([]);
   expect(await named(api)).toEqual([payout.id]);
-  // The service has no place for the number.
+  // The service cannot store the number.
   expect((await merchant.request('{ payouts { nodes { externalId } } }')).payouts.nodes).toEqual([
     { externalId: null },
     { externalId: null },
@@ -170,7 +170,7 @@ test('a dashboard token sees only the unresolved requests of what it may read', 
     const { unresolvedRequests } = await pair.facade.client(createDashboardToken.token).request(UNRESOLVED);
     return unresolvedRequests.map((each: { idempotencyKey: string }) => each.idempotencyKey);
   };
-  // Both are of one instant of the clock, so that neither is the older one.
+  // Both are of one instant of the clock, so that either may come first.
   expect((await seenWith('PAYOUTS', 'CARD_PAYMENTS')).sort()).toEqual(['fourth', 'sale']);
   expect(await seenWith('PAYOUTS')).toEqual(['fourth']);
   const { unresolvedRequests } = await api.request(UNRESOLVED);

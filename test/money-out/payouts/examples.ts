@@ -1,7 +1,7 @@
 import type { OwnPayout } from '../../../server/src/money-out/payouts/model.ts';
 import type { UpstreamPayout } from '../../../server/src/money-out/payouts/upstream-payout.ts';
 
-/** A whole payout, for tests that are about a part of one: a new member of `Payout` is added here alone. */
+/** A whole payout, for tests about a part of one: a new member of `Payout` is added only here. */
 export const PAYOUT: OwnPayout = {
   withdrawalId: '0123456789abcdef01234567',
   code: 'SAQ-8NY3SQZHKXF9',
@@ -21,7 +21,7 @@ export const PAYOUT: OwnPayout = {
   destinationKind: 'email',
 };
 
-/** The same as another service shows it. */
+/** The same payout as another service returns it. */
 export const UPSTREAM_PAYOUT: UpstreamPayout = {
   withdrawalId: '65f000000000000000000001',
   code: 'SAQ-1',

@@ -56,7 +56,7 @@ interface Merchant {
   accountId: string;
 }
 
-/** A merchant of its own, for a limit counts by the hour, with R$ 1.000,00 and one LTC. */
+/** Creates a merchant with R$ 1.000,00 and one LTC, because limits count by the hour. */
 async function merchant(environment: 'live' | 'sandbox' = 'live'): Promise<Merchant> {
   const accountId = await addAccount(app);
   const tenant = { accountId, environment };
@@ -74,7 +74,7 @@ const request = async ({ client }: Pick<Merchant, 'client'>, input: object = {})
     })
   ).requestPayout;
 
-/** Moves the clock on. Payouts under way reach the bank before and after. */
+/** Advances the clock. Pending payouts reach the bank before and after. */
 async function pass(ms: number): Promise<void> {
   await app.work.settled();
   app.clock.advance(ms);
@@ -437,7 +437,7 @@ describe.each(['ws', 'sse'] as const)('followed over %s', (transport) => {
     const rest = [];
     for await (const { data } of stream) rest.push(data.payoutUpdates);
     const seen = [first, ...rest].map(({ payout }) => payout.status);
-    // How much had happened when it began is a matter of timing; that nothing is missing is not.
+    // The number of updates depends on timing; their order and the last one do not.
     expect(['PENDING', 'PROCESSING', 'COMPLETED'].slice(-seen.length)).toEqual(seen);
     expect(first.previousStatus).toBeNull();
     expect(rest.at(-1)).toMatchObject({

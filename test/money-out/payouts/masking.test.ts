@@ -40,7 +40,7 @@ describeOnDatabase('a PIX key stays out of the log', (open) => {
       () => expect.unreachable(),
       (error) => error,
     );
-    // It would have been there to read.
+    // The unmasked detail contains the key.
     expect(fault.detail).toContain(KEY);
     for (const err of [fault, ...core.faults]) {
       log.error({ err, task: { key: payout.withdrawalId } }, 'task failed; it will be retried');

@@ -22,10 +22,10 @@ import { UPSTREAM_PAYOUT } from './examples.ts';
 const ID = UPSTREAM_PAYOUT.withdrawalId;
 const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 
-/** The service, at the instant of what is known. */
+/** The service's answer, at the instant of the mirror's state. */
 const SAME: UpstreamSource = { by: 'service', at: new Date(1), knownAt: new Date(1) };
 
-/** The states that are published while these descriptions are merged one after the other. */
+/** The states that are published while these answers are merged one after the other. */
 function knownAfter(...claims: Partial<UpstreamPayout>[]): Payout[] {
   let known: Payout | null = null;
   return claims.flatMap((claim) => {
@@ -150,12 +150,12 @@ describe('what is known of a payout', () => {
       expect(knownAfter({ status, ...claim })).toMatchObject([{ endToEndId: null }]);
     const completed = { status: 'completed' as const };
     expect(knownAfter({ ...completed, ...claim }, completed)).toMatchObject([claim]);
-    // Named later, it is no change of the payout that a subscription would send.
+    // An identifier that arrives later is no change that a subscription would send.
     expect(knownAfter(completed, { ...completed, ...claim })).toMatchObject([
       { version: 1, endToEndId: null },
       { version: 1, ...claim },
     ]);
-    // A completed payout that the service takes back has no identifier any more.
+    // A completed payout that the service takes back loses its identifier.
     const [known] = knownAfter({ ...completed, ...claim });
     const later: UpstreamSource = { ...SAME, at: new Date(2) };
     expect(mergeUpstreamPayout(known!, { ...UPSTREAM_PAYOUT, status: 'denied' }, later)).toMatchObject({
@@ -226,7 +226,7 @@ describe('what is known of a payout', () => {
             if (![null, 'unknown', ID, NO_DESTINATION].includes(before[field] as never))
               expect(next[field]).toEqual(before[field]);
         });
-        // Said again it is no news.
+        // A repeated answer publishes nothing.
         expect(knownAfter(...claims, claims.at(-1)!)).toHaveLength(published.length);
       }),
     );
@@ -237,7 +237,7 @@ describe('what the service and its webhooks say of an end', () => {
   const at = (seconds: number) => new Date(Date.UTC(2026, 2, 2, 12, 0, seconds));
   type Step = [by: UpstreamSource['by'], seconds: number, status: UpstreamPayout['status']];
 
-  /** After these, one after the other, each as it comes. */
+  /** The payout after these steps, merged one after the other. */
   function afterSteps(...steps: Step[]): Payout {
     let known: Payout | null = null;
     let knownAt: Date | null = null;
@@ -254,7 +254,7 @@ describe('what the service and its webhooks say of an end', () => {
   }
 
   test.each<[Step[], UpstreamPayout['status'], boolean]>([
-    // A webhook alone never makes it final; the service does.
+    // A webhook alone never makes a status final; the service does.
     [[['event', 0, 'completed']], 'completed', false],
     [
       [
@@ -264,7 +264,7 @@ describe('what the service and its webhooks say of an end', () => {
       'completed',
       true,
     ],
-    // The service's newer answer corrects its webhook, and itself.
+    // The service's newer answer corrects its webhook, and its older answer.
     [
       [
         ['event', 0, 'completed'],
@@ -281,7 +281,7 @@ describe('what the service and its webhooks say of an end', () => {
       'denied',
       true,
     ],
-    // An older one does not.
+    // An older answer does not correct it.
     [
       [
         ['event', 5, 'completed'],
@@ -298,7 +298,7 @@ describe('what the service and its webhooks say of an end', () => {
       'completed',
       true,
     ],
-    // An end that the service has said holds against webhooks, and against what says that it is still open.
+    // A final status of the service holds against webhooks, and against answers that it is still open.
     [
       [
         ['service', 0, 'completed'],
@@ -315,7 +315,7 @@ describe('what the service and its webhooks say of an end', () => {
       'completed',
       true,
     ],
-    // Of the same instant, the service is believed and not the webhook; of two answers the first.
+    // At one instant an answer of the service wins over a webhook, and the first of two answers over the second.
     [
       [
         ['event', 0, 'completed'],
@@ -332,7 +332,7 @@ describe('what the service and its webhooks say of an end', () => {
       'completed',
       true,
     ],
-    // A webhook is believed for two minutes where the service still says something older.
+    // A webhook counts for two minutes while the service still returns an older status.
     [
       [
         ['event', 0, 'completed'],
@@ -395,14 +395,14 @@ describe('a destination', () => {
     expect(canBeSame(ltc(LTC), ltc('ltc1qw…n4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n9'))).toBe(true);
     expect(canBeSame(ltc(LTC), ltc('ltc1q***kgmn4n8'))).toBe(false);
-    // The whole domain counts, not its last part alone.
+    // The whole domain is compared, not only its last part.
     expect(canBeSame(pix('a***@padaria.example'), pix('ana@outra.example'))).toBe(false);
     expect(canBeSame(pix('an***@padaria.example'), pix('ana@padaria.example'))).toBe(true);
     expect(canBeSame(pix('an***@padaria.example'), pix('ana@outra.example'))).toBe(false);
     expect(canBeSame(pix('an**@pad**ria.example'), pix('ana@padaria.example'))).toBe(true);
     expect(canBeSame(pix('+55...4321'), pix('+5511987654321'))).toBe(true);
     expect(canBeSame(pix('+55.***.4321'), pix('+5511987654321'))).toBe(true);
-    // What shows less than four characters shows nothing.
+    // A mask that shows less than four characters excludes nothing.
     expect(canBeSame(ltc(LTC), ltc('ltc***'))).toBe(false);
     expect(canBeSame(ltc(LTC), ltc('lt***n9'))).toBe(true);
     expect(canBeSame(pix('***456***'), pix('***.456.789-**'))).toBe(false);
@@ -412,7 +412,7 @@ describe('a destination', () => {
 
   const OTHER_LTC = 'LM2WMpR1Rp6j3Sa59cMXMs1SPzj9eXpGc1';
   test.each([
-    // Certainly others.
+    // These pairs are certainly different.
     ['ana@padaria.example', 'bia@padaria.example', true],
     ['+5511987654321', '+5511987654322', true],
     ['a***@padaria.example', 'b***@padaria.example', true],
@@ -422,7 +422,7 @@ describe('a destination', () => {
     ['****4321', '****4322', true],
     ['****4321', '+5511987654322', true],
     ['***.456.789-**', '***.456.780-**', true],
-    // Perhaps the same, masked in a way that is not ours.
+    // These pairs may be the same: another mask is used.
     ['a***@padaria.example', 'ana@padaria.example', false],
     ['an***@padaria.example', 'a***@padaria.example', false],
     ['****4321', '***.456.789-**', false],

@@ -197,7 +197,7 @@ describe('rules', () => {
     expect(
       refusal('pix_turbo', { all: ten.slice(1), byMethod: { pix_turbo: five.slice(1) } }),
     ).toBeUndefined();
-    // An hour later to the millisecond it succeeds; until then the wait is rounded up to seconds.
+    // An hour later, to the millisecond, the payout is accepted; before, the wait is rounded up to seconds.
     expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR)], byMethod: {} })).toBeUndefined();
     expect(refusal('pix', { all: [...Array(9).fill(NOW), ago(HOUR - 1)], byMethod: {} })).toMatchObject({
       retryAfterSeconds: 1,
@@ -359,7 +359,7 @@ describe('what the bank says', () => {
           let payout = change.payout;
           let balances = balancesAfter(RICH, change);
           for (const outcome of outcomes) {
-            // No chain sends anything back.
+            // No chain returns a payment.
             if (outcome.status === 'returned' && !METHODS[method].rail.comesBack) continue;
             const comesBack = payout.status === 'completed' && outcome.status === 'returned';
             change = decideOutcome(payout, { outcome, environment: 'live', balances, now: NOW });
@@ -372,7 +372,7 @@ describe('what the bank says', () => {
               status = step.payout.status;
             }
             expect(change.payout.version).toBe(payout.version + change.steps.length);
-            // Either its end is known or somebody looks again, later than now.
+            // Either the payout is final, or it is looked up again, later than now.
             expect(change.sendAt !== null && change.sendAt > NOW).toBe(!isFinal(change.payout.status));
             payout = change.payout;
             balances = balancesAfter(balances, change);
@@ -415,7 +415,7 @@ describe('what the bank says', () => {
       paid_out: 0,
       platform_fees: 0,
     });
-    // It may arrive and come back between two looks.
+    // The transfer may arrive and be returned between two lookups.
     const both = decide(sent.payout, balancesAfter(RICH, sent), 'returned');
     expect(both.steps.map((step) => step.payout.status)).toEqual(['completed', 'returned']);
     expect(balancesAfter(balancesAfter(RICH, sent), both)).toEqual(RICH);
@@ -469,7 +469,7 @@ describe('what the bank says', () => {
     expect(change.steps).toEqual([{ previous: 'pending', payout: change.payout }]);
     expect(change.sendAt).toBeNull();
     expect(change.transactions.map(({ id }) => id)).toEqual([`payout.completed:${payout.withdrawalId}`]);
-    // Nobody looked until it had arrived: it was processing in between.
+    // The first lookup came after the arrival: the payout was processing in between.
     expect(changeBy(request({ method: 'pix_turbo' }).payout, ARRIVED).steps).toMatchObject([
       { previous: 'pending', payout: { status: 'processing', version: 2 } },
       { previous: 'processing', payout: { status: 'completed', version: 3 } },
@@ -545,7 +545,7 @@ test('a PIX key is always masked, an address only where masksPublic is set', () 
   expect(unknown(DESTINATIONS.ltc)).toBe('ltc1qw…n4n9');
   expect(unknown(DESTINATIONS.usd)).toBe('TSKvj5…VhxK');
   expect(unknown(KEY)).toBe('a***@padaria.example');
-  // A name that every object has is no method either.
+  // The name of a member that every object inherits is no method.
   const inherited = 'constructor' as PayoutMethod;
   expect(maskDestination({ method: inherited, destination: KEY }, { masksPublic: true })).toBe(
     'a***@padaria.example',

@@ -24,9 +24,9 @@ const LTC_DENIED = 'ltc1qt6cs9wr2kmrvmchxmdxngrnzj9a6fvawwtxyh3';
 const USDT = 'TSKvj5dE2xfkpwQU1z3A1PoNC69QmRVhxK';
 const USDT_DENIED = 'TJbta1F5Qigik4ZrFsoGXmRPgkudGtsPaL';
 
-/** The behaviour of payouts of the main account that both implementations of their port share. */
+/** The contract of payouts of the main account, for both implementations of their port. */
 export function describePort(startMerchant: StartPortFixture): void {
-  /** A merchant with R$ 1.000,00 and 2 LTC. */
+  /** Starts a merchant with R$ 1.000,00 and 2 LTC. */
   async function start(): Promise<PortFixture> {
     const merchant = await startMerchant({ payoutFeesCents: FEES });
     await fund(merchant.service, { cents: 100_000, litoshi: 200_000_000 });
@@ -106,7 +106,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       expect(await merchant.events('payout')).toEqual([]);
       await request(merchant, { method: 'pix_turbo', amountCents: 201 });
       await fund(merchant.service, { heldCents: 99_700 });
-      // The fee is more than what can be withdrawn, too.
+      // The fee alone exceeds the withdrawable balance, too.
       await expect(request(merchant, { method: 'pix_turbo', amountCents: 200 })).rejects.toMatchObject({
         fields: [{ path: 'input.amountCents' }],
       });
@@ -123,13 +123,13 @@ export function describePort(startMerchant: StartPortFixture): void {
       const done = await again(merchant, payout);
       expect(done).toEqual({
         ...payout,
-        // A service confirms what its webhook has said.
+        // The service confirms its webhook, which may be another version.
         version: expect.toBeOneOf([2, 3]),
         status: 'completed',
         processedAt: plusMs(payout.requestedAt!, 2 * SECOND),
         endToEndId: done!.endToEndId,
       });
-      // A facade reads it from the service: no webhook names it.
+      // A facade reads the status from the service: no webhook has it.
       await merchant.pass(3 * SECOND);
       expect(await again(merchant, payout)).toMatchObject({
         endToEndId: expect.stringMatching(/^E\d{8}202603021200[0-9A-Z]{11}$/),
@@ -239,7 +239,7 @@ export function describePort(startMerchant: StartPortFixture): void {
         ltc_paid_out: 100_000_000,
         ltc_received: -200_000_000,
       });
-      // 60,734 of 61,234 cents, down to a whole litoshi.
+      // The amount is 60,734 of 61,234 cents, rounded down to a whole litoshi.
       expect((await merchant.service.bank.list())[0]).toMatchObject({
         amountCents: 60_734,
         litoshi: 99_183_460,
@@ -407,7 +407,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       });
       for (const result of results)
         if (result.status === 'rejected') expect(result.reason).toBeInstanceOf(InsufficientFundsError);
-      // Of a step that the second has done the next is due later than the first has waited for.
+      // The second server has done a step, so the next is due later than the first has waited.
       await first.pass(MINUTE);
       await second.settled();
       await first.pass(MINUTE);
@@ -606,7 +606,7 @@ export function describePort(startMerchant: StartPortFixture): void {
   });
 }
 
-/** One that the service has named. */
+/** A payout that the service has named. */
 type NamedPayout = Payout & { withdrawalId: string; code: string };
 
 async function request({ payouts, tenant }: PortFixture, input: Partial<RequestPayoutInput> = {}) {
@@ -633,7 +633,7 @@ function shown({ inputHash: _, claimedAt: __, ...payout }: Payout): Payout {
   return payout;
 }
 
-/** Without what changes no status: a service confirms what its webhook has said. */
+/** The history without changes that keep the status: a service confirms its webhook. */
 async function history(merchant: PortFixture) {
   const events = await merchant.events('payout');
   return events.flatMap(({ kind, previousStatus }) =>

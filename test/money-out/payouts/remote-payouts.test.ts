@@ -63,9 +63,9 @@ describeOnDatabase('payouts in front of another service', (open) => {
     database = await open();
   });
 
-  /** A service with a list of withdrawals, which does what it is asked unless `post` says otherwise. */
+  /** A service with a list of withdrawals, which fulfils each request unless `post` says otherwise. */
   async function start({ dates = true }: { dates?: boolean } = {}) {
-    /** Newest first. */
+    /** The withdrawals, newest first. */
     const list: WirePayout[] = [];
     let made = 0;
     let post: Script = ({ body }) => ({ status: 201, body: add(body as Partial<WirePayout>) });
@@ -126,7 +126,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       seen,
       requester,
       service: remote.serviceFor(requester),
-      /** Another instance on the same database. */
+      /** Starts another instance on the same database. */
       other: async () => {
         const there = await startFacade({ database, upstream, tenant, clock });
         return { facade: there, service: create(there).serviceFor(requester), remote: create(there) };
@@ -135,12 +135,12 @@ describeOnDatabase('payouts in front of another service', (open) => {
         if (scripts.post) post = scripts.post;
         if (scripts.get !== undefined) get = scripts.get;
       },
-      /** Runs the next look-up of an intent in the background. */
+      /** Runs the next lookup of an intent in the background. */
       async look() {
         clock.advance(MINUTE);
         await facade.work.settled();
       },
-      /** Takes a webhook in. */
+      /** Receives a webhook. */
       async tell(payload: object) {
         const { observation, inputHash } = remote.readWebhook(payload)!;
         await facade.committer.change({
@@ -165,7 +165,10 @@ describeOnDatabase('payouts in front of another service', (open) => {
     };
   }
 
-  /** Requested, it is in doubt; however often it is looked at, and requested again, it stays so and is sent once. */
+  /**
+   * Asserts that the payout is in doubt once it is requested, that it stays so after lookups and repeated requests,
+   * and that it is sent once.
+   */
   async function expectDoubt({ service, tenant, look, posts }: Awaited<ReturnType<typeof start>>) {
     const request = async () => (await service.request(tenant, pix({ idempotencyKey: 'one' }))).payout;
     expect(await request()).toMatchObject({ inDoubt: true });
@@ -174,7 +177,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
     expect(posts()).toHaveLength(1);
   }
 
-  /** The webhook of a payout as it was requested, its key whole. */
+  /** The webhook of a payout as it was requested, with its unmasked key. */
   const eventOf = (
     { id, code, amount = 100, method = 'pix', requestedAt }: Partial<WirePayout>,
     to = KEY,
@@ -367,7 +370,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
   });
 
   describe('a request whose answer is lost', () => {
-    /** The service makes the payout, and its answer is lost. */
+    /** A service that creates the payout, and loses its answer. */
     const doneAndLost =
       (add: (members: Partial<WirePayout>) => unknown): Script =>
       ({ body }) => {
@@ -416,7 +419,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       answering({ post: doneAndLost(add) });
       const { payout } = await service.request(tenant, pix({ idempotencyKey: 'one' }));
       const id = payoutIdOf(payout);
-      // The list shows what has been made; nobody can say yet that it is this.
+      // The list shows a created payout; it cannot be known yet that it is this one.
       const [, made] = (await service.list(tenant, page)).items;
       const { withdrawalId, code } = made!.payout;
       expect(made!.payout).toMatchObject({ code: 'SAQ-1', status: 'pending' });
@@ -562,7 +565,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       answering({
         post() {
           add();
-          // The first page begins with a newer one than it ends with, and the payout is on the second.
+          // A newer payout has moved to the first page, and the searched one to the second.
           list.push(list.shift()!);
           list.unshift(...list.splice(20, 30));
           return lost();
@@ -701,7 +704,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       answering({
         post() {
           const made = add();
-          // Between two that were known before.
+          // The payout stands between two known ones.
           list.splice(0, 3, list[1]!, made, list[2]!);
           return lost();
         },
@@ -770,7 +773,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
         const second = there.service.request(tenant, pix({ idempotencyKey: 'one' })).finally(() => {
           isAnswered = true;
         });
-        // It waits for the other for five seconds; the clock goes no faster than the database.
+        // The statement waits up to five seconds for the other; the clock advances no faster than the database.
         while (!isAnswered) {
           clock.advance(500);
           await database.sql.selectFrom('account').select('id').limit(1).execute();
@@ -812,13 +815,13 @@ describeOnDatabase('payouts in front of another service', (open) => {
           before = listed.items[0]!.place;
           more = listed.more;
         }
-        // From the oldest on: each page lies before the one that was read last.
+        // The pages go back from the oldest: each is before the page that was read last.
         expect([...back].sort((left, right) => right - left)).toEqual(amounts);
       }
     });
   });
 
-  /** Payouts to people whose keys are masked alike, as a client sees them that follows the guidance. */
+  /** Payouts to people whose keys have the same mask, for a client that follows the guidance. */
   test('no payout is ever reported as another one’s', async () => {
     const PEOPLE = ['ana@padaria.example', 'andre@padaria.example', 'alba@padaria.example'];
     const request = fc.record({
@@ -871,7 +874,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
             await service.request(tenant, pix({ destination: to, idempotencyKey: key }));
             asked.push({ to, key, made });
           }
-          // The service lists them in an order of its own.
+          // The service lists the payouts in an order of its own.
           list.sort(() => (order.next().value % 2 === 0 ? 1 : -1));
           later.sort(() => (order.next().value % 2 === 0 ? 1 : -1));
           const check = async () => {
@@ -880,7 +883,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
               const { payout } = await service.request(tenant, pix({ destination: to, idempotencyKey: key }));
               if (payout.withdrawalId === null) continue;
               expect(paid.get(payout.code!)).toBe(to);
-              // Of several of one amount to one person nobody can say more.
+              // Several payouts of one amount to one person cannot be distinguished.
               if (requests.filter((each) => each.to === to).length === 1) expect(payout.code).toBe(made);
             }
           };
@@ -1371,7 +1374,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
       await service.list(tenant, page);
       const said = { withdrawalId: id, code: 'SAQ-1', amount: 100, method: 'pix', status: 'concluido' };
       await tell({ ...said, event: 'withdrawal.completed' });
-      // What was read before says no more what is known.
+      // A page that was read before is out of date.
       const listed = (await service.list(tenant, page)).items.map(({ payout }) => payout.status);
       expect(listed).toContain('completed');
       clock.advance(MINUTE);
@@ -1394,7 +1397,7 @@ describeOnDatabase('payouts in front of another service', (open) => {
   });
 });
 
-/** All rows of payouts and of requests. */
+/** All rows of payouts and of intents. */
 async function allOf(database: Database) {
   const [observed, intents, events] = await Promise.all([
     database.sql.selectFrom('observed').selectAll().execute(),

@@ -35,7 +35,7 @@ async function merchant(environment: Environment = 'live') {
   return app.rest(await addKey(app, tenant));
 }
 
-/** Moves the clock on. Payouts under way reach the bank before and after. */
+/** Advances the clock. Pending payouts reach the bank before and after. */
 async function pass(ms: number): Promise<void> {
   await app.work.settled();
   app.clock.advance(ms);
@@ -60,7 +60,7 @@ describe('Idempotency-Key', () => {
     expect(again.body).toEqual(first.body);
     const inBody = await rest.post('/payouts', { ...PIX, idempotencyKey: 'saque-7' });
     expect([inBody.body.id, inBody.headers.get('idempotent-replayed')]).toEqual([first.body.id, 'true']);
-    // As the draft of the IETF writes it.
+    // The header is quoted, as in the draft of the IETF.
     const quoted = await ask(rest, '/payouts', { 'Idempotency-Key': '"saque-7"' }, PIX);
     expect(quoted.body.id).toBe(first.body.id);
     expect((await rest.get('/payouts')).body.total).toBe(1);
@@ -273,7 +273,7 @@ describe('GET /v1/payouts', () => {
           status: 404,
           body: { error: 'Payout not found' },
         });
-      // What this service would never issue is a mistake, and not something that is not there.
+      // A reference that this service would never issue is bad input, not an absent payout.
       for (const reference of ['x', '%00', 'A'.repeat(24), code.toLowerCase()])
         expect(await rest.get(`/payouts/${reference}`)).toMatchObject({
           status: 400,
@@ -396,7 +396,7 @@ describe('the wire', () => {
 });
 
 afterEach(() => {
-  // Whatever went wrong or right above: no key whole in the log, and nothing that only a fault would write.
+  // After all cases above, the log has no whole key, and no line of an internal fault.
   expect(JSON.stringify(logged)).not.toMatch(/12345678909|recusa@psa\.example/);
   expect(JSON.stringify(logged)).not.toContain('an internal fault');
 });

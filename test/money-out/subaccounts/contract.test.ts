@@ -103,7 +103,7 @@ describeOnDatabase('subaccounts', (open) => {
       expect(all.filter(({ replayed }) => !replayed)).toHaveLength(1);
       expect(new Set(all.map(({ payout }) => JSON.stringify(payout)))).toHaveLength(1);
       expect(new Set(sent.map((transfer) => JSON.stringify(transfer)))).toHaveLength(1);
-      // Requests that arrive together ask the bank together.
+      // Requests that arrive together share their calls of the bank.
       expect(sent.length).toBeLessThan(10);
       expect(sent[0]).toMatchObject({ destination: KEY, amountCents: 3_850 });
       expect(await core.subaccounts.find(core.tenant, id)).toMatchObject({ balanceCents: 6_000 });
@@ -117,7 +117,7 @@ describeOnDatabase('subaccounts', (open) => {
         IdempotencyError,
       );
       await core.pass(2 * SECOND);
-      // Either of the two may have taken the due task.
+      // Either instance may have taken the due task.
       await second.work.settled();
       expect(await request(core, id, { idempotencyKey: 'saque-1' })).toMatchObject({
         replayed: true,
@@ -378,14 +378,14 @@ describeOnDatabase('subaccounts', (open) => {
     });
     await expect(entry({ kind: 'payout' })).rejects.toMatchObject({ constraint: 'entry_has_its_sign' });
     const { rows: before } = await sql`select from statement_entry`.execute(database.sql);
-    // One of several is enough, whether its predecessor came before or with it.
+    // One valid predecessor is enough, whether it came before or in the same statement.
     const several = [
       { ref_id: 'rep_1', balance_after_cents: 1_001 },
       { ref_id: 'rep_2', balance_after_cents: 1_003 },
     ];
     await expect(entries(several)).rejects.toMatchObject({ constraint: 'statement_continues' });
     expect((await sql`select from statement_entry`.execute(database.sql)).rows).toHaveLength(before.length);
-    // It continues, but no posting has moved the balance.
+    // The balance continues, but no posting has moved it.
     await expect(entry({})).rejects.toMatchObject({ constraint: 'statement_is_the_balance' });
     await expect(
       database.sql
@@ -433,12 +433,12 @@ const failure = (promise: Promise<unknown>): Promise<unknown> =>
     (error: unknown) => error,
   );
 
-/** A bank that answers what a test says. */
+/** A bank whose answers a test decides. */
 const answering =
   (next: () => TransferStatus) =>
   (simulated: Bank): Bank => ({ ...simulated, send: async () => next() });
 
-/** A bank that fails so many times first. */
+/** A bank that fails this number of times first. */
 const silentUntil = (failures: number) => {
   let left = failures;
   return (simulated: Bank): Bank => ({

@@ -146,7 +146,7 @@ describe('subaccounts', () => {
       nodes: [{ refId: expect.stringMatching(/^rep_/) }],
     });
     expect(await filtered({ createdBefore: '2020-01-01T00:00:00Z' })).toEqual({ totalCount: 0, nodes: [] });
-    // An entry has an id, and is no node.
+    // An entry has an id, but is no node.
     const { body } = await app.live.send('query ($id: ID!) { node(id: $id) { id } }', {
       id: out.nodes[0].id,
     });
@@ -173,7 +173,7 @@ describe('subaccounts', () => {
       nodes: ids.slice(1).map((subaccountId) => ({ subaccountId })),
       pageInfo: { hasNextPage: false, hasPreviousPage: true },
     });
-    // A cursor of another list, or of another account, is none.
+    // A cursor of another list, or of another account, is invalid.
     for (const [requester, document] of [
       [app.live, LIST],
       [
@@ -329,7 +329,7 @@ describe('payouts of subaccounts', () => {
     expect(subaccount.payouts.nodes).toHaveLength(50);
     expect(subaccount.payouts.nodes[49].subaccount).toEqual({ name: 'Bia', balanceCents: 0 });
     expect(statements.filter((statement) => /\bsubaccount/.test(statement)).length).toBe(2);
-    // The third is the credential’s.
+    // The third statement reads the credential.
     expect(statements.filter((statement) => !statement.includes('rate_window'))).toHaveLength(3);
   });
 
@@ -348,7 +348,7 @@ describe('payouts of subaccounts', () => {
     const asked = statements.filter((statement) =>
       /\b(?:subaccount|statement_entry|list_count)/.test(statement),
     );
-    // The subaccounts; then pages and counts of the payouts, the failed ones and the statements.
+    // The statements: the subaccounts, then pages and counts of the payouts, the failed payouts and the statements.
     expect(asked).toHaveLength(1 + 2 + 2 + 2);
     const { nodes } = subaccounts;
     expect(nodes.map((node: { subaccountId: string }) => node.subaccountId)).toEqual(ids);
@@ -562,7 +562,7 @@ test('a payout that had another id before has each update once among those of al
       { after },
     ),
   ];
-  // As a server in front of another one announces it.
+  // A facade announces the payout like this.
   const payout = { ...made.snapshot, version: 3 };
   const { kind, resource, resourceId, previousStatus } = made;
   const committer = createCommitter({ ...app, onCommit: () => undefined });

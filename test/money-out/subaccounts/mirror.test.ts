@@ -59,7 +59,7 @@ const REVERSED: UpstreamPayout = { ...FAILED, reversed: true, reversedAt: AT };
 const ODD: UpstreamPayout = { ...SENT, status: 'unknown' };
 const ALL = [REQUESTED, SENT, COMPLETED, FAILED, REFUSED, REVERSED, ODD];
 
-/** The service, at the instant of what is known. */
+/** The service's answer, at the instant of the mirror's state. */
 const SAME: UpstreamSource = { by: 'service', at: AT, knownAt: AT };
 
 function merged(...seen: UpstreamPayout[]): SubaccountPayout {
@@ -129,7 +129,7 @@ describe('merging a subaccount’s payout', () => {
     expect(mergeUpstreamPayout(merged(COMPLETED), back, ID, later)).toMatchObject({
       ...{ status: 'completed', reversed: true, reversedAt: AT, completedAt: COMPLETED.completedAt },
     });
-    // An event is looked up before it contradicts an end.
+    // An event that contradicts a final status is looked up first.
     expect(mergeUpstreamPayout(merged(COMPLETED), back, ID, { ...later, by: 'event' })).toBeNull();
   });
 
@@ -200,7 +200,7 @@ describe('merging a subaccount’s payout', () => {
           }
           known = after;
         }
-        // The whole history once more shows nothing new.
+        // The whole history again changes nothing.
         const again = history.filter((next) => {
           const after = mergeUpstreamPayout(known, next, ID, SAME);
           known = after ?? known;

@@ -104,7 +104,7 @@ const outcome: fc.Arbitrary<TransferOutcome> = fc.oneof(
   }),
 );
 
-/** Runs a payout through answers and a reversal: each record in turn, and the money. */
+/** Runs a payout through answers and a reversal. Returns each record in turn, and the money. */
 function live(first: SubaccountPayoutChange, outcomes: readonly TransferOutcome[]) {
   const opened = { ...NO_BALANCES, merchant_subaccounts: first.record.payout.amountCents, received: 0 };
   let balances: Balances = opened;
@@ -175,7 +175,7 @@ describe('a payout', () => {
             expect(payout.version - (before?.version ?? 0)).toBeLessThanOrEqual(1);
             if (before && payout.version === before.version) expect(payout).toEqual(before);
             if (before?.withdrawalId) expect(payout.withdrawalId).toBe(before.withdrawalId);
-            // The fields that are null by the document's 2.2.
+            // The fields that are null according to the document's section 2.2.
             expect(payout.failureReason !== null).toBe(payout.status === 'failed');
             expect(payout.completedAt !== null).toBe(payout.status === 'completed');
             expect(payout.reversedAt !== null).toBe(payout.reversed);
@@ -493,7 +493,7 @@ describe('step by step, a payout', () => {
       expect(back).toMatchObject({ transaction: null, due: [], event: 'reversed' });
       expect(decideReverse(back.record, back.move!.subaccount, LATER)).toBeNull();
       expect(decideReverse(record, subaccount(7), LATER)).toBeNull();
-      // One that the service never gave a code goes back under its own reference.
+      // A payout to which the service never gave a code is reversed under its own reference.
       const nameless = { ...failed.record, payout: { ...failed.record.payout, code: null } };
       expect(decideReverse(nameless, subaccount(7), LATER)!.move!.entry.refId).toBe('saq_1');
     },
@@ -563,7 +563,7 @@ describe('what is asked of subaccounts', () => {
     ['requestPayoutInput', null, payout],
     ['requestPayoutInput', null, { ...payout, idempotencyKey: 'k' }],
     ['requestPayoutInput', 'amountCents', { ...payout, amountCents: 0 }],
-    // Another service may issue other ones; the service decides whether it has issued one.
+    // Another service may issue other ids; the service decides whether it has issued this one.
     ['requestPayoutInput', null, { ...payout, subaccountId: `${ID}0` }],
     ['requestPayoutInput', 'subaccountId', { ...payout, subaccountId: `${ID}/x` }],
     ['requestPayoutInput', 'pixKey', { ...payout, pixKey: 'nobody' }],
@@ -659,7 +659,7 @@ describe('references', () => {
       fc.property(key, key, (one, other) => {
         expect(referenceKind(payoutReference(one))).toBe('payoutId');
         expect(payoutReference(one) === payoutReference(other)).toBe(one === other);
-        // No key's reference has the form of a payout without a key.
+        // The reference of a payout with a key never has the form of a payout without one.
         expect(payoutReference(one)).not.toMatch(/^saq_[0-9a-f]{32}$/);
       }),
     );

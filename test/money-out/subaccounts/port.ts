@@ -56,7 +56,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       expect(await merchant.subaccounts.find(merchant.tenant, subaccount.id)).toEqual(subaccount);
       expect(await other.subaccounts.find(other.tenant, subaccount.id)).toBeNull();
       expect(await sandbox.subaccounts.find(sandbox.tenant, subaccount.id)).toBeNull();
-      // The name is free there.
+      // The name is free in another tenant.
       const elsewhere = [other, sandbox].map(({ subaccounts, tenant }) =>
         subaccounts.create(tenant, { name: 'Outra', externalId: 'cliente-1' }),
       );
@@ -172,7 +172,7 @@ export function describePort(startMerchant: StartPortFixture): void {
         cryptoBalanceLitoshi: null,
       });
       expect(await subaccounts.countStatement(tenant, id)).toBe(1);
-      // A refusal has used no key.
+      // The refused transfer has not used its key.
       await subaccounts.transfer(tenant, { ...input, amountCents: 6_000 });
     });
 
@@ -273,7 +273,7 @@ export function describePort(startMerchant: StartPortFixture): void {
       await merchant.pass(2 * SECOND);
       expect(await found(merchant, id, payout.payoutId)).toEqual({
         ...payout,
-        // A service confirms what its webhook has said.
+        // The service confirms its webhook, which may be another version.
         version: expect.toBeOneOf([payout.version + 1, payout.version + 2]),
         status: 'completed',
         endToEndId: expect.stringMatching(/^E\w{31}$/),
@@ -747,7 +747,7 @@ export function describePort(startMerchant: StartPortFixture): void {
   });
 }
 
-/** Opens a subaccount and transfers money to it, which the merchant has just been given. */
+/** Credits the merchant, opens a subaccount and transfers money to it. */
 async function openSubaccount({ subaccounts, service, tenant }: PortFixture, cents = 0): Promise<string> {
   const { subaccount } = await subaccounts.create(tenant, { name: 'Bia' });
   if (cents > 0) {
@@ -778,7 +778,7 @@ async function statementOf({ subaccounts, tenant }: PortFixture, id: string) {
 
 /**
  * Expects the events of one payout: the status before, the status, the kind of its code, and whether it was reversed.
- * An implementation that first sees the payout with its code has no events without one.
+ * An implementation that first sees the payout with its code has no events without a code.
  */
 async function expectEvents(merchant: PortFixture, id: string, all: readonly string[]): Promise<void> {
   const said = (await merchant.events('subaccount_payout')).flatMap(
@@ -788,7 +788,7 @@ async function expectEvents(merchant: PortFixture, id: string, all: readonly str
       return [[kind, code?.split('-')[0], reversed ? 'reversed' : null].filter(Boolean).join(' ')];
     },
   );
-  // An event that confirms a webhook and changes nothing else is left out.
+  // An event that only confirms a webhook is left out.
   const announced = said.filter(
     (text, index) => !text.startsWith('completed>completed') && text !== said[index - 1],
   );

@@ -69,7 +69,7 @@ afterAll(async () => {
   await database.close();
 });
 
-/** Starts a facade that ends with the test. */
+/** Starts a facade that stops with the test. */
 async function start({
   tenant,
   upstream,
@@ -110,12 +110,12 @@ async function open(cents = 20_000): Promise<string> {
   return subaccount.id;
 }
 
-/** The time of a few answers of the database: those of the service come as soon. */
+/** Waits for a few answers of the database; those of the service take as long. */
 async function breath(): Promise<void> {
   for (let answers = 0; answers < 5; answers += 1) await sql`select 1`.execute(database.sql);
 }
 
-/** Moves the clock on until a promise has settled. */
+/** Advances the clock until a promise has settled. */
 async function going<Result>(promise: Promise<Result>): Promise<Result> {
   let over = false;
   const ended = promise.finally(() => {
@@ -129,7 +129,7 @@ async function going<Result>(promise: Promise<Result>): Promise<Result> {
   return ended;
 }
 
-/** Lets the service work by itself for a time. */
+/** Lets the service do its own work for a time. */
 async function pass(ms: number): Promise<void> {
   for (let left = ms; left > 0; left -= SECOND) {
     clock.advance(Math.min(SECOND, left));
@@ -137,7 +137,7 @@ async function pass(ms: number): Promise<void> {
   }
 }
 
-/** Lets the clock go on until the facade has found out by itself what became of every payout. */
+/** Advances the clock until the facade has found the outcome of every payout. */
 async function resolved({ intents, tenant }: Started): Promise<void> {
   for (let seconds = 0; seconds < 20_000; seconds += 5) {
     if ((await intents.open(tenant, 'requestSubaccountPayout')).length === 0) return;
@@ -256,7 +256,7 @@ describe('a payout of a subaccount', () => {
     await expect(going(request(facade, id, { ...doubted, externalId: 'saque 8' }))).rejects.toThrow(
       IdempotencyError,
     );
-    // A lookup in the background may be under way: it asks for itself.
+    // A lookup in the background may be running, and sends a request of its own.
     await going(facade.work.settled());
     const before = asked();
     const list = async () =>
@@ -359,7 +359,7 @@ describe('a payout of a subaccount', () => {
     const facade = await start();
     const { subaccounts, tenant, remote } = facade;
     const id = await open();
-    // The request is done, and the service then answers nothing more.
+    // The service does the request, and then answers nothing more.
     proxy.plan = inTurn([LOST], () => BROKEN);
     const underWay = {
       id: expect.stringMatching(/^sqp_/),
@@ -390,13 +390,13 @@ describe('a payout of a subaccount', () => {
       items: [{ item: underWay }],
     });
     expect(await subaccounts.countPayouts(tenant, id, {})).toBe(1);
-    // Another instance knows it, too.
+    // Another instance knows the payout, too.
     const other = await start({ tenant });
     expect(await going(other.subaccounts.findPayout(tenant, id, 'saq_idem_k-5'))).toMatchObject(underWay);
     // A payout that was never requested is not waited for.
     const none = await failure(going(subaccounts.findPayoutWithVersion(tenant, id, 'saq_idem_none')));
     expect(none).toBeInstanceOf(UpstreamError);
-    // A follower is polled for, though the service has nothing to show yet: later, or again after a fault where it is due.
+    // A followed payout is polled, though the service does not show it yet: later, or again after a fault.
     const polled = await remote.poll(tenant, { all: false, ids: [reserved!.id] }).catch((error) => error);
     if (!(polled instanceof Date)) expect(isRetryable(polled)).toBe(true);
     const posts = asked('POST');
@@ -426,7 +426,7 @@ describe('a payout of a subaccount', () => {
       };
       let isSilent = true;
       const upstream = scriptedUpstream(({ method }) => {
-        // Accepted, and without the names that the bank’s answer brings.
+        // The payout is accepted, without the codes that the bank's answer brings.
         if (isSilent && outcome === 'accepted')
           return { body: { ...shown, payoutId: null, withdrawalId: null, code: null } };
         return isSilent || method === 'POST' ? new UpstreamFault('timeout', 'maybe') : { body: shown };
@@ -454,13 +454,13 @@ describe('a payout of a subaccount', () => {
         expect(await subaccounts.findPayout(tenant, NOWHERE, reference)).toMatchObject({ id: doubt.id });
         expect(await listed({ reference })).toEqual([doubt.id]);
       }
-      // Both ids lead to it, and a subscription to either goes on.
+      // Both ids find the payout, and a subscription to either continues.
       await applied(facade, {
         ...{ ...shown, status: 'completed', completedAt: clock.now().toISOString() },
         event: 'subaccount.payout',
       });
       const known = await subaccounts.findPayouts(tenant, [doubt.id, announced]);
-      // A payout of another amount is another system’s, which has used the key, and has no number here.
+      // Another system has used the key: its payout has another amount, and no number here.
       const externalId = amountCents === 4_000 ? 'n-6' : null;
       expect(known[0]).toMatchObject({ id: doubt.id, status: 'completed', externalId, amountCents });
       expect(known[0]).not.toHaveProperty('inDoubt');
@@ -487,7 +487,7 @@ describe('a payout of a subaccount', () => {
       payoutId: 'saq_idem_k-6',
       pixKey: 'b***@cliente.example',
       amountCents: 4_000,
-      // The service has not named the fees yet.
+      // The service has not returned the fees yet.
       feeCents: null,
       platformFeeCents: null,
       netAmountCents: null,
@@ -558,7 +558,7 @@ describe('a payout of a subaccount', () => {
     const before = asked('POST');
     const { payout } = await request(facade, id, { idempotencyKey: 'k-7' });
     expect(payout).toMatchObject({ inDoubt: true });
-    // The service says that there is none, and the request may be on its way to it.
+    // The service says that there is no such payout, and the request may still be on its way.
     expect(await going(subaccounts.findPayout(tenant, id, 'saq_idem_k-7'))).toMatchObject({
       status: 'processing',
       inDoubt: true,
@@ -597,7 +597,7 @@ describe('a payout of a subaccount', () => {
       }
       if (isMade) return { body };
       asked.resolve();
-      // It is none when the service looks, and the answer takes its time.
+      // The payout does not exist when the service looks, and its answer is slow.
       await goesOn.promise;
       return { status: 404, body: { error: 'Payout not found' } };
     });
@@ -728,7 +728,7 @@ describe('following', () => {
     before = asked();
     await remote.poll(tenant, wanted);
     expect(asked() - before).toBe(3);
-    // Another instance finds that those were asked for.
+    // Another instance finds that these have already been read.
     const other = await start({ tenant });
     await other.remote.poll(tenant, wanted);
     expect(asked() - before).toBe(5);
@@ -764,7 +764,7 @@ describe('following', () => {
     const sight = (payload: unknown) => applied(facade, payload);
     const completed = { ...body, status: 'completed', completedAt: clock.now().toISOString(), novidade: 1 };
     expect(await sight(completed)).toBe(payout.id);
-    // The event comes late, and twice.
+    // The event arrives late, and twice.
     expect(await sight(body)).toBe(payout.id);
     expect(await sight({ ...completed, status: 'failed' })).toBe(payout.id);
     expect(await sight({ event: 'subaccount.payout', code: payout.code })).toBe(payout.id);
@@ -773,7 +773,7 @@ describe('following', () => {
     expect(isSettled(known!)).toBe(false);
     expect(remote.readWebhook({ event: 'withdrawal.completed' })).toBeNull();
     expect(remote.readWebhook(null)).toBeNull();
-    // A payout that was made elsewhere: its event has no more than its code and its subaccount.
+    // The payout was created elsewhere: its event has only its code and its subaccount.
     const elsewhere = await service.subaccounts.requestPayout(merchant, {
       subaccountId: id,
       amountCents: 2_000,
@@ -845,7 +845,7 @@ describe('subaccounts', () => {
     const { items } = await subaccounts.list(tenant, { end: 'first', limit: 1, after: page.items[0]!.place });
     expect(items.map(({ item }) => item)).toEqual([first.subaccount]);
     expect(await subaccounts.count(tenant)).toBe(await service.subaccounts.count(merchant));
-    // No webhook of the service tells of a balance.
+    // No webhook of the service reports a balance.
     expect(() => subaccounts.assertAnnounced()).toThrow(expect.objectContaining({ code: 'NOT_OFFERED' }));
     expect(await failure(subaccounts.findWithVersion(tenant, first.subaccount.id))).toMatchObject({
       code: 'NOT_OFFERED',
@@ -955,7 +955,7 @@ describe('subaccounts', () => {
       ['unknown', 60],
       ['transfer_in', 100],
     ]);
-    // They have one reference and one instant, and most have one kind.
+    // The entries have one reference and one instant, and most have one kind.
     expect(new Set(items.map(({ item }) => entryIdOf(item))).size).toBe(12);
   });
 
@@ -1120,7 +1120,7 @@ test.each([
   const [intent] = await intents.open(tenant, 'transferToSubaccount');
   expect(intent).toMatchObject({ key: 'the-other-way' });
   const lookUp = () => requests.transferToSubaccount!.lookUp(tenant, intent!);
-  // It may be the service's own word for it: said to be absent, it would be repeated.
+  // The reply may mean another thing at the service: if it counted as absent, the payout would be repeated.
   expect(await lookUp()).toBe('unclear');
   entry.createdAt = new Date(clock.now().getTime() + 10 * MINUTE).toISOString();
   expect(await lookUp()).toBe('not_there');

@@ -17,7 +17,7 @@ beforeAll(async () => {
   tenant = await firstTenant(app.database.sql);
   await fund({ database: app.database, tenant }, { cents: 10_000_000 });
 });
-// An account has 120 requests a minute.
+// The clock advances, because an account has 120 requests a minute.
 beforeEach(() => app.clock.advance(MINUTE));
 afterAll(async () => {
   expect(app.faults).toEqual([]);

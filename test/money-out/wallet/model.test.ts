@@ -61,7 +61,7 @@ describe('a wallet', () => {
       subaccountsBalanceCents: null,
       assignableCents: null,
     });
-    // A debit takes the merchant’s own money all the same.
+    // A debit takes the merchant's own money, too.
     expect(withdrawableOf(HELD)).toBe(7_500);
   });
 

@@ -5,7 +5,7 @@ import { approved } from '../../support/cards.ts';
 import { fund } from '../../support/funds.ts';
 import type { StartPortFixture } from '../../support/port-fixture.ts';
 
-/** The life of a cached response, in front of a service. */
+/** The life of a response that a facade caches. */
 const KEPT = 2_000;
 const DAY = 86_400_000;
 

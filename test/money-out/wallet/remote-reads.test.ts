@@ -10,7 +10,7 @@ import { readAfter } from '../../support/events.ts';
 import { startFacade } from '../../support/facade.ts';
 import { lost, scriptedUpstream, unreachable } from '../../support/scripted-upstream.ts';
 
-/** The shown names alone. */
+/** A body with only the documented names. */
 const BODY = {
   balance: 1_000.1,
   disputeBlocked: 100,
@@ -43,7 +43,7 @@ describe('a wallet that a service shows', () => {
       unknown,
     );
     expect(readWallet({ ...BODY, subaccountsBalance: null }, 'live')).toMatchObject(unknown);
-    // What can be withdrawn is not shown below 0: disputes may block more than the rest.
+    // The withdrawable amount is never below 0: disputes may block more than the rest.
     expect(readWallet({ ...BODY, withdrawable: 0, withdrawableCents: 0 }, 'live')).toMatchObject(unknown);
   });
 
@@ -101,7 +101,7 @@ describe('a wallet that a service shows', () => {
     expect(readWallet(debt, 'live')).toMatchObject(read);
     const inCents = { balanceCents: -500, withdrawableCents: -1_500, pendingReleaseCents: '-1' };
     expect(readWallet({ disputeBlocked: '10', ...inCents }, 'live')).toMatchObject(read);
-    // The subaccounts own what is missing.
+    // The subaccounts own the missing amount.
     expect(readWallet({ ...debt, withdrawable: -40 }, 'live')).toMatchObject({
       subaccountsBalanceCents: 2_500,
     });

@@ -24,7 +24,7 @@ import { describePort } from './port.ts';
 
 type Move = [from: LedgerAccountName, to: LedgerAccountName];
 
-/** Everything that is ever posted, by what it is. */
+/** Each kind of posting, by its name. */
 const OPERATIONS = {
   sale: ['acquirer', 'merchant_pending'],
   release: ['merchant_pending', 'merchant_balance'],
@@ -67,14 +67,14 @@ describeOnDatabase('the wallet', (open) => {
           const [from, to] = OPERATIONS[operation];
           const named = [from, to].includes('merchant_subaccounts') ? subaccountId : null;
           const transaction = ledgerTransaction(String(index), [{ from, to, amount }], named);
-          // What an account does not have cannot be taken from it.
+          // An account never gives what it does not have.
           if (!fits(await core.balances(), transaction)) continue;
           await commit(core, transaction);
 
           const summed = await sums(core.tenant);
           const expected = walletOfSums(summed);
           expect(await core.wallet.read(core.tenant)).toEqual(expected);
-          // The announced wallet, and the most that a debit may take.
+          // The last update has the expected wallet.
           expect(await lastReported(core)).toEqual(expected);
           expect(withdrawableOf(await core.balances())).toBe(expected.withdrawableCents);
           expect(expected.withdrawableCents).toBeGreaterThanOrEqual(0);
@@ -186,7 +186,7 @@ describeOnDatabase('the wallet', (open) => {
     return id;
   }
 
-  /** Computes the balances by every entry there is, not by what the database stores. */
+  /** Computes the balances from all entries, without the stored sums. */
   async function sums({ accountId, environment }: Tenant): Promise<Balances> {
     const { rows } = await sql<{ name: LedgerAccountName; amount: number }>`
       select ledger_account as name, sum(amount)::bigint as amount from posting
@@ -208,7 +208,7 @@ describeOnDatabase('the wallet', (open) => {
   }
 });
 
-/** The document's 2.4, written down once more. */
+/** The wallet by the document's section 2.4, written a second time. */
 function walletOfSums(sum: Balances): OwnWallet {
   const gross = sum.merchant_balance + sum.merchant_subaccounts;
   const withdrawable = Math.max(0, gross - sum.dispute_hold - sum.merchant_subaccounts);

@@ -44,7 +44,7 @@ function temporaryFolder(prefix = 'psa-command-'): string {
 
 type Printed = { code: number | null; stdout: string; stderr: string };
 
-/** Runs the command in this process, with this environment and no other. */
+/** Runs the command in this process, with only this environment. */
 async function psa(environment: Record<string, string>, ...args: string[]): Promise<Printed> {
   const printed = { stdout: '', stderr: '' };
   const code = await run(args, {
@@ -66,7 +66,7 @@ const printingTo = (printed: { stdout: string; stderr: string }, stream: 'stdout
 /** Runs the command as a process, as its users do. */
 function psaProcess(environment: Record<string, string>, ...args: string[]) {
   return new Promise<Printed>((resolve) => {
-    // V8's optimizing compiler for WebAssembly takes more time than it saves a command that opens PGlite.
+    // V8's optimizing compiler for WebAssembly takes more time than it saves in a command that opens PGlite.
     const child = spawn(process.execPath, ['--liftoff-only', 'server/dist/psa.js', ...args], {
       cwd: root,
       env: { PATH: process.env.PATH ?? '', ...environment },
@@ -87,11 +87,11 @@ function psaProcess(environment: Record<string, string>, ...args: string[]) {
   });
 }
 
-/** Runs the command with --json, and parses what it prints. */
+/** Runs the command with --json, and parses its output. */
 const answer = async (environment: Record<string, string>, ...args: string[]) =>
   parsed(await psa(environment, ...args, '--json'));
 
-/** Runs the command as a process with --json, and parses what it prints. */
+/** Runs the command as a process with --json, and parses its output. */
 const answerOfProcess = async (environment: Record<string, string>, ...args: string[]) =>
   parsed(await psaProcess(environment, ...args, '--json'));
 
@@ -117,7 +117,7 @@ const openSeeded: typeof openDatabase = ({ databaseUrl: _, ...options }) =>
   openPglite({ ...options, ...inject('templates').pglite });
 
 /**
- * Starts a server for a test of the socket alone. The folder and its lock are real; the data is in a PostgreSQL, which
+ * Starts a server for a test of the socket alone. The folder and its lock are real; the data is in PostgreSQL, which
  * starts in a hundredth of PGlite's time.
  */
 function startServerWithoutFiles(dataDir: string) {
@@ -148,7 +148,7 @@ async function runningServer() {
   return shared;
 }
 
-/** Stops the shared server and returns its folder: a server has run on it, and none does. For the last tests. */
+/** Stops the shared server and returns its folder, on which a server has run. For the last tests. */
 async function stoppedFolder(): Promise<string> {
   const { dataDir, app } = await runningServer();
   await app.close();
@@ -253,7 +253,7 @@ describe('on a PostgreSQL', () => {
     expect((await answerOfProcess(environment, 'keys', 'revoke', key.id)).key.revokedAt).toMatch(/^20.*Z$/);
     expect((await socket.closed).code).toBe(4403);
 
-    // Servers are notified of a paused checkout token at once too.
+    // Servers are notified of a paused checkout token at once, too.
     const { minted } = await createClient(`${app.url}/graphql`, app.firstKeys!.live).request(
       'mutation { minted: createCheckoutToken(input: { amount: { fixedCents: 500 }, reusable: true }) { ... on CheckoutTokenSuccess { token } } }',
     );
@@ -317,9 +317,9 @@ describe('on a PostgreSQL', () => {
     const { keys } = await answer(own, 'keys', 'list');
     vi.useRealTimers();
     expect(keys).toHaveLength(2);
-    // Half an hour tells the two clocks apart, whatever the time in between.
+    // Half an hour distinguishes the two clocks, whatever the time in between.
     expect(Date.parse(token.pausedAt)).toBeGreaterThan(before - 1_800_000);
-    // Two hours behind, the pause would have ended before it began.
+    // With a clock two hours behind, the pause would have ended before it began.
     expect(Date.parse(token.pausedUntil)).toBeGreaterThan(before + 1_800_000);
   });
 });
@@ -498,7 +498,7 @@ describe('on a data folder that a running server uses', () => {
 
     const long = 'x'.repeat(250);
     const unusable: [string[], string][] = [
-      // The name of the unfinished file is longer than a name may be.
+      // The unfinished file's name is longer than the system permits.
       [['backup', long], `${join(folder, long)} cannot be written (ENAMETOOLONG)`],
       [
         ['backup', `x${long}x`.repeat(2)],
@@ -534,7 +534,7 @@ describe('on a data folder that a running server uses', () => {
 
     const restored = {
       ...caller,
-      // Opening a new folder takes PGlite seconds.
+      // PGlite takes seconds to open a new folder.
       ...(runsAll()
         ? { PSA_DATA_DIR: join(folder, 'restored') }
         : { DATABASE_URL: await createPostgresDatabase('template1') }),
@@ -553,7 +553,7 @@ describe('on a data folder that a running server uses', () => {
   });
 });
 
-// After the tests that use the server of this folder.
+// These tests run after those that use the folder's server.
 describe('on a data folder without a server', () => {
   test('Commands open the folder one after the other, and leave it to a server', async () => {
     const PSA_DATA_DIR = await stoppedFolder();
@@ -599,7 +599,7 @@ describe('on a data folder whose process does not answer', () => {
     mkdirSync(join(PSA_DATA_DIR, 'pgdata'));
     const unlock = await lockDataDir(PSA_DATA_DIR);
     const asked = answer({ PSA_DATA_DIR }, 'keys', 'list');
-    // At its first attempt the socket may not exist yet.
+    // The socket may not exist yet at the first attempt.
     const listening = createServer((socket) => {
       socket.once('data', () => socket.end('{"ok":true,"result":{"keys":[]}}\n'));
     });
@@ -677,7 +677,7 @@ describe('invalid input', () => {
   });
 });
 
-/** Sends a line to the server's socket, and returns everything that it answers. */
+/** Sends a line to the server's socket. Returns its whole answer. */
 async function exchange(dataDir: string, line: string): Promise<string> {
   const socket = connect(join(dataDir, 'psa.sock'));
   let text = '';

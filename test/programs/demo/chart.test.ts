@@ -21,7 +21,7 @@ const inHour = (amountCents: number, more: object = {}): TotalsOfHours => ({
 });
 const at = (cents: number) => ({ at: new Date(HOUR), cents });
 
-/** The sums of the day at a server that gives these totals, and does not offer some. */
+/** The sums of a day at a server with these totals, which does not offer some of them. */
 async function sumsOf(parts: Partial<Parts<DayTotalsData>>, notOffered: (keyof DayTotalsData)[] = []) {
   const asked: [name: string | undefined, variables: unknown][] = [];
   const api = {

@@ -39,10 +39,10 @@ afterEach(() => {
   vi.unstubAllGlobals();
 });
 
-/** The answer of the server to each query from now on. */
+/** The server's answer to each later query. */
 let answer: (query: string) => object | Promise<object>;
 const asked: string[] = [];
-/** The name of each query, with its variables but the cursor. */
+/** The name of each query, with its variables except the cursor. */
 const filters: string[] = [];
 let opened: DashboardData | null = null;
 const HOST = {
@@ -75,10 +75,10 @@ function answerTo(query: string): Record<string, unknown> {
   };
 }
 
-/** The answer of a facade. */
+/** A facade's answer of this age. */
 function aged(query: string, ageSeconds: number, stale: boolean, more: object = {}) {
   const data = answerTo(query);
-  // Sums are those of what the facade has seen: nothing is read from the service for them.
+  // The sums are of the facade's mirror: nothing is read from the service for them.
   const fields = Object.fromEntries(
     Object.keys(data).map((field) => [
       field,
@@ -88,7 +88,7 @@ function aged(query: string, ageSeconds: number, stale: boolean, more: object = 
   return { data, extensions: { upstream: { ageSeconds, stale, ...more, fields } } };
 }
 
-/** A dashboard whose socket is open, and which moves only with the clock. */
+/** Opens a dashboard with a socket, whose time is the test's clock. */
 async function openDashboard(): Promise<DashboardData> {
   vi.useFakeTimers();
   const data = new DashboardData(HOST);

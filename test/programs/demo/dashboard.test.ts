@@ -35,7 +35,7 @@ afterAll(async () => {
   await app?.close();
   expect(app?.faults).toEqual([]);
 });
-// An account may request ten payouts an hour.
+// The clock advances, because an account may request ten payouts an hour.
 beforeEach(() => app.clock.advance(3_600_001));
 
 async function post(path: string, input: unknown, headers: Record<string, string> = {}) {
@@ -468,7 +468,7 @@ describe('the demo’s pages', () => {
     };
     for (const name of ['127.0.0.1', 'localhost', '[::1]'])
       expect(await successUrlAt(`${name}:${app.port}`)).toBe(`http://${name}:${app.port}/demo/thank-you`);
-    // Another port is not ours, though the name is.
+    // The server does not serve this port, though the name is its own.
     expect(await successUrlAt('127.0.0.1:1')).toBe(`${app.url}/demo/thank-you`);
     // A proxy in front of a public server may send the server's own address.
     const far = await startApp({ environment: { PUBLIC_URL: 'https://psa.example', PSA_DEMO: 'on' } });
@@ -544,7 +544,7 @@ describe('the payout form', () => {
   test('days are those of the calendar', () => {
     const now = new Date('2026-03-02T12:00:00.000Z');
     const ago = (hours: number) => formatRelative(new Date(now.getTime() - hours * 3_600_000), now);
-    // It is nine o'clock in Brasília.
+    // The clock shows nine in Brasília.
     expect([ago(23), ago(32), ago(34), ago(47), ago(58), ago(-40)]).toEqual([
       'há 23 h',
       'ontem',
@@ -607,7 +607,7 @@ describe('the chart of the day', () => {
     expect(heightOf(outCents)).toBeLessThanOrEqual(HEIGHT - zero);
     const largest = Math.max(inCents, outCents);
     expect(heightOf(largest)).toBeGreaterThanOrEqual(largest === 0 ? 0 : HEIGHT / 5);
-    // A bar is as high as its amount, whichever way it goes, and the least one is still seen.
+    // A bar's height is its amount, in either direction, and the smallest is still visible.
     for (const cents of [inCents, outCents].filter((each) => each > 0))
       expect(heightOf(cents)).toBeCloseTo(Math.max(1.5, (heightOf(largest) * cents) / largest), 6);
   });

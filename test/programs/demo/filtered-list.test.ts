@@ -13,7 +13,7 @@ interface Item {
   version: number;
 }
 
-/** The page of `size` items behind a cursor, which is the number of items before it. */
+/** The page of `size` items after a cursor, which is the number of items before the page. */
 function pageOf<Of>(items: readonly Of[], after: string | null, size: number) {
   const end = Number(after ?? 0) + size;
   const pageInfo = { hasNextPage: items.length > end, endCursor: String(end) };
@@ -62,7 +62,7 @@ test('A filter is asked of the server, which pages what it selects to its end', 
   expect(server.asked).toEqual(['all null', 'REFUNDED null', 'REFUNDED 2']);
   await list.choose('FAILED');
   expect([list.state, shown(), list.hasMore]).toEqual(['read', [], false]);
-  // The whole list goes on where it was.
+  // The unfiltered list continues where it was.
   await list.choose('');
   await list.loadMore();
   expect([list.state, shown()]).toEqual(['read', [12, 11, 10, 9]]);
@@ -128,13 +128,13 @@ test('A table says that nothing matches only where the server has said it', () =
   }
   expect(shown({ filterState: 'failed' })).toContain('Tentar de novo');
   expect(shown({ hasMore: true })).toContain('Nenhum com este status até aqui.');
-  // Several lists have the same button.
+  // Several lists share this button.
   for (const changed of [{ hasMore: true }, { filterState: 'failed' as const }])
     expect(shown({ ...changed, heading: 'Webhooks' })).toContain('em Webhooks');
 });
 
 describe('payouts of subaccounts', () => {
-  /** Accounts with payouts at these instants, newest first, in pages of two, and of one payout each. */
+  /** Accounts with payouts at these instants, newest first: in pages of two, and in pages of one payout. */
   function payoutsOf(accounts: readonly number[][]) {
     const payoutsIn = (index: number) =>
       accounts[index]!.map((at) => {

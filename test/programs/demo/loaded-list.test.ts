@@ -8,12 +8,15 @@ interface Item {
   version: number;
 }
 
-/** A list in pages of two, newest first, at a server that a test changes. An item is made at its number of milliseconds. */
+/**
+ * A list in pages of two, newest first, at a server whose items the test changes. An item is its creation time in
+ * milliseconds.
+ */
 function listOf(items: number[]) {
   const server = {
     items,
     asked: [] as (string | null)[],
-    /** Called before the page behind a cursor is answered. */
+    /** Called before the page after a cursor is returned. */
     answers: () => Promise.resolve(),
     page(after: string | null) {
       const rest = server.items.filter((at) => at < Number(after ?? Number.POSITIVE_INFINITY));
@@ -49,7 +52,7 @@ test('A list that is emptied has nothing of before, and no gap in what is new', 
   const { server, list, shown } = listOf([4, 3, 2, 1]);
   list.addFirst(server.page(null));
   await list.loadMore();
-  // Another database: one of the former items is there no more, and more than a page is new.
+  // The server has another database: one of the former items is missing, and more than a page is new.
   server.items = [9, 8, 7, 6, 5, 4, 2, 1];
   list.clear();
   expect([shown(), list.hasMore]).toEqual([[], false]);

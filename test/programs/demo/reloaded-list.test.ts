@@ -2,12 +2,12 @@ import { expect, test } from 'vitest';
 import { ReloadedList } from '../../../widget/demo/dashboard/loaded-list.ts';
 import { deferred } from '../../support/deferred.ts';
 
-/** A list of numbers in pages of two, at a server that a test changes. A cursor is the last number of a page. */
+/** A list of numbers in pages of two, at a server whose items the test changes. A cursor is the last number of a page. */
 function listOf(items: number[]) {
   const server = {
     items,
     asked: [] as (string | null)[],
-    /** Called before the page behind a cursor is answered; false: it could not be read. */
+    /** Called before the page after a cursor is returned; false if the page cannot be read. */
     answers: async (_after: string | null) => true,
   };
   const list = new ReloadedList<number>(async (after) => {
@@ -26,7 +26,7 @@ test('A list without updates is read page by page, and again as far as it was re
   expect([list.ordered, list.hasMore]).toEqual([[1, 2], true]);
   await list.loadMore();
   expect([list.ordered, list.hasMore]).toEqual([[1, 2, 3, 4], true]);
-  // What is gone from the server is gone here, and what is new is in its place.
+  // Items that the server has removed are removed here, and new ones are in their place.
   server.items = [2, 3, 5, 6, 7];
   server.asked = [];
   await list.reload();

@@ -59,7 +59,7 @@ test('A dispute that was lost is no longer open in the row of its payment, and n
   const lost = statusOf({ openCents: 0, lostCents: 1_000 });
   expect(lost).toContain('R$ 10,00 perdidos em disputa');
   expect(lost).not.toContain('a caminho');
-  // A dispute that is not loaded yet is not on its way back either.
+  // A dispute whose refunds are not loaded shows no refund either.
   for (const refunds of [[], null]) expect(statusOf(NONE_LOADED, { refunds })).not.toContain('a caminho');
   expect(statusOf({ ...NONE_LOADED, areAllKnown: true }, { refunds: null })).toContain(
     'R$ 10,00 a caminho de volta',

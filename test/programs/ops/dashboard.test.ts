@@ -12,7 +12,7 @@ import { readMetrics, type Scraped } from '../../support/scrape.ts';
 
 const read = (path: string) => readFileSync(new URL(`../../../${path}`, import.meta.url), 'utf8');
 
-/** All that a server can tell, with a line of each. */
+/** All metrics of a server, with a line of each. */
 async function everything(): Promise<Scraped> {
   const metrics = createMetrics(createManualClock());
   metrics.onAnswer('/graphql', 200, 1);
@@ -67,7 +67,7 @@ async function everything(): Promise<Scraped> {
       blockedUntil: null,
     }),
   });
-  // What is in doubt is looked up by the scrape before; what waits has been looked up by then.
+  // A scrape starts the count of intents in doubt, and the next scrape shows it.
   await upstream.registry.metrics();
   await turn();
   const [route] = createMetricsRoutes(metrics.registry, upstream.registry);
@@ -88,7 +88,7 @@ const ADDED = ['instance', 'job'];
 
 const [, documented = ''] = /\n## Observe\n([\s\S]*?)\n## /.exec(read('server/docs/operate.md')) ?? [];
 
-/** Fails where the server has no such metric, or none of those that are asked for has such a label. */
+/** Fails if the server has no metric of the query, or if none of its metrics has a label of the query. */
 function check(query: string, { names, labelsOf }: Scraped): void {
   const asked = query.match(NAMES) ?? [];
   expect(asked, query).not.toEqual([]);

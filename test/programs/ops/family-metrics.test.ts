@@ -6,7 +6,7 @@ import { startApp } from '../../support/app.ts';
 import { approved, declined } from '../../support/cards.ts';
 import { readMetrics } from '../../support/scrape.ts';
 
-// Alerts rest on these counters: each is counted here by what a running server does.
+// The counters on which alerts rest: each is increased here by a running server.
 
 const DAY = 24 * 60 * 60_000;
 
@@ -54,7 +54,7 @@ test('/metrics counts what each family of payments has done', async () => {
   });
   await app.work.settled();
 
-  // The bank sends nothing of this payment back: neither a credit that pays nothing, nor the merchant's refund.
+  // The bank returns nothing of this payment: neither a credit that pays nothing, nor the merchant's refund.
   const refused = (await post('/payments', { valueCents: 4_990 })).paymentId;
   await pay(refused);
   await app.pix.setReturns(txidOf(refused), 'refused');
@@ -84,13 +84,13 @@ test('/metrics counts what each family of payments has done', async () => {
       refund('payment', 'merchant', 'failed'),
       refund('card_payment', 'merchant', 'completed'),
       refund('card_payment', 'automatic', 'completed'),
-      // What has not failed yet is there, so that its first failure is an increase.
+      // A kind without a failure is there with 0, so that its first failure is an increase.
       refund('charge', 'automatic', 'failed'),
     ),
   ).toEqual([1, 1, 1, 0]);
   expect(counted('ltc_outputs', { outcome: 'unmatched' })).toEqual([0]);
 
-  // The database is counted every five seconds.
+  // The metrics of the database are counted every five seconds.
   await dispute(500);
   let nextDue: number | null = null;
   while (nextDue === null) {

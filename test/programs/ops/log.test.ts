@@ -48,7 +48,7 @@ test('no member that carries a secret reaches a line, at any depth, nor a key in
   expect(lines).toHaveLength(6);
   expect(lines.join()).not.toContain('hidden');
   expect(lines.join()).toContain('no such key: ps_live_…');
-  // What was thrown is still what it was.
+  // The thrown error is unchanged.
   expect(thrown.message).toBe('ps_test_hidden');
 });
 

@@ -88,7 +88,7 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   const app = await startApp();
   const scrape = async () => readMetrics(await (await fetch(`${app.url}/metrics`)).text());
   await app.live.request('query hidden { hidden: wallet { balanceCents } wallet { balanceCents } }');
-  // What is asked again and again is answered in front of Yoga, and counted as before.
+  // Repeated queries are answered in front of Yoga, and are counted as before.
   for (let times = 0; times < 5; times += 1) await app.live.request('{ wallet { balanceCents } }');
   await app.client('ps_live_hidden0123456789').send('{ wallet { balanceCents } }');
   await app.live.send('{ hidden }');
@@ -100,7 +100,7 @@ test('/metrics tells what a server has done, by names of ours alone', async () =
   const followed = 'subscription hidden { walletUpdates { wallet { balanceCents } } }';
   const streams = [app.live.ws(followed), app.live.ws(followed), app.live.sse(followed)];
   for (const stream of streams) await stream.data();
-  // The first answer may have been given before it was at the live end.
+  // A stream may send its first answer before it stands at the live end.
   const next = Promise.all(streams.map((stream) => stream.data()));
   await app.controls.credit({ accountId, environment: 'live' }, 10_000);
   await next;
@@ -174,7 +174,8 @@ test('/metrics tells what waits, and for how long, and no scrape waits for the d
   clock.advance(4_000);
   expect((await scrape()).value('psa_tasks_oldest_due_seconds', { kind })).toBe(94);
   expect(asked).toBe(1);
-  // Refused, then never answered: what it said last is shown for a while, and it is not asked once more.
+  // The database refuses the first count, and then does not answer: the last count is shown for a while, and no other
+  // is begun.
   clock.advance(1_000);
   expect((await scrape()).value('psa_tasks_waiting', { kind, state: 'due' })).toBe(4);
   clock.advance(9_999);

@@ -1,4 +1,4 @@
-// The rules for Prometheus, by its own tool: each is raised by a server in trouble, and not by one that is well.
+// The rules for Prometheus, run by promtool: each alert is raised by a server in trouble, and not by a healthy one.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -16,10 +16,10 @@ interface Rule {
 }
 const [{ rules }] = (parse(readFileSync(FILE, 'utf8')) as { groups: [{ rules: Rule[] }] }).groups;
 
-/** Values of forty minutes by the series: in Prometheus' notation a first one, and what each minute adds. */
+/** Values of forty minutes by the series: in Prometheus' notation a first one, and the increase of each minute. */
 type Values = Record<string, string>;
 
-/** The series that raise an alert, those of a server that is well, and the labels that the alert then has. */
+/** The series that raise an alert, those of a healthy server, and the labels of the alert. */
 const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<string, string> }> = {
   PsaAway: {
     raised: { 'psa_info{instance="a"}': '1x20 stale' },
@@ -30,7 +30,7 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'up{instance="a",job="psa"}': '1x20 0x20',
       'psa_info{instance="a",job="psa",mode="embedded"}': '1x20 stale',
     },
-    // Another program is away.
+    // Another program is down.
     quiet: {
       'up{instance="a",job="psa"}': '1x40',
       'up{instance="a",job="node"}': '1x20 0x20',
@@ -86,13 +86,13 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
     quiet: { psa_database_waiting: '0x29 2x10' },
   },
   PsaUpstreamAway: {
-    // Each attempt to close it is half open.
+    // Each attempt to close the circuit makes it half open.
     raised: {
       'psa_upstream_circuit{state="open"}': '0x26 1 0 1 0 1 0x10',
       'psa_upstream_circuit{state="half_open"}': '0x27 1 0 1 0 1x10',
       'psa_upstream_circuit{state="closed"}': '1x26 0x14',
     },
-    // It was away for a moment, and nobody has asked it since.
+    // The upstream was down for a moment, and has had no request since.
     quiet: {
       'psa_upstream_circuit{state="open"}': '0x20 1 0x20',
       'psa_upstream_circuit{state="half_open"}': '0x21 1x20',
@@ -176,7 +176,7 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'psa_refunds_total{of="payment",origin="merchant",outcome="completed"}': '0+8x40',
     },
     quiet: {
-      // One of few, in a quiet hour.
+      // One refund of few has failed in a quiet hour.
       'psa_refunds_total{of="payment",origin="merchant",outcome="failed"}': '0x19 1x20',
       'psa_refunds_total{of="card_payment",origin="merchant",outcome="completed"}': '0x40',
     },
@@ -205,7 +205,7 @@ const CASES: Record<string, { raised: Values; quiet: Values; labels?: Record<str
       'psa_subscription_attempts_total{outcome="failed"}': '0+2x40',
       'psa_subscription_attempts_total{outcome="paid"}': '0+1x40',
     },
-    // Few have failed, though nearly all of them.
+    // Few have failed, though nearly all.
     quiet: {
       'psa_subscription_attempts_total{outcome="failed"}': '0x19 9x20',
       'psa_subscription_attempts_total{outcome="paid"}': '0x40',

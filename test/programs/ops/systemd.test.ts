@@ -1,4 +1,4 @@
-// The unit for systemd, by systemd’s own verifier: every setting is known, and the exposure is low.
+// The unit for systemd, by systemd's own verifier: every setting is known, and the exposure is low.
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -17,14 +17,14 @@ const UNIT = readFileSync(
 const MOST_EXPOSURE = 15;
 
 const folders = unpackedLibraryFolders();
-/** The libraries of the unpacked program, which a machine without systemd gets. */
+/** The libraries of the unpacked program, for a machine without systemd. */
 const searchPath = folders.length > 0 && { LD_LIBRARY_PATH: folders.join(delimiter) };
 
 const folder = mkdtempSync(join(tmpdir(), 'psa-unit-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 function analyze(unit: string, ...args: string[]) {
-  // The verifier looks for the program, which may stand elsewhere on this machine.
+  // The verifier looks for the program, which may be elsewhere on this machine.
   const runnable = unit.replace('/usr/bin/node', process.execPath);
   writeFileSync(join(folder, 'psa@.service'), runnable);
   const { status, stdout, stderr, error } = spawnSync('systemd-analyze', [...args, join(folder, NAME)], {
@@ -37,7 +37,7 @@ function analyze(unit: string, ...args: string[]) {
 
 test('systemd knows each setting of the unit', () => {
   const { status, output } = analyze(UNIT, 'verify');
-  // Another machine may have warnings about units of its own.
+  // The machine may print warnings about its other units.
   expect([status, output.split('\n').filter((line) => line.includes('psa@'))]).toEqual([0, []]);
   const misspelt = UNIT.replace('ProtectHome=', 'ProtectHomes=');
   expect(analyze(misspelt, 'verify').output).toContain("'ProtectHomes'");

@@ -17,10 +17,10 @@ async function collector(): Promise<Collector> {
 const THEIRS = { trace: '0af7651916cd43dd8448eb211c80319c', span: 'b7ad6b7169203331' };
 const TRACEPARENT = { traceparent: `00-${THEIRS.trace}-${THEIRS.span}-01` };
 
-/** A traceparent whose sender does not want this trace recorded. */
+/** A traceparent whose sender does not sample the trace. */
 const UNWANTED = { traceparent: `00-${'f'.repeat(32)}-${THEIRS.span}-00` };
 
-/** The names of a trace, each behind those that it is inside of. */
+/** The names of a trace's spans, each after the spans around it. */
 function tree(spans: readonly CollectedSpan[]): string[] {
   const byId = new Map(spans.map((span) => [span.spanId, span]));
   const pathOf = (span: CollectedSpan): string => {
@@ -153,10 +153,10 @@ test('One trace spans a facade’s query, the service and its SQL, and contains 
       'POST /webhooks/psa',
     ]),
   );
-  // A stream is open for hours: what it was opened by is a trace, and it is none.
+  // A stream is open for hours: the request that opens it is traced, and the stream is not.
   const opened = spans.filter(({ name }) => name === 'subscription walletUpdates');
   expect(opened.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(['']);
-  // The receiver of a webhook is somebody else: it gets no traceparent.
+  // The receiver of a webhook is another system, and gets no traceparent.
   const received = spans.filter(({ name }) => name === 'POST /webhooks/psa');
   expect(received.map(({ parentSpanId }) => parentSpanId ?? '')).toEqual(received.map(() => ''));
 

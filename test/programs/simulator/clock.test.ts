@@ -13,7 +13,7 @@ test('The simulated clock advances on every instance, and due tasks run there', 
   await one.simulated.advance(3_600_000);
   await rang.promise;
   expect(other.simulated.now()).toEqual(one.simulated.now());
-  // A restart stands where they stand.
+  // A restarted clock has the stored offset.
   expect((await open()).simulated.offsetMs()).toBe(3_600_000);
 });
 
@@ -28,7 +28,7 @@ test('A simulated clock that two requests advance to one instant stands there', 
   expect(one.simulated.now()).toEqual(instant);
 });
 
-/** Makes a database, and opens simulated clocks on it. */
+/** Creates a database, and opens simulated clocks on it. */
 async function startClocks() {
   const databaseUrl = await createPostgresDatabase();
   const base = createManualClock();

@@ -24,7 +24,7 @@ afterAll(async () => {
   await app?.close();
   expect(app?.faults).toEqual([]);
 });
-// Ten payouts an hour are all that an account may have.
+// The clock advances, because an account may request ten payouts an hour.
 beforeEach(() => app.clock.advance(3_600_001));
 
 interface Answer {
@@ -34,7 +34,7 @@ interface Answer {
 }
 
 /** Posts as the page does, unless `headers` say otherwise. */
-/** A card whose refunds are completed five seconds later. */
+/** A card whose refunds complete five seconds later. */
 const REFUNDED_LATER = '4000000000007726';
 
 async function pull(
@@ -269,7 +269,7 @@ describe('transfers', () => {
     const id = await payOut();
 
     await pull(`transfers/${id}/delay`, { seconds: 3_600 });
-    // An earlier instant does not bring it forward, and the same one changes nothing.
+    // An earlier instant does not move it forward, and the same one changes nothing.
     for (const seconds of [60, 3_600])
       expect(await pull(`transfers/${id}/delay`, { seconds })).toMatchObject({
         status: 409,
@@ -416,7 +416,7 @@ describe('card payments', () => {
   });
 
   test('A card payment whose refund is under way is not refunded again', async () => {
-    // The card of this payment has its refunds completed five seconds later.
+    // This card's refunds complete five seconds later.
     const orderCode = await sellPaid('4000000000007726');
     expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(200);
     expect((await pull(`card-payments/${orderCode}/refund`)).status).toBe(409);
@@ -454,7 +454,7 @@ describe('PIX payments', () => {
     const paid = await pull('pix/pay', { copyPaste: ` ${copyPaste}\n` });
     expect(paid).toMatchObject({ status: 201, body: { id, amountCents: 4990, cause: null } });
     expect((await walletOf()).balanceCents).toBe(before.balanceCents + 4990);
-    // The bank reports a PIX twice: it is the same one.
+    // The bank reports one PIX twice.
     const { endToEndId } = paid.body;
     expect((await pull('pix/pay', { copyPaste, endToEndId })).body).toEqual(paid.body);
     expect((await pull('pix/pay', { id })).body.cause).toBe('already_paid');
@@ -550,7 +550,7 @@ describe('PIX payments', () => {
       merchantCity: 'RECIFE',
     });
     expect((await pull('pix/pay', { copyPaste: unknown })).status).toBe(404);
-    // A payer's bank knows the code alone, and pays a test payment too.
+    // A payer's bank knows only the code, and pays a test payment, too.
     expect((await pull('pix/pay', { copyPaste })).body).toMatchObject({ id, cause: null });
     expect(await lineOf(id, '?environment=sandbox')).toMatchObject({ status: 'paid' });
     expect(await lineOf(id)).toBeUndefined();
@@ -870,7 +870,10 @@ describe('the clock', () => {
   });
 });
 
-/** fetch sets Host and Origin by itself; a page of another host differs by exactly these. */
+/**
+ * Posts with these headers: fetch would set Host and Origin itself, and a page of another host differs in exactly
+ * these.
+ */
 async function rawPost(path: string, headers: Record<string, string>): Promise<number> {
   return raw('POST', path, { 'content-type': 'application/json', ...headers }, '{"amountCents":1}');
 }

@@ -9,7 +9,7 @@ const PATIENCE_MS = [3 * SECOND, 8 * SECOND, 25 * SECOND];
 
 // biome-ignore lint/suspicious/noExplicitAny: as JSON comes
 export type Data = any;
-/** Alters an answer on its way to the client, as a faulty facade would give it: the checker has to find it. */
+/** Alters an answer on its way to the client, as a faulty facade would: the checker has to find it. */
 export type AnswerTamper = (data: Data, operation: string) => Data;
 
 /** The members of a refusal that a client reads. */
@@ -18,13 +18,13 @@ export const ERRORS = `
   ... on RateLimitError { retryAfterSeconds }
   ... on UpstreamError { retryable moneyMayHaveMoved lookupReference }`;
 
-/** Null where no answer came: the instance was killed, or the client's patience has ended. */
+/** Sends an operation. Null without an answer: the instance was killed, or the client's patience has ended. */
 export type Ask = (
   instance: Instance,
   operation: string,
   query: string,
   variables: object,
-  /** The credential, where it is not the merchant's key. */
+  /** The credential; by default the merchant's key. */
   token?: string,
 ) => Promise<{ data: Data; errors: readonly Data[] } | null>;
 

@@ -16,7 +16,7 @@ export interface Invoice {
   readonly amountCents: number;
 }
 
-/** A payout as an answer shows it. */
+/** A payout in the form of an answer. */
 export interface PayoutAnswer {
   readonly __typename: 'Payout' | 'SubaccountPayout';
   readonly id: string;
@@ -35,30 +35,30 @@ export interface PayoutAnswer {
   readonly payoutId?: string | null;
 }
 
-/** One payout under way for an invoice: an idempotency key, and what the answers have said of it. */
+/** One try to pay an invoice: an idempotency key, and its answers. */
 export interface Attempt {
   readonly invoice: Invoice;
   readonly key: string;
-  /** The payout as the newest answer shows it. */
+  /** The payout in the newest answer. */
   payout: PayoutAnswer | null;
   id: string | null;
-  /** A request with this key has ended without an answer. */
+  /** Set if a request with this key has ended without an answer. */
   isUncertain: boolean;
   /** The instant at which the client acts next. */
   dueAt: Date;
-  /** The answers allow another attempt for this invoice. */
+  /** Set if the answers allow another attempt for this invoice. */
   isOver: boolean;
   stream: { close(): Promise<void> } | null;
 }
 
-/** Reads what the client sees against the truth. */
+/** Compares the client's answers with the truth. */
 export interface Witness {
-  /** The client is about to request a payout with this key. */
+  /** Called before the client requests a payout with this key. */
   onRequest(attempt: Attempt): void;
   onShown(attempt: Attempt, payout: PayoutAnswer, where: string): void;
-  /** An answer says that there is no such payout, and was none. */
+  /** Called when an answer says that there is no such payout. */
   onAbsent(attempt: Attempt, where: string): void;
-  /** A payout in a list, requested by any caller. */
+  /** Called with each payout in a list, by any requester. */
   onListed(payout: PayoutAnswer): void;
   onUnexpected(what: string): void;
 }
@@ -83,7 +83,7 @@ const UPDATES = `subscription ($id: ID) { payoutUpdates(id: $id) { payout { ${PA
 const SUBACCOUNT_UPDATES = `subscription ($subaccountId: String!, $reference: String!) {
   payoutUpdates: subaccountPayoutUpdates(subaccountId: $subaccountId, reference: $reference) { payout: subaccountPayout { ${SUBACCOUNT_PAYOUT} } } }`;
 
-/** An attempt after which a client gives up for good. */
+/** The number of attempts after which a client gives up. */
 const MOST_ATTEMPTS = 4;
 
 /**
@@ -158,7 +158,7 @@ export function createClientOf({
     waits(attempt, soon());
   }
 
-  /** A proxy repeats the request, or it was long on its way. Nobody reads the answer. */
+  /** A repetition by a proxy, or a request that was long on its way. Nobody reads its answer. */
   function repeatLate({ invoice, key }: Attempt): void {
     const at = plusMs(clock.now(), random.pick([0, 5, 60, 600, 3_000]) * SECOND);
     clock.schedule(at, () => {
@@ -195,7 +195,7 @@ export function createClientOf({
       case 'SubaccountPayoutSuccess':
         return see(attempt, said.payout, 'request');
       case 'RateLimitError':
-        // Nothing of this request was sent; of an earlier one with the same key it says nothing.
+        // This request was not sent, which says nothing about an earlier one with the same key.
         attempt.isUncertain = wasUncertain;
         return waits(attempt, said.retryAfterSeconds * SECOND);
       case 'UnavailableError':
@@ -218,7 +218,7 @@ export function createClientOf({
     waits(attempt, soon());
   }
 
-  /** Looks a payout up by any of the ways that there are. */
+  /** Looks a payout up in any of the possible ways. */
   async function lookUp(attempt: Attempt): Promise<void> {
     const { invoice, key, payout, id } = attempt;
     const isSubaccounts = invoice.kind === 'subaccount';
@@ -290,7 +290,7 @@ export function createClientOf({
           see(attempt, altered, 'update');
         }
       } catch {
-        // The instance was killed; the client reads on by other ways.
+        // The instance was killed; the client continues in other ways.
       }
       if (attempt.stream === stream) attempt.stream = null;
     })();
@@ -341,7 +341,7 @@ export function createClientOf({
       return all.length >= MOST_ATTEMPTS && last!.isOver ? 'given up' : 'open';
     },
     attemptsOf: (invoice: Invoice): readonly Attempt[] => attempts.get(invoice) ?? [],
-    /** Begins what an invoice needs next, if it is due; `now`: even if it is not. */
+    /** Begins the invoice's next step if it is due; with `now`, at once. */
     begin(invoice: Invoice, now = false): void {
       let attempt = attempts.get(invoice)?.at(-1) ?? newAttempt(invoice);
       if (busy.has(attempt)) return;
@@ -352,7 +352,7 @@ export function createClientOf({
         count('another key for an invoice');
       }
       if (!now && attempt.dueAt > clock.now()) return;
-      // What is paid is looked at now and then, and changes nothing.
+      // A paid invoice is read now and then, which changes nothing.
       if (attempt.payout && isPaid(attempt.payout) && !now) return;
       const acting = attempt;
       busy.add(acting);
@@ -362,13 +362,13 @@ export function createClientOf({
     },
     /** Reads the newest payouts, as an operator's dashboard does. */
     list: (instance: Instance) => ask(instance, 'list', LIST, {}),
-    /** The payout by its id, as an instance has it now; undefined where it does not answer. */
+    /** Reads the payout by its id at an instance; undefined without an answer. */
     async readById(instance: Instance, id: string): Promise<PayoutAnswer | null | undefined> {
       const isSubaccounts = Buffer.from(id, 'base64').toString().startsWith('SubaccountPayout:');
       const answer = await ask(instance, 'by id', isSubaccounts ? SUBACCOUNTS_BY_ID : BY_ID, { id });
       return answer?.data && answer.errors.length === 0 ? answer.data.answer : undefined;
     },
-    /** Reads once more what each of its answers was about: any of them may be older than what has happened since. */
+    /** Reads the payouts of all its answers once more: any of them may have changed since. */
     async lookAgain(): Promise<void> {
       for (const attempt of [...attempts.values()].flat()) {
         if (attempt.id === null) continue;

@@ -16,11 +16,11 @@ export interface Instance {
   readonly url: string;
   readonly client: GraphQLClient;
   readonly statements: Statements;
-  /** Resolves when it is killed: what it has not answered by then, it never will. */
+  /** Resolves when the instance is killed: requests that are open then stay unanswered. */
   readonly killed: Promise<void>;
-  /** At once: nothing that it does from now on has an effect. */
+  /** Kills the instance at once: nothing that it still does has an effect. */
   kill(): void;
-  /** Ends what is left of it. */
+  /** Ends the rest of the instance. */
   close(): Promise<void>;
 }
 
@@ -39,10 +39,10 @@ export async function startInstance({
   /** The URL of the service, with a path of this instance alone. */
   serviceUrl: string;
   clock: ManualClock;
-  /** Requests a minute that it may send. */
+  /** The number of requests that it may send in a minute. */
   limit: number;
   secret: string;
-  /** The families whose requests the service takes. */
+  /** The families whose requests the service accepts. */
   families?: string | undefined;
   onFault: (message: string) => void;
 }): Promise<Instance> {
@@ -90,7 +90,7 @@ export async function startInstance({
   };
 }
 
-/** The same database, which answers nobody any more once `isDead`. */
+/** Wraps the database: it answers nothing once `isDead`. */
 function mortal(database: Database, isDead: () => boolean): Database {
   const assertAlive = () => {
     if (isDead()) throw new NoConnection('this instance was killed');

@@ -3,8 +3,8 @@ import type { PayoutAnswer } from './client.ts';
 import type { FacadeTamper } from './story.ts';
 
 /**
- * Faults as a facade could have them, by what goes wrong. Each is put in where the facade meets the service or the client, so
- * that the facade shows there what it would show with that fault inside.
+ * Faults that a facade could have, by their effects. Each is inserted between the facade and the service or the
+ * client, with the effect that the fault would have inside.
  */
 export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
   'a restored database has no mark': { forgetsMark: true },
@@ -37,7 +37,7 @@ export const PLANTED: Readonly<Record<string, FacadeTamper>> = {
   },
 };
 
-/** Those that the shop's part of a story has to show by itself. */
+/** The faults that the shop's part of a story has to show alone. */
 export const PLANTED_IN_SHOP: Readonly<Record<string, FacadeTamper>> = Object.fromEntries(
   [
     'a restored database has no mark',
@@ -46,7 +46,7 @@ export const PLANTED_IN_SHOP: Readonly<Record<string, FacadeTamper>> = Object.fr
   ].map((name) => [name, PLANTED[name]!]),
 );
 
-/** Wherever an answer shows one. */
+/** Alters each payout in an answer. */
 function alterPayout(alter: (payout: PayoutAnswer) => PayoutAnswer): AnswerTamper {
   return (data) => {
     const { answer } = data;

@@ -41,7 +41,7 @@ export function createRestore({
     savesAt,
     goesBackAt,
     isBehind: () => isBehind,
-    /** The instant of the backup, once there is one. */
+    /** The instant of the backup; null before it. */
     savedAt: () => savedAt,
 
     async save(): Promise<void> {
@@ -57,13 +57,13 @@ export function createRestore({
       );
     },
 
-    /** `marks`: left false, the records do not show that they went back. */
+    /** Restores the backup. With `marks` false, the records do not show the restore. */
     async goBack({ marks }: { marks: boolean }): Promise<void> {
       const header = await checkBackup(texts(), () => undefined);
       await withDatabase(async (database) => {
         await emptyTables(database.sql);
         await restoreDatabase(database, { header, texts: texts() });
-        // The database has the machine's time, and the story has one of its own.
+        // The database has the machine's time, and the story a time of its own.
         if (marks)
           await database.sql.updateTable('restored_records').set({ behind_until: clock.now() }).execute();
         else await database.sql.deleteFrom('restored_records').execute();
@@ -71,7 +71,7 @@ export function createRestore({
       isBehind = true;
     },
 
-    /** `psa restored --confirm`. */
+    /** Runs `psa restored --confirm`. */
     async confirm(): Promise<void> {
       await withDatabase((database) =>
         createRecords({ database, clock, log: silent }).restored({ confirm: true }),
@@ -79,7 +79,7 @@ export function createRestore({
       isBehind = false;
     },
 
-    /** Settles each doubt by the name of what its key has made; null for nothing, undefined for not yet. */
+    /** Settles each doubt by the resource of its key; null if there is none, undefined if it is not known yet. */
     async settleDoubts(madeBy: (key: string) => string | null | undefined): Promise<void> {
       await withDatabase(async (database) => {
         const notified: Promise<void>[] = [];
@@ -92,7 +92,7 @@ export function createRestore({
         for (const { id, key } of (await listDoubts()).doubts) {
           const made = madeBy(key);
           if (made === undefined) continue;
-          // A payout of a subaccount settles by itself, and one that no list has shown yet is settled later.
+          // A subaccount's payout settles by itself, and a payout that no list has shown yet is settled later.
           await settleDoubt({ id, made }).catch((error: unknown) => {
             if (!(error instanceof PaymentError)) throw error;
           });

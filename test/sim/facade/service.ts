@@ -13,12 +13,12 @@ import {
 
 const SECOND = 1_000;
 
-/** A payout as the service knows it: the truth that every answer of a facade is held against. */
+/** A payout as the service knows it: the truth with which all answers of a facade are compared. */
 export interface TruePayout {
   readonly kind: 'withdrawal' | 'subaccount';
   readonly id: string;
   readonly code: string;
-  /** The idempotency key that its request carried; null where another system of the merchant has made it. */
+  /** The idempotency key of its request; null if another system of the merchant has created it. */
   readonly key: string | null;
   readonly amountCents: number;
   readonly method: string;
@@ -26,17 +26,17 @@ export interface TruePayout {
   readonly requestedAt: Date;
   status: 'open' | 'processing' | 'completed' | 'failed';
   endedAt: Date | null;
-  /** The webhook that names it whole is never sent. */
+  /** Set if the webhook with its unmasked key is never sent. */
   readonly isSilent: boolean;
-  /** A webhook has said all of it. */
+  /** Set once a webhook has named it completely. */
   isNamed: boolean;
 }
 
-/** The habits of one seed's service, which the document leaves open. */
+/** The behavior of one seed's service, which the document leaves open. */
 interface Habits {
   mask(destination: string): string;
   readonly hasDates: boolean;
-  /** The age from which on the list shows a withdrawal. */
+  /** The age at which the list shows a withdrawal. */
   readonly lagMs: number;
   readonly order: 'newest first' | 'oldest first' | 'permuted';
   readonly findsOne: boolean;
@@ -46,17 +46,17 @@ interface Habits {
 export const SUBACCOUNT = `sacc_${'5'.repeat(32)}`;
 export const LTC = 'ltc1qw508d6qejxtdg4y5r3zarvary0c5xw7kgmn4n9';
 
-/** The service of the document, with all that it may do to a request, by a seed. */
+/** The service of the document. The seed decides what it does to each request. */
 export interface Service extends Wire {
   readonly payouts: readonly TruePayout[];
   readonly habits: Pick<Habits, 'mask' | 'hasDates' | 'showsAddresses'>;
   withKey(key: string): TruePayout[];
   named(reference: string): TruePayout | undefined;
-  /** A payout of another system of the same merchant. */
+  /** Creates a payout of another system of the same merchant. */
   payForOthers(destination: string, amountCents: number, method: string): void;
-  /** One payout goes on towards its end. */
+  /** Moves one payout on towards its end. */
   progress(): void;
-  /** A false webhook of a payout that has not ended. */
+  /** Sends a false webhook of an open payout. */
   lie(): void;
 }
 
@@ -73,7 +73,7 @@ export function createService({
   count: (what: string) => void;
   onMade: (payout: TruePayout) => void;
   tamper?: WireTamper | undefined;
-  /** Whether it gives one withdrawal to one key, which the document does not say. */
+  /** Whether one key creates one withdrawal, which the document leaves open. */
   knowsKeys?: boolean;
 }): Service {
   const chance = (oneIn: number) => random.below(oneIn) === 0;
@@ -134,7 +134,7 @@ export function createService({
     });
   }
 
-  /** Reverses a payout whose end the service has answered itself, and says so by a webhook. */
+  /** Reverses a completed payout whose status the service has returned, and sends a webhook. */
   function reverse(payout: TruePayout): void {
     payout.status = 'failed';
     payout.endedAt = clock.now();
@@ -165,7 +165,7 @@ export function createService({
     };
   }
 
-  /** The document's 2.2. */
+  /** A payout in the form of the document's section 2.2. */
   function shown(payout: TruePayout, status = payout.status) {
     const { id, code, key, amountCents, destination, requestedAt } = payout;
     const failed = status === 'failed';
@@ -272,7 +272,7 @@ export function createService({
     };
   }
 
-  /** The answer to a request with something else: another amount, another method or destination, or a whole payout that was made before. */
+  /** The answer to a request with other values: another amount, method or destination, or an earlier payout. */
   function wrongAnswer(payout: TruePayout): object {
     const before = payouts.filter(
       ({ kind, amountCents }) => kind === payout.kind && amountCents !== payout.amountCents,

@@ -6,7 +6,7 @@ import type { Instance } from './instance.ts';
 import { SUBACCOUNT } from './service.ts';
 
 const SECOND = 1_000;
-/** A key after which a merchant gives up for good. */
+/** The number of keys after which a merchant gives up. */
 const MOST_KEYS = 3;
 
 /** A transfer to a subaccount, or a refund, that a merchant wants exactly once. */
@@ -14,12 +14,12 @@ export interface Errand {
   readonly kind: 'transfer' | 'refund';
   readonly name: string;
   readonly amountCents: number;
-  /** The payment that is refunded. */
+  /** The refunded payment. */
   readonly paymentId: string | null;
-  /** The keys that were used, the last one now. */
+  /** The used keys, the current one last. */
   readonly keys: string[];
   state: 'open' | 'done' | 'given up';
-  /** A request with this key has ended without an answer, or is in doubt. */
+  /** Set if a request with this key has ended without an answer, or is in doubt. */
   isUncertain: boolean;
   requestedAt: Date | null;
   dueAt: Date;
@@ -35,7 +35,7 @@ export interface Sale {
   mintedAt: Date | null;
 }
 
-/** The element on one device of a sale's payer, with what it keeps over a reload. */
+/** The element on one device of a sale's payer, with the data that it keeps over a reload. */
 export interface Page {
   readonly sale: Sale;
   readonly attemptId: string;
@@ -52,10 +52,10 @@ interface Started {
   status: string;
 }
 
-/** Holds what a client is shown against the service's books. */
+/** Compares the clients' answers with the service's tables. */
 export interface ShopWitness {
   onDone(errand: Errand): void;
-  /** An answer says that a refund does not exist. */
+  /** Called when an answer says that a refund does not exist. */
   onAbsent(errand: Errand): void;
   onPaid(page: Page, id: string): void;
   onUnexpected(what: string): void;
@@ -106,7 +106,7 @@ export function createShopClients({
   witness: ShopWitness;
   count: (what: string) => void;
   note: (line: string) => void;
-  /** A payer pays at the service. */
+  /** Pays at the service as a payer does. */
   pay: (id: string) => unknown;
 }) {
   const chance = (oneIn: number) => random.below(oneIn) === 0;
@@ -242,7 +242,7 @@ export function createShopClients({
     page.retries += 1;
   }
 
-  /** A token, or a payment's, that the facade does not know: it was given out after the backup. */
+  /** Whether the facade does not know the token: it was minted after the backup. */
   function isUnknown(errors: readonly Data[]): boolean {
     return errors.some(({ extensions }) => extensions?.code === 'UNAUTHENTICATED');
   }
@@ -274,7 +274,7 @@ export function createShopClients({
       begin(errand, () => (looksUp ? lookUpRefund(errand) : request(errand)));
     },
     beginPage(page: Page, now = false): void {
-      // A payment is followed with a token of its own, also where the one that has started it is gone.
+      // A payment is followed with its own token, also after the token that started it is gone.
       const isIdle = page.state !== 'open' || (page.sale.token === null && !page.started);
       if (isIdle || (!now && page.dueAt > clock.now())) return;
       begin(page, () => act(page));
@@ -282,7 +282,7 @@ export function createShopClients({
     beginSale(sale: Sale): void {
       if (sale.token === null) begin(sale, () => mint(sale));
     },
-    /** Pauses the token of a sale for good; false where that is not known to be done. */
+    /** Pauses the token of a sale for good. Returns false if the outcome is not known. */
     async pause({ token, name }: Sale): Promise<boolean> {
       const answer = await ask(anyInstance(), 'pause', PAUSE, { token });
       note(`pauses the token of ${name}: ${JSON.stringify(answer)}`);

@@ -25,11 +25,11 @@ export interface TrueMove {
   readonly at: Date;
 }
 
-/** A payment that a token has started, or that another system has made. */
+/** A payment that a token or another system has started. */
 export interface TrueSale {
   readonly method: 'card' | 'pix';
   readonly id: string;
-  /** The sale that it is of, which the shop has written into its metadata. */
+  /** The sale of the payment, which the shop has written into its metadata. */
   readonly sale: string | null;
   /** The key of its request; a card payment has none. */
   readonly key: string | null;
@@ -45,11 +45,11 @@ export interface ShopService extends Wire {
   /** The payments of a sale. */
   salesOf(sale: string): TrueSale[];
   statusOf(sale: TrueSale): TrueSale['status'] | 'expired';
-  /** A payment by PIX of another system, which was paid. */
+  /** Creates a payment by PIX of another system, which was paid. */
   sellForOthers(amountCents: number): string;
-  /** A payer pays on the page, or by the code, if that is open. */
+  /** Pays a payment on its page, or by its code, if it is open. */
   pay(id: string): void;
-  /** A webhook of a payment that is over, or a false one of one that is not. */
+  /** Sends a webhook of a final payment, or a false one of an open payment. */
   say(): void;
 }
 
@@ -66,7 +66,7 @@ export function createShopService({
   count: (what: string) => void;
   onMade: () => void;
   tamper?: WireTamper | undefined;
-  /** Whether it makes one transfer for one key, which the document does not say. */
+  /** Whether one key makes one transfer, which the document leaves open. */
   knowsKeys: boolean;
 }): ShopService {
   const chance = (oneIn: number) => random.below(oneIn) === 0;
@@ -168,7 +168,7 @@ export function createShopService({
     return null;
   }
 
-  /** The families that an operator has named take one request for one key; of transfers the document does not say it. */
+  /** The families that an operator has named do one request for one key. For transfers the document leaves that open. */
   function takeMove(
     kind: TrueMove['kind'],
     key: string,

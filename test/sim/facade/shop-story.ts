@@ -11,7 +11,7 @@ import type { ServiceHost } from './wire.ts';
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 const END_MS = [1, 5, 20, 60, 120, 240, 600, 1_200].map((seconds) => seconds * SECOND);
-/** The most rounds of five minutes, in which all is done that can be. */
+/** The most rounds of five minutes, within which all work can be done. */
 const MOST_ROUNDS = 60;
 
 const TWICE = 'nothing is done twice';
@@ -21,9 +21,9 @@ const ABSENT = 'no refund is reported absent that exists or may yet be made';
 const END = 'in the end everything is done, or given up and not done';
 
 /**
- * A shop over a restore: transfers, refunds, and sales by tokens of single use. Once the database went back the operator follows
- * `server/docs/operate.md`: everything is repeated with its key, doubts are settled by the service's books, tokens that have
- * sold are paused, and only then the records are confirmed.
+ * A shop over a restore: transfers, refunds, and sales by tokens of single use. After the restore the operator
+ * follows `server/docs/operate.md`: all requests are repeated with their keys, doubts are settled by the service's
+ * tables, tokens that have sold are paused, and only then the records are confirmed.
  */
 export async function playShop({
   seed,
@@ -33,7 +33,7 @@ export async function playShop({
   steps = STEPS,
 }: {
   seed: number;
-  /** A migrated database that is empty. */
+  /** The URL of a migrated, empty database. */
   databaseUrl: string;
   host: ServiceHost;
   tamper?: FacadeTamper | undefined;
@@ -101,13 +101,13 @@ export async function playShop({
   });
 
   async function goBack(): Promise<void> {
-    // Their payers are on the service's pages, and need no facade.
+    // Payers are on the service's pages, and need no facade.
     for (const { started } of pages) if (started?.status === 'PENDING' && chance(2)) service.pay(started.id);
     const meanwhile = async () => shop.repeatSince(errands, restore.savedAt()!);
     await stage.goBack(restore, { marks: !tamper.forgetsMark, meanwhile });
   }
 
-  /** The operator ends what is in doubt by the service's own books, and then confirms the records. */
+  /** The operator settles doubts by the service's tables, and then confirms the records. */
   async function operate(): Promise<void> {
     if (instances.length === 0) return;
     await restore.settleDoubts((key) => {
@@ -117,7 +117,7 @@ export async function playShop({
     await settle();
     if (!restore.isBehind() || errands.some((errand) => errand.isUncertain && errand.state === 'open'))
       return;
-    // A page that is open may be paid.
+    // An open page may be paid.
     const all = sales.flatMap(({ name }) => service.salesOf(name));
     if (all.some((payment) => service.statusOf(payment) === 'pending')) return;
     for (const sale of sales)
@@ -132,7 +132,7 @@ export async function playShop({
     note('the records are confirmed');
   }
 
-  /** A shop whose token is gone looks at the service's books before it mints another. */
+  /** A shop whose token is gone reads the service's tables before it mints another. */
   function mayMint({ name, mintedAt }: Sale): boolean {
     return (
       mintedAt === null ||
@@ -189,7 +189,7 @@ export async function playShop({
     if (instances.length === 0) await stage.start();
     for (const ms of END_MS) await goOn(ms);
     for (let round = 0; round < MOST_ROUNDS && isMoving(); round += 1) await goOn(5 * MINUTE);
-    // Nobody pays any more, and every page looks once more.
+    // Nobody pays any more, and every page reads once more.
     isOver = true;
     for (let round = 0; round < MOST_ROUNDS && pages.some(isUnaware); round += 1) {
       await goOn(MINUTE);
@@ -211,7 +211,7 @@ export async function playShop({
     return broken.length === 0 && (restore.isBehind() || errands.some(({ state }) => state === 'open'));
   }
 
-  /** A payment that an element still follows is shown as paid, if it is. */
+  /** Checks that a followed payment that is paid is shown as paid. */
   function checkPage(page: Page): void {
     count(`a page: ${page.state}`);
     const { sale, started } = page;

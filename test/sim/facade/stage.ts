@@ -7,32 +7,32 @@ import type { createRestore } from './restore.ts';
 import type { ServiceHost, Wire } from './wire.ts';
 
 const MINUTE = 60_000;
-/** A little more than a query waits for its slot, and less than any reader's patience. */
+/** A time that is longer than a query waits for its slot, and shorter than any reader's patience. */
 const SLOT_WAIT_MS = 2_500;
 const QUIET_TURNS = 12;
 const MOST_TURNS = 200_000;
 
-/** The log names these for an operator; they are what the service did, or a kill. */
+/** Lines for an operator, which the service's behavior or a kill causes. */
 const EXPECTED_FAULTS =
   /this instance was killed|A webhook said of|has answered with|has been unknown since|The payments service has corrected|a limit of the payments|database is closed|UpstreamFault/i;
 
-/** The facades of a story over one database, in front of one service, by a clock that the story moves. */
+/** A story's facades over one database, in front of one service, by the story's clock. */
 export interface Stage {
   readonly instances: readonly Instance[];
   urls(): string[];
   start(): Promise<void>;
   killOne(): Promise<void>;
-  /** Resolves once nothing moves any more at this instant. */
+  /** Resolves once no work is left at this instant. */
   settle(): Promise<void>;
   pass(ms: number): Promise<void>;
   /**
-   * Lets what has just been asked be answered, before the clock passes it by: a reader has patience for seconds, and a request that
-   * waits for its slot is given up unsent by one that jumps a minute ahead.
+   * Waits for the answers of open requests before the clock advances: a reader has patience for seconds, and a
+   * request that waits for its slot would be given up by a clock that jumps a minute ahead.
    */
   serve(): Promise<void>;
   /**
-   * The operator puts the database back to its backup, and starts a facade once nothing of before can arrive any more.
-   * `meanwhile` runs when the old ones have ended.
+   * Restores the database from its backup, and starts a facade once no earlier request can arrive any more.
+   * `meanwhile` runs after the old facades have ended.
    */
   goBack(
     restore: ReturnType<typeof createRestore>,
@@ -55,7 +55,7 @@ export function createStage({
   found,
   onSettled,
 }: {
-  /** The name of the story at the host. */
+  /** The name of the story in its paths. */
   name: string;
   clock: ManualClock;
   random: Random;
@@ -66,7 +66,7 @@ export function createStage({
   note: (line: string) => void;
   count: (what: string) => void;
   found: (law: string, what: string) => void;
-  /** Checks the laws that hold whenever nothing moves. */
+  /** Checks the laws that hold when no work is left. */
   onSettled: () => void;
 }): Stage {
   const instances: Instance[] = [];
@@ -82,7 +82,7 @@ export function createStage({
     closing.push(instance.close().catch(() => undefined));
   }
 
-  /** Moves the clock on for those that still wait for it. */
+  /** Advances the clock until these promises have settled. */
   async function ended(all: readonly Promise<void>[]): Promise<void> {
     let isOver = false;
     void Promise.all(all).then(() => {

@@ -7,7 +7,7 @@ import { playShop } from './shop-story.ts';
 import { type FacadeTamper, playStory, type Story } from './story.ts';
 import { startServiceHost } from './wire.ts';
 
-/** Plays a number of stories at once, each in a database of its own: while one waits for it, another goes on. */
+/** The number of stories that are played at once, each in its own database: while one waits for it, another goes on. */
 export const AT_ONCE = 3;
 
 /** The parts of a story: the payouts of a merchant, and its shop. Each is played from the seed, in an empty database. */
@@ -29,7 +29,7 @@ export async function playStories({
   onPlayed,
   untilBroken = false,
 }: {
-  /** Addresses of migrated databases that nobody else uses. */
+  /** Addresses of migrated databases that no other story uses. */
   databases: readonly string[];
   seeds: readonly number[];
   steps?: number | undefined;
@@ -37,7 +37,7 @@ export async function playStories({
   parts?: readonly Part[];
   /** Called with the lines of all parts of a seed. */
   onPlayed?: (lines: string[]) => void;
-  /** Ends with the first seed that breaks a law. */
+  /** Set if the first seed that breaks a law ends the run. */
   untilBroken?: boolean;
 }): Promise<PlayedStories> {
   const counts = new Map<string, number>();

@@ -9,9 +9,9 @@ import { createStage } from './stage.ts';
 import type { ServiceHost, WireTamper } from './wire.ts';
 import { createJudge } from './witness.ts';
 
-/** A fault as a facade could have it, put in at its two borders. */
+/** A fault that a facade could have, inserted at its two borders. */
 export interface FacadeTamper {
-  /** A restore sets no mark. */
+  /** Set if a restore sets no mark. */
   readonly forgetsMark?: boolean;
   readonly wire?: WireTamper;
   readonly answers?: AnswerTamper;
@@ -28,18 +28,21 @@ export interface Story {
 const SECOND = 1_000;
 const MINUTE = 60 * SECOND;
 export const STEPS = 30;
-/** Late enough for all to be decided: a request that was never done is known as such after a quarter of an hour. */
+/**
+ * The final instants, when everything is decided: after a quarter of an hour a request that was never done is known
+ * as such.
+ */
 const END_MS = [
   ...[1, 5, 20, 60].map((seconds) => seconds * SECOND),
   ...[2, 4, 6, 10, 10, 20, 61, 61, 61].map((minutes) => minutes * MINUTE),
 ];
 
 const PEOPLE = ['ana@padaria.example', 'andre@padaria.example', 'alba@padaria.example'];
-/** Paid by other systems alone; their keys are masked like those of the invoices. */
+/** Destinations that only other systems pay; their masks equal those of the invoices. */
 const STRANGERS = ['amelia@padaria.example', 'artur@padaria.example'];
 const AMOUNTS = [10_000, 2_550];
 
-/** The life of some invoices, and its end: the network heals, and time passes. */
+/** Plays the life of some invoices, and its end: the network heals, and time passes. */
 export async function playStory({
   seed,
   databaseUrl,
@@ -48,7 +51,7 @@ export async function playStory({
   steps = STEPS,
 }: {
   seed: number;
-  /** A migrated database that is empty. */
+  /** The URL of a migrated, empty database. */
   databaseUrl: string;
   host: ServiceHost;
   tamper?: FacadeTamper | undefined;
@@ -67,7 +70,7 @@ export async function playStory({
     broken.push({ law, what, step });
   };
 
-  // Drawn from numbers of its own, so that a seed without a restore is played as ever.
+  // Random numbers of their own, so that a seed without a restore is played as before.
   const fate = createRandom(seed ^ 0x5eed);
   const restore = fate.below(2) === 0 ? createRestore({ databaseUrl, clock, steps, fate }) : null;
 
@@ -103,7 +106,7 @@ export async function playStory({
     tamper: tamper.answers,
   });
 
-  /** The operator ends what is in doubt by the service's own books. */
+  /** The operator settles doubts by the service's tables. */
   async function operate(): Promise<void> {
     if (!restore?.isBehind() || instances.length === 0) return;
     await client.list(instances[0]!);
@@ -140,7 +143,7 @@ export async function playStory({
         return at < 0;
       })!;
       await act();
-      // Some begin while others are under way.
+      // Some begin while others are open.
       if (chance(3)) client.begin(random.pick(invoices));
       if (!chance(4)) await settle();
     }
@@ -165,7 +168,7 @@ export async function playStory({
       await goOn(2 * MINUTE);
     for (const invoice of invoices) client.begin(invoice, true);
     await pass(5 * SECOND);
-    // Requested once more, a key that the restored records lack is in doubt.
+    // A key that the restored records lack is in doubt when it is requested again.
     for (let round = 0; round < MOST_ROUNDS && restore?.isBehind() && hasDoubts(); round += 1)
       await goOn(2 * MINUTE);
     for (let round = 0; round < MOST_ROUNDS && broken.length === 0; round += 1) {
@@ -173,7 +176,7 @@ export async function playStory({
       await serve();
       await pass(MINUTE);
       await looking;
-      // An answer that is read only now may lead to another attempt.
+      // A new answer may lead to another attempt.
       if (!isMoving()) break;
       await goOn(2 * MINUTE);
     }
@@ -197,7 +200,7 @@ export async function playStory({
     return invoices.some((invoice) => client.attemptsOf(invoice).at(-1)?.payout?.inDoubt === true);
   }
 
-  /** Something will still change by itself: what is in doubt by then stays so. */
+  /** Whether a state will still change by itself: doubts that remain then are final. */
   function isMoving(): boolean {
     const isOpen = (invoice: Invoice) =>
       client.outcomeOf(invoice) === 'open' && !client.attemptsOf(invoice).at(-1)?.payout?.inDoubt;
@@ -205,7 +208,7 @@ export async function playStory({
     return invoices.some(isOpen) || !service.payouts.every(hasEnded);
   }
 
-  /** Every id that was ever shown leads to the payout that it has always led to, on every instance. */
+  /** Checks that each id that was ever shown finds its payout, on every instance. */
   async function checkAgreement(): Promise<void> {
     if (instances.length === 1 && chance(3)) await start();
     for (const id of judge.ids()) {
@@ -225,7 +228,7 @@ export async function playStory({
 }
 
 const PROGRESS_AT_ONCE = 8;
-/** The most rounds, for an invoice that is denied again and again. */
+/** The most rounds: an invoice may be denied again and again. */
 const MOST_ROUNDS = 40;
 
 function drawInvoices(random: Random): Invoice[] {

@@ -14,11 +14,11 @@ export interface Answer {
   readonly body: unknown;
 }
 
-/** A write as the books take it. */
+/** A write as the service's tables take it. */
 export interface Write {
-  /** The idempotency key of its body; null where it has none. */
+  /** The idempotency key of its body, or null. */
   readonly key: string | null;
-  /** Takes effect once more each time. */
+  /** Applies the write once more at each call. */
   take(): Taken;
 }
 
@@ -28,40 +28,40 @@ export interface Taken {
   wrong(): Answer;
 }
 
-/** The books of a service, behind the wire. */
+/** The state of a service, without its network. */
 export interface Books {
   find(url: URL): Answer;
-  /** Null where there is no such endpoint. */
+  /** Returns the write of a request; null if there is no such endpoint. */
   write(path: string, body: Record<string, unknown>): Write | null;
 }
 
-/** Alters what passes between a facade and the service, as a faulty facade would: the checker has to find it. */
+/** Alters messages between a facade and the service, as a faulty facade would: the checker has to find it. */
 export interface WireTamper {
-  /** The body of a write, by how many have arrived before. */
+  /** Alters the body of a write; `arrival` is the number of earlier ones. */
   readonly request?: (body: Record<string, unknown>, arrival: number) => Record<string, unknown>;
-  /** The whole key for which a masked one of a list is taken. */
+  /** The unmasked key for which a masked one of a list is mistaken. */
   readonly unmask?: (masked: string) => string;
-  /** A write whose answer is lost comes twice. */
+  /** Set if a write whose answer is lost arrives twice. */
   readonly repeatsLost?: boolean;
 }
 
-/** The requests and the webhooks of a service that loses, delays and contradicts, by a seed. */
+/** The requests and webhooks of a service that loses, delays and contradicts, as the seed decides. */
 export interface Wire {
   readonly secret: string;
   readonly lines: string[];
-  /** Every request is answered at once, and truly. */
+  /** Set if every request is answered at once, and truly. */
   readonly isCalm: boolean;
   note(what: string): void;
-  /** A request with this key has arrived that may take effect later. */
+  /** Whether a request with this key has arrived that may take effect later. */
   mayStillMake(key: string): boolean;
-  /** Sends a webhook some time; `onTaken` once a facade has taken it. */
+  /** Schedules a webhook; `onTaken` is called once a facade has accepted it. */
   announce(body: object, onTaken?: () => void): void;
-  /** The next webhooks, in any order; with `all`, all that are left but those that are never sent. */
+  /** Delivers the next webhooks, in any order; with `all`, all that are left, except those that are never sent. */
   deliver(urls: readonly string[], all?: boolean): Promise<void>;
   setDown(down: boolean): void;
-  /** The network heals. */
+  /** Ends all faults of the network. */
   heal(): void;
-  /** A facade has ended: its connections are gone, and what it has requested goes on. */
+  /** Closes the connections of a facade that has ended; its requests continue at the service. */
   cut(instance: string): void;
   handle(instance: string, request: IncomingMessage, response: ServerResponse): Promise<void>;
   isIdle(): boolean;
@@ -111,11 +111,11 @@ const READS: readonly [Plan, number][] = [
   ['malformed', 4],
 ];
 
-/** Without 501, which says by HTTP itself that nothing was done. */
+/** 501 is left out: by HTTP it says that nothing was done. */
 const FAILURES = [500, 502, 503, 504];
 const INTERNAL = { error: 'Internal error' };
 export const NOT_FOUND: Answer = { status: 404, body: { error: 'Not found' } };
-/** Nothing comes of these. */
+/** A request with one of these plans has no effect. */
 const UNDONE: ReadonlySet<Plan> = new Set(['lose before', 'fail before', 'limit', 'refuse']);
 
 export function createWire({
@@ -166,7 +166,7 @@ export function createWire({
   }
 
   function answer(response: ServerResponse, status: number, body: unknown, headers = {}): void {
-    // Nobody waits for it any more.
+    // The client has gone.
     if (response.destroyed) return;
     response.writeHead(status, { 'content-type': 'application/json', ...headers });
     response.end(typeof body === 'string' ? body : JSON.stringify(body));
@@ -180,7 +180,7 @@ export function createWire({
   function read(instance: string, url: URL, response: ServerResponse): void {
     const plan = calm ? 'answer' : down ? 'lose before' : pick(READS);
     if (plan !== 'answer') count(`a read: ${plan}`);
-    // What it says is what is so when it is asked, however late that arrives.
+    // The answer has the state at the request, however late it arrives.
     const { status, body } = books.find(url);
     const text = JSON.stringify(body);
     if (plan === 'lose before') lose(response);
@@ -217,7 +217,7 @@ export function createWire({
     else show(taken!.answer());
   }
 
-  /** The request is under way within the service for minutes, whether or not somebody still waits for its answer. */
+  /** The request runs within the service for minutes, even if nobody waits for its answer. */
   function takeLate(instance: string, response: ServerResponse, key: string | null, done: () => void): void {
     const name = key ?? '';
     const lateMs = 5 * SECOND + random.below(random.pick([40 * SECOND, 8 * MINUTE]));

@@ -9,11 +9,11 @@ const ID = 'an id never changes its meaning';
 const UNEXPECTED = 'an answer can be acted on';
 const END = 'in the end every invoice is paid, or the reason is known';
 
-/** Holds all that a client sees against the service's own books. */
+/** Compares the client's answers with the service's own tables. */
 export interface Judge extends Witness {
-  /** The service has made a payout. */
+  /** Called when the service has created a payout. */
   onMade(payout: TruePayout): void;
-  /** The payout that an id is shown with. */
+  /** Called with the payout that is shown for an id. */
   onId(id: string, payout: PayoutAnswer, where: string): void;
   /** Every id that was ever shown. */
   ids(): readonly string[];
@@ -34,9 +34,9 @@ export function createJudge({
 }): Judge {
   /** The invoice of each key. */
   const invoiceOf = new Map<string, Invoice>();
-  /** The payout that each id has been shown with; null while it has none. */
+  /** The payout that each id was shown with; null while it has none. */
   const meanings = new Map<string, string | null>();
-  /** Keys that an answer has reported absent, until they are used again, with that answer. */
+  /** Keys that an answer has reported absent, with that answer, until they are used again. */
   const absent = new Map<string, string>();
 
   const truthOf = ({ withdrawalId, code }: PayoutAnswer) => {
@@ -50,7 +50,7 @@ export function createJudge({
     if (difference !== null) found(OTHERS, `${where}: ${JSON.stringify(payout)}: ${difference}`);
   }
 
-  /** The client waits for an invoice to the end only where nobody can know more. */
+  /** Checks that the client stays in doubt about an invoice only if nobody can know more. */
   function checkKnown(invoice: Invoice, attempts: readonly Attempt[]): void {
     const last = attempts.at(-1);
     if (last?.payout?.inDoubt && isUndecidable(invoice, last)) count('an invoice that nobody can decide');
@@ -58,8 +58,8 @@ export function createJudge({
   }
 
   /**
-   * The document gives a withdrawal no key, and shows its PIX key masked: where no webhook has named it whole, or where
-   * something else looks like it, only a person can say what became of it.
+   * The document gives a withdrawal no key, and masks its PIX key. If no webhook has named it completely, or if
+   * another payout looks like it, only a person can find its outcome.
    */
   function isUndecidable(invoice: Invoice, { key }: Attempt): boolean {
     if (invoice.kind === 'subaccount') return false;
@@ -151,7 +151,7 @@ export function createJudge({
   return judge;
 }
 
-/** `key`: that its request carried; null where that is not known. */
+/** `key`: the key of the payout's request; null if it is unknown. */
 function differenceOf(
   payout: PayoutAnswer,
   truth: TruePayout | undefined,
@@ -168,7 +168,7 @@ function differenceOf(
     : `its destination is ${truth.destination}`;
 }
 
-/** Whether what is shown, masked in some way, can be this destination. */
+/** Whether a shown, possibly masked destination can be this one. */
 function mayBeOf(shown: string, destination: string): boolean {
   const parts = shown.split(/[*…•]+/);
   if (parts.length === 1) return shown === destination || shown === '(not told)';

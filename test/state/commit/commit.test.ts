@@ -34,7 +34,7 @@ import { connectTo, createPostgresDatabase, describeOnBothEngines } from '../../
 import { deferred } from '../../support/deferred.ts';
 import { readAfter } from '../../support/events.ts';
 
-/** A counter that commands add to: something that each decision must see the last value of. */
+/** A counter that commands increase: each decision must see its last value. */
 interface Counter {
   key: string;
   value: number;
@@ -67,7 +67,7 @@ describeOnBothEngines('a commit', (open) => {
     committer = createCommitter({ database: watched(), clock, onCommit: committed });
   });
 
-  /** The number of transactions, and a gate that one of them can be held at. */
+  /** The number of transactions, and a gate that can hold one of them. */
   let transactions = 0;
   let gate: Promise<void> = Promise.resolve();
   function watched(): Database {
@@ -80,7 +80,7 @@ describeOnBothEngines('a commit', (open) => {
       },
     };
   }
-  /** The first command goes alone; those that come while it is under way share the next transaction. */
+  /** Sends one command alone, and then others, which share the next transaction. */
   async function grouped<T>(tenant: Tenant, start: () => Promise<T>[]): Promise<PromiseSettledResult<T>[]> {
     const opened = deferred();
     gate = opened.promise;
@@ -162,7 +162,7 @@ describeOnBothEngines('a commit', (open) => {
     });
     await posting.change(add(tenant, 'announced', 1));
     expect(seen).toEqual([1]);
-    // They continue the versions of what they follow, in the log as for followers, under one mark.
+    // The events continue the version before them, in the log as for followers, under one mark.
     const { rows } = await sql<{ version: number; mark: number }>`
       select version, mark from event where account_id = ${tenant.accountId} order by version`.execute(
       database.sql,
@@ -193,14 +193,14 @@ describeOnBothEngines('a commit', (open) => {
     const tenant = await openAccount(database);
     const results = await grouped(tenant, () => [
       committer.change(add(tenant, 'alone', 1)),
-      // Its row breaks a constraint of the table.
+      // The row of this command breaks a constraint of the table.
       committer.change(add(tenant, 'alone-wrong', -1)),
       committer.change(add(tenant, 'alone', 2)),
     ]);
     expect(results[0]).toEqual({ status: 'fulfilled', value: 1 });
     expect(results[1]).toMatchObject({ status: 'rejected', reason: { constraint: 'counter_value_check' } });
     expect(results[2]).toEqual({ status: 'fulfilled', value: 3 });
-    // All three, two of them, each of these, and the third.
+    // The groups: all three, two of them, each of these, and the third.
     expect(groups).toBe(1 + 1 + 2 + 1);
     expect(await readHead(database.sql, tenant)).toBe(2);
     expect(await counted(database, 'alone')).toBe(3);
@@ -215,7 +215,7 @@ describeOnBothEngines('a commit', (open) => {
     );
     expect(results.flatMap(({ status }, place) => (status === 'rejected' ? [place] : []))).toEqual([40]);
     expect(await counted(database, 'among')).toBe(63);
-    // Each of the six halvings takes two.
+    // Each of the six halvings takes two transactions.
     expect(groups).toBe(1 + 6 * 2);
   });
 
@@ -426,7 +426,7 @@ describeOnBothEngines('a commit', (open) => {
         expect.any(CommitOutcomeUnknown),
         expect.any(CommitOutcomeUnknown),
       ]);
-      // It had been made after all, once.
+      // The command had been committed after all, once.
       expect(await counted(database, 'unknown')).toBe(4);
       expect(await lost.change(add(tenant, 'unknown', 1))).toBe(5);
     });
@@ -561,7 +561,7 @@ function fail(error: Error): never {
   throw error;
 }
 
-/** Adds to a counter, announces the sum, and answers it. */
+/** Adds to a counter, announces the sum, and returns it. */
 function add(tenant: Tenant, key: string, by: number): Command<number> {
   return {
     tenant,
@@ -576,7 +576,7 @@ function add(tenant: Tenant, key: string, by: number): Command<number> {
   };
 }
 
-/** The same, once for each idempotency key. */
+/** Adds to a counter once for each idempotency key. */
 function addOnce(
   tenant: Tenant,
   key: string,

@@ -2,7 +2,10 @@ import { CompiledQuery } from 'kysely';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { audit } from '../../faults/audit.ts';
 
-/** Finds violations of the laws of the books at `now`. The law of webhooks is left out: the accounts of these databases have no endpoint. */
+/**
+ * Finds violations of the ledger's laws at `now`. The law of webhooks is left out: the accounts of these databases
+ * have no endpoint.
+ */
 export async function violations(database: Database, now: Date): Promise<string[]> {
   const query = (statements: readonly string[]) =>
     database.transaction(async (db) => {

@@ -1,5 +1,5 @@
-// Loaded before everything else into a child and its worker: once the file BREAK_DISK is there, the disk
-// refuses the operation BROKEN for the WAL.
+// Loaded before everything else into a child and its worker: once the file BREAK_DISK exists, the disk refuses the
+// operation BROKEN for the WAL.
 import fs from 'node:fs';
 import { syncBuiltinESMExports } from 'node:module';
 

@@ -112,7 +112,7 @@ describeOnBothEngines('the database', (open) => {
       const broken = sql`select 1 / 0`.execute(tx);
       broken.catch(() => 'heard of below');
       const behind = sql`insert into note (text) values ('behind')`.execute(tx);
-      // What fails only because the first did is heard of before it.
+      // A later statement may fail only because the first did, and is reported before it.
       return Promise.all([behind, behind.catch(() => broken)]);
     });
     await expect(work).rejects.toMatchObject({ code: '22012' });

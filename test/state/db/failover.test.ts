@@ -8,10 +8,10 @@ import { deferred } from '../../support/deferred.ts';
 import { startPostgres, type TestServer } from '../../support/postgres.ts';
 import { administrate, silent } from '../../support/templates.ts';
 
-// A primary and a server that takes no writes, under one address; then the two change places.
+// A primary and a standby, under one address; then the two change places.
 
 let primary: TestServer & { port: string };
-/** The same database at the two servers. */
+/** The standby with the same database. */
 let standby: { url: string; port: string };
 let name: string;
 let database: Database;

@@ -1,5 +1,5 @@
-// Writes released.json: `npm run release` runs it. From then on what that file names stays as it is, and what is new is a
-// migration behind it.
+// Writes released.json, for `npm run release`. The named migrations stay as they are from then on, and new ones come
+// after them.
 import { execFileSync } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { createSystemClock } from '../../../server/src/kernel/clock.ts';

@@ -8,8 +8,8 @@ const INDEX =
 const TABLE = /\bcreate\s+table\s+(?:if\s+not\s+exists\s+)?(\w+)/gi;
 
 /**
- * The rules that a migration breaks by its indexes. An index on a table with rows blocks every change of it while it is made,
- * unless that is done concurrently, which no transaction can do.
+ * The faults of a migration's indexes. An index on a table with rows blocks every change of the table while it is
+ * built, unless it is built concurrently, which no transaction can do.
  */
 function indexFaults(file: string, text: string): string[] {
   const statements = text.replaceAll(/--.*$/gm, '');

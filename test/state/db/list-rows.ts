@@ -9,7 +9,7 @@ export const ROWS = 3_000;
 export const RARE = 90;
 export const SUBACCOUNT = `sacc_${'0'.repeat(32)}`;
 export const SUBSCRIPTION = `psa_sub_${'0'.repeat(31)}1`;
-/** The amount of one old row of each list, and of all others. */
+/** The amount of one old row of each list, and the amount of all others. */
 export const [RARE_CENTS, COMMON_CENTS] = [777, 1_000];
 /** The order of all rows that are not rare, and its payer; the payer of one old row. */
 export const ORDER = 'pedido-de-todos';
@@ -17,19 +17,25 @@ export const PAYER = {
   rare: { email: 'bia@example.com', externalId: 'bia' },
   common: { email: 'ana@example.com', externalId: 'ana' },
 };
-/** The instant of the row at a place of an account's lists. */
+/** The instant of the nth row of an account's lists. */
 export const ROW_AT = (nth: number) => new Date(Date.UTC(2026, 0, 1) + nth * 60_000);
-/** The lists that can have no more rows than this: the store, and the deliveries of all products. */
+/** The most rows of the bounded lists: the store, and the deliveries of all products. */
 export const MOST = MAX_STORE_PRODUCTS;
 
-/** The subaccount whose statement and payouts an account has. */
+/** The subaccount that owns an account's statement and payouts. */
 const SUBACCOUNT_OF_EACH = `'sacc_' || lpad(to_hex(first), 32, '0')`;
-/** The `rare` rows behind the middle are refunded or reversed, so that a list by that date has rows, and a row to page from. */
+/**
+ * The `rare` rows after the middle are refunded or reversed, so that lists by that date have rows and a row from
+ * which to page.
+ */
 const IS_RETURNED = '(nth > rows / 2 and nth <= rows / 2 + rare)';
 export const placeOfReturned = (middle: number) => middle + RARE / 2;
 const RETURNED_AT = `timestamptz '2026-01-01' + (nth - rows / 2) * interval '1 minute'`;
 
-/** The rows of one account in each list: the first `rare` differ, and all others are alike. Its ids begin behind `first`. */
+/**
+ * The rows of one account in each list: the first `rare` differ, and all others are alike. Its ids begin after
+ * `first`.
+ */
 export interface Seeded {
   accountId: string;
   rows: number;
@@ -38,8 +44,8 @@ export interface Seeded {
 }
 
 /**
- * Other accounts with a few rows each, as most are. By an average over all accounts PostgreSQL then expects a list of a few
- * rows, and may sort the whole of a long one. One of them has a hundred.
+ * Other accounts with a few rows each, as most have. From their average PostgreSQL expects short lists, and may sort
+ * the whole of a long one. One of them has a hundred rows.
  */
 export const CROWD: readonly Seeded[] = Array.from({ length: 120 }, (_, index) => ({
   accountId: `acc_${'0'.repeat(20)}${index.toString(16).padStart(4, '0')}`,
@@ -55,7 +61,7 @@ const AMOUNT = `case when nth = 7 then ${RARE_CENTS} else ${COMMON_CENTS} end`;
 const EXTERNAL_ID = `case when nth < rare then 'pedido-' || nth else '${ORDER}' end`;
 const CUSTOMER = `case nth when 7 then '${JSON.stringify(PAYER.rare)}' else '${JSON.stringify(PAYER.common)}' end::jsonb`;
 
-/** Nothing is counted here. */
+/** Inserts the rows without counting them. */
 export const SEED = (accounts: readonly Seeded[]) => `
   set local session_replication_role = replica;
   create temporary table seeded on commit drop as
@@ -180,14 +186,14 @@ export const SEED = (accounts: readonly Seeded[]) => `
       place::text, now(), '{}'
     from seeded;`;
 
-/** The totals of what is there. */
+/** Computes the totals of the rows. */
 export const COUNT = `
   set local session_replication_role = replica;
   insert into list_count (account_id, environment, list, parent, seconds, since, kind, status, count) ${TOTALS};
   insert into list_amount (account_id, environment, list, instant, seconds, since, kind, status, count, cents)
     ${AMOUNTS_OF_LISTS}`;
 
-/** However long that takes: a busy machine needs more than the deadline of a statement. */
+/** Runs the statements without their usual deadline: a busy machine needs more time. */
 export function seed(database: Database, statements: string): Promise<unknown> {
   return database.maintenance((connections) =>
     connections.transaction((db) => db.executeQuery(CompiledQuery.raw(statements))),

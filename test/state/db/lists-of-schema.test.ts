@@ -16,7 +16,7 @@ import {
 import { explainQueries, type ReadPlan } from '../../support/statements.ts';
 import { COUNT, CROWD, MOST, RARE, ROWS_OF_CROWD, SEED, seed } from './list-rows.ts';
 
-/** The lists without pages, and what bounds each. */
+/** The lists without pages, and the bound of each. */
 const BOUNDED: Record<string, string> = {
   'CardPayment.delivered': 'one for each unit of the product that was bought',
   'CardPayment.disputes': 'each takes a part of one payment',
@@ -61,10 +61,10 @@ describe('the lists of the schema', () => {
   });
 });
 
-/** A row of a page may lie on a page of the table of its own, and an index of a long list has more levels. */
+/** The extra reads: a row may lie on a table page of its own, and an index of a long list has more levels. */
 const SLACK = 60;
 
-/** The lists of `/v1` whose total is counted row by row, and how many rows of all accounts there can be here. */
+/** The lists of `/v1` whose total is counted row by row, and the most rows of all accounts here. */
 const COUNTED: Record<string, number> = {
   'GET /v1/deliveries': MOST + ROWS_OF_CROWD,
   'GET /v1/store/products': MOST + ROWS_OF_CROWD,
@@ -85,7 +85,7 @@ describe('the first page of a long list', () => {
   const keys = new Map<Owner, string>();
 
   beforeAll(async () => {
-    // Of its own: what earlier tests have deleted is left in its indexes, and without statistics their sizes decide.
+    // A new database: earlier tests leave deleted rows in the indexes, whose sizes decide plans without statistics.
     const database = await connectTo(await createPostgresDatabase(), createSystemClock());
     const explained = explainQueries(database);
     plans = explained.plans;

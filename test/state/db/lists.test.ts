@@ -159,7 +159,7 @@ describe('A period', () => {
 
 // ── Totals ──────────────────────────────────────────────────────────────────────────────────────
 
-/** A change in one transaction, and whether it is undone. */
+/** A change in one transaction, which may be rolled back. */
 interface Step {
   what: 'payouts' | 'products' | 'deliveries' | 'observed' | 'by hand';
   places: number[];
@@ -174,7 +174,7 @@ const step: fc.Arbitrary<Step> = fc.record({
   isUndone: fc.boolean(),
 });
 
-/** The payout of a place, always of the same method and instant. */
+/** The payout with this number, always of the same method and instant. */
 function payoutOf(tenant: Tenant, place: number, variant: number): OwnPayout {
   const method = PAYOUT_METHODS[place % 4]!;
   const of = (status: PayoutStatus) =>
@@ -198,7 +198,7 @@ function payoutOf(tenant: Tenant, place: number, variant: number): OwnPayout {
 
 const variantOf = (place: number) => (place * 37) % 60;
 
-/** 24 hex digits, of a tenant and a place alone. */
+/** An id of 24 hex digits, from a tenant and a number. */
 function idOf({ accountId }: Tenant, place: number): string {
   return `${accountId.slice(-20)}${place.toString(16).padStart(4, '0')}`;
 }
@@ -268,7 +268,7 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
       ),
     );
   }
-  // Nobody does this but an operator.
+  // Only an operator deletes a payout.
   const of = sql`account_id = ${tenant.accountId} and withdrawal_id = any(${ids}::text[])`;
   if (variant % 3 === 0) await sql`delete from payout where ${of}`.execute(db);
   else
@@ -277,7 +277,7 @@ async function perform(db: Sql, tenant: Tenant, { what, places, variant }: Step)
     );
 }
 
-/** The amounts that are not those of their rows. */
+/** The stored amounts that differ from the sums of their rows. */
 async function brokenAmounts({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
   const [, law] = Object.values(rulesOfTotals());
   return (await db.executeQuery<object>(CompiledQuery.raw(law!))).rows;
@@ -285,7 +285,7 @@ async function brokenAmounts({ sql: db }: Pick<Database, 'sql'>): Promise<object
 
 async function brokenTotals({ sql: db }: Pick<Database, 'sql'>): Promise<object[]> {
   const [law] = Object.values(rulesOfTotals());
-  // A database of an earlier version has no such list.
+  // A database of an earlier version lacks the list.
   const { rows } = await sql<{ list: string }>`
     select list from unnest('{refund, payment, charge, pix_subscription, payment_return}'::text[]) list where to_regclass(list) is null`.execute(
     db,
@@ -447,14 +447,14 @@ test('What was there before its counts and amounts were kept is in them while ot
   for (const tenant of [one, other]) await openStream(starting.sql, tenant);
   await perform(working.sql, one, payouts([0, 1, 2, 3], 0));
 
-  // A server of the version before goes on between the two steps.
+  // A server of the version before is still running between the two steps.
   await migrate(starting, undefined, '0042_lists');
   await perform(working.sql, one, payouts([2, 3, 4], 2));
   await perform(working.sql, other, payouts([0], 0));
 
   let migrated: Promise<string[]> | undefined;
   await working.transaction(async (db) => {
-    // It changes a count that the migration changes too.
+    // The server changes a count that the migration changes, too.
     await perform(db, one, payouts([4, 5], 0));
     migrated = migrate(starting, undefined, '0043_lists_online');
     await expect.poll(() => hasLockWaiter(working), { timeout: 30_000 }).toBe(true);
@@ -464,7 +464,7 @@ test('What was there before its counts and amounts were kept is in them while ot
   expect([...(await brokenTotals(working)), ...(await brokenAmounts(working))]).toEqual([]);
   expect(await countPayouts(working.sql, one, {})).toBe(7);
 
-  // Cut off and begun again, it finds no difference.
+  // The migration is interrupted and repeated, and finds no difference.
   await sql`delete from kysely_migration where name like '0043%'`.execute(starting.sql);
   await migrate(starting, undefined, '0043_lists_online');
   expect([...(await brokenTotals(working)), ...(await brokenAmounts(working))]).toEqual([]);
@@ -490,7 +490,7 @@ describeOnDatabase('A page', (open) => {
   });
 
   type Ask = (db: Sql, of: Tenant) => Promise<unknown>;
-  /** A statement in its own order. Without statistics PostgreSQL cannot know that a filter is rare. */
+  /** Statements have an order of their own. Without statistics PostgreSQL cannot know that a filter is rare. */
   const IS_OF_STATEMENT = /^of a statement(?:, the last before .*)?$/;
   const period = {
     requestedAfter: new Date('2026-01-01T00:10Z'),
@@ -514,7 +514,7 @@ describeOnDatabase('A page', (open) => {
   });
   const payoutFilters = payoutFiltersOf(ROWS);
   const created = { createdAfter: period.requestedAfter, createdBefore: period.requestedBefore };
-  /** So few rows that they are counted one by one. */
+  /** The period has so few rows that they are counted one by one. */
   const brief = { from: new Date('2026-01-02T00:00Z'), before: new Date('2026-01-02T00:40Z') };
   const createdBriefly = { createdAfter: brief.from, createdBefore: brief.before };
   const payoutDetails: Record<string, PayoutFilter> = {
@@ -615,7 +615,7 @@ describeOnDatabase('A page', (open) => {
     'opened long ago and of a rare status': { ...created, status: ['won'] },
     'decided long ago': { closedAfter: brief.from, closedBefore: brief.before },
   };
-  /** The middle of the list: where the list is by a date of return, a row that has one. */
+  /** The middle of the list; in a list by a date of return, a row with that date. */
   const placeIn = (filter: object, middle: number) =>
     'refundedBefore' in filter || 'reversedBefore' in filter ? placeOfReturned(middle) : middle;
   const askedOf = (rows: number, middle: number): Record<string, Ask> => ({
@@ -850,7 +850,7 @@ describeOnDatabase('A page', (open) => {
         ],
         [
           `of what was observed of payments ${name}, the last before a place in the middle`,
-          // Numbered behind two other kinds.
+          // The ids are numbered after those of two other kinds.
           (db, of) =>
             listMirroredRange(db, of, 'payment', {
               ...filter,
@@ -908,7 +908,7 @@ describeOnDatabase('A page', (open) => {
     return Object.entries(all).map(([name, ask]) => [`of ${name} at offset ${offset}`, ask]);
   }
 
-  // The first half of the log is of payouts, the second of card payments.
+  // The first half of the log is of payouts, and the second of card payments.
   test.each([
     ['of payouts, which have none', () => readAfter(database.sql, tenant, topicAfter('payout', middle)), 0],
     [
@@ -923,7 +923,7 @@ describeOnDatabase('A page', (open) => {
       await ask();
       expect(plans).toHaveLength(1);
       expect(plans[0]!.scanned.filter((table) => table !== 'stream')).toEqual([]);
-      // And the few streams, and the marks at the cursor and at the head.
+      // The statements also read the few streams, and the marks at the cursor and at the head.
       expect(plans[0]!.rowsRead).toBeLessThanOrEqual(shown + 3 + CROWD.length);
     },
   );
@@ -936,11 +936,11 @@ describeOnDatabase('A page', (open) => {
     plans.length = 0;
     await ask(database.sql, tenant);
     const [{ rowsRead, scanned }, ...others] = plans as [ReadPlan, ...ReadPlan[]];
-    // An empty page looks up the row of its cursor, and that row alone.
+    // An empty page looks up only the row of its cursor.
     expect(others.filter((plan) => plan.rowsRead > 1 || plan.scanned.length > 0)).toEqual([]);
     expect(others.length).toBeLessThan(2);
     expect(scanned.filter((table) => table !== 'list_count')).toEqual([]);
-    // Each of up to sixteen lists gives a page at most.
+    // Each of up to sixteen lists gives at most one page.
     expect(rowsRead).toBeLessThan(16 * 51);
   });
 
@@ -956,7 +956,7 @@ describeOnDatabase('A page', (open) => {
       await long.maintenance((connections) => sql`vacuum analyze`.execute(connections.sql));
       const explained = explainQueries(long);
       const took: [name: string, ms: number][] = [];
-      // Where most of the rows lie before the page, a scan of all is as cheap, and PostgreSQL may choose it.
+      // If most rows lie before the page, a scan of all is as cheap, and PostgreSQL may choose it.
       const offset = Math.min(10_000, many / 4);
       for (const [name, ask] of [...Object.entries(askedOf(many, many / 2)), ...deepPages(offset)]) {
         explained.plans.length = 0;
@@ -982,24 +982,24 @@ describeOnDatabase('A page', (open) => {
       );
     });
 
-  // By an average over the values that there are, those that no row has would be in every row.
+  // By the average of the existing values PostgreSQL would expect an absent value in every row.
   test('A page of a list whose rows are all alike reads no more than others', async () => {
     const alike = await open();
     const of = await openAccount(alike);
     await seed(alike, SEED([{ accountId: of.accountId, rows: ROWS, rare: 0, first: 0 }]));
     await alike.maintenance((connections) => sql`analyze`.execute(connections.sql));
-    // No row is refunded or reversed: a list by that date refuses each place.
+    // No row is refunded or reversed: a list by that date has no rows.
     const isRefused = (name: string) => /\b(?:refunded|reversed) long ago, the last before/.test(name);
     const allowed = Object.entries(asked).filter(([name]) => !isRefused(name));
     expect(await dearReads(alike, of, allowed)).toEqual([]);
   });
 
-  // A table has none until it is analyzed for the first time, and after each restore of a backup.
+  // A table has no statistics until it is analyzed for the first time, and after each restore of a backup.
   test('A page of a statement without statistics reads no more than others', () => {
     expect(dearWithoutStatistics).toEqual([]);
   });
 
-  /** The requests that read more than they show, each with what it read. */
+  /** The requests that read more rows than they show, each with the rows that it read. */
   async function dearReads(of: Database, asker: Tenant, asks: readonly [string, Ask][]): Promise<object[]> {
     const dear = [];
     const explained = explainQueries(of);
@@ -1019,7 +1019,7 @@ describeOnDatabase('A page', (open) => {
   ])('A page of payouts of nearly all time begins at the place of its argument %s', async (_, range) => {
     plans.length = 0;
     await listPayouts(database.sql, tenant, range);
-    // From the end of the period on it would be half of the index: a page of that has some hundred rows.
+    // Without the end of the period the scan would read half of the index, whose pages have some hundred rows.
     expect(plans[0]!.pages).toBeLessThanOrEqual(30);
   });
 
@@ -1054,7 +1054,7 @@ describeOnDatabase('A page', (open) => {
     };
     let read = 0;
     const work = database.transaction(async (db) => {
-      // The balance, which its postings would change.
+      // The postings would change the balance, so triggers are off.
       await sql`set local session_replication_role = replica`.execute(db);
       await sql`update subaccount set balance_cents = ${ROWS + 1} where id = ${SUBACCOUNT}`.execute(db);
       await sql`set local session_replication_role = origin`.execute(db);
@@ -1077,7 +1077,7 @@ describeOnDatabase('A page', (open) => {
     expect(read).toBeLessThan(10);
   });
 
-  // A list is so much longer than a page that PostgreSQL may take walking it for cheaper, and never reaches what is old.
+  // The list is so much longer than a page that PostgreSQL may prefer to walk it, and would reach the old rows last.
   test.each([
     ['card payments', () => asked['of card payments of rare statuses']!],
     ['payouts', () => asked['of payouts of rare methods and statuses, behind a place in the middle']!],
@@ -1098,7 +1098,7 @@ describeOnDatabase('A page', (open) => {
     for (const [, ask] of deepPages(400)) {
       plans.length = 0;
       expect(await ask(database.sql, tenant)).toHaveLength(50);
-      // A statement may be read by the number alone: then newer entries of other accounts lie before it.
+      // A statement may be read by its number alone: newer entries of other accounts then come first.
       expect(plans[0]!.rowsRead).toBeLessThanOrEqual(1_050 + ROWS_OF_CROWD);
       expect(plans[0]!.scanned).toEqual([]);
     }
@@ -1135,7 +1135,7 @@ describeOnDatabase('A page', (open) => {
       [{ tenant, subaccountId: SUBACCOUNT, limit: 2 * RARE }],
       { status },
     );
-    // Those that are rare, and those that are reversed.
+    // The rare rows, and the reversed ones.
     expect(new Set(ofOne!.map(({ place }) => place)).size).toBe(RARE - 1 + RARE);
   });
 });

@@ -1,6 +1,9 @@
 /** Clients that work in rounds, as fast as they are answered, until they are stopped. */
 export interface Load {
-  /** Resolves when `count` more rounds are done, or the load was stopped; rejected where one has failed. One call at a time. */
+  /**
+   * Resolves when `count` more rounds are done, or the load was stopped; rejects if a round has failed. One call at a
+   * time.
+   */
   more(count: number): Promise<void>;
   /** Waits for the last rounds. Returns the number of rounds. */
   stop(): Promise<number>;
@@ -18,7 +21,7 @@ export function startLoad(clients: number, work: (client: number, round: number)
     }
   };
   const done = Promise.all(Array.from({ length: clients }, (_, client) => loop(client)));
-  // `more` and `stop` report it.
+  // `more` and `stop` report the failure.
   done.catch(() => undefined);
   return {
     more: (count) =>

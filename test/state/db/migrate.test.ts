@@ -43,7 +43,7 @@ afterEach(async () => {
   await rm(folder, { recursive: true });
 });
 
-/** One PGlite for all tests, emptied for each: a start takes more than all of them. */
+/** One PGlite for all tests, emptied for each: its start takes longer than all of them. */
 let pglite: Promise<Database> | undefined;
 afterAll(async () => {
   await (await pglite)?.close();
@@ -138,7 +138,7 @@ select 1 / (select count(*) from shelf where id = 2);`,
     );
     const failed = migrate(database, folder);
     await expect(failed).rejects.toThrow(/^Migration 0003_parts failed: division by zero/);
-    // The first part stays, and nothing of the second.
+    // The first part stays, and nothing of the second is there.
     await sql`insert into book (id, shelf_id, pages) values (2, 1, 3)`.execute(database.sql);
     expect(await shelves(database)).toEqual([{ id: 1, books: 2 }]);
     await sql`insert into shelf (id) values (2)`.execute(database.sql);
@@ -163,7 +163,7 @@ select 1 / (select count(*) from shelf where id = 2);`,
     await expect(migrate(database, folder)).rejects.toThrow(
       'The database was brought forward by a newer version (0004_contract_needs_0003), and this one cannot work on it',
     );
-    // The version between the two knows what it needs.
+    // A version between the two knows the needed migration.
     await rm(join(newer, '0004_contract_needs_0003.sql'));
     expect(await migrate(database, newer)).toEqual([]);
   });
@@ -208,7 +208,7 @@ alter table book add column if not exists note text;`,
   migrated.catch(() => undefined);
   let locks: { waits: boolean; holds: boolean };
   do {
-    // Of one moment, as one statement sees it.
+    // One statement sees the locks of one moment.
     const { rows } = await sql<typeof locks>`
       select
         coalesce(bool_or(relation = 'book'::regclass and not granted), false) as waits,

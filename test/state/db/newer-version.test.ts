@@ -36,7 +36,7 @@ test('A server goes on beside statuses and events of a newer version, which it d
   );
   const { cursor } = (await updates.data()).cardPaymentUpdates;
 
-  // As a migration of a newer version may do it, and its server.
+  // The change that a newer version's migration and server may make.
   await newer.sql.executeQuery(
     CompiledQuery.raw(`
       alter table card_payment drop constraint card_payment_status_check;
@@ -56,7 +56,7 @@ test('A server goes on beside statuses and events of a newer version, which it d
         from stream`),
   );
 
-  // The next event of this server is read with those before it.
+  // The next event of this server is read together with those before it.
   expect((await app.cardPayments.pay(other, CARD)).kind).toBe('paid');
   const after = app.live.ws(UPDATES, { after: cursor });
   const seen = [await after.data(), await after.data()].map(

@@ -1,5 +1,4 @@
-// A process of its own with a database in a folder, to be killed or to lose its disk. Says what happened in
-// lines of JSON.
+// A process with a database in a folder, to be killed or to lose its disk. It prints its results as lines of JSON.
 import { writeFileSync } from 'node:fs';
 import { modules } from '../../support/built.mjs';
 

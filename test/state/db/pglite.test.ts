@@ -157,7 +157,7 @@ const FAULTS = [
     outcome: 'CommitOutcomeUnknown',
     says: /flush .* failed: EIO/,
   },
-  // PGlite alone swallows this PANIC: its own `query` may even resolve, with no rows.
+  // PGlite swallows this PANIC: its own `query` may even resolve, without rows.
   { broken: 'writeSync', task: 'write on a broken disk', outcome: 'CommitOutcomeUnknown', says: /PANIC/ },
 ];
 
@@ -165,7 +165,7 @@ describe('a process', () => {
   beforeEach(newFolder);
   afterEach(clear);
 
-  // Compiled as it starts, and a recovery: half a minute on a busy machine.
+  // The server is compiled at its start and then recovers, which takes half a minute on a busy machine.
   test('A process locks its folder against a second one, and what it acknowledged survives its kill', async () => {
     const acknowledged: number[] = [];
     for (const enough of firstInSample([30, 80])) {
@@ -239,7 +239,7 @@ describe('a process', () => {
         { failed: 'NoConnection', message: expect.stringMatching(reason) },
         'closed',
       ]);
-      // PostgreSQL recovers what it had acknowledged.
+      // PostgreSQL recovers the acknowledged row.
       const { rows } = await sql`select id from note where id = 1`.execute((await open()).sql);
       expect(rows).toEqual([{ id: 1 }]);
     },

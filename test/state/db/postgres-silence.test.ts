@@ -15,15 +15,16 @@ import { deferred } from '../../support/deferred.ts';
 import { type FaultyNetwork, startFaultyNetwork } from '../../support/faulty-network.ts';
 import { administrate, silent } from '../../support/templates.ts';
 
-// Each test waits for the server's own deadlines, which are long enough for a busy machine: so they wait side by side.
+// The tests wait for the server's own deadlines, which are long enough for a busy machine, so they wait at the same
+// time.
 
 interface Line {
   network: FaultyNetwork;
-  /** The database's own address, past the network. */
+  /** The address of the database itself, past the faulty network. */
   url: string;
-  /** Opens the database through the network, with an empty table `note`. */
+  /** Opens the database through the faulty network, with an empty table `note`. */
   open: () => Promise<Database>;
-  /** Reads the texts of the table `note`, past the network. */
+  /** Reads the texts of the table `note`, past the faulty network. */
   notes: () => Promise<string[]>;
 }
 
@@ -66,7 +67,7 @@ test.concurrent('A connection without an answer is closed with the idle ones, an
   line: { network, open, notes },
 }) => {
   const database = await open();
-  // Two at once, which both rest then.
+  // Two transactions at once leave two idle connections.
   await database.transaction(() => sql`select 1`.execute(database.sql));
   expect(database.connections()).toEqual({ inUse: 0, idle: 2, waiting: 0 });
   network.silence();

@@ -29,7 +29,7 @@ const unreleasedNames = readdirSync(MIGRATIONS).sort().map(nameOf).slice(release
 
 // ── The server of the released version ──────────────────────────────────────────────────────────
 
-/** Writes the server's sources as they were released into a folder, beside the dependencies of today. */
+/** Writes the released server's sources into a folder, beside today's dependencies. */
 function checkOutReleased(): string {
   const folder = mkdtempSync(join(tmpdir(), 'psa-released-'));
   onTestFinished(() => rmSync(folder, { recursive: true, force: true }));
@@ -54,7 +54,7 @@ function checkOutReleased(): string {
 
 interface ReleasedServer {
   url: string;
-  /** Stops it and returns the faults in its log. */
+  /** Stops the server and returns the faults in its log. */
   stop(): Promise<string[]>;
 }
 
@@ -90,7 +90,7 @@ async function startReleased(folder: string, databaseUrl: string): Promise<Relea
       child.kill('SIGTERM');
       await exited;
       const faults = `${output}${log}`.split('\n').filter((line) => /"level":"(?:error|fatal)"/.test(line));
-      // The released server claims tasks of kinds that it does not know, and puts them off. Today's leaves them alone.
+      // The released server claims tasks of unknown kinds, and postpones them. Today's server leaves them alone.
       return faults.filter((line) => !line.includes('"message":"no handler for tasks of kind '));
     },
   };
@@ -148,7 +148,7 @@ const READ = `query ($orderCode: String!) {
   products(first: 50) { nodes { productId name } }
 }`;
 
-/** Sells by card, as a shop and its payer do, until the payment is PAID. */
+/** Creates a card payment and pays it, and waits until it is PAID. */
 async function sell(url: string, key: string): Promise<void> {
   const { done } = (await ask(url, LIVE_KEY, CREATE, { key })) as never as {
     done: { cardPayment: { orderCode: string; checkoutUrl: string } };
@@ -176,7 +176,7 @@ async function work(url: string, name: string, round = 0): Promise<void> {
   };
   await ask(url, TEST_KEY, MOVE, { subaccountId: made.subaccount.subaccountId, key: name });
   await ask(url, TEST_KEY, CATALOGUE, { name });
-  // Not in each round: `/v1` has a limit of requests a minute.
+  // Later rounds leave this out: `/v1` has a limit of requests a minute.
   for (const path of round < 4 ? ['wallet', 'products', 'subaccounts', 'payouts', 'card-payments'] : []) {
     const response = await fetch(`${url}/v1/${path}`, { headers: { authorization: `Bearer ${LIVE_KEY}` } });
     expect([path, response.status]).toEqual([path, 200]);
@@ -206,13 +206,13 @@ test('Unreleased migrations are applied while the released server is under load,
   const applied: string[] = [];
   for (const next of unreleasedNames) {
     applied.push(...(await migrate(database, undefined, next)));
-    // Inserts new values of enums, and the first rows of new tables.
+    // The step inserts new values of enums, and the first rows of new tables.
     if (DATA[next]) await run(DATA[next]);
     await load.more(1);
   }
   expect(applied).toEqual(unreleasedNames);
 
-  // Both at once, on what the other one writes.
+  // Both servers run at once, and read what the other writes.
   const app = await startApp({
     database,
     clock: createManualClock(new Date()),
@@ -224,7 +224,7 @@ test('Unreleased migrations are applied while the released server is under load,
   const rounds = await load.stop();
   expect(await old.stop()).toEqual([]);
 
-  // A deployment is taken back: the released version starts on the newer database.
+  // The deployment is rolled back: the released version starts on the newer database.
   const again = await startReleased(folder, databaseUrl);
   await work(again.url, 'again');
   await newLoad.more(2);
@@ -236,7 +236,7 @@ test('Unreleased migrations are applied while the released server is under load,
     select count(*) from card_payment where status = 'paid' and paid_at > ${sql.raw(AT)}`.execute(
     database.sql,
   );
-  // One was sold by the released server that started again.
+  // The restarted released server sold one of these.
   expect(rows).toEqual([{ count: rounds + newRounds + 1 }]);
   expect(await violations(database, app.clock.now())).toEqual([]);
   expect(app.faults).toEqual([]);

@@ -15,7 +15,7 @@ import { silent } from '../../support/templates.ts';
 
 const MINUTE = 60_000;
 
-/** The mark of a database, and what was logged of it. */
+/** The mark of a database, and its log lines. */
 function recordsOf(database: Database, clock = createManualClock()) {
   const logged: string[] = [];
   const log = {
@@ -59,7 +59,7 @@ describeOnBothEngines('records that may lack something', (open) => {
     expect(await restored.behind()).toEqual(mark);
     expect(restored.lastKnown()).toEqual(mark);
     expect(restored.logged).toEqual([expect.stringContaining('restored from a backup')]);
-    // A backup of these lacks the same.
+    // A backup of these records lacks the same ones.
     const again = await open();
     await restore(again, await save(other, plusMs(takenAt, MINUTE)));
     expect(await recordsOf(again).behind()).toEqual(mark);
@@ -97,13 +97,13 @@ describeOnDatabase('the timeline of PostgreSQL', (_, engine) => {
         .selectAll()
         .executeTakeFirstOrThrow();
       expect(timeline).toBeGreaterThan(0);
-      // As after the promotion of a standby: the database knows the timeline before.
+      // The database knows the timeline before, as after the promotion of a standby.
       await database.sql
         .updateTable('restored_records')
         .set({ timeline: timeline! - 1 })
         .execute();
       const mark = { since: clock.now(), until: clock.now(), cause: 'timeline' };
-      // Where it takes no writes yet, the mark is not lost.
+      // While the database takes no writes, the mark is not lost.
       const readOnly = {
         ...database,
         transaction: () => Promise.reject(new ReadOnlyDatabase('cannot write')),
@@ -113,7 +113,7 @@ describeOnDatabase('the timeline of PostgreSQL', (_, engine) => {
       clock.advance(MINUTE);
       expect(await recordsOf(database, clock).behind()).toEqual(mark);
       expect(logged).toEqual([expect.stringContaining('a standby was promoted')]);
-      // Promoted once more before that was confirmed: what came since the mark may be missing, too.
+      // The standby was promoted again before the confirmation: records since the mark may be missing, too.
       await database.sql
         .updateTable('restored_records')
         .set({ marked_timeline: timeline! + 1 })

@@ -5,13 +5,13 @@ import { fileURLToPath } from 'node:url';
 import { sql } from 'kysely';
 import type { Database } from '../../../server/src/state/db/database.ts';
 
-/** The migrations and the schema that a released version has left in databases. */
+/** The migrations and the schema that a released version has created in databases. */
 export interface Released {
   /** The commit that the release was made from. */
   commit: string;
   /** Each migration's SHA-256. */
   migrations: Record<string, string>;
-  /** The schema that the migrations make, one object a line. */
+  /** The schema after the migrations, one object on each line. */
   schema: string[];
 }
 
@@ -34,7 +34,7 @@ export function hashMigrations(): Record<string, string> {
   );
 }
 
-/** Everything that migrations make, as PostgreSQL says it of itself, whichever engine it is. */
+/** The schema of a database, from its own catalog, equal for both engines. */
 export async function describeSchema({ sql: db }: Database): Promise<string[]> {
   const { rows } = await sql<{ line: string }>`
     with ours as (

@@ -8,7 +8,7 @@ import { silent } from '../../support/templates.ts';
 
 const SECOND = 1_000;
 
-/** A machine's clock, and the database's time, which goes with it at a distance. */
+/** A machine's clock, and the database's time, which differs by a constant. */
 function start({ aheadMs = 0 } = {}) {
   const base = createManualClock();
   const clock = createOffsetClock(base);
@@ -18,7 +18,7 @@ function start({ aheadMs = 0 } = {}) {
     database.readings += 1;
     if (database.isAway) throw new Error('the database is away');
     const time = plusMs(base.now(), database.aheadMs);
-    // The answer takes that long to come back.
+    // The answer takes this time to return.
     base.advance(database.tookMs);
     return time;
   };
@@ -28,7 +28,7 @@ function start({ aheadMs = 0 } = {}) {
     onTestFinished(stop);
     return stop;
   };
-  /** Lets the next measurement come and end. */
+  /** Runs the next measurement. */
   const measureAgain = async () => {
     const before = database.readings;
     base.advance(SECOND);

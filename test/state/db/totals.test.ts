@@ -22,7 +22,7 @@ describe('the totals of a long list', () => {
     await seed(database, COUNT);
   });
 
-  /** Adds up the rows themselves. */
+  /** The sum of the rows. */
   async function added(table: string, condition: string) {
     const { rows } = await sql<{ count: number; amountCents: number }>`
       select count(*) as count, coalesce(sum(amount_cents), 0)::bigint as "amountCents"

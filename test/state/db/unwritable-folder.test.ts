@@ -2,7 +2,7 @@ import { expect, test, vi } from 'vitest';
 import { DataDirError, lockDataDir } from '../../../server/src/state/db/lock.ts';
 import { temporaryFolder } from '../../support/test-program.ts';
 
-// Root may write everywhere, and tests may run as root: the file system says what it says to another user.
+// Root may write everywhere, and tests may run as root: the mocked file system refuses as it refuses another user.
 const refusal = vi.hoisted(() => ({ code: '' }));
 vi.mock('node:fs', async (importOriginal) => ({
   ...(await importOriginal<typeof import('node:fs')>()),

@@ -7,10 +7,10 @@ export const TENANT = `'${ACCOUNT}', 'live'`;
 export const AT = `'2026-01-02T03:04:05Z'`;
 /** The due days of the cycles of a subscription that is authorised at `AT`: each at 00:00 in São Paulo, a month apart. */
 const DUE = [`'2026-01-02T03:00:00Z'`, `'2026-02-02T03:00:00Z'`];
-/** Long after the tests: what is due then is not done by the server that finds it. */
+/** An instant long after the tests: the server does not do work that is due then. */
 const LATER = `'2036-01-01T00:00:00Z'`;
 
-/** The ids of the rows, by which the present server is asked for them. */
+/** The ids of the rows, by which the present server reads them. */
 export const ROWS = {
   subaccount: `sacc_${'a'.padStart(32, '0')}`,
   product: '0000000000000000000000aa',
@@ -37,7 +37,7 @@ const txidOf = (id: string) => id.slice(id.lastIndexOf('_') + 1);
 /** The bank's identifier of the PIX that paid it. */
 const creditOf = (id: string) => `E${txidOf(id).slice(1)}`;
 
-/** The next change in the log: also while other clients write into it. */
+/** Inserts the next event into the log, also while other clients write. */
 function event(kind: string, id: string, version: number, snapshot: object = { version }): string {
   const resource = kind.slice(0, kind.indexOf('.'));
   return `
@@ -47,14 +47,14 @@ function event(kind: string, id: string, version: number, snapshot: object = { v
       from stream where (account_id, environment) = (${TENANT});`;
 }
 
-/** A key that has made a resource. */
+/** Inserts the key of a resource. */
 const key = (operation: string, id: string) =>
   `insert into idempotency values (${TENANT}, '${operation}', 'old:${id}', 'hash', '${id}');`;
 
 const task = (kind: string, id: string, dueAt = LATER) =>
   `insert into task (kind, account_id, environment, key, due_at) values ('${kind}', ${TENANT}, '${id}', ${dueAt});`;
 
-/** A ledger transaction of two lines; `merchant_subaccounts` is that of the one subaccount. */
+/** A ledger transaction of two lines; `merchant_subaccounts` is the account of the one subaccount. */
 function posted(id: string, from: string, to: string, amount: number, column = 'amount'): string {
   const line = (account: string, change: number) => `(${TENANT}, '${id}', '${account}', ${change}, ${AT})`;
   if (![from, to].includes('merchant_subaccounts'))
@@ -77,14 +77,14 @@ const code = (id: string, amountCents: number) => `
     insert into simulated_pix_code (txid, account_id, environment, amount_cents, br_code, registered_at, expires_at)
       values ('${txidOf(id)}', ${TENANT}, ${amountCents}, '00020126', ${AT}, ${LATER});`;
 
-/** The credit by which it was paid, at the bank and in the books. */
+/** The credit that paid it, at the bank and in the ledger. */
 const credited = (id: string, amountCents: number, ofCode = id) => `
     insert into simulated_pix_credit (end_to_end_id, txid, amount_cents, arrives_at)
       values ('${creditOf(id)}', '${txidOf(ofCode)}', ${amountCents}, ${AT});
     insert into pix_credit (account_id, environment, end_to_end_id, payment_id, amount_cents, received_at)
       values (${TENANT}, '${creditOf(id)}', '${id}', ${amountCents}, ${AT});`;
 
-/** A completed refund of 990, with its changes of the books; `source` has the money at last. */
+/** A completed refund of 990, with its postings; `source` has the money in the end. */
 const refunded = (
   id: string,
   resource: string,
@@ -100,7 +100,7 @@ const refunded = (
     ${posted(`refund.begun:${id}`, from, 'refunds_in_transit', 990)}
     ${posted(`refund.completed:${id}`, 'refunds_in_transit', source, 990)}`;
 
-/** Rows that a database of that step may hold, beside those of the steps before it: the first rows of its tables. */
+/** Rows that a database of this step may hold, in addition to those of the steps before: the first rows of its tables. */
 export const DATA: Record<string, string> = {
   '0001_spine': `
     insert into account (id, name, card_payments_enabled, card_release_days, created_at)
@@ -180,7 +180,7 @@ export const DATA: Record<string, string> = {
     ${key('requestPayout', ROWS.payouts[0]!)}`,
   '0007_keys_and_limits': `insert into rate_window (key, ends_at, used) values ('old', ${LATER}, 1);`,
   '0008_simulated_clock': 'insert into simulated_clock (offset_ms) values (1000);',
-  // A server in remote mode has these; one in embedded mode reads none of them.
+  // A server in remote mode writes these rows; in embedded mode none of them is read.
   '0009_upstream_budget': `
     insert into upstream_account (key, last_at) values ('old', ${AT});
     insert into upstream_slot (id, account_key, class, held_until)
@@ -196,7 +196,7 @@ export const DATA: Record<string, string> = {
   '0012_webhooks_in': `
     insert into received_webhook (account_id, environment, webhook_id, body_hash, received_at)
       values (${TENANT}, 'wh_seen', 'hash', ${AT});`,
-  // Not released from here on.
+  // The steps from here on are not released.
   '0015_access': `
     insert into account_brand (account_id, color, logo, logo_type, logo_hash)
       select id, '#7a1f5c', '\\x89504e47', 'image/png', '${'a'.repeat(64)}' from account;`,
@@ -282,7 +282,7 @@ export const DATA: Record<string, string> = {
     ${posted(`charge.split:${ROWS.splitCharge}:0`, 'pix_received', 'merchant_subaccounts', 1000)}
     ${entered('split_in', ROWS.splitCharge, 1000, 16_000)}
     ${observed('charge', 'psc_seen', 'paid')}`,
-  // Its first cycle is paid by its code; the debit of the second was refused once.
+  // The first cycle is paid by its code; the debit of the second was refused once.
   '0036_subscriptions': `
     ${code(ROWS.subscription, 4990)} update simulated_pix_code set is_recurrence = true
       where txid = '${txidOf(ROWS.subscription)}';
@@ -326,7 +326,7 @@ export const DATA: Record<string, string> = {
   '0038_store': `
     insert into store_product (number, account_id, environment, store_product_id, name, price, available)
       values (1, ${TENANT}, '${ROWS.storeProduct}', 'Caneca', '1.234,56', true);`,
-  // A server of that version records a dispute with its task before the next step gives one to those of before.
+  // A server of this version records a dispute with its task; the next step gives one to older disputes.
   '0039_disputes': `
     insert into dispute (account_id, environment, id, amount_cents, status, resource, resource_id, evidence_due_at,
         created_at)
@@ -339,7 +339,7 @@ export const DATA: Record<string, string> = {
       values (${TENANT}, 'payment', '${ROWS.paidPayment}', '[]');`,
 };
 
-/** A resource of another service, as it was seen. */
+/** A mirrored resource of another service. */
 function observed(resource: string, id: string, status: string): string {
   return `
     insert into observed (account_id, environment, resource, id, version, status, final, snapshot, observed_at)

@@ -26,7 +26,7 @@ const clock = createSystemClock();
 const released = readReleased();
 const nameOf = (file: string) => file.slice(0, -'.sql'.length);
 const names = Object.keys(released.migrations).map(nameOf);
-/** The names of all migrations, with those since the release: the code of today works on them. */
+/** The names of all migrations, those since the release too: today's code needs all of them. */
 const present = readdirSync(MIGRATIONS).sort().map(nameOf);
 
 // ── What was released stays ─────────────────────────────────────────────────────────────────────
@@ -52,7 +52,7 @@ test('A migration that is not released can be interrupted behind any of its part
   await migrate(database, undefined, names.at(-1));
   for (const name of present.slice(names.length)) {
     const parts = readFileSync(join(MIGRATIONS, `${name}.sql`), 'utf8').split(/^-- next$/m);
-    // The last part of others is recorded in its own transaction.
+    // The last part of other migrations is recorded in its own transaction.
     const interrupted = name.endsWith('_online') ? parts : parts.slice(0, -1);
     for (const part of interrupted) await database.sql.executeQuery(CompiledQuery.raw(part));
     expect(await migrate(database, undefined, name)).toEqual([name]);
@@ -77,7 +77,7 @@ test('A database that a version between the releases has made is refused with on
 
 // ── From each step that there was ───────────────────────────────────────────────────────────────
 
-/** Opens the built folder, not the template of the newest version. */
+/** Opens the built folder, without the template of the newest version. */
 function openOlderPglite(dataDir: string): Promise<Database> {
   const { worker } = inject('templates').pglite;
   return openPglite({ dataDir, ...(worker && { worker }), clock, log: silent, onFatal });
@@ -88,7 +88,7 @@ const engines = {
   PostgreSQL: async () =>
     openPostgres({ databaseUrl: await createPostgresDatabase('template1'), clock, log: silent }),
 };
-/** PGlite takes seconds to begin, and runs the same SQL; in a folder it goes forward below. */
+/** PGlite takes seconds to start, and runs the same SQL; a test below upgrades a folder. */
 const STEPS = {
   PGlite: ['0001_spine', '0006_webhooks'],
   PostgreSQL: sampled(names.slice(0, -1), 24),
@@ -106,7 +106,7 @@ describe.each(inThisRun(engines))('a database (%s) with data in it', (engine, op
     expect(await migrate(database, undefined, names.at(-1))).toEqual(names.slice(known.length));
     expect(await describeSchema(database)).toEqual(released.schema);
     const after = await rowsOf(database);
-    // 0010 says of a database with an account whose books these are.
+    // 0010 records the mode of a database with an account.
     if (step < '0010') before.database_mode = 1;
     expect(after).toMatchObject(before);
 
@@ -137,7 +137,7 @@ const CREATE = `mutation ($input: CreateCardPaymentInput!) {
   done: createCardPayment(input: $input) { ... on CardPaymentSuccess { cardPayment { orderCode } } ... on UserError { message } }
 }`;
 
-/** A payment from its creation to the money. */
+/** Creates a payment by card, and pays it. */
 async function pay(app: TestApp, key: string): Promise<string> {
   const { done } = await app.live.request(CREATE, { input: { valueCents: 4_990, idempotencyKey: key } });
   const card = {
@@ -154,7 +154,7 @@ const CREATE_PIX = `mutation ($input: CreatePaymentInput!) {
   done: createPayment(input: $input) { ... on PaymentSuccess { payment { paymentId } } ... on UserError { message } }
 }`;
 
-/** The same by PIX. */
+/** Creates a payment by PIX, and pays it. */
 async function payByPix(app: TestApp, key: string): Promise<string> {
   const { done } = await app.live.request(CREATE_PIX, { input: { valueCents: 4_990, idempotencyKey: key } });
   const { paymentId } = done.payment;
@@ -165,8 +165,8 @@ async function payByPix(app: TestApp, key: string): Promise<string> {
 // ── What is not released, under the statements of the release ───────────────────────────────────
 
 /**
- * A client's changes as the released version makes them, by columns of its schema alone: today's code needs today's columns.
- * The server of the released version itself is in `previous-server.test.ts`, which needs the history of the repository.
+ * A client's changes as the released version makes them, with the columns of its schema: today's code needs today's
+ * columns. The released server itself runs in `previous-server.test.ts`, which needs the history of the repository.
  */
 function releasedStatements(client: number, round: number): string[] {
   const id = `${client}`.padStart(4, '0') + `${round}`.padStart(20, '0');
@@ -218,7 +218,7 @@ test('What is not released goes forward beside clients that work by the released
       const connection = new pg.Client({ connectionString: databaseUrl });
       await connection.connect();
       onTestFinished(() => connection.end());
-      // A client that waits for longer has given up.
+      // A client that waits longer gives up.
       await connection.query("set lock_timeout = '5s'");
       return connection;
     }),
@@ -241,7 +241,7 @@ test('What is not released goes forward beside clients that work by the released
     counts.filter(([, count]) => count === 0).map(([table]) => table),
     'tables without a row: give each one in test/state/db/upgrade-rows.ts, at the migration that makes it',
   ).toEqual([]);
-  // An account of before has opted into nothing.
+  // An older account has opted into no events.
   const endpoints = await sql`select url, optional_events from webhook_endpoint`.execute(database.sql);
   expect(endpoints.rows).toEqual([{ url: null, optional_events: [] }]);
 
@@ -255,7 +255,7 @@ test('What is not released goes forward beside clients that work by the released
   expect(app.faults).toEqual([]);
 });
 
-/** Every resource of the rows, through the server of today. */
+/** Reads every resource of the rows through today's server. */
 const READ = `{
   cardPayment(orderCode: "PSC-PPPPPPPPPPPPPPPPPPPPPAID") { status refundedCents refunds { refundId } disputes { disputeId status } }
   subaccount(subaccountId: "${ROWS.subaccount}") { balanceCents }
@@ -281,7 +281,7 @@ const AS_READ = {
     status: 'PAID',
     refundedCents: 990,
     refunds: [{ refundId: ROWS.cardRefund }],
-    // The time for evidence was over when the server started.
+    // The time for evidence had ended when the server started.
     disputes: [{ disputeId: ROWS.cardDispute, status: 'UNDER_REVIEW' }],
   },
   subaccount: { balanceCents: 16_000 },
@@ -329,7 +329,7 @@ const AS_READ = {
 
 // ── With the version before at work ─────────────────────────────────────────────────────────────
 
-/** The migrations of a next version: it expands in one step, fills and indexes in another, and contracts in the last. */
+/** The migrations of a next version: the first expands, the second fills and indexes, and the last contracts. */
 const NEXT = {
   expand: {
     '9001_note.sql': 'alter table card_payment add column note text',
@@ -359,7 +359,7 @@ function versionWith(...files: Record<string, string>[]): string {
   return folder;
 }
 
-/** Payments from one point of the way forward to the next: clients pay as fast as they are answered. */
+/** The number of payments between two steps: clients pay as fast as they are answered. */
 const SOME = runsAll() ? 32 : 8;
 
 const startPaying = (app: TestApp, name: string) =>
@@ -384,8 +384,8 @@ test('A database migrates under a server of the version before, serves both vers
   const load = startPaying(old, 'old');
   await load.more(SOME);
 
-  // Somebody reads a table for longer than anybody could wait: a backup, say. The new server waits for it, over and over,
-  // and everybody else goes on.
+  // A reader holds a table for longer than any lock timeout: a backup, say. The new server tries again and again, and
+  // all others go on.
   const reader = new pg.Client({ connectionString: databaseUrl });
   await reader.connect();
   onTestFinished(() => reader.end());
@@ -410,7 +410,7 @@ test('A database migrates under a server of the version before, serves both vers
     ]),
   );
 
-  // Both at once, each taking up the other's work; and the old one starts again.
+  // Both servers run at once, each continuing the other's work; and the old one starts again.
   const nextLoad = startPaying(next, 'new');
   await Promise.all([load.more(SOME), nextLoad.more(SOME)]);
   const paidByOld = await load.stop();
@@ -420,7 +420,7 @@ test('A database migrates under a server of the version before, serves both vers
   expect(await pay(oldAgain, 'again')).toBe('paid');
   await nextLoad.more(10);
 
-  // While it is there nothing is taken away from it; and once that is done it does not start.
+  // While the old server runs, nothing that it needs is removed. After the contraction it does not start.
   const early = open(9003);
   onTestFinished(async () => (await early).close());
   const contracted = migrate(await early, contracting);
@@ -430,7 +430,7 @@ test('A database migrates under a server of the version before, serves both vers
   await oldAgain.close();
   expect(await migrate(await early, contracting)).toEqual(['9003_no_note_needs_9002']);
   await expect(startOld()).rejects.toThrow('start the newer one');
-  // The version that it needs is at work all the while.
+  // The version that needs the column is at work all the while.
   await nextLoad.more(10);
   const paidByNew = await nextLoad.stop();
 
@@ -441,7 +441,7 @@ test('A database migrates under a server of the version before, serves both vers
   await next.close();
 });
 
-/** Whether somebody waits to change that table at this moment. */
+/** Whether a migration waits at this moment to change the table. */
 async function waitsForCardPayments({ sql: db }: Database): Promise<boolean> {
   const { rows } = await sql`
     select from pg_locks where relation = 'card_payment'::regclass and mode = 'AccessExclusiveLock' and not granted`.execute(
@@ -468,7 +468,7 @@ if (runsAll())
     await play('next', next, database);
     expect(await appliedAgain()).toEqual([...present, ...EXPANDED]);
 
-    /** A payment by the version before, on the database as it is now. */
+    /** A payment by the previous version, on the current database. */
     async function appliedAgain(): Promise<string[]> {
       const again = await openOlderPglite(dataDir);
       let applied: string[] = [];

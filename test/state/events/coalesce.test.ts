@@ -61,7 +61,7 @@ describeOnDatabase('a subscription that coalesces', (open) => {
     expect(await balance(updates)).toBe(250);
     await updates.return!();
 
-    // What was posted since shows nowhere in it.
+    // The snapshot has nothing of what was posted since.
     const head = await readHead(database.sql, core.tenant);
     await unseen(core);
     const again = await follow(core, head);
@@ -94,7 +94,7 @@ describeOnDatabase('a subscription that coalesces', (open) => {
   });
 });
 
-/** The merchant's balance alone, as `walletUpdates` follows the whole wallet. */
+/** Follows the merchant's balance alone, where `walletUpdates` follows the whole wallet. */
 function follow(
   { database, tailer, tenant, wallet }: Pick<Core, 'database' | 'tailer' | 'tenant' | 'wallet'>,
   after?: number,
@@ -122,7 +122,7 @@ async function balance(updates: AsyncIterableIterator<number>): Promise<number> 
   return (await updates.next()).value;
 }
 
-/** A sale, which is not in the balance yet. */
+/** Posts a sale, which is not in the balance yet. */
 function unseen({ committer, tenant }: Core): Promise<void> {
   sales += 1;
   const sale = ledgerTransaction(`sale:${sales}`, [{ from: 'acquirer', to: 'merchant_pending', amount: 5 }]);
@@ -149,7 +149,7 @@ function unexpected(): never {
   return expect.unreachable('the log was set back');
 }
 
-/** Resolves when this many changes have been delivered to the listeners. */
+/** Resolves when this number of changes has been delivered to the listeners. */
 async function heardOf(core: Core, count: number): Promise<void> {
   const { promise, resolve } = deferred();
   let heard = 0;

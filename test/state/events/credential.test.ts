@@ -26,7 +26,7 @@ function caller(given: Partial<Caller> = {}): Caller {
   };
 }
 
-/** A watch whose log is this test: it says what is listened to, and tells of revocations. */
+/** A watch whose log is this test: it records the listened ids, and reports revocations. */
 function start() {
   const clock = createManualClock(NOW);
   const listened: {
@@ -159,7 +159,7 @@ test('a credential that has ended before it was listened to ends what is opened,
   const { at, watch, ids, clock } = start();
   const refusal = new UnauthenticatedError('Invalid or revoked token');
   at.look = async () => {
-    // By now it is listened to: what comes later is heard.
+    // The ids are listened to now: later revocations are heard.
     expect(ids()).toEqual(['tok_1', 'key_1']);
     throw refusal;
   };
@@ -208,7 +208,7 @@ test('where the log was set back, a credential whose revocation was not heard is
   await watch('Bearer a', caller(), one);
   listened[0]!.setBack();
   await settle();
-  // It still holds, and is listened to as before.
+  // The credential is still valid, and is listened to as before.
   expect([asked.length, one.ends, ids()]).toEqual([2, [], ['tok_1', 'key_1']]);
 
   const refusal = new UnauthenticatedError('Invalid or revoked token');
@@ -248,7 +248,7 @@ test('A watch that is closed while its credential cannot be checked leaves nothi
   expect([ids(), clock.nextAt()]).toEqual([[], null]);
 });
 
-/** Waits until the checks under way have been answered. */
+/** Waits until the running checks have been answered. */
 function settle(): Promise<void> {
   return new Promise((resolve) => setImmediate(resolve));
 }

@@ -38,7 +38,7 @@ test('A commit that does not continue the live end is read from the log, with wh
   const { tenant, tailer, heard, reads, idle } = await listening();
   await commit(tenant, 1);
   tailer.wake(tenant, await commit(tenant, 1));
-  // It is being read already: this is not reported before.
+  // The event is already being read: its notification follows the read.
   tailer.wake(tenant, await commit(tenant, 1));
   await idle();
   expect(heard()).toEqual([1, 2, 3]);
@@ -93,10 +93,10 @@ test('thousands hear of a change in slices, between which others have their turn
   tailer.wake(tenant, first);
   expect(heard()).toBe(SLICE);
   tailer.wake(tenant, second);
-  // What it lacks is being delivered: it has to be read in the log.
+  // The event that it lacks is being delivered, so it has to read the log.
   expect(tailer.join(tenant, listener(0))).toBeNull();
   versions.pop();
-  // With that one it hears the next, as the last of all.
+  // With that event it is the last listener that hears the next one.
   const heardNext = deferred();
   const late = { ...listener(1, first.events[0]!.mark), onEvent: () => heardNext.resolve() };
   expect(tailer.join(tenant, late)).not.toBeNull();
@@ -108,7 +108,7 @@ test('thousands hear of a change in slices, between which others have their turn
   for (const own of versions) expect(own).toEqual([1, 2]);
 });
 
-/** Somebody at the live end of a new tenant, before anything has happened to it. */
+/** A listener at the live end of a new tenant, before its first event. */
 async function listening() {
   const tenant = await openAccount(database);
   let [begun, ended] = [0, 0];
@@ -146,7 +146,7 @@ async function listening() {
   };
 }
 
-/** Commits as another instance does, whose own tailer hears nothing. */
+/** Commits as another instance does: this instance's tailer gets no notification. */
 async function commit(tenant: Tenant, count: number): Promise<Appended> {
   let appended: Appended = { events: [], previousMark: 0 };
   const committer = createCommitter({

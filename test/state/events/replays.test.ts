@@ -2,13 +2,13 @@ import { setImmediate as turnOfLoop } from 'node:timers/promises';
 import { expect, test } from 'vitest';
 import { createReplays } from '../../../server/src/state/events/replays.ts';
 
-/** Turns by a clock of the test: an update takes `msPerEvent`. */
+/** Limits replays by the test's clock: an update takes `msPerEvent`. */
 function start(msPerEvent: number) {
   let now = 0;
   const pauses: { ms: number; then: () => void }[] = [];
   const replays = createReplays({ now: () => now, wait: (ms, then) => void pauses.push({ ms, then }) });
   const pages: { name: string; events: number }[] = [];
-  /** Begins to replay pages without end. */
+  /** Begins a replay of pages without end. */
   async function replay(name: string): Promise<void> {
     for (;;) {
       const { limit, end } = await replays.take();

@@ -19,11 +19,14 @@ import { interceptStatements } from '../../support/statements.ts';
 const POLL_MS = 5_000;
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 const TOPIC: Topic = { resource: 'credential' };
-/** The length of the log before it is set back, and what is left of it. */
+/** The length of the log before it is set back, and the length after. */
 const HEAD = 10;
 const KEPT = 6;
 
-/** The number of others that are written then: the log ends below the lost place, exactly there, or beyond it. */
+/**
+ * The number of other events that are then written: the log ends before the lost position, exactly there, or after
+ * it.
+ */
 const GOES_ON = [
   ['not at all', 0],
   ['to a place below', 2],
@@ -57,7 +60,7 @@ describeOnDatabase('a log that is set back under a server', (open) => {
       expect(ends).toEqual([expect.any(CursorExpiredError)]);
       expect(core.faults).toEqual([]);
 
-      // The next one begins at once, and misses nothing from then on.
+      // The next subscription begins at once, and misses nothing more.
       const again = await watch(core, { tailer });
       const first = again.updates.next();
       await again.joined;
@@ -105,7 +108,7 @@ describeOnDatabase('a log that is set back under a server', (open) => {
     const next = failureOf(updates.next());
     await joined;
     await setBackLog(database, core.tenant, KEPT);
-    // The other's notification is lost.
+    // The notification of the other instance is lost.
     await emit(others, HEAD - KEPT);
     await emit(core, 1);
     expect(await next).toBeInstanceOf(CursorExpiredError);
@@ -149,14 +152,14 @@ describeOnDatabase('a log that is set back under a server', (open) => {
         happened ??= happen();
         await happened;
         await emit(core, 1);
-        // A poll may come before the subscriber has joined; a server polls again.
+        // A poll may come before the subscriber has joined, so the test polls again.
         while (!isOver) {
           core.clock.advance(POLL_MS);
           await turn();
         }
         const failure = await reading;
         if (failure) expect(failure, `statement ${at}`).toBeInstanceOf(CursorExpiredError);
-        // A subscriber that got a lost event got none of the log that came instead.
+        // A subscriber with a lost event got none of the log that replaced it.
         const now = await logOf(database, core);
         const wasLost = seen.findLastIndex((mark) => lost.slice(KEPT).includes(mark));
         const isNew = seen.findIndex((mark) => now.slice(KEPT).includes(mark));
@@ -170,7 +173,7 @@ describeOnDatabase('a log that is set back under a server', (open) => {
     await emit(core, 3);
     const before = cursorsFor(core.tenant, 'updates').encode(1);
     expect(await take(core, before, 2)).toEqual([2, 3]);
-    // From there on it is.
+    // From that cursor on the events are sent.
     const { updates, joined } = await watch(core, { after: cursorsFor(core.tenant, 'updates').encode(3) });
     const next = failureOf(updates.next());
     await joined;
@@ -220,7 +223,7 @@ describe('two instances on one PostgreSQL whose log is set back', () => {
   );
 });
 
-/** A server, and another on its log whose notifications are lost. Only the first one's clock is moved. */
+/** A server, and another on the same log whose notifications are lost. Only the first one's clock is advanced. */
 async function startTwo(database: Database) {
   const core = await startCore({ database });
   const others = await startCore({
@@ -232,7 +235,7 @@ async function startTwo(database: Database) {
   return { core, others, tailer: core.tailer };
 }
 
-/** Changes only, never over; `joined` resolves when it waits at the live end. */
+/** Follows changes only, without an end; `joined` resolves when it waits at the live end. */
 async function watch(
   { database, tailer: own, tenant }: Pick<Core, 'database' | 'tailer' | 'tenant'>,
   {
@@ -271,7 +274,7 @@ async function watch(
   return { updates, joined: promise };
 }
 
-/** The error that the promise rejects with; null where it does not. */
+/** The error with which the promise rejects; null if it does not. */
 function failureOf(promise: Promise<unknown>): Promise<unknown> {
   return promise.then(
     () => null,
@@ -279,7 +282,7 @@ function failureOf(promise: Promise<unknown>): Promise<unknown> {
   );
 }
 
-/** The versions of the next events behind a cursor. */
+/** The versions of the next events after a cursor. */
 async function take(core: Core, after: string, count: number): Promise<number[]> {
   const { updates } = await watch(core, { after });
   const versions: number[] = [];
@@ -305,7 +308,7 @@ async function logOf({ sql: db }: Database, { tenant }: Core): Promise<number[]>
   return rows.map(({ mark }) => mark);
 }
 
-/** Writes an event as a server of the release before does. */
+/** Writes an event as a server of the previous release does. */
 async function appendUnmarked({ sql: db }: Database, { tenant }: Core, version: number): Promise<void> {
   await sql`
     insert into event (account_id, environment, version, kind, resource, resource_id, occurred_at, snapshot)

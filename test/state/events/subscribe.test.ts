@@ -28,7 +28,7 @@ import { interceptStatements, recordStatements } from '../../support/statements.
 
 const POLL_MS = 5_000;
 const QUEUE_LIMIT = 256;
-/** Cursors of one key for every instance, as one database gives them. */
+/** The cursors of every instance have one key, because they share a database. */
 const cursorsFor = createCursors(Buffer.alloc(16, 'key'));
 
 describeOnBothEngines('a subscription', (open) => {
@@ -64,7 +64,7 @@ describeOnBothEngines('a subscription', (open) => {
       const statuses: CardPaymentStatus[] = [];
       const updates = await follow(core, orderCode, { after: before, last: ['refunded'] });
       for await (const { status } of updates) statuses.push(status);
-      // The second one is the refund that has begun.
+      // The second `paid` is the refund that has begun.
       expect(statuses).toEqual(['pending', 'paid', 'paid', 'refunded']);
     });
 
@@ -73,7 +73,7 @@ describeOnBothEngines('a subscription', (open) => {
       const orderCode = await paid(core);
       const after = await readHead(database.sql, core.tenant);
       expect(await all(await follow(core, orderCode, { after }))).toEqual([]);
-      // Also where others have gone on meanwhile.
+      // The subscriber gets its events also while others go on.
       await paid(core);
       expect(await all(await follow(core, orderCode, { after }))).toEqual([]);
     });
@@ -125,7 +125,7 @@ describeOnBothEngines('a subscription', (open) => {
         const changes = await watch(instance, EVERYTHING, { after: head });
         const seen = [await changes.next()];
         const second = changes.next();
-        // It now waits at the live end, or for the event that its start was interrupted with.
+        // It now waits at the live end, or for the event that interrupted its start.
         await new Promise((resolve) => setImmediate(resolve));
         reached = passed() > at;
         await happen();
@@ -163,7 +163,7 @@ describeOnBothEngines('a subscription', (open) => {
       const total = 400;
       const readers = Array.from({ length: 6 }, async (_, reader) => {
         const seen: number[] = [];
-        // Each leaves after so many and comes back behind the last: some to a new instance of the follower.
+        // Each subscriber leaves after this number of events and returns after the last, some to a new instance.
         const stint = [1000, 150, 70, 33, 13, 90][reader]!;
         let instance = core;
         while (seen.length < total) {
@@ -220,7 +220,7 @@ describeOnBothEngines('a subscription', (open) => {
       const take = async (changes: AsyncIterableIterator<StoredEvent>, count: number) => {
         for (let taken = 0; taken < count; taken += 1) seen.push((await changes.next()).value.version);
       };
-      // A first page may be all that was missed.
+      // The first page may have all missed events.
       await Promise.all(replays.map((changes) => take(changes, 100)));
       most = 0;
       const rest = replays.map((changes) => take(changes, 300));
@@ -274,7 +274,7 @@ describeOnBothEngines('a subscription', (open) => {
       await expect(slow.next()).rejects.toBeInstanceOf(SlowConsumerError);
       expect(await slow.next()).toEqual({ done: true, value: undefined });
       expect(ends).toEqual([expect.any(SlowConsumerError)]);
-      // It comes back with what it had, and has lost nothing.
+      // It reconnects with its last cursor, and has lost nothing.
       const again = await watch(core, EVERYTHING, { after: 1 });
       expect((await again.next()).value.version).toBe(2);
     });
@@ -366,7 +366,7 @@ describeOnBothEngines('a subscription', (open) => {
       await returned.return!();
       expect(await Promise.all(last)).toEqual(Array(2).fill({ done: true, value: undefined }));
       await neverRead.return!();
-      // A read that was under way ends.
+      // A read that was running ends.
       while (underWay > 0) await readHead(database.sql, core.tenant);
       statements = 0;
       await emit(core, 1);
@@ -497,7 +497,7 @@ describeOnDatabase('a log that has let go of its beginning', (open) => {
     const database = await open();
     const core = await startCore({ database });
     await emit(core, 5);
-    // The table is append-only; some day a retention will do this.
+    // The table is append-only; this trigger is what a retention would have to disable.
     await sql`alter table event disable trigger event_is_append_only`.execute(database.sql);
     await sql`delete from event where version <= 3`.execute(database.sql);
     const topic: Topic = { resource: 'credential' };
@@ -561,7 +561,7 @@ describeOnDatabase('a credential that something was opened with', (open) => {
     for (const { signal } of stayed) expect(signal.reason).toBeInstanceOf(UnauthenticatedError);
     expect([left.signal.aborted, left.listening()]).toEqual([false, 0]);
     for (const { stop } of stayed) stop();
-    // What comes behind its end does not go by what was known before.
+    // A subscription after its end does not use the cached credential.
     expect((await open()).signal.reason).toBeInstanceOf(UnauthenticatedError);
     expect([looked, left.listening()]).toEqual([2, 0]);
   });
@@ -649,14 +649,17 @@ describe('two instances on one PostgreSQL', () => {
 
 type Instance = Pick<Core, 'database' | 'tailer' | 'tenant' | 'cardPayments'>;
 
-/** A version stands for its cursor. */
+/** A version in place of its cursor. */
 type After = string | number;
 
 function cursorOf({ tenant }: Pick<Core, 'tenant'>, version: number): string {
   return cursorsFor(tenant, 'updates').encode(version);
 }
 
-/** Follows one payment as `cardPaymentUpdates` does, until one of the `last` statuses; `cursors` collects what it was given. */
+/**
+ * Follows one payment as `cardPaymentUpdates` does, until one of the `last` statuses; `cursors` collects the received
+ * ones.
+ */
 function follow(
   { database, tailer, tenant, cardPayments }: Instance,
   orderCode: string,
@@ -689,7 +692,7 @@ function follow(
   });
 }
 
-/** Changes only, never over. */
+/** Follows changes only, without an end. */
 function watch(
   { database, tailer, tenant }: Pick<Core, 'database' | 'tailer' | 'tenant'>,
   topic: Topic,
@@ -713,7 +716,7 @@ function watch(
   });
 }
 
-/** `count` events in one commit, about the resources 1, 2, …. */
+/** Emits `count` events in one commit, about the resources 1, 2, …. */
 function emit({ committer, tenant }: Core, count: number): Promise<void> {
   return committer.change({
     tenant,
@@ -733,14 +736,14 @@ async function paid(core: Core): Promise<string> {
   return payment.orderCode;
 }
 
-/** An instance whose start `happen` interrupts at the given point between two statements. */
+/** An instance whose start `happen` interrupts at this point between two statements. */
 function slowStart(core: Core, at: number, happen: () => Promise<unknown>) {
   let point = 0;
   const slow = interceptStatements(core.database, () => (point++ === at ? happen() : undefined));
   return { instance: { ...core, ...freshFollower(core, slow) }, passed: () => point };
 }
 
-/** A follower of its own over the same log, heard by the core's NOTIFY and polled by its clock. */
+/** A follower of its own over the same log, notified by the core's NOTIFY and polled by its clock. */
 function freshFollower({ clock, faults }: Core, database: Database) {
   const tailer = createLogTailer({ database, snapshots, clock, onError: (error) => faults.push(error) });
   const started = tailer.start();
@@ -755,7 +758,7 @@ function restarted(core: Core): Core {
   return { ...core, ...freshFollower(core, core.database) };
 }
 
-/** `joined` resolves when a subscription has read what there was and waits at the live end. */
+/** `joined` resolves when a subscription has read the existing events and waits at the live end. */
 function observed<Some extends Pick<Core, 'tailer'>>(instance: Some): Some & { joined: Promise<void> } {
   const { promise, resolve } = deferred();
   const join: Core['tailer']['join'] = (tenant, listener) => {
@@ -785,7 +788,7 @@ function countListeners(signal: AbortSignal): () => number {
   return () => listeners;
 }
 
-/** A checkout token, in the place of a dashboard's, that expires in a minute; and what looks after it. */
+/** Creates a checkout token, in place of a dashboard's, that expires in a minute, and a watch of it. */
 async function dashboard(core: Core) {
   const { token } = await core.checkoutTokens.create(core.tenant, null, {
     amount: { fixedCents: 4990 },
@@ -793,7 +796,7 @@ async function dashboard(core: Core) {
   });
   const authorization = `Bearer ${token}`;
   const caller = await core.access.authenticate(authorization);
-  /** The returned function may be called again, for something else by the same credential. */
+  /** The returned function may be called again, for another subscription of the same credential. */
   function watched(database = core.database, authenticate = core.access.authenticate) {
     const { tailer } = freshFollower(core, database);
     const watchCredential = createCredentialWatch({

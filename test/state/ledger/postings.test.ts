@@ -52,7 +52,7 @@ describe('a ledger transaction', () => {
   test('A ledger transaction refuses to move more at once than a number can hold', () => {
     const most = { from: 'acquirer', to: 'merchant_pending', amount: Number.MAX_SAFE_INTEGER } as const;
     expect(() => ledgerTransaction('t', [most, most])).toThrow('more than a number can hold');
-    // Also where it is too much for one of the accounts alone.
+    // The transaction is too large even if only one of the accounts overflows.
     const other = { ...most, from: 'received' } as const;
     expect(() => ledgerTransaction('t', [most, other])).toThrow('more than a number can hold');
   });

@@ -78,13 +78,13 @@ describeOnBothEngines('the ledger', (open, engine) => {
     });
   });
 
-  // A session keeps its first plan: made for an empty ledger, a scan would then read every posting there is, each time.
+  // A session keeps its first plan: with the plan of an empty ledger it would scan every posting each time.
   if (engine === 'PostgreSQL' || runsAll())
     test('The ledger looks up what it needs and scans nothing, for a large group as for a small one', async () => {
       const fresh = await open();
       const tenant = await openAccount(fresh);
       const scans = await fresh.transaction(async (trx) => {
-        // As a session begins. One that an earlier test has used has the plans of what was posted there.
+        // A new session has no plans. One of an earlier test has the plans of its postings.
         await sql`discard plans`.execute(trx);
         const group = Array.from({ length: 64 }, (_, index) => sale(`sale:${index}`, 100));
         return scansBy(trx, ['posting', 'ledger_account'], async () => {
@@ -219,8 +219,8 @@ describeOnBothEngines('the ledger', (open, engine) => {
             const transactions = moves
               .filter(({ from, to }) => from !== to)
               .map((each, line) => ledgerTransaction(`${index}.${line}`, [each]));
-            // The database looks at the sums of a statement, the model at each transaction: where both are asked, it
-            // is the model that is stricter.
+            // The database checks the sums of a statement, the model each transaction: the model is stricter than the
+            // database.
             let after: Balances | null = expected;
             for (const { lines } of transactions)
               for (const { account: name, amount } of lines)

@@ -53,7 +53,7 @@ test('A webhook is sent once, though the clock of another instance is a minute a
   await one.live.request(PAY_OUT);
   await arrives;
 
-  // The lease ends in 30 seconds, which by this machine's clock is half a minute ago.
+  // The lease ends in 30 seconds. By this machine's clock that was half a minute ago.
   await other.work.settled();
   expect(receiver.received).toHaveLength(1);
   looked.resolve();
@@ -68,7 +68,7 @@ test('What is due in a while is due by the database’s time, on whichever insta
   const { expiresAt, orderCode } = createCardPayment.cardPayment;
   expect(new Date(expiresAt)).toEqual(plusMs(one.clock.now(), 30 * MINUTE));
 
-  // Half a minute before, the machine that is ahead is past it.
+  // Half a minute earlier, the clock of the machine that is ahead is already past it.
   for (const { clock } of [one, other]) clock.advance(29.5 * MINUTE);
   const statusOf = async () => {
     for (const app of [other, one]) await app.work.settled();

@@ -57,7 +57,7 @@ describeOnBothEngines('work that waits', (open) => {
       await schedule(task);
       queue.wake(task);
     }
-    // Two at the same moment, and one that lies in the past.
+    // Two tasks fall due at the same moment, and one in the past.
     const one = didOne();
     clock.advance(100);
     await one;
@@ -153,7 +153,7 @@ describeOnBothEngines('work that waits', (open) => {
     await queue.settled();
     expect(done).toEqual(['orphan']);
 
-    // The dead one wakes up: what it held is no longer its own.
+    // The dead worker wakes up: its tasks are no longer its own.
     await schedule(at(clock, SECOND, 'orphan'));
     await completeTask(database.sql, orphan!);
     expect(await tasks()).toMatchObject([{ key: 'orphan' }]);
@@ -186,7 +186,7 @@ describeOnBothEngines('work that waits', (open) => {
     expect(done).toEqual([]);
     clock.setOffset(0);
     const tried = didOne();
-    // The poll of the next second is not put off by the hours either.
+    // The poll of the next second is not postponed by the hours either.
     base.advance(SECOND);
     await tried;
     await queue.settled();
@@ -209,7 +209,7 @@ describeOnBothEngines('work that waits', (open) => {
     for (let seconds = 0; seconds < 120; seconds += 5) {
       const renewed = seconds % 10 === 5 ? (await tasks())[0]!.leased_until : null;
       clock.advance(5 * SECOND);
-      // The renewal reaches the table before the other looks.
+      // The renewal reaches the table before the other worker looks.
       while (renewed && (await tasks())[0]!.leased_until?.getTime() === renewed.getTime());
       await other.settled();
     }
@@ -323,7 +323,7 @@ describeOnBothEngines('work that waits', (open) => {
     });
     onTestFinished(() => queue.close());
     const slow = (key: string, ms: number) => ({ ...at(clock, ms, key), kind: 'slow' });
-    // The dead one's have been due for longest.
+    // The dead worker's tasks have been due for the longest time.
     await schedule(...Array.from({ length: 100 }, (_, index) => slow(`s${index}`, -SECOND)));
     await schedule(...Array.from({ length: 60 }, (_, index) => at(clock, 0, `t${index}`)));
     for (const tenant of others) await scheduleTasks(database.sql, tenant, [slow('x', 0), slow('y', 0)]);
@@ -362,7 +362,7 @@ describeOnBothEngines('work that waits', (open) => {
           done.push(key);
         },
       },
-      // Its slot is free again.
+      // The slot of the task is free again.
       onTask: () => next.resolve(),
       pool: { kinds: ['slow'], slots: 12, slotsPerTenant: 1 },
       onError: (error) => expect.unreachable(String(error)),
@@ -372,7 +372,7 @@ describeOnBothEngines('work that waits', (open) => {
     await schedule(...Array.from({ length: 100 }, (_, index) => slow(`s${index}`)));
     queue.start();
     await dead.promise;
-    // It has seen that something is due, that nothing of the others is, and looked when something will be.
+    // It has seen that its own task is due and that none of the others is, and the instant of the next one.
     await expect
       .poll(() => statements.filter((text) => text.includes('select least(')).length)
       .toBeGreaterThan(1);
@@ -419,14 +419,14 @@ describeOnBothEngines('work that waits', (open) => {
       ended = deferred();
       queue.wake(task);
       await ended.promise;
-      // Whatever its end sets off has been sent by then.
+      // Everything that its end causes has been sent by now.
       expect(await tasks()).toEqual([]);
       expect(statements.map((text) => /update|delete|select least/.exec(text)?.[0])).toEqual([
         'update',
         'delete',
       ]);
     }
-    // One for later is done at its instant all the same, also where one of another kind is due at that moment.
+    // A task for later runs at its instant, even if a task of another kind is due at the same moment.
     const later = { ...at(clock, 500, 'later'), kind: 'slow' };
     await schedule(later);
     queue.wake(later);
@@ -444,7 +444,7 @@ describeOnBothEngines('work that waits', (open) => {
       async handler(task) {
         together += 1;
         expect(together).toBe(1);
-        // One for this very instant, and then one for later.
+        // The first task is for this instant, and the second for later.
         if (done.length === 0) await schedule(at(clock, 0, task.key));
         if (done.length === 1) await schedule(at(clock, 60 * SECOND, task.key));
         queue.wake(at(clock, 0, task.key));
@@ -494,7 +494,7 @@ describeOnBothEngines('work that waits', (open) => {
           const before = statements.length;
           queue.wake(again);
           clock.advance(Math.min(ms, SECOND));
-          // The lease of the first run hides it from this look.
+          // The lease of the first run hides the task from this query.
           await expect.poll(() => statements.length).toBeGreaterThan(before);
           await tasks();
           await end();
@@ -584,7 +584,7 @@ describeOnBothEngines('work that waits', (open) => {
       wrapStatements(database, async (run) => {
         const answer = await run();
         statements += 1;
-        // Behind the looks for what the dead have left and what was postponed, and the one for the next instant.
+        // The other statements look for dead workers' tasks, for postponed tasks, and for the next instant.
         if (statements === 4) throw new StatementInterrupted('no answer');
         return answer;
       }),
@@ -616,7 +616,7 @@ describeOnBothEngines('work that waits', (open) => {
     clock.advance(SECOND);
     await queue.settled();
     expect(done).toEqual(['unlucky']);
-    // An outage is no fault of a task: no alert counts it as one.
+    // An outage of the database is no fault of a task, and raises no alert about tasks.
     expect(outcomes).toEqual(['not_yet', 'not_yet', 'not_yet', 'not_yet', 'done']);
   });
 
@@ -687,7 +687,7 @@ describe('two instances on one PostgreSQL', () => {
     await lookOn(10 * SECOND);
     expect(done).toEqual([]);
     await gone.close();
-    // Its session ends a moment after its connection.
+    // The worker's session ends a moment after its connection.
     const locks = sql`
       select from pg_locks where locktype = 'advisory' and classid = ${INSTANCE_LOCK}
         and database = (select oid from pg_database where datname = current_database())`;
@@ -805,7 +805,7 @@ describe('two instances on one PostgreSQL', () => {
         async handler(task) {
           begun.set(task.key, (begun.get(task.key) ?? 0) + 1);
           await sql`select pg_sleep(0)`.execute(database.sql);
-          // Some are scheduled again while they are done, as a charge is that settles later.
+          // Some tasks are scheduled again while they run, like a charge that is settled later.
           if (task.key.endsWith('0') && begun.get(task.key) === 1)
             await scheduleTasks(database.sql, TENANT, [at(clock, 0, task.key)]);
         },
@@ -829,7 +829,7 @@ function at(clock: ManualClock, ms: number, key: string): NewTask {
   return { kind: 'test', key, at: plusMs(clock.now(), ms) };
 }
 
-/** A queue that writes down what it has done. Closed with the test. */
+/** A queue that records its work, and is closed with the test. */
 function worker<Own extends Clock = ManualClock>(
   database: Database,
   {

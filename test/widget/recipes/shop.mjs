@@ -1,4 +1,4 @@
-// node shop.mjs sells. node shop.mjs reconcile, once a night, ships what no webhook has reported.
+// node shop.mjs sells. node shop.mjs reconcile, once a night, ships the orders that no webhook has reported.
 import { randomUUID } from 'node:crypto';
 import { link, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
@@ -13,11 +13,11 @@ const HTML = { 'content-type': 'text/html; charset=utf-8' };
 
 for (const folder of ['orders', 'shipped', 'refunded']) await mkdir(folder, { recursive: true });
 
-/** Ships a paid order, or reverses it: once, for a link is made once, however many processes try. */
+/** Ships a paid order, or reverses it. It happens once: of all processes that try, one can make the link. */
 async function mark(folder, order) {
   if (!ID.test(order?.externalId)) return;
   await link(`orders/${order.externalId}`, `${folder}/${order.externalId}`).catch((error) => {
-    // Done before, or no order of this shop.
+    // The order is already marked, or is none of this shop's.
     if (!['EEXIST', 'ENOENT'].includes(error.code)) throw error;
   });
 }
