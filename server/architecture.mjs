@@ -85,8 +85,10 @@ export const LAYERS = [
     'api/http upstream state/db state/commit state/work',
   ),
   // The events that slices send by webhook.
-  layer('events', /sent-events\.ts$/, 'pure', 'pure wire', ''),
+  layer('events', /sent-events\.ts$/, 'pure', 'pure wire', 'state/events'),
   // The interfaces.
+  // What `psa upstream check` looks for.
+  layer('checks', /checks\.ts$/, 'pure wire', 'pure', 'upstream'),
   layer('wire', /wire\.ts$/, 'pure', 'pure wire', ''),
   layer('routes', /routes\.ts$/, 'pure wire', 'pure', 'api/http'),
   layer('schema', /schema\.ts$/, 'pure schema events', 'pure schema', 'api/graphql state/events'),

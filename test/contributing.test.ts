@@ -198,13 +198,14 @@ describe('The example of', () => {
     const wiring = filesWith('server/src', 'import')
       .concat(filesWith('test/support', 'import'))
       .filter((file) => SLICES.every((slice) => file.startsWith(slice) || imports(file, slice)));
-    expect(wiring.length).toBeGreaterThan(3);
+    expect(wiring).toContain('server/src/programs/modes/slices.ts');
     const needed = [
       ...filesUnder('server/src/catalogue/products'),
       ...filesUnder('test/catalogue/products'),
       ...wiring,
       ...filesWith('server/src', "'products'", 'ProductTable', 'create table product (').filter(isOutside),
-      ...filesWith('server/src/state/db', "'product'"),
+      ...filesWith('server/src/state/db', "'product'", '  product: true;'),
+      ...filesWith('server/src/kernel', "'products.read'"),
       ...filesWith('test/attacks', '/v1/products/{id}'),
       ...filesWith('server/docs', '`DELETE /v1/products/{id}`'),
     ];

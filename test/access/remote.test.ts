@@ -10,7 +10,7 @@ import { selectMode } from '../../server/src/access/store.ts';
 import { PermissionError, UnauthenticatedError } from '../../server/src/kernel/errors.ts';
 import { hashSecret } from '../../server/src/kernel/ids.ts';
 import { tenantKey } from '../../server/src/kernel/tenant.ts';
-import { snapshots } from '../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../server/src/programs/modes/parts.ts';
 import { createCommitter } from '../../server/src/state/commit/commit.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { migrate } from '../../server/src/state/db/migrate.ts';

@@ -35,7 +35,7 @@ import type {
 import type { OwnPayout, PayoutService } from '../../server/src/money-out/payouts/model.ts';
 import type { OwnSubaccounts } from '../../server/src/money-out/subaccounts/model.ts';
 import type { WalletControls, WalletService } from '../../server/src/money-out/wallet/model.ts';
-import { snapshots } from '../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../server/src/programs/modes/parts.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';

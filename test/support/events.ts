@@ -1,5 +1,5 @@
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
-import { snapshots } from '../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../server/src/programs/modes/parts.ts';
 import type { Sql } from '../../server/src/state/db/database.ts';
 import { readAfter as readLog } from '../../server/src/state/events/log.ts';
 

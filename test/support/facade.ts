@@ -1,7 +1,7 @@
 import { onTestFinished } from 'vitest';
 import type { Tenant } from '../../server/src/kernel/tenant.ts';
 import type { UpstreamFamily } from '../../server/src/kernel/upstream-family.ts';
-import { snapshots } from '../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../server/src/programs/modes/parts.ts';
 import { createCommitter } from '../../server/src/state/commit/commit.ts';
 import type { Database } from '../../server/src/state/db/database.ts';
 import { createRecords, type Records } from '../../server/src/state/db/records.ts';

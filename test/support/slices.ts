@@ -1,10 +1,7 @@
 import { accounts, tokens } from '../../server/src/access/collections.ts';
 import { createAccessService, createTokenMint, prepareToken } from '../../server/src/access/service.ts';
 import { productContent } from '../../server/src/catalogue/deliveries/collections.ts';
-import { createDeliveryService } from '../../server/src/catalogue/deliveries/service.ts';
 import { products as productRecords } from '../../server/src/catalogue/products/collections.ts';
-import { createProductService } from '../../server/src/catalogue/products/service.ts';
-import { createStoreService } from '../../server/src/catalogue/store/service.ts';
 import type { Clock } from '../../server/src/kernel/clock.ts';
 import { createCardTestingGuard } from '../../server/src/money-in/card-payments/card-testing-service.ts';
 import { createCharging } from '../../server/src/money-in/card-payments/charging.ts';
@@ -18,7 +15,6 @@ import {
   createTokenPauses,
 } from '../../server/src/money-in/card-payments/tokens/service.ts';
 import { pixCharges, refundableCharges } from '../../server/src/money-in/charges/collections.ts';
-import { createChargeService } from '../../server/src/money-in/charges/service.ts';
 import { createClaimReceiving } from '../../server/src/money-in/disputes/claim-service.ts';
 import {
   createClaimFollowing,
@@ -38,24 +34,19 @@ import { createPaymentService } from '../../server/src/money-in/payments/service
 import { createPixCharging } from '../../server/src/money-in/pix/charging.ts';
 import { createRefundSending } from '../../server/src/money-in/refunds/sending.ts';
 import { createRefundService } from '../../server/src/money-in/refunds/service.ts';
-import { createReturnService } from '../../server/src/money-in/returns/service.ts';
 import { createSandboxService } from '../../server/src/money-in/sandbox/service.ts';
 import { createSubscriptionCharging } from '../../server/src/money-in/subscriptions/charging.ts';
 import { pixSubscriptions } from '../../server/src/money-in/subscriptions/collections.ts';
 import { createSubscriptionService } from '../../server/src/money-in/subscriptions/service.ts';
-import { createPayoutSending } from '../../server/src/money-out/payouts/sending.ts';
-import { createPayoutService } from '../../server/src/money-out/payouts/service.ts';
 import { beneficiaries } from '../../server/src/money-out/subaccounts/collections.ts';
-import { createSubaccountSending } from '../../server/src/money-out/subaccounts/sending.ts';
-import { createSubaccountService } from '../../server/src/money-out/subaccounts/service.ts';
-import { createWalletControls, createWalletService } from '../../server/src/money-out/wallet/service.ts';
+import { createWalletControls } from '../../server/src/money-out/wallet/service.ts';
 import {
   DISPUTE_SOURCES,
   notifyOfCredit,
   notifyOfOutputs,
-  PIX_FAMILIES,
   SIMULATED_CLAIMS,
 } from '../../server/src/programs/modes/families.ts';
+import { createEmbedded, PIX_FAMILIES } from '../../server/src/programs/modes/parts.ts';
 import type { Acquirer } from '../../server/src/rails/acquirer.ts';
 import type { Bank } from '../../server/src/rails/bank.ts';
 import type { LitecoinRail } from '../../server/src/rails/litecoin.ts';
@@ -115,7 +106,6 @@ export function wireSlices({
   const rail = wrapPix(pix);
   const litecoin = createSimulatedLitecoin({ database, clock, notify: notifyOfOutputs });
   const refunds = createRefundService({ database, committer, sources });
-  const returns = createReturnService({ database });
   const disputes = createDisputeService({ database, committer, sources: DISPUTE_SOURCES, meter: NO_METER });
   const charging = createCharging({
     database,
@@ -168,17 +158,10 @@ export function wireSlices({
     ...pixCharging.of(pixPayments),
     open: pixCharging.open,
   };
-  const charges = {
-    ...createChargeService({
-      database,
-      committer,
-      accounts,
-      beneficiaries,
-      register: pixCharging.of(pixCharges).register,
-      changeReceived: pixCharging.of(pixCharges).changeReceived,
-    }),
-    ...pixCharging.of(pixCharges),
-  };
+  const { services: made, tasks } = createEmbedded({
+    ...{ database, committer, clock, bank, pixCharging, onFault },
+  });
+  const charges = { ...made.charges, ...pixCharging.of(pixCharges) };
   const subscriptions = {
     ...createSubscriptionService({
       database,
@@ -197,15 +180,6 @@ export function wireSlices({
     }),
   };
   const sandbox = createSandboxService({ database, committer, payments, charges, subscriptions, payer: pix });
-  const payoutSending = createPayoutSending({ database, committer, bank });
-  const subaccountSending = createSubaccountSending({
-    database,
-    committer,
-    bank,
-    accounts,
-    clock,
-    onFault,
-  });
   // Without jitter, attempts are made at exactly the intervals of the document.
   const delivery = createWebhookDelivery({
     database,
@@ -215,8 +189,8 @@ export function wireSlices({
     random: () => 0,
     relaySecrets: null,
   });
-  const products = createProductService({ database, committer });
   return {
+    ...made,
     cardPayments: {
       ...createCardPaymentService({
         database,
@@ -237,28 +211,21 @@ export function wireSlices({
     pix,
     litecoin,
     ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
-    payouts: createPayoutService({ database, committer, accounts, bank, onFault }),
-    subaccounts: { ...createSubaccountService({ database, committer }), ...subaccountSending },
     access: createAccessService({ database, committer, clock }),
     disputes,
     checkoutTokens: createCheckoutTokenService({
       database,
       committer,
       accounts,
-      products,
+      products: made.products,
       clock,
       privateAddresses,
       credentials: tokens,
       mint: createTokenMint({ database, clock }),
       prepare: prepareToken,
     }),
-    products,
-    deliveries: createDeliveryService({ database, committer, products: productRecords }),
-    store: createStoreService({ database, committer }),
     refunds,
-    returns,
     sandbox,
-    wallet: createWalletService({ database, onFault }),
     controls: {
       ...createWalletControls({ committer }),
       ...createDisputeControls({ database, committer, sources: DISPUTE_SOURCES, meter: NO_METER }),
@@ -266,6 +233,7 @@ export function wireSlices({
     },
     webhooks: createWebhookService({ database, committer, privateAddresses }),
     handlers: {
+      ...tasks,
       ...charging.tasks,
       ...pixCharging.tasks,
       ...ltcCharging.tasks,
@@ -286,8 +254,6 @@ export function wireSlices({
         sources: DISPUTE_SOURCES,
         meter: NO_METER,
       }).tasks,
-      ...payoutSending.tasks,
-      ...subaccountSending.tasks,
       ...subscriptions.tasks,
       ...delivery.tasks,
     },

@@ -6,6 +6,8 @@ import {
   assertUnrestrictedKey,
   type Credential,
   callerOf,
+  type DashboardScope,
+  SCOPES,
 } from '../kernel/caller.ts';
 import { secondsLeft } from '../kernel/clock.ts';
 import { NotFoundError, ValidationError } from '../kernel/errors.ts';
@@ -114,28 +116,14 @@ builder.queryFields((t) => ({
   }),
 }));
 
-const DashboardScope = builder.enumType('DashboardScope', {
+const DashboardScopeEnum = builder.enumType('DashboardScope', {
   description: 'The data that a dashboard token may read and follow.',
-  values: {
-    WALLET: { value: 'wallet', description: 'Reads the wallet, and follows it.' },
-    PAYOUTS: { value: 'payouts', description: 'Reads payouts of the main account, and follows them.' },
-    SUBACCOUNTS: {
-      value: 'subaccounts',
-      description: 'Reads subaccounts with their statements and payouts, and follows them.',
-    },
-    CARD_PAYMENTS: { value: 'card_payments', description: 'Card payments and their refunds.' },
-    PAYMENTS: { value: 'payments', description: 'PIX payments, charges, and their refunds.' },
-    DISPUTES: { value: 'disputes', description: 'Disputes, with their evidence.' },
-    SUBSCRIPTIONS: { value: 'subscriptions', description: 'Recurring PIX, with its cycles.' },
-    PRODUCTS: {
-      value: 'products',
-      description: 'Products, deliveries without their content, and the products of the store.',
-    },
-    WEBHOOKS: {
-      value: 'webhooks',
-      description: 'Reads the deliveries of webhooks, without their bodies, and follows them.',
-    },
-  } as const,
+  values: Object.fromEntries(
+    Object.entries(SCOPES).map(([value, { description }]) => [
+      value.toUpperCase(),
+      { value: value as DashboardScope, description },
+    ]),
+  ),
 });
 
 /** The description of the input that binds a token to trusted documents. */
@@ -146,7 +134,7 @@ const CreateDashboardTokenInput = builder.inputType('CreateDashboardTokenInput',
   validate: { schema: createDashboardTokenInput },
   fields: (t) => ({
     scopes: t.field({
-      type: [DashboardScope],
+      type: [DashboardScopeEnum],
       required: true,
       description: 'The scopes of the token; at least one, each once.',
     }),

@@ -14,41 +14,39 @@ export const REQUESTS_A_MINUTE = 120;
 export const PERMISSIONS = ['subcontas.gerenciar', 'subcontas.sacar'] as const;
 export type Permission = (typeof PERMISSIONS)[number];
 
-/** The scopes of dashboard tokens. */
-export const DASHBOARD_SCOPES = [
-  'wallet',
-  'payouts',
-  'subaccounts',
-  'card_payments',
-  'payments',
-  'disputes',
-  'subscriptions',
-  'products',
-  'webhooks',
-] as const;
-export type DashboardScope = (typeof DASHBOARD_SCOPES)[number];
+/** The scopes of dashboard tokens: the rights that each grants, and what it lets a page read, in the words of the schema. */
+export const SCOPES = {
+  wallet: { rights: ['wallet.read'], description: 'Reads the wallet, and follows it.' },
+  payouts: { rights: ['payouts.read'], description: 'Reads payouts of the main account, and follows them.' },
+  subaccounts: {
+    rights: ['subaccounts.read', 'subaccount_payouts.read'],
+    description: 'Reads subaccounts with their statements and payouts, and follows them.',
+  },
+  card_payments: { rights: ['card_payments.read'], description: 'Card payments and their refunds.' },
+  payments: { rights: ['payments.read'], description: 'PIX payments, charges, and their refunds.' },
+  disputes: { rights: ['disputes.read'], description: 'Disputes, with their evidence.' },
+  subscriptions: { rights: ['subscriptions.read'], description: 'Recurring PIX, with its cycles.' },
+  products: {
+    rights: ['products.read'],
+    description: 'Products, deliveries without their content, and the products of the store.',
+  },
+  webhooks: {
+    rights: ['webhooks.read'],
+    description: 'Reads the deliveries of webhooks, without their bodies, and follows them.',
+  },
+} as const satisfies Record<string, { rights: readonly string[]; description: string }>;
+export type DashboardScope = keyof typeof SCOPES;
+export const DASHBOARD_SCOPES = Object.keys(SCOPES) as DashboardScope[];
 
 /** Everything that a restricted key or a dashboard token can be allowed. The rest needs an unrestricted key. */
 export type Right =
-  | 'wallet.read'
-  | 'payouts.read'
-  | 'card_payments.read'
-  | 'payments.read'
-  | 'disputes.read'
-  | 'subscriptions.read'
-  | 'products.read'
-  | 'webhooks.read'
-  | 'subaccounts.read'
+  | (typeof SCOPES)[DashboardScope]['rights'][number]
   /** Opening subaccounts and transferring to them. */
   | 'subaccounts.manage'
-  | 'subaccount_payouts.read'
   | 'subaccount_payouts.request';
 
-/**
- * The rights that each permission and each scope grants (for permissions, the document's 4.1.1 and 5). An unrestricted
- * key has all of them.
- */
-const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = {
+/** The rights that each permission grants (the document's 4.1.1 and 5). An unrestricted key has all of them. */
+const GRANTS: Readonly<Record<Permission, readonly Right[]>> = {
   'subcontas.gerenciar': [
     'subaccounts.read',
     'subaccounts.manage',
@@ -56,15 +54,6 @@ const GRANTS: Readonly<Record<Permission | DashboardScope, readonly Right[]>> = 
     'subaccount_payouts.request',
   ],
   'subcontas.sacar': ['subaccount_payouts.read', 'subaccount_payouts.request'],
-  wallet: ['wallet.read'],
-  payouts: ['payouts.read'],
-  subaccounts: ['subaccounts.read', 'subaccount_payouts.read'],
-  card_payments: ['card_payments.read'],
-  payments: ['payments.read'],
-  disputes: ['disputes.read'],
-  subscriptions: ['subscriptions.read'],
-  products: ['products.read'],
-  webhooks: ['webhooks.read'],
 };
 
 /** The payment that a checkout token describes, whose members the slice of checkouts adds. The text of the token reveals nothing of it. */
@@ -160,7 +149,7 @@ export function permissionsFor(right: Right): readonly Permission[] {
 export function assertMay(caller: Caller, right: Right): void {
   const { credential } = caller;
   if (isUnrestricted(credential)) return;
-  const scope = DASHBOARD_SCOPES.find((each) => GRANTS[each].includes(right));
+  const scope = DASHBOARD_SCOPES.find((each) => (SCOPES[each].rights as readonly Right[]).includes(right));
   if (credential.kind === 'dashboard_token' && scope) {
     if (!credential.scopes.includes(scope))
       throw new PermissionError(`This dashboard token does not have the scope ${scope}`);

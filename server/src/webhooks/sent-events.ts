@@ -1,16 +1,18 @@
-import { deliveryWebhooks } from '../catalogue/deliveries/wire.ts';
+import { deliveryWebhook, deliveryWebhooks } from '../catalogue/deliveries/wire.ts';
 import { ValidationError } from '../kernel/errors.ts';
+import type { Tenant } from '../kernel/tenant.ts';
 import type { SandboxName, WebhookEvent } from '../kernel/webhook-event.ts';
-import { tokenWebhooks } from '../money-in/card-payments/tokens/wire.ts';
-import { cardPaymentWebhooks } from '../money-in/card-payments/wire.ts';
-import { chargeWebhooks } from '../money-in/charges/wire.ts';
-import { disputeWebhooks } from '../money-in/disputes/wire.ts';
-import { paymentWebhooks } from '../money-in/payments/wire.ts';
-import { refundWebhooks } from '../money-in/refunds/wire.ts';
-import { returnWebhooks } from '../money-in/returns/wire.ts';
-import { subscriptionWebhooks } from '../money-in/subscriptions/wire.ts';
-import { payoutWebhooks } from '../money-out/payouts/wire.ts';
-import { subaccountPayoutWebhooks } from '../money-out/subaccounts/wire.ts';
+import { tokenWebhook, tokenWebhooks } from '../money-in/card-payments/tokens/wire.ts';
+import { cardPaymentWebhook, cardPaymentWebhooks } from '../money-in/card-payments/wire.ts';
+import { chargeWebhook, chargeWebhooks } from '../money-in/charges/wire.ts';
+import { disputeWebhook, disputeWebhooks } from '../money-in/disputes/wire.ts';
+import { paymentWebhook, paymentWebhooks } from '../money-in/payments/wire.ts';
+import { refundWebhook, refundWebhooks } from '../money-in/refunds/wire.ts';
+import { returnWebhook, returnWebhooks } from '../money-in/returns/wire.ts';
+import { subscriptionWebhook, subscriptionWebhooks } from '../money-in/subscriptions/wire.ts';
+import { payoutWebhook, payoutWebhooks } from '../money-out/payouts/wire.ts';
+import { subaccountPayoutWebhook, subaccountPayoutWebhooks } from '../money-out/subaccounts/wire.ts';
+import type { StoredEvent } from '../state/events/event.ts';
 
 /** Every event that the server sends, from its slice's wire. Its order is that of every list. */
 export const EVENTS = {
@@ -36,6 +38,77 @@ export type OptionalWebhookEvent = {
 
 /** The name of an event on the wire. */
 export type SentName = EventName | SandboxName<EventName>;
+
+interface Announcement {
+  /** The event's body. A name that no slice's wire describes does not compile. */
+  payload: { event: SentName };
+  /** The payment's own URL, which replaces the account's. */
+  callbackUrl?: string | null;
+  /**
+   * The payment whose events this event must follow; omitted for an event that follows its own resource.
+   * Without it a refund overtook its payment, whose first attempt had failed.
+   */
+  orderedBy?: { type: string; id: string } | null;
+}
+
+/** Builds the announcement of an event from its slice's wire format; null if no webhook reports it. */
+export function announcementOf(event: StoredEvent, { environment }: Tenant): Announcement | null {
+  switch (event.resource) {
+    case 'card_payment': {
+      const payload = cardPaymentWebhook(event.snapshot, event.previousStatus);
+      return payload && { payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'payment': {
+      const payload = paymentWebhook(event.snapshot, event.previousStatus, environment);
+      return payload && { payload, callbackUrl: event.snapshot.callbackUrl };
+    }
+    case 'charge': {
+      const payload = chargeWebhook(event.snapshot, event.previousStatus, environment);
+      return payload && { payload };
+    }
+    case 'payout': {
+      const payload = payoutWebhook(event.snapshot, environment);
+      return payload && { payload };
+    }
+    case 'subaccount_payout': {
+      const payload = subaccountPayoutWebhook(event.snapshot);
+      return payload && { payload };
+    }
+    case 'checkout_token': {
+      const payload = tokenWebhook(event.snapshot);
+      return payload && { payload };
+    }
+    case 'refund': {
+      const payload = refundWebhook(event.snapshot, environment);
+      const { callbackUrl, resource } = event.snapshot;
+      return payload && { payload, callbackUrl, orderedBy: resource };
+    }
+    case 'return': {
+      const payload = returnWebhook(event.snapshot, environment);
+      const { callbackUrl, resource } = event.snapshot;
+      return { payload, callbackUrl, orderedBy: resource };
+    }
+    case 'delivery': {
+      const payload = deliveryWebhook(event.kind, event.snapshot, environment);
+      // A stock has one event for each sale. Events of different buyers do not wait for each other.
+      const { callbackUrl, resource } = event.snapshot;
+      return { payload, callbackUrl, orderedBy: resource };
+    }
+    case 'subscription': {
+      const payload = subscriptionWebhook(event.kind, event.snapshot, environment);
+      return payload && { payload };
+    }
+    case 'dispute': {
+      const payload = disputeWebhook(event.snapshot, event.previousStatus);
+      return payload && { payload, orderedBy: event.snapshot.resource };
+    }
+    case 'wallet':
+    case 'subaccount':
+    case 'webhook_delivery':
+    case 'credential':
+      return null;
+  }
+}
 
 const NAMES = Object.keys(EVENTS) as EventName[];
 const isOptional = (name: EventName): name is OptionalWebhookEvent => EVENTS[name].optional !== null;

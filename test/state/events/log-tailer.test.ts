@@ -1,6 +1,6 @@
 import { afterAll, beforeAll, expect, onTestFinished, test } from 'vitest';
 import type { Tenant } from '../../../server/src/kernel/tenant.ts';
-import { snapshots } from '../../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../../server/src/programs/modes/parts.ts';
 import { createCommitter } from '../../../server/src/state/commit/commit.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import type { StoredEvent } from '../../../server/src/state/events/event.ts';

@@ -2,7 +2,7 @@ import { sql } from 'kysely';
 import { beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createCursors } from '../../../server/src/kernel/cursor.ts';
 import { CursorExpiredError } from '../../../server/src/kernel/errors.ts';
-import { snapshots } from '../../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../../server/src/programs/modes/parts.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import type { StoredEvent } from '../../../server/src/state/events/event.ts';
 import type { Topic } from '../../../server/src/state/events/log.ts';

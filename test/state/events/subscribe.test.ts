@@ -12,7 +12,7 @@ import type {
   CardPaymentStatus,
   StoredCardPayment,
 } from '../../../server/src/money-in/card-payments/model.ts';
-import { snapshots } from '../../../server/src/programs/modes/snapshots.ts';
+import { snapshots } from '../../../server/src/programs/modes/parts.ts';
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { createCredentialWatch } from '../../../server/src/state/events/credential.ts';
 import type { StoredEvent } from '../../../server/src/state/events/event.ts';

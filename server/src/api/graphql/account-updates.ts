@@ -23,29 +23,10 @@ export const AccountUpdate = builder.interfaceRef<AccountChange>('AccountUpdate'
 /** The type of each update, which its slice sets for a union that it does not know. */
 const typenames = new WeakMap<object, string>();
 
-const AccountUpdateKindEnum = builder.enumType('AccountUpdateKind', {
-  description: 'The kinds of updates of accountUpdates.',
-  values: {
-    CARD_PAYMENT: { description: 'Card payments: CardPaymentUpdate.' },
-    CHARGE: { description: 'Charges: ChargeUpdate.' },
-    CHECKOUT_TOKEN: { description: 'Pauses of checkout tokens: CheckoutTokenUpdate.' },
-    DISPUTE: { description: 'Disputes: DisputeUpdate.' },
-    PAYMENT: { description: 'Payments by PIX and LTC: PaymentUpdate.' },
-    PAYOUT: { description: 'Payouts of the main account: PayoutUpdate.' },
-    REFUND: { description: 'Refunds of what the credential may read: RefundUpdate.' },
-    SUBACCOUNT: {
-      description: 'Subaccounts: their balances, and each entry of their statements: SubaccountUpdate.',
-    },
-    SUBACCOUNT_PAYOUT: { description: 'Payouts of subaccounts: SubaccountPayoutUpdate.' },
-    SUBSCRIPTION: { description: 'Recurring PIX and its cycles: PixSubscriptionUpdate.' },
-    WALLET: { description: 'The wallet: WalletUpdate.' },
-    WEBHOOK_DELIVERY: { description: 'Deliveries of webhooks: WebhookDeliveryUpdate.' },
-  } as const,
-});
-export type AccountUpdateKind = typeof AccountUpdateKindEnum.$inferType;
-
 /** The updates of one kind, as its slice follows them. */
 interface Followed {
+  /** The resources, at the beginning of a sentence. */
+  covers: string;
   typename: string;
   resource: Resource;
   /**
@@ -61,44 +42,59 @@ interface Followed {
   assertOffered?(context: Context): void;
 }
 
-const kinds = new Map<AccountUpdateKind, Followed>();
+const kinds = new Map<string, Followed>();
 
 /** Makes the updates of a slice a part of `accountUpdates`. Their type implements `AccountUpdate`. */
-export function addAccountUpdates(kind: AccountUpdateKind, followed: Followed): void {
+export function addAccountUpdates(kind: string, followed: Followed): void {
   kinds.set(kind, followed);
 }
 
-builder.subscriptionField('accountUpdates', (t) =>
-  t.field({
-    type: AccountUpdate,
-    description:
-      'All changes that the credential may follow, in one stream with one cursor, in the order in which they happened: what a dashboard opens. No first state, only changes; never coalesced.',
-    args: {
-      after: t.arg.string({ description: 'The cursor of an update, or an `updatesCursor`.' }),
-      kinds: t.arg({
-        type: [AccountUpdateKindEnum],
-        description:
-          'The kinds to send. If omitted: all that the credential may follow and the upstream service reports. A named kind is refused with FORBIDDEN if the credential may not follow it, and with NOT_OFFERED if the upstream service does not report it: SUBACCOUNT, and REFUND without refunds.',
-      }),
-    },
-    subscribe: (_, { after, kinds: wanted }, context) => {
-      const followers = wanted ? followWanted(wanted, context) : followAllowed(context);
-      return context.subscribe<AccountChange>({
-        topic: { resources: [...followers.keys()] },
-        matches: (event) => followers.get(event.resource)?.matches(event) ?? false,
-        after,
-        toItem: (event, cursor) => followers.get(event.resource)!.toItem(event, cursor),
-        isLast: () => false,
-      });
-    },
-    resolve: (update) => update,
-  }),
-);
+/** Adds `accountUpdates` to the schema, when every slice has added its updates. */
+export function addAccountUpdatesField(): void {
+  const kindEnum = builder.enumType('AccountUpdateKind', {
+    description: 'The kinds of updates of accountUpdates.',
+    values: Object.fromEntries(
+      [...kinds]
+        .sort()
+        .map(([kind, { covers, typename }]) => [
+          kind,
+          { value: kind, description: `${covers}: ${typename}.` },
+        ]),
+    ),
+  });
+
+  builder.subscriptionField('accountUpdates', (t) =>
+    t.field({
+      type: AccountUpdate,
+      description:
+        'All changes that the credential may follow, in one stream with one cursor, in the order in which they happened: what a dashboard opens. No first state, only changes; never coalesced.',
+      args: {
+        after: t.arg.string({ description: 'The cursor of an update, or an `updatesCursor`.' }),
+        kinds: t.arg({
+          type: [kindEnum],
+          description:
+            'The kinds to send. If omitted: all that the credential may follow and the upstream service reports. A named kind is refused with FORBIDDEN if the credential may not follow it, and with NOT_OFFERED if the upstream service does not report it: SUBACCOUNT, and REFUND without refunds.',
+        }),
+      },
+      subscribe: (_, { after, kinds: wanted }, context) => {
+        const followers = wanted ? followWanted(wanted, context) : followAllowed(context);
+        return context.subscribe<AccountChange>({
+          topic: { resources: [...followers.keys()] },
+          matches: (event) => followers.get(event.resource)?.matches(event) ?? false,
+          after,
+          toItem: (event, cursor) => followers.get(event.resource)!.toItem(event, cursor),
+          isLast: () => false,
+        });
+      },
+      resolve: (update) => update,
+    }),
+  );
+}
 
 type Followers = ReadonlyMap<Resource, Required<ReturnType<Followed['follow']>>>;
 
 /** @throws PermissionError, ValidationError */
-function followWanted(wanted: readonly AccountUpdateKind[], context: Context): Followers {
+function followWanted(wanted: readonly string[], context: Context): Followers {
   if (wanted.length === 0)
     throw new ValidationError([{ path: 'kinds', message: 'must name at least one kind' }]);
   const followed = wanted.map((kind) => kinds.get(kind)!);

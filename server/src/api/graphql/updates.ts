@@ -1,6 +1,6 @@
 import { NotFoundError } from '../../kernel/errors.ts';
 import type { EventTypes, Resource, StoredEvent } from '../../state/events/event.ts';
-import { AccountUpdate, type AccountUpdateKind, addAccountUpdates } from './account-updates.ts';
+import { AccountUpdate, addAccountUpdates } from './account-updates.ts';
 import { builder } from './builder.ts';
 import type { Context } from './context.ts';
 import type { Fields, Types } from './mutations.ts';
@@ -20,7 +20,9 @@ interface Definition<R extends Resource, Item> {
   type: `${string}Update`;
   description?: string;
   /** The kind in `accountUpdates`. */
-  kind: AccountUpdateKind;
+  kind: string;
+  /** The resources, at the beginning of a sentence. */
+  covers: string;
   resource: R;
   /** The resource at the beginning of a sentence. */
   title: string;
@@ -78,6 +80,7 @@ export function defineUpdates<R extends Resource, Item = EventTypes[R]['snapshot
   };
 
   addAccountUpdates(definition.kind, {
+    covers: definition.covers,
     typename: definition.type,
     resource,
     follow(context) {

@@ -100,6 +100,7 @@ builder.queryField('wallet', (t) =>
 const updates = defineUpdates<'wallet', Wallet>({
   type: 'WalletUpdate',
   kind: 'WALLET',
+  covers: 'The wallet',
   resource: 'wallet',
   title: 'Wallet',
   isDatedByReading: true,

@@ -14,29 +14,19 @@ import { createDocsRoutes } from '../../api/http/docs.ts';
 import { createRestRoutes } from '../../api/http/rest-routes.ts';
 import { createRequestLimit } from '../../api/limits/requests.ts';
 import { productContent } from '../../catalogue/deliveries/collections.ts';
-import { createDeliveryRoutes } from '../../catalogue/deliveries/routes.ts';
-import { createDeliveryService } from '../../catalogue/deliveries/service.ts';
 import { products } from '../../catalogue/products/collections.ts';
-import { createProductRoutes } from '../../catalogue/products/routes.ts';
-import { createProductService } from '../../catalogue/products/service.ts';
-import { createStoreRoutes } from '../../catalogue/store/routes.ts';
-import { createStoreService } from '../../catalogue/store/service.ts';
 import type { Clock, ShiftableClock } from '../../kernel/clock.ts';
 import { createCardTestingGuard } from '../../money-in/card-payments/card-testing-service.ts';
 import { createCharging } from '../../money-in/card-payments/charging.ts';
 import { cardOrderPayments, refundableCardPayments } from '../../money-in/card-payments/collections.ts';
 import { createCheckoutRoutes } from '../../money-in/card-payments/page/routes.ts';
-import { createCardPaymentRoutes } from '../../money-in/card-payments/routes.ts';
 import { createCardPaymentService } from '../../money-in/card-payments/service.ts';
 import {
   createCheckoutTokenService,
   createTokenPauses,
 } from '../../money-in/card-payments/tokens/service.ts';
 import { pixCharges, refundableCharges } from '../../money-in/charges/collections.ts';
-import { createChargeRoutes } from '../../money-in/charges/routes.ts';
-import { createChargeService } from '../../money-in/charges/service.ts';
 import { createClaimReceiving } from '../../money-in/disputes/claim-service.ts';
-import { createDisputeRoutes } from '../../money-in/disputes/routes.ts';
 import {
   createClaimFollowing,
   createDisputeControls,
@@ -52,31 +42,18 @@ import {
   pixPayments,
   refundablePayments,
 } from '../../money-in/payments/collections.ts';
-import { createPaymentRoutes } from '../../money-in/payments/routes.ts';
 import { createPaymentService } from '../../money-in/payments/service.ts';
 import { createPixCharging } from '../../money-in/pix/charging.ts';
 import type { HostedPixCheckout } from '../../money-in/pix/model.ts';
 import { createPixPageRoutes } from '../../money-in/pix/page/routes.ts';
-import { createRefundRoutes } from '../../money-in/refunds/routes.ts';
 import { createRefundSending } from '../../money-in/refunds/sending.ts';
 import { createRefundService } from '../../money-in/refunds/service.ts';
-import { createReturnRoutes } from '../../money-in/returns/routes.ts';
-import { createReturnService } from '../../money-in/returns/service.ts';
-import { createSandboxRoutes } from '../../money-in/sandbox/routes.ts';
 import { createSandboxService } from '../../money-in/sandbox/service.ts';
 import { createSubscriptionCharging } from '../../money-in/subscriptions/charging.ts';
 import { pixSubscriptions } from '../../money-in/subscriptions/collections.ts';
-import { createSubscriptionRoutes } from '../../money-in/subscriptions/routes.ts';
 import { createSubscriptionService } from '../../money-in/subscriptions/service.ts';
-import { createPayoutRoutes } from '../../money-out/payouts/routes.ts';
-import { createPayoutSending } from '../../money-out/payouts/sending.ts';
-import { createPayoutService } from '../../money-out/payouts/service.ts';
 import { beneficiaries } from '../../money-out/subaccounts/collections.ts';
-import { createSubaccountRoutes } from '../../money-out/subaccounts/routes.ts';
-import { createSubaccountSending } from '../../money-out/subaccounts/sending.ts';
-import { createSubaccountService } from '../../money-out/subaccounts/service.ts';
-import { createWalletRoutes } from '../../money-out/wallet/routes.ts';
-import { createWalletControls, createWalletService } from '../../money-out/wallet/service.ts';
+import { createWalletControls } from '../../money-out/wallet/service.ts';
 import type { Bank } from '../../rails/bank.ts';
 import { createSimulatedAcquirer, TEST_CARDS } from '../../rails/simulated/acquirer.ts';
 import { createSimulatedBank } from '../../rails/simulated/bank.ts';
@@ -91,13 +68,8 @@ import { createDemoRoutes } from '../demo/routes.ts';
 import { createControls } from '../simulator/controls.ts';
 import { createSimulatorRoutes } from '../simulator/routes.ts';
 import { selectAccountNames } from '../simulator/store.ts';
-import {
-  DISPUTE_SOURCES,
-  notifyOfCredit,
-  notifyOfOutputs,
-  PIX_FAMILIES,
-  SIMULATED_CLAIMS,
-} from './families.ts';
+import { DISPUTE_SOURCES, notifyOfCredit, notifyOfOutputs, SIMULATED_CLAIMS } from './families.ts';
+import { createEmbedded, createOperations, createSliceControls, PIX_FAMILIES } from './parts.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
 /** Creates the service of the document itself: its slices on Postgres, REST interface, pages and simulated rails. */
@@ -151,7 +123,6 @@ export async function createEmbeddedRuntime({
     charge: refundableCharges(beneficiaries),
   };
   const refunds = createRefundService({ database, committer, sources });
-  const returns = createReturnService({ database });
   const charging = createCharging({
     ...{ database, committer, acquirer, accounts, guard, onFault },
     otherMethods: [pixOrderPayments],
@@ -188,10 +159,8 @@ export async function createEmbeddedRuntime({
     cancelLtc: ltcCharging.cancel,
     quotes: bank,
   });
-  const charges = createChargeService({
-    ...{ database, committer, accounts, beneficiaries },
-    register: pixCharging.of(pixCharges).register,
-    changeReceived: pixCharging.of(pixCharges).changeReceived,
+  const { services: made, tasks } = createEmbedded({
+    ...{ database, committer, clock, bank, pixCharging, onFault },
   });
   const disputes = createDisputeService({
     ...{ database, committer },
@@ -210,31 +179,18 @@ export async function createEmbeddedRuntime({
       meter: metrics,
     }),
   };
-  const productService = createProductService({ database, committer });
-  const store = createStoreService({ database, committer });
-  const deliveries = createDeliveryService({ database, committer, products });
   const access = createAccessService({ database, committer, clock, hasManifest });
   const checkoutTokens = createCheckoutTokenService({
     ...{ database, committer, accounts, clock, privateAddresses, hasManifest },
     credentials: tokens,
-    products: productService,
+    products: made.products,
     mint: createTokenMint({ database, clock }),
     prepare: prepareToken,
   });
-  const payouts = createPayoutService({ database, committer, accounts, bank, onFault });
-  const subaccountSending = createSubaccountSending({
-    database,
-    committer,
-    bank,
-    accounts,
-    clock,
-    onFault,
-  });
-  const subaccounts = { ...createSubaccountService({ database, committer }), ...subaccountSending };
   const sandbox = createSandboxService({
     ...{ database, committer },
     payments: { ...payments, ...pixCharging.of(pixPayments) },
-    charges: { ...charges, ...pixCharging.of(pixCharges) },
+    charges: { ...made.charges, ...pixCharging.of(pixCharges) },
     subscriptions,
     payer: pix,
   });
@@ -248,26 +204,18 @@ export async function createEmbeddedRuntime({
     send: createSender({ clock: realClock, privateAddresses }),
     onAttempt: metrics.onWebhook,
   });
-  const wallet = createWalletService({ database, onFault });
   const services = {
+    ...made,
     access,
     cardPayments,
-    charges,
     checkoutTokens,
-    deliveries,
     disputes,
     payments,
-    payouts,
-    products: productService,
     refunds,
     // The ledger is here, so no outcome is unknown.
     requests: { list: async () => [] },
-    returns,
     sandbox,
-    store,
-    subaccounts,
     subscriptions,
-    wallet,
     webhooks,
   };
   const hostedPayments = { ...cardPayments, ...charging, refund: refunds.refund };
@@ -291,8 +239,8 @@ export async function createEmbeddedRuntime({
     access,
     servicesFor: () => services,
     tasks: {
+      ...tasks,
       ...charging.tasks,
-      ...createPayoutSending({ database, committer, bank }).tasks,
       ...pixCharging.tasks,
       ...ltcCharging.tasks,
       ...createRefundSending({
@@ -309,27 +257,11 @@ export async function createEmbeddedRuntime({
         meter: metrics,
       }).tasks,
       ...delivery.tasks,
-      ...subaccountSending.tasks,
       ...subscriptions.tasks,
     },
     updates: (updates) => updates,
     async routes({ nextDueAt, callers, addressOf, strangers }) {
-      const operations = [
-        ...createWalletRoutes({ wallet }),
-        ...createPayoutRoutes({ payouts }),
-        ...createCardPaymentRoutes({ cardPayments, publicUrl }),
-        ...createChargeRoutes({ charges, refunds, publicUrl }),
-        ...createPaymentRoutes({ payments, refunds, deliveries, publicUrl }),
-        ...createProductRoutes({ products: productService }),
-        ...createStoreRoutes({ store }),
-        ...createDeliveryRoutes({ deliveries }),
-        ...createRefundRoutes({ refunds }),
-        ...createReturnRoutes({ returns }),
-        ...createDisputeRoutes({ disputes }),
-        ...createSandboxRoutes({ sandbox }),
-        ...createSubaccountRoutes({ subaccounts }),
-        ...createSubscriptionRoutes({ subscriptions, publicUrl }),
-      ];
+      const operations = createOperations({ ...services, publicUrl });
       return [
         checkoutAssetsRoute(),
         ...createBrandRoutes({ brands, addressOf, limits: strangers }),
@@ -363,7 +295,7 @@ export async function createEmbeddedRuntime({
               ...{ access, checkoutTokens, clock, publicUrl },
               methods: ['pix', 'card'],
               operations: {
-                ...{ payouts, refunds, cardPayments, disputes, subscriptions },
+                ...services,
                 payoutFees: (tenant) => payoutFeesOf(database.sql, tenant),
               },
             })
@@ -373,19 +305,14 @@ export async function createEmbeddedRuntime({
               publicUrl,
               controls: createControls({
                 bank: simulatedBank,
-                payouts,
-                subaccounts,
-                cardPayments: hostedPayments,
-                payments,
-                charges,
-                subscriptions,
+                ...services,
                 codes: pixCharging,
                 ...{ pix, litecoin, ltc: ltcCharging },
                 wallet: controls,
                 testPayments: sandbox,
-                store,
               }),
-              wallet,
+              sliceControls: createSliceControls(services),
+              wallet: services.wallet,
               clock: simulatedClock,
               nextDueAt,
               accounts: () => selectAccountNames(database.sql),
@@ -400,14 +327,14 @@ export async function createEmbeddedRuntime({
     embedded: {
       cardPayments: hostedPayments,
       payments: hostedPixPayments,
-      charges: { ...charges, ...pixCharging.of(pixCharges) },
+      charges: { ...made.charges, ...pixCharging.of(pixCharges) },
       pix,
       litecoin,
       ltc: { ...ltcCharging, ...createLtcControls({ database, committer, family: ltcPayments }) },
       controls,
-      subaccounts,
+      subaccounts: made.subaccounts,
       subscriptions,
-      store,
+      store: made.store,
     },
     close: async () => undefined,
   };

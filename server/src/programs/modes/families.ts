@@ -1,27 +1,18 @@
 import { DAY_MS } from '../../kernel/clock.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import { disputableCardPayments } from '../../money-in/card-payments/collections.ts';
-import { disputableCharges, pixCharges } from '../../money-in/charges/collections.ts';
+import { disputableCharges } from '../../money-in/charges/collections.ts';
 import type { DisputeSources } from '../../money-in/disputes/collections.ts';
 import { CLAIMED_AFTER_MS, DECISION_DAYS, type DisputeTask } from '../../money-in/disputes/model.ts';
 import type { LtcTask } from '../../money-in/ltc/model.ts';
-import { disputablePayments, pixPayments } from '../../money-in/payments/collections.ts';
-import type { PixFamily } from '../../money-in/pix/collections.ts';
-import type { CodedResource, PixTask } from '../../money-in/pix/model.ts';
-import { pixSubscriptions } from '../../money-in/subscriptions/collections.ts';
+import { disputablePayments } from '../../money-in/payments/collections.ts';
+import type { PixTask } from '../../money-in/pix/model.ts';
 import { cyclePaymentId, newSubscriptionId } from '../../money-in/subscriptions/model.ts';
 import type { SubscriptionTask } from '../../money-in/subscriptions/steps.ts';
 import type { SimulatedClaims } from '../../rails/simulated/pix.ts';
 import type { Notify } from '../../rails/simulated/recurrences.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { scheduleTasks } from '../../state/work/store.ts';
-
-/** The families of resources that have PIX codes. */
-export const PIX_FAMILIES = [
-  pixPayments,
-  pixCharges,
-  pixSubscriptions,
-] as unknown as readonly PixFamily<CodedResource>[];
 
 /** The resources that can be disputed. */
 export const DISPUTE_SOURCES: DisputeSources = {

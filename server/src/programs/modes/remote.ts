@@ -1,9 +1,6 @@
 import { bootstrapRemote } from '../../access/administration.ts';
 import { accounts, tokens } from '../../access/collections.ts';
 import { createAccessService, createTokenMint, firstTenant, prepareToken } from '../../access/service.ts';
-import { createRemoteDeliveries } from '../../catalogue/deliveries/remote/service.ts';
-import { createRemoteProducts } from '../../catalogue/products/remote/service.ts';
-import { createRemoteStore } from '../../catalogue/store/remote/service.ts';
 import type { Requester } from '../../kernel/requester.ts';
 import type { Environment, Tenant } from '../../kernel/tenant.ts';
 import type { MirroredResource } from '../../kernel/upstream-family.ts';
@@ -11,21 +8,12 @@ import { createRemoteCardPayments } from '../../money-in/card-payments/remote/se
 import { createRemoteCheckoutTokens } from '../../money-in/card-payments/remote/token-service.ts';
 import { createCheckoutTokenService, MAX_LISTED } from '../../money-in/card-payments/tokens/service.ts';
 import { selectMintedAt, selectPausedTokens } from '../../money-in/card-payments/tokens/store.ts';
-import { createRemoteCharges } from '../../money-in/charges/remote/service.ts';
-import { createRemoteDisputes } from '../../money-in/disputes/remote/service.ts';
 import { createRemotePayments } from '../../money-in/payments/remote/service.ts';
-import { createRemoteRefunds } from '../../money-in/refunds/remote/service.ts';
-import { createRemoteReturns } from '../../money-in/returns/remote/service.ts';
-import { createRemoteSandbox } from '../../money-in/sandbox/remote/service.ts';
-import { createRemoteSubscriptions } from '../../money-in/subscriptions/remote/service.ts';
-import { createRemotePayouts } from '../../money-out/payouts/remote/service.ts';
-import { createRemoteSubaccounts } from '../../money-out/subaccounts/remote/service.ts';
-import { createRemoteWallet } from '../../money-out/wallet/remote/service.ts';
 import { createUnresolvedRequests } from '../../requests/remote/service.ts';
 import type { Updates } from '../../state/events/subscribe.ts';
 import { createBudget } from '../../upstream/budget/budget.ts';
 import { createUpstream, type UpstreamTimeouts } from '../../upstream/client.ts';
-import type { RemoteSlice, UpstreamDependencies } from '../../upstream/dependencies.ts';
+import type { UpstreamDependencies } from '../../upstream/dependencies.ts';
 import { createIntents } from '../../upstream/intents/coordinator.ts';
 import type { RequestKind } from '../../upstream/intents/operations.ts';
 import { selectAllUnresolved } from '../../upstream/intents/store.ts';
@@ -43,6 +31,7 @@ import { createWebhookService } from '../../webhooks/service.ts';
 import type { UpstreamConfig } from '../config/config.ts';
 import { createDemoRoutes } from '../demo/routes.ts';
 import { createUpstreamMetrics } from '../ops/upstream-metrics.ts';
+import { createRemote, type Mirrored } from './parts.ts';
 import { createServicesFor } from './requester-services.ts';
 import type { Runtime, RuntimeDependencies } from './runtime.ts';
 
@@ -147,14 +136,11 @@ export async function createRemoteRuntime({
     },
   };
 
-  const wallet = createRemoteWallet(dependencies);
-  const readWallet = (tenant: Tenant) => wallet.current(tenant, { priority: 'money' });
-  const payouts = createRemotePayouts({ ...dependencies, readWallet });
-  const subaccounts = createRemoteSubaccounts({ ...dependencies, readWallet });
-  const products = createRemoteProducts(dependencies);
-  const deliveries = createRemoteDeliveries(dependencies);
-  const store = createRemoteStore(dependencies);
-  const sandbox = createRemoteSandbox(dependencies);
+  const remote: ReturnType<typeof createRemote> = createRemote({
+    ...dependencies,
+    readWallet: (tenant) => remote.slices.wallet.current(tenant, { priority: 'money' }),
+  });
+  const { products } = remote.slices;
   const privateAddresses = config.webhookPrivateAddresses;
   const hasManifest = config.trustedDocuments.manifests.length > 0;
   const receiving = {
@@ -173,24 +159,14 @@ export async function createRemoteRuntime({
     ...receiving,
     refreshOther: cardPayments.refreshUnpaid,
   });
-  const charges = createRemoteCharges(dependencies);
-  const disputes = createRemoteDisputes(dependencies);
-  const subscriptions = createRemoteSubscriptions(dependencies);
-  const refunds = createRemoteRefunds({ ...dependencies, readWallet });
-  const returns = createRemoteReturns();
   // A webhook belongs to the first reader that recognizes it.
   const mirrored: Record<MirroredResource, Mirrored> = {
     card_payment: cardPayments,
     payment: payments,
-    charge: charges,
-    dispute: disputes,
-    refund: refunds,
-    subscription: subscriptions,
-    payout: payouts,
-    subaccount_payout: subaccounts,
-    wallet,
+    ...remote.mirrored,
   };
-  for (const { requests } of [...Object.values(mirrored), deliveries]) Object.assign(requestKinds, requests);
+  for (const { requests } of [...Object.values<Partial<Mirrored>>(remote.slices), cardPayments, payments])
+    Object.assign(requestKinds, requests);
   const poller = createPoller({ clock, slices: mirrored, onFault });
   createdPoller = poller;
 
@@ -253,23 +229,12 @@ export async function createRemoteRuntime({
   );
   const unresolvedRequests = createUnresolvedRequests({ intents, kinds: requestKinds });
   const servicesFor = createServicesFor({
+    ...remote.factories,
     access: () => access,
     cardPayments: cardPayments.serviceFor,
-    charges: charges.serviceFor,
     checkoutTokens: () => checkoutTokens,
-    deliveries: deliveries.serviceFor,
-    disputes: disputes.serviceFor,
     payments: payments.serviceFor,
-    payouts: payouts.serviceFor,
-    products: products.serviceFor,
-    refunds: refunds.serviceFor,
     requests: () => unresolvedRequests,
-    returns: () => returns,
-    sandbox: sandbox.serviceFor,
-    store: store.serviceFor,
-    subaccounts: subaccounts.serviceFor,
-    subscriptions: subscriptions.serviceFor,
-    wallet: wallet.serviceFor,
     webhooks: () => webhooks,
   });
 
@@ -311,12 +276,6 @@ export async function createRemoteRuntime({
 function describeCorrection({ resource, id, from, to }: Correction): string {
   return `The payments service has corrected ${resource} ${id} from ${from} to ${to}`;
 }
-
-/**
- * A slice whose resources are mirrored. The wallet has no webhooks, and none of its requests must be made
- * only once.
- */
-type Mirrored = Pick<RemoteSlice<unknown>, 'poll' | 'refresh'> & Partial<RemoteSlice<unknown>>;
 
 /** The resources of the merchant's money, whose reads no payer's lookups delay. */
 const IS_MONEY: ReadonlySet<MirroredResource> = new Set(['payout', 'subaccount_payout', 'wallet']);

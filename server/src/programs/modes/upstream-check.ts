@@ -11,6 +11,7 @@ import type {
 import type { MirroredResource, UpstreamFamily } from '../../kernel/upstream-family.ts';
 import type { Database } from '../../state/db/database.ts';
 import { createBudget } from '../../upstream/budget/budget.ts';
+import type { Checks, ReadEndpoint } from '../../upstream/checks.ts';
 import { createUpstream } from '../../upstream/client.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
 import { listMirrored } from '../../upstream/mirror-store.ts';
@@ -18,7 +19,13 @@ import { isSuccess, refusalOf, saysNotFound } from '../../upstream/responses.ts'
 import { redactionOf } from '../../upstream/secrets.ts';
 import { type Upstream, UpstreamFault } from '../../upstream/upstream.ts';
 import type { UpstreamConfig } from '../config/config.ts';
-import { FEATURES, READ_ENDPOINTS, type ReadEndpoint, WRITE_ENDPOINTS } from './checked-endpoints.ts';
+import { CHECKS } from './parts.ts';
+
+const READ_ENDPOINTS = CHECKS.flatMap(({ reads }) => reads);
+const WRITE_ENDPOINTS = CHECKS.flatMap(({ writes = [] }) => writes);
+const FEATURES = CHECKS.flatMap(({ reads, features }) =>
+  features.map((feature) => ({ needs: reads.map(({ name }) => name), ...feature })),
+);
 
 /** The wait for a slot: a payout may take the last ones of the minute. */
 const WAIT_MS = 2_000;
@@ -165,7 +172,11 @@ const isProblem = (finding: CheckedEndpoint['finding']) =>
 const notNamed = (family: UpstreamFamily) => `not sent: PSA_UPSTREAM_FAMILIES does not name ${family}`;
 
 function featureOf(
-  { feature, needs, family }: (typeof FEATURES)[number],
+  {
+    feature,
+    needs,
+    family,
+  }: Required<Pick<Checks['features'][number], 'needs'>> & Checks['features'][number],
   asked: ReadonlyMap<string, Asked>,
   families: ReadonlySet<UpstreamFamily>,
 ): CheckedFeature {

@@ -13,7 +13,6 @@ import {
   type StoredPixResource,
   txidOf,
 } from '../../money-in/pix/model.ts';
-import type { RefundControls } from '../../money-in/refunds/model.ts';
 import type { TestPaymentControls } from '../../money-in/sandbox/model.ts';
 import {
   isAuthorisable,
@@ -65,7 +64,7 @@ export function createControls({
   bank: SimulatedBank;
   payouts: PayoutService;
   subaccounts: SubaccountPayoutService;
-  cardPayments: CardPaymentService<StoredCardPayment> & RefundControls;
+  cardPayments: CardPaymentService<StoredCardPayment>;
   payments: PaymentService<StoredPayment>;
   charges: ChargeService<StoredCharge>;
   subscriptions: SubscriptionService<StoredSubscription> & SubscriptionReceiver;
@@ -74,7 +73,7 @@ export function createControls({
   litecoin: SimulatedLitecoin;
   ltc: LtcReceiver<StoredPayment>;
   wallet: WalletControls & DisputeControls;
-  testPayments: TestPaymentControls;
+  testPayments: Pick<TestPaymentControls, 'listTestPayments'>;
   store: Pick<StoreService, 'count'> & StoreControls;
 }): Controls {
   /** Applies a control of the bank, and has the slice that sent the transfer look it up. */
@@ -138,7 +137,6 @@ export function createControls({
         paidAt,
       }));
     },
-    refund: (tenant, orderCode) => cardPayments.refund(tenant, orderCode),
 
     async disputes(tenant) {
       const newest = await Promise.all(
@@ -179,11 +177,6 @@ export function createControls({
     async testPayments(tenant) {
       const pending = await testPayments.listTestPayments(tenant, { limit: MAX_LINES, status: 'pending' });
       return pending.map(({ id, valueCents, createdAt }) => ({ id, valueCents, createdAt }));
-    },
-    async settleTestPayment(tenant, id) {
-      const before = await testPayments.findTestPayment(tenant, id);
-      await testPayments.settleTestPayment(tenant, id);
-      return before?.status !== 'paid';
     },
 
     async pixPayments(tenant) {

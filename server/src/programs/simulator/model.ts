@@ -167,6 +167,16 @@ export interface SimulatorState {
   subscriptions: SubscriptionLine[];
 }
 
+/** A control of one resource, which its slice has. */
+export interface SimulatorControl {
+  /** The path behind `/simulator/`. */
+  path: `${string}/{id}/${string}`;
+  /** Makes the change. False if there is nothing to do. @throws NotFoundError */
+  apply(tenant: Tenant, id: string): Promise<boolean>;
+  /** The refusal if there is nothing to do. */
+  conflict: string;
+}
+
 // ── The port ────────────────────────────────────────────────────────────────────────────────────
 
 /** Controls of the world outside of the service. */
@@ -193,8 +203,6 @@ export interface Controls {
   delayTransfer(tenant: Tenant, id: string, until: Date): Promise<boolean>;
   /** Lists paid card payments, newest first. */
   refundable(tenant: Tenant): Promise<RefundablePayment[]>;
-  /** Refunds a card payment. False if it is not paid, or refunded already. @throws NotFoundError */
-  refund(tenant: Tenant, orderCode: string): Promise<boolean>;
   /** Lists disputes that are not decided, or lost and not forgiven, newest first. */
   disputes(tenant: Tenant): Promise<DisputeLine[]>;
   /**
@@ -209,8 +217,6 @@ export interface Controls {
   credit(tenant: Tenant, credit: Credit): Promise<void>;
   /** Lists unpaid test payments of the sandbox, newest first. */
   testPayments(tenant: Tenant): Promise<PendingTestPayment[]>;
-  /** Marks a test payment as paid. False if it is paid already. @throws NotFoundError */
-  settleTestPayment(tenant: Tenant, id: string): Promise<boolean>;
   /** Lists the newest PIX payments and charges. */
   pixPayments(tenant: Tenant): Promise<PixPaymentLine[]>;
   /**

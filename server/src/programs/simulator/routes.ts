@@ -19,6 +19,7 @@ import {
   payPixInput,
   pixReturnsInput,
   plainInput,
+  type SimulatorControl,
   type SimulatorState,
   type SubscriptionStep,
   stateQuery,
@@ -34,6 +35,7 @@ import {
 export function createSimulatorRoutes({
   publicUrl,
   controls,
+  sliceControls,
   wallet,
   clock,
   nextDueAt,
@@ -41,6 +43,7 @@ export function createSimulatorRoutes({
 }: {
   publicUrl: string;
   controls: Controls;
+  sliceControls: readonly SimulatorControl[];
   wallet: WalletService;
   clock: SimulatedClock;
   /** Returns the instant at which the next task is due. */
@@ -148,10 +151,11 @@ export function createSimulatorRoutes({
         'This transfer has ended already, or ends at that time or later',
       ),
     ),
-    action(/^\/simulator\/card-payments\/(?<id>[^/]+)\/refund$/, plainInput, async (selector, { params }) =>
-      doneOrConflict(
-        controls.refund(await tenantOf(selector), params.id!),
-        'This card payment is not paid, or is refunded already',
+    ...sliceControls.map(({ path, apply, conflict }) =>
+      action(
+        new RegExp(`^/simulator/${path.replace('{id}', '(?<id>[^/]+)')}$`),
+        plainInput,
+        async (selector, { params }) => doneOrConflict(apply(await tenantOf(selector), params.id!), conflict),
       ),
     ),
     action(/^\/simulator\/disputes$/, openDisputeInput, async (input) => {
@@ -167,12 +171,6 @@ export function createSimulatorRoutes({
       await controls.credit(tenant, input);
       return { body: await wallet.read(tenant) };
     }),
-    action(/^\/simulator\/test-payments\/(?<id>[^/]+)\/settle$/, plainInput, async (selector, { params }) =>
-      doneOrConflict(
-        controls.settleTestPayment(await tenantOf(selector), params.id!),
-        'This test payment is paid already',
-      ),
-    ),
     action(/^\/simulator\/pix\/pay$/, payPixInput, async (input) => {
       const paid = await controls.payPix(await tenantOf(input), input);
       if (!paid) throw new HttpError(409, 'This payment has no code to pay: the bank has not given one');

@@ -9,6 +9,7 @@ const updates = defineUpdates({
   description:
     'A change of a delivery’s status: PENDING where it was made or is sent again, then DELIVERED or EXHAUSTED. An attempt that fails and is repeated is none.',
   kind: 'WEBHOOK_DELIVERY',
+  covers: 'Deliveries of webhooks',
   resource: 'webhook_delivery',
   title: 'Webhook delivery',
   status: WebhookDeliveryStatusEnum,

@@ -176,6 +176,7 @@ const updates = defineUpdates({
   type: 'CheckoutTokenUpdate',
   description: 'The pause or the resumption of a checkout token.',
   kind: 'CHECKOUT_TOKEN',
+  covers: 'Pauses of checkout tokens',
   resource: 'checkout_token',
   title: 'Checkout token',
   fields: (t) => ({

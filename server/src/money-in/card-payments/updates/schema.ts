@@ -14,6 +14,7 @@ const COMPLETES: ReadonlySet<string> = new Set<CardPaymentStatus>(['paid', 'fail
 const updates = defineUpdates({
   type: 'CardPaymentUpdate',
   kind: 'CARD_PAYMENT',
+  covers: 'Card payments',
   resource: 'card_payment',
   title: 'Card payment',
   status: CardPaymentStatusEnum,

@@ -7,6 +7,7 @@ import { ChargeFilterInput, ChargeRef, chargeFilterOf, mayReadCharge } from '../
 const updates = pixUpdates<Charge>({
   type: 'ChargeUpdate',
   kind: 'CHARGE',
+  covers: 'Charges',
   resource: 'charge',
   title: 'Charge',
   fields: (t) => ({ charge: t.field({ type: ChargeRef, resolve: ({ item }) => item }) }),

@@ -9,6 +9,7 @@ const updates = defineUpdates({
   type: 'DisputeUpdate',
   description: 'A change of a dispute: of its status, or of its evidence.',
   kind: 'DISPUTE',
+  covers: 'Disputes',
   resource: 'dispute',
   title: 'Dispute',
   status: DisputeStatusEnum,

@@ -8,6 +8,7 @@ import { PaymentFilterInput, PaymentRef, paymentFilterOf } from '../schema.ts';
 const updates = pixUpdates<Payment>({
   type: 'PaymentUpdate',
   kind: 'PAYMENT',
+  covers: 'Payments by PIX and LTC',
   resource: 'payment',
   title: 'Payment',
   fields: (t) => ({ payment: t.field({ type: PaymentRef, resolve: ({ item }) => item }) }),

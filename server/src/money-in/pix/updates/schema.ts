@@ -18,7 +18,7 @@ export function pixUpdates<Resource extends PixResource>({
   ...family
 }: Pick<
   Parameters<typeof defineUpdates<'payment' | 'charge', Resource>>[0],
-  'type' | 'kind' | 'resource' | 'title' | 'fields'
+  'type' | 'kind' | 'covers' | 'resource' | 'title' | 'fields'
 > & {
   readsOf(context: Context): Pick<PixReads<Resource, never>, 'assertId' | 'findWithVersion'>;
   /** Whether a resource exists for a caller. @throws PermissionError */

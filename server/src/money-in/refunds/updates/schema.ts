@@ -7,6 +7,7 @@ import { assertReader, RefundRef, RefundStatusEnum } from '../schema.ts';
 const updates = defineUpdates({
   type: 'RefundUpdate',
   kind: 'REFUND',
+  covers: 'Refunds of what the credential may read',
   resource: 'refund',
   title: 'Refund',
   status: RefundStatusEnum,

@@ -17,6 +17,7 @@ const updates = defineUpdates<'subscription', Change>({
   type: 'PixSubscriptionUpdate',
   description: 'A change of a subscription, or of one of its cycles.',
   kind: 'SUBSCRIPTION',
+  covers: 'Recurring PIX and its cycles',
   resource: 'subscription',
   title: 'Subscription',
   status: SubscriptionStatusEnum,

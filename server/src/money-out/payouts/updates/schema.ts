@@ -9,6 +9,7 @@ import { filterOf, PayoutFilterInput, PayoutRef } from '../schema.ts';
 const updates = defineUpdates({
   type: 'PayoutUpdate',
   kind: 'PAYOUT',
+  covers: 'Payouts of the main account',
   resource: 'payout',
   title: 'Payout',
   status: PayoutStatusEnum,

@@ -16,6 +16,7 @@ import {
 const updates = defineUpdates({
   type: 'SubaccountPayoutUpdate',
   kind: 'SUBACCOUNT_PAYOUT',
+  covers: 'Payouts of subaccounts',
   resource: 'subaccount_payout',
   title: 'Payout',
   status: SubaccountPayoutStatusEnum,

@@ -16,6 +16,7 @@ const updates = defineUpdates({
   type: 'SubaccountUpdate',
   description: 'A subaccount was opened, or one entry of its statement has moved its balance.',
   kind: 'SUBACCOUNT',
+  covers: 'Subaccounts: their balances, and each entry of their statements',
   resource: 'subaccount',
   title: 'Subaccount',
   isDatedByReading: true,

@@ -1,0 +1,15 @@
+import { type Checks, checkedFamily, ZEROS } from '../../../upstream/checks.ts';
+import { chargeFromWire } from '../wire.ts';
+
+export const chargeChecks: Checks = {
+  reads: checkedFamily({
+    list: 'charges',
+    idName: 'chargeId',
+    resource: 'charge',
+    nobody: `psc_${ZEROS}`,
+    read: chargeFromWire,
+    members: ['status', 'amountCents', 'expiresAt'],
+  }),
+  writes: [{ name: 'POST /v1/charges', family: 'charges' }],
+  features: [{ feature: 'the status of charges' }],
+};
