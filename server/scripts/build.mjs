@@ -57,7 +57,7 @@ const PARTS = {
 export const RUNNABLE = /** @type {const} */ (['server', 'widget', 'pgdata']);
 
 function widgetSources() {
-  // No build reads a document, or what was built before.
+  // The documents and the earlier builds are left out: no build reads them.
   const sources = filesUnder('widget').filter(
     (file) => !file.endsWith('.md') && !file.startsWith('widget/released/'),
   );
@@ -70,13 +70,13 @@ function node(file, ...args) {
   return runNode(file, args, { quiet: true, env: { NODE_ENV: 'production' } });
 }
 
-/** Builds every part that is not up to date. Ends the process where one cannot be built. */
+/** Builds every part that is not up to date. Ends the process if one cannot be built. */
 export async function ensureBuilt() {
   await ensureParts(/** @type {PartName[]} */ (Object.keys(PARTS)));
 }
 
 /**
- * Builds those of these parts whose sources have changed, in parallel. Ends the process where one cannot be built.
+ * Builds those of these parts whose sources have changed, in parallel. Ends the process if one cannot be built.
  *
  * @param {PartName[]} names
  * @param {{ quiet?: boolean }} [options] with `quiet`, parts that are up to date are not mentioned

@@ -91,7 +91,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
     return child;
   }
 
-  /** @param {Instance} instance @throws where the instance ends, or is not ready in time */
+  /** @param {Instance} instance @throws if the instance ends, or is not ready in time */
   function whenReady({ number, url: address, process: child }) {
     return whenServed(child, `${address}/readyz`, START_MS).catch((error) => {
       throw new Error(`Instance ${number} did not start: ${error.message}`);
@@ -141,7 +141,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
   }
 
   return {
-    /** The address of the proxy, or of the first instance where there is none. */
+    /** The address of the proxy, or of the first instance if there is none. */
     url,
     instances: /** @type {readonly Instance[]} */ (instances),
     /** Restarts the instances one by one, each once the previous one is ready. A call during a restart follows it. */
@@ -162,7 +162,7 @@ export async function startCluster({ count, env, port, startProxy, onLine = () =
 /**
  * Finds free ports: consecutive ones from `first`, or any.
  *
- * @param {number} count @param {number} [first] @throws where one is in use
+ * @param {number} count @param {number} [first] @throws if one is in use
  */
 async function findPorts(count, first) {
   const servers = Array.from({ length: count }, (_, index) =>

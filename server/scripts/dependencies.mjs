@@ -103,7 +103,7 @@ async function findVulnerabilities(installed) {
   }
 }
 
-/** The JSON in the output of a program, which may print warnings before it; null where there is none. @param {string} output */
+/** The JSON in the output of a program, which may print warnings before it; null if there is none. @param {string} output */
 function readJson(output) {
   try {
     return JSON.parse(output.slice(output.indexOf('{'), output.lastIndexOf('}') + 1));

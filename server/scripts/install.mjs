@@ -14,9 +14,9 @@ const SOURCES = [
 ];
 
 /**
- * Installs the dependencies if they have changed since the last install. Ends the process where that fails.
+ * Installs the dependencies if they have changed since the last install. Ends the process if that fails.
  *
- * @param {{ quiet?: boolean }} [options] with `quiet`, the output of pnpm is printed only where it fails
+ * @param {{ quiet?: boolean }} [options] with `quiet`, the output of pnpm is printed only if it fails
  */
 export async function ensureInstalled({ quiet = false } = {}) {
   const unsuitable = unsuitableNode(process.versions.node);

@@ -11,7 +11,7 @@ const PACKAGE = '@psa/server';
 /** @typedef {import('./rest-changes.mjs').Change} Change */
 
 /**
- * Compares both interfaces with those of the last release. A change that breaks a client passes where a changeset of type
+ * Compares both interfaces with those of the last release. A change that breaks a client passes if a changeset of type
  * major names it in backticks.
  *
  * @returns {Promise<{ ok: boolean, output: string }>}

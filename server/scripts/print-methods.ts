@@ -1,6 +1,6 @@
 import { METHODS } from '../src/kernel/payout-methods/registry.ts';
 
-// Prints what the widget and the demo show of the payout methods, as JSON by file.
+// Prints the members of the payout methods that the widget and the demo show, as JSON by file.
 
 const HEAD =
   '// Made from the records of the payout methods in server/src/kernel/payout-methods; `npm run regenerate` writes it.\n\n';

@@ -17,7 +17,7 @@ export function hasEnded({ exitCode, signalCode }) {
  * Resolves when a program serves this URL.
  *
  * @param {ChildProcess} child @param {string} url @param {number} limitMs
- * @throws where the program ends, or does not serve the URL in time
+ * @throws if the program ends, or does not serve the URL in time
  */
 export async function whenServed(child, url, limitMs) {
   const deadline = performance.now() + limitMs;

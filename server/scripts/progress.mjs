@@ -69,7 +69,7 @@ export async function step(name, work) {
   return { name, ok, took };
 }
 
-/** The CPU milliseconds of this process's ended children and of their children; 0 where the system does not count them. */
+/** The CPU milliseconds of this process's ended children and of their children; 0 if the system does not count them. */
 export function childrenCpuMs() {
   try {
     const [, fields = ''] = readFileSync('/proc/self/stat', 'utf8').split(') ');

@@ -34,7 +34,7 @@ export function installedProxies() {
  * Starts a proxy in front of the instances, with its configuration and its files in a temporary folder.
  *
  * @param {ProxyName} name @param {Ports} ports
- * @throws where the proxy ends, or does not serve in time
+ * @throws if the proxy ends, or does not serve in time
  */
 export async function startProxy(name, ports) {
   const folder = mkdtempSync(join(tmpdir(), 'psa-proxy-'));

@@ -63,7 +63,7 @@ export const GENERATED = [
   })),
 ];
 
-/** Generates each file again, and fails where the content differs. */
+/** Generates each file again, and fails if the content differs. */
 export async function generatedFiles() {
   let output = '';
   for (const { file, from, make } of GENERATED) {

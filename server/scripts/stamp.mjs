@@ -51,7 +51,7 @@ export function fingerprint(files, more = []) {
   return hash.digest('hex');
 }
 
-/** Reads a file; an empty string where there is none. @param {string} path */
+/** Reads a file; an empty string if there is none. @param {string} path */
 export function readOrEmpty(path) {
   try {
     return readFileSync(path);
@@ -60,7 +60,7 @@ export function readOrEmpty(path) {
   }
 }
 
-/** Reads the stamp of a name; an empty string where there is none. @param {string} name */
+/** Reads the stamp of a name; an empty string if there is none. @param {string} name */
 export function readStamp(name) {
   return readOrEmpty(join(folder, name)).toString();
 }

@@ -4,7 +4,7 @@ import { isMain, root, run } from './progress.mjs';
 const SUBJECT = /^[a-z][a-z0-9-]*(?:, [a-z][a-z0-9-]*)*: \S/;
 const MAX_LENGTH = 72;
 
-/** The reason why a text cannot be the subject of a commit; undefined where it can. @param {string} subject */
+/** The reason why a text cannot be the subject of a commit; undefined if it can. @param {string} subject */
 export function subjectFault(subject) {
   if (!SUBJECT.test(subject)) return 'is not `area: what changed`';
   const length = [...subject].length;

@@ -352,7 +352,7 @@ export class CheckoutController extends CheckoutModel implements ReactiveControl
     this.countdown.set(payment.expiresInSeconds);
     const announced = this.#announced;
     const previous = announced && idOf(announced) === idOf(payment) ? announced.status : undefined;
-    // Outside of a document nobody hears the event: the element announces it when it is inserted again.
+    // Outside of a document no listener gets the event: the element announces it when it is inserted again.
     if (previous !== payment.status && this.host.isConnected) {
       this.#announced = payment;
       this.emit('psa-status-change', { payment, status: payment.status, previous });

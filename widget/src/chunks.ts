@@ -21,7 +21,7 @@ export class Chunks {
     this.#model = model;
   }
 
-  /** Loads what the payments of a method need. */
+  /** Loads the chunks that the payments of a method need. */
   async load(method?: CheckoutMethod): Promise<PaymentChunk> {
     const { host } = this.#model;
     const needsPix = method === 'pix' && !this.pix;

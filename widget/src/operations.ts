@@ -41,7 +41,7 @@ export interface CardPayment {
   version: number;
   /** Whether the service behind the server could give nothing newer. Undefined if the server itself knows the payment. */
   stale?: boolean | undefined;
-  /** The time of this state by the device's clock, in milliseconds, where it is `stale`. */
+  /** The time of this state by the device's clock, in milliseconds, if it is `stale`. */
   staleSince?: number | undefined;
 }
 
@@ -79,7 +79,7 @@ export interface Payment {
   version: number;
   /** Whether the service behind the server could give nothing newer. Undefined if the server itself knows the payment. */
   stale?: boolean | undefined;
-  /** The time of this state by the device's clock, in milliseconds, where it is `stale`. */
+  /** The time of this state by the device's clock, in milliseconds, if it is `stale`. */
   staleSince?: number | undefined;
 }
 
@@ -166,7 +166,7 @@ export interface GraphqlError {
 export interface ExecutionResult<T> {
   data?: T | null;
   errors?: readonly GraphqlError[];
-  /** The age of the answer, where the server asks another service. */
+  /** The age of the answer, if the server asks another service. */
   extensions?: { upstream?: UpstreamAge };
 }
 

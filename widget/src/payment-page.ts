@@ -92,7 +92,7 @@ export function createPaymentPage(model: CheckoutModel, refresh: () => void) {
      * blocker stops, or instead of this page if the view opens no tabs.
      */
     onLink(event: MouseEvent): void {
-      // With a modifier key the browser does what the key means.
+      // A modifier key leaves the click to the browser.
       const isBrowsers = leaves() || event.ctrlKey || event.metaKey || event.shiftKey;
       if (isFocused() || stays()) event.preventDefault();
       else if (isBrowsers) opened();

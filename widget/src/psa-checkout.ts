@@ -294,14 +294,14 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     this.#internals?.states.clear();
     this.#internals?.states.add(this.phase);
     if (this.method === 'pix') this.#internals?.states.add('pix');
-    // Where the focused control was removed, the focus stays in the element, but not on another button.
+    // After the focused control was removed, the focus stays in the element, but not on another button.
     if (this.#focused?.checkVisibility() === false) this.#base?.focus({ preventScroll: true });
   }
 
   protected override render(): TemplateResult {
     const { phase, payment } = this;
     const { chunks, resuming, method } = this.#checkout;
-    // Its money goes back to the payer, as that of a refund.
+    // The payment's money goes back to the payer, as that of a refund does.
     const title = phase === 'failed' && payment?.returned ? 'refunded' : (phase as 'paid');
     // An order looks as the payment that has paid it.
     const look = title.replace('order_', '') as CheckoutPhase;
@@ -330,7 +330,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     `;
   }
 
-  /** Renders the page at successUrl where no storage tells of the payment, as after a frame of another site. */
+  /** Renders the page at successUrl if no storage has the payment, as after a frame of another site. */
   #renderReturned(orderCode: string): TemplateResult {
     return html`
       <div part="base panel" role="group" aria-labelledby="status" lang=${this.#language?.locale ?? nothing} tabindex="-1">
@@ -355,7 +355,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
       : html`<div part="skeleton" class="skeleton"></div>`;
   }
 
-  /** The text of a lost connection, or the age of the state where the service behind the server gives nothing newer. */
+  /** The text of a lost connection, or the age of the state if the service behind the server gives nothing newer. */
   get #notice(): string | undefined {
     const { connection, state } = this.#checkout;
     if (connection === 'offline' || connection === 'reconnecting') return this.#text(connection);
@@ -374,7 +374,7 @@ export class PsaCheckout extends LitElement implements CheckoutHost {
     const onReset = () => this.reset();
     if (!chunk) {
       const { code = 'contact', retryable } = state.error ?? {};
-      // The error came before the chunk, or because it did not load: what it needs is in this file.
+      // The error came before the chunk, or because the chunk did not load: its texts are in this file.
       this.#checkout.load().catch(() => undefined);
       return html`
         <div part="hint" class="hint" id="hint" .textContent=${this.#text(code) || this.#text('contact')}></div>

@@ -123,7 +123,7 @@ export const MALFORMED: CheckoutError = {
 };
 
 /**
- * Returns the payment of an answer. Throws MALFORMED where there is none, or a member that the element counts, compares or formats
+ * Returns the payment of an answer. Throws MALFORMED if there is none, or a member that the element counts, compares or formats
  * is not what it has to be.
  */
 export function assertPayment({

@@ -5,8 +5,8 @@ import type { CheckoutPayment } from './operations.ts';
 const EVERY_MS = 60_000;
 
 /**
- * The times at which an open payment is read beside a stream: where the server asks another service, a stream does not say that
- * this is away.
+ * The times at which an open payment is read besides its stream: if the server asks another service, a stream does
+ * not show that the service is down.
  */
 export class ServiceWatch {
   /** Whether the server asks another service; undefined until it has answered a request. */
@@ -29,7 +29,7 @@ export class ServiceWatch {
     this.#heardAt = Date.now();
   }
 
-  /** Draws the time that is left of an open payment, and reads it where it is time to. */
+  /** Draws the remaining time of an open payment, and reads the payment when it is due. */
   tick = (): void => {
     this.#owner.host.requestUpdate();
     if (this.#isBehind === false || document.hidden || Date.now() < this.#heardAt + EVERY_MS) return;

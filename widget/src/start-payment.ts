@@ -30,14 +30,14 @@ interface Started {
 }
 
 /**
- * Creates a payment. Where the token is refused, the page is asked for a fresh one, once; not while a payment of the visit
- * is open: a fresh token would start a second one beside it. Throws a CheckoutError, and what `renewToken` throws.
+ * Creates a payment. If the token is refused, the page is asked for a fresh one, once; not while a payment of the
+ * visit is open: a fresh token would start a second one. Throws a CheckoutError, and the error of `renewToken`.
  */
 export async function startPayment({ host, visit, visits, ...options }: StartOptions): Promise<Started> {
   try {
     return await startCheckout(options);
   } catch (refusal) {
-    // An expired one may be paid late, and is followed; a second payment beside it is what the payer has asked for.
+    // An expired payment may be paid late, and is followed; the payer has asked for a second one.
     const isOpen =
       visit?.orderCode || visit?.earlier?.some(({ status }) => status !== 'EXPIRED' && status !== 'FAILED');
     if ((refusal as CheckoutError).code === 'unauthorized' && !isOpen) {

@@ -16,7 +16,7 @@ export interface Visit extends Partial<PaymentAccess> {
   base: string;
   /** The number of the attempt, from 1; from 2 on it is the suffix `.2`, `.3` … of the attempt id. */
   attempt: number;
-  /** The amount of this attempt, where the page chose it: a new amount is a new attempt. */
+  /** The amount of this attempt, if the page chose it: a new amount is a new attempt. */
   valueCents?: number | undefined;
   endpoint?: string | undefined;
   /** The key of the checkout token that started the payment: another token would start another payment. */

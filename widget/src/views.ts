@@ -12,7 +12,7 @@ export interface PixView {
   /** The texts in Portuguese. */
   texts: PixTexts;
   hint(payment: CheckoutPayment): keyof Labels;
-  /** The name of the one who is paid, out of the code; undefined while there is none. */
+  /** The payee's name in the code; undefined without a code. */
   payee(payment: CheckoutPayment): string | undefined;
   /** Renders the code while it can be paid. */
   code(html: typeof Html, view: PanelView, money: Money): TemplateResult | undefined;
@@ -23,7 +23,7 @@ export interface PixView {
 /** The state and the actions that the panel shows. */
 export interface PanelView {
   state: CheckoutState;
-  /** The text for the payer where the shown state may be old. */
+  /** The text for the payer if the shown state may be old. */
   notice: string | undefined;
   /** The language of the shown texts; undefined until they are loaded. */
   locale: string | undefined;

@@ -131,7 +131,7 @@ export async function findManagedAccount(sql: Sql, accountId: string | undefined
  * merchant at one service, and makes its keys exactly the configured ones. A key that is no longer configured
  * is revoked, which ends its tokens and their connections on any instance; `committer` announces it. No key
  * is generated.
- * @throws ModeError where the database belongs to another mode or service, or may belong to another account
+ * @throws ModeError if the database belongs to another mode or service, or may belong to another account
  */
 export async function bootstrapRemote({
   database,

@@ -143,7 +143,7 @@ export interface Administration {
   createKey(input: z.output<typeof createKeyInput>): Promise<{ key: ApiKey; secret: string }>;
   /** Lists keys, oldest first; without an account the keys of all. @throws NotFoundError */
   listKeys(input: z.output<typeof listKeysInput>): Promise<{ keys: ApiKey[] }>;
-  /** Ends a key, the tokens that it minted and their connections, at once. @throws NotFoundError */
+  /** Ends a key at once, with the tokens that it minted and their connections. @throws NotFoundError */
   revokeKey(input: z.output<typeof revokeKeyInput>): Promise<{ key: ApiKey }>;
   /** Creates an account without keys. */
   createAccount(input: z.output<typeof createAccountInput>): Promise<{ account: Account }>;

@@ -1,14 +1,14 @@
 /** The mode of a database: the ledger of a service itself, or the mirror of the service behind a facade. */
 export type Mode = { kind: 'embedded' } | { kind: 'remote'; upstreamOrigin: string };
 
-/** An error that a person has to correct: the message says how. */
+/** An error that the operator has to correct: the message says how. */
 export class ModeError extends Error {
   override readonly name = 'ModeError';
 }
 
 /**
  * Refuses to mix the ledger of one service with the reports of another.
- * @throws ModeError where a database of one mode, or of one service, is started as another's
+ * @throws ModeError if a database of one mode, or of one service, is started as another's
  */
 export function assertSameMode(stored: Mode, configured: Mode): void {
   if (stored.kind === 'embedded') {

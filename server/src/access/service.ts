@@ -208,7 +208,7 @@ function credentialOf({ id, kind, grant }: TokenRow): Credential {
 /**
  * Creates the records that every instance needs, on the first start of any of them: the key that encrypts
  * cursors, and the first account. `firstKeys` is null if an account exists already.
- * @throws ModeError where the database belongs to a remote server
+ * @throws ModeError if the database belongs to a remote server
  */
 export async function bootstrap({
   database,

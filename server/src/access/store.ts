@@ -15,7 +15,8 @@ export interface AccountRow extends AccountSettings {
 }
 
 /**
- * Serializes instances that start at once on one empty database, so that they create one account and one cursor key.
+ * Serializes instances that start at the same time on one empty database, so that they create one account and one
+ * cursor key.
  */
 export async function lockAccounts(sql: Sql): Promise<void> {
   await raw`lock table account in share row exclusive mode`.execute(sql);
@@ -337,7 +338,7 @@ export async function saveTokens(sql: Sql, rows: readonly StoredToken[]): Promis
     .execute();
 }
 
-/** Finds a token that is not revoked, nor is its minting key. It may have expired. */
+/** Finds a token that is not revoked, and whose minting key is not revoked. The token may have expired. */
 export async function selectToken(sql: Sql, secretHash: string): Promise<TokenRow | null> {
   const row = await sql
     .selectFrom('token')

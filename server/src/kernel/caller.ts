@@ -2,7 +2,7 @@ import { PermissionError, UnauthenticatedError } from './errors.ts';
 import type { BudgetSubject } from './requester.ts';
 import type { Environment, Tenant } from './tenant.ts';
 
-// Who calls, what the credential grants, and who may do what.
+// The caller of a request, what its credential grants, and who may do what.
 
 /**
  * The limit of the document's section 8: the requests a minute to all `/v1` routes of an account, live and

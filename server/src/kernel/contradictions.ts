@@ -22,8 +22,8 @@ interface Asked {
 }
 
 /**
- * The contradiction between the body of an answer and a request that any creation may have: the currency, the order's number, the
- * metadata. Members that the request cannot have are left out of `asked`.
+ * The first contradiction between the body of an answer and any request for a creation: the currency, the order's
+ * number, the metadata. Members that the request cannot have are left out of `asked`.
  */
 export function commonContradiction(
   body: unknown,

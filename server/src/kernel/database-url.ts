@@ -43,7 +43,7 @@ export function parseDatabaseUrl(text: string): DatabaseServers {
   if (!isUrl || ports.some((port) => !/^\d{0,5}$/.test(port))) throw new DatabaseUrlError(NO_URL);
   if (servers.length > 1 && servers.some(({ host }) => host === ''))
     throw new DatabaseUrlError('must name each of its hosts');
-  // One server is addressed as it was given.
+  // A single server keeps its given address.
   if (servers.length === 1)
     return { urls: [parameters.has(TARGET) ? withoutTarget(url) : url], target: target ?? 'any' };
   for (const name of [TARGET, 'host', 'port']) parameters.delete(name);

@@ -72,7 +72,7 @@ export class RateLimitError extends PaymentError {
   readonly retryAfterSeconds: number;
   /** The limit in words, e.g. `1200 root fields a minute`. */
   readonly limit: string;
-  /** Whether the service behind a facade has the limit: what it counts is the merchant's matter, and no payer's. */
+  /** Whether the service behind a facade has the limit: its counts concern the merchant, and no payer. */
   readonly isOfService: boolean;
   constructor(limit: string, retryAfterSeconds: number, { isOfService = false } = {}) {
     super(`Rate limit exceeded: ${limit}`);
@@ -87,7 +87,7 @@ export class InsufficientFundsError extends PaymentError {
   readonly code = 'INSUFFICIENT_FUNDS';
   readonly requestedCents: number;
   readonly withdrawableCents: number;
-  /** The balance; null, like the next two, where it is not known (remote mode). */
+  /** The balance. It is null if it is not known (remote mode), and so are the next two. */
   readonly balanceCents: number | null;
   readonly disputeBlockedCents: number | null;
   readonly subaccountsBalanceCents: number | null;
@@ -145,8 +145,8 @@ export class IdempotencyError extends PaymentError {
 }
 
 /**
- * A request that the service behind the facade did not answer. Where `moneyMayHaveMoved`, it must not be repeated with a
- * new key: its outcome is looked up by `lookupReference`.
+ * A request that the service behind the facade did not answer. With `moneyMayHaveMoved`, it must not be repeated with
+ * a new key: its outcome is looked up by `lookupReference`.
  */
 export class UpstreamError extends PaymentError {
   readonly code = 'UPSTREAM_UNAVAILABLE';
@@ -215,7 +215,7 @@ export function behindChange(error: unknown): unknown {
 export const OUTAGE = 'UNAVAILABLE';
 
 /**
- * Describes an outage to a caller. Where the outcome is unknown there is no `Retry-After`: a client that repeats by
+ * Describes an outage to a caller. If the outcome is unknown there is no `Retry-After`: a client that repeats by
  * itself, without a key, could do it twice.
  */
 export function describeOutage({ mayBeDone }: OutageError): {

@@ -53,7 +53,7 @@ function likelyItems(record: JsonRecord): unknown[] | null {
   return filled[0] ?? others[0] ?? arrays[0] ?? null;
 }
 
-/** Whether an array has nothing but texts, numbers and booleans. */
+/** Whether an array contains only texts, numbers and booleans. */
 function isOfLabels(array: readonly unknown[]): boolean {
   return array.length > 0 && array.every((each) => each !== null && typeof each !== 'object');
 }
@@ -164,7 +164,7 @@ export function readAmount(record: JsonRecord, name: string): number | null {
 
 const INSTANT = /^\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d+)?)?(Z|[+-]\d\d:?\d\d)?$/;
 
-/** Reads an instant, in UTC where it names no zone (the document's 2.1.3), whatever the zone of this machine. */
+/** Reads an instant, in UTC if it names no zone (the document's 2.1.3), whatever the zone of this machine. */
 export function readInstant(value: unknown): Date | null {
   if (typeof value !== 'string' || !INSTANT.test(value)) return null;
   const isZoned = /(Z|[+-]\d\d:?\d\d)$/.test(value.slice(11));

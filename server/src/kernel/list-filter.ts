@@ -30,7 +30,7 @@ type OwnOf<Filter> = {
 };
 
 const email = plainText({ max: 254 });
-/** Created once: a schema is compiled by its first use, which takes longer than a page of payouts. */
+/** The schema is created once: its first use compiles it, which takes longer than a page of payouts. */
 const details = z.looseObject({
   externalId: externalIdText.nullish(),
   reference: z
@@ -198,7 +198,7 @@ export interface Asked<Member extends string = string> extends Pick<Condition<Me
 
 /**
  * The conditions of the members that a filter gives, in the order of their declaration.
- * @throws ValidationError where Postgres cannot compare a text
+ * @throws ValidationError if Postgres cannot compare a text
  */
 export function askedOf<Member extends string>(
   conditions: Readonly<Record<string, Condition<Member>>>,

@@ -2,7 +2,7 @@ import type { Tenant } from './tenant.ts';
 import type { Totals, TotalsGrouping } from './totals.ts';
 
 /**
- * A range of a list, newest first: the first or the last `limit` items between two places, behind `after` and
+ * A range of a list, newest first: the first or the last `limit` items between two positions, after `after` and
  * before `before`.
  */
 export interface ListRange {
@@ -12,7 +12,7 @@ export interface ListRange {
   before?: number | undefined;
 }
 
-/** A range that was read. `more`: the list goes on beyond the end that was read last. */
+/** A range that was read. `more`: the list continues beyond the end of the range. */
 export interface ListedRange<Item> {
   items: Item[];
   more: boolean;

@@ -11,10 +11,7 @@ export interface QrCode {
 const TEXT_MAX = 1_024;
 /** Bytes of the largest code, version 40, at level L. */
 const BYTES_MAX = 2_953;
-/**
- * The memory of some 600 codes: one operation may read a hundred codes, and each payer's page draws its code
- * again.
- */
+/** The memory of about 600 codes: one operation may read a hundred codes, and each payer's page draws its code again. */
 const CACHE_BYTES = 4_000_000;
 const codes = createLRUCache<QrCode>(CACHE_BYTES, ({ path }) => path.length);
 

@@ -14,10 +14,7 @@ export interface BudgetSubject {
  * and `onRead` reports how old each answer is.
  */
 export interface Requester {
-  /**
-   * `merchant`: a person who works with the account. `payer`: somebody who pays with a token of the
-   * merchant's page.
-   */
+  /** `merchant`: a person who works with the account. `payer`: a payer with a token of the merchant's page. */
   readonly priority: 'merchant' | 'payer';
   /** The payers whose share is capped; null for a merchant. */
   readonly subject: BudgetSubject | null;

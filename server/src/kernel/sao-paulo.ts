@@ -13,7 +13,7 @@ export interface CivilDay {
 
 const HOUR_MS = 3_600_000;
 
-/** Created by its first use: reading the time zones takes 40 ms, which no start should wait for. */
+/** The format is created by its first use: reading the time zones takes 40 ms, which no start should wait for. */
 let local: Intl.DateTimeFormat | undefined;
 
 function localFormat(): Intl.DateTimeFormat {

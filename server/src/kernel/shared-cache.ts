@@ -40,7 +40,7 @@ export function createSharedCache<Value extends object | number | boolean | stri
     add(owner, key, value) {
       if (owners.has(key) || entryBytes(key, bytesOf(value, key)) > bytes) return;
       let share = shares.get(owner);
-      // Larger than a share ever becomes, so the LRU cache itself drops nothing.
+      // The limit is larger than a share ever becomes, so the LRU cache itself drops nothing.
       share ??= createLRUCache<Value>(2 * bytes, bytesOf);
       const before = share.calculatedSize;
       share.set(key, value);

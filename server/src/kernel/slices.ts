@@ -1,8 +1,8 @@
 /** The time for which items are served in one turn of the event loop. */
 export const SLICE_MS = 2;
-/** The time that everything else gets after a slice, as a multiple of the slice. */
+/** The time that all other work gets after a slice, as a multiple of the slice. */
 const OTHERS = 2;
-/** In a turn shorter than this the event loop had nothing else to do. */
+/** The length of a turn of the event loop that had no other work. */
 const IDLE_TURN_MS = 0.05;
 
 /** The unfinished calls, each with a function that serves one slice and returns whether it was the last. */
@@ -36,11 +36,11 @@ export function inSlices<Item>(items: Iterable<Item>, serve: (item: Item) => voi
   });
 }
 
-/** The end of the last turn or slice, and the time that is still due to everything else. */
+/** The end of the last turn or slice, and the time that is still due to other work. */
 let leftAt = 0;
 let owedMs = 0;
 
-/** Counts a slice that ends now: everything else is due a multiple of it. */
+/** Counts a slice that ends now: other work is due a multiple of it. */
 function owe(startedAt: number): void {
   leftAt = performance.now();
   owedMs += OTHERS * (leftAt - startedAt);

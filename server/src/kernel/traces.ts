@@ -1,6 +1,4 @@
-/**
- * Attributes of a span: names, kinds, codes and counts, never a value that came from a client or goes to one.
- */
+/** Attributes of a span: names, kinds, codes and counts, never a value from a client or for one. */
 export type Attributes = Readonly<Record<string, string | number | boolean>>;
 
 /** A span that has not ended. */
@@ -28,7 +26,7 @@ export interface Tracer {
     attributes: Attributes,
     work: (step: Span) => Result,
   ): Result;
-  /** Whether a trace is active, also one that is not written. */
+  /** Whether a trace is active, even if it is not written. */
   isInside(): boolean;
   traceparent(): string | null;
   traceId(): string | null;

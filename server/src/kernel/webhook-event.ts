@@ -14,8 +14,8 @@ export interface WebhookEvent<Optional extends string | null = string | null> {
 }
 
 /**
- * Describes an event. In sandbox its name has `.test.` behind the family, and the body `sandbox: true`, unless the event
- * has one name for both environments.
+ * Describes an event. In sandbox its name has `.test.` after the family, and the body `sandbox: true`, unless the
+ * event has one name for both environments.
  */
 export function webhookEvent<Optional extends string | null>(
   name: string,

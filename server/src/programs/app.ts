@@ -91,9 +91,9 @@ const PROXY_IDLE_MS = 2_500;
 
 const WEBHOOK_POOL: Lane = { kinds: ['webhook.deliver'], slots: 200, slotsPerTenant: 8 };
 
-/** Parts and limits that a test or a benchmark replaces. In production there are none. */
+/** Parts and limits that a test or a benchmark replaces. In production it is empty. */
 export interface Testing {
-  /** Opens the database; a test may return one that is open already. */
+  /** Opens the database; a test may return an open one. */
   open?: typeof openDatabase;
   /** Replaces the simulated bank, which keeps its records in the database of the server. */
   bank?: Bank;

@@ -76,7 +76,10 @@ export interface PixRail extends RefundRail {
    * which will debit nothing.
    */
   schedule(debit: PixDebit): Promise<'scheduled' | 'ended'>;
-  /** Recalls an attempt. An attempt that is under way, has ended or was never scheduled stays as it is. */
+  /**
+   * Recalls an attempt. An attempt that the bank is debiting, that has ended or that was never scheduled stays as it
+   * is.
+   */
   cancelSchedule(debit: Pick<PixDebit, 'id' | 'txid'>): Promise<void>;
   /** Ends a recurrence, and recalls its attempts as far as possible. A recurrence that has ended stays so. */
   cancelRecurrence(txid: string): Promise<void>;

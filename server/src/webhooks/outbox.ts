@@ -73,10 +73,7 @@ export async function webhookOutbox(
 
 const NOTHING = { tasks: [], events: [] };
 
-/**
- * Orders the events of payments by a subscription's cycles behind the subscription's own events, which say
- * that the cycles are paid.
- */
+/** Orders the events of a cycle's payments after the subscription's own events, which say that the cycles are paid. */
 async function orderBehindCycles(sql: Sql, tenant: Tenant, deliveries: NewDelivery[]): Promise<void> {
   const ofPayments = deliveries.filter(({ resource }) => resource === 'payment');
   if (ofPayments.length === 0) return;

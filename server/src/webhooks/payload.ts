@@ -1,6 +1,6 @@
 /**
- * Parses the payload of a webhook; a text explains why it is none. Characters that Postgres cannot store are
- * replaced, so that no event is lost; the relayed body keeps them.
+ * Parses the payload of a webhook; returns a text with the reason if it is not one. Characters that Postgres cannot
+ * store are replaced, so that no event is lost; the relayed body keeps them.
  */
 export function parsePayload(body: string): Readonly<Record<string, unknown>> | string {
   let payload: unknown;

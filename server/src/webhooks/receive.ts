@@ -233,7 +233,7 @@ export function createReceiver({
         try {
           await refresh(task, resource, reference);
         } catch (error) {
-          // If its endpoint is missing, a retry learns no more.
+          // A retry learns no more if the endpoint is missing.
           if (error instanceof MissingEndpointError) return;
           const notVerified = (cause: Error, so: string) =>
             new Error(`A webhook of ${resource} ${id} could not be verified${so}: ${cause.message}`);

@@ -1,6 +1,6 @@
 import type { CheckoutErrorCode } from '../checkout-state.ts';
 
-/** The texts of the element before its payment chunk is loaded, or where it cannot be loaded. */
+/** The texts of the element before its payment chunk is loaded, or if it cannot be loaded. */
 export interface FirstTexts {
   pay: string;
   payPix: string;
@@ -15,7 +15,7 @@ export interface FirstTexts {
   cancel: string;
   /** Shown for error codes that only the shop can resolve. */
   contact: string;
-  /** Shown at successUrl where this browser has stored nothing of the payment that the address names. */
+  /** Shown at successUrl if this browser has stored nothing of the payment that the address names. */
   shopConfirms: string;
 }
 
@@ -39,7 +39,7 @@ export interface PaymentTexts {
   time: string;
   expired: string;
   expiredHint: string;
-  /** Shown where the merchant canceled the payment. */
+  /** Shown if the merchant canceled the payment. */
   canceledHint: string;
   failed: string;
   failedHint: string;
@@ -47,18 +47,18 @@ export interface PaymentTexts {
   refundedHint: string;
   reconnecting: string;
   offline: string;
-  /** Shown where the service behind the server gives nothing newer. `{age}` is a placeholder. */
+  /** Shown if the service behind the server gives nothing newer. `{age}` is a placeholder. */
   stale: string;
   server: string;
   rate_limited: string;
   unauthorized: string;
   conflict: string;
   order_paid: string;
-  /** Shown where the order is paid, and the money of this payment returned. */
+  /** Shown if the order is paid, and the money of this payment returned. */
   returnedHint: string;
   order_refunded: string;
   unsafe_url: string;
-  /** Shown where the token has ended on an open page, with a button that loads the page again. */
+  /** Shown if the token has ended on an open page, with a button that loads the page again. */
   ended: string;
   reload: string;
 }
@@ -88,7 +88,7 @@ export interface PixTexts {
   refundedHint: string;
 }
 
-/** The texts of what a paid payment has delivered. */
+/** The texts about the content that a paid payment has delivered. */
 export interface DeliveredTexts {
   delivered: string;
   deliveredPending: string;

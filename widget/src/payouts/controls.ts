@@ -5,7 +5,7 @@ import type { PayoutSort, PayoutView } from './payout-list.ts';
 import type { PayoutTexts } from './payout-texts.ts';
 import type { PayoutsController } from './payouts-controller.ts';
 
-/** The statuses of the filter, without UNKNOWN, which stands for those of a newer server. */
+/** The statuses of the filter, without UNKNOWN, which means a status of a newer server. */
 const STATUSES: PayoutStatus[] = ['PENDING', 'PROCESSING', 'COMPLETED', 'DENIED', 'RETURNED'];
 /** The statuses without a button until the attribute chooses them: a return is rare, and the buttons fill a phone’s width. */
 const RARE: readonly PayoutStatus[] = ['RETURNED'];

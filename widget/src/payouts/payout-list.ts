@@ -96,7 +96,7 @@ export function createPayoutList(): PayoutList {
     return true;
   }
 
-  /** Inserts a payout at its place in the server's order, unless that is behind the loaded ones. */
+  /** Inserts a payout at its position in the server's order, unless that is after the loaded ones. */
   function insert(payout: Payout): void {
     const { id, requestedAt, status } = payout;
     if (places.has(id) || !matches(status)) return;

@@ -323,7 +323,7 @@ export class PsaPayouts extends PayoutsProperties implements PayoutsHost {
     this.#arrangeIfUnfrozen();
   }
 
-  /** Shows the rows that wait, if nothing freezes the order any more. */
+  /** Shows the waiting rows, unless something still freezes the order. */
   #arrangeIfUnfrozen(): void {
     queueMicrotask(() => {
       if (this.isConnected && !this.freezeOrder) this.#data.arrange();

@@ -58,7 +58,7 @@ export function createComponent<Element extends HTMLElement>(tag: string, type: 
   };
 }
 
-/** Divides props into the element's properties, the handlers of its events, and what is React's. */
+/** Divides props into the element's properties, the handlers of its events, and React's own props. */
 function divide(props: Values, { properties: known }: ElementType<unknown>) {
   // Those that differ in the markup are set in any case.
   const properties: Values = { endpoint: undefined, ...('disabled' in known && { disabled: false }) };
@@ -67,7 +67,7 @@ function divide(props: Values, { properties: known }: ElementType<unknown>) {
   for (const [key, value] of Object.entries(props)) {
     const name = key.replace(/-(\w)/g, (_, letter: string) => letter.toUpperCase());
     if (name in known) {
-      // The element has a value of its own where the page gives none.
+      // A prop that the page leaves out keeps the element's own value.
       if (value !== undefined) properties[name] = value;
     } else if (key.startsWith('onpsa-')) handlers[key.slice(2)] = value;
     else others[key] = value;

@@ -12,7 +12,7 @@ import {
   type Topic,
 } from './topics.ts';
 
-/** The place of a program in the log of its account, and what it does with each update. */
+/** A program's position in the log of its account, and its handling of each update. */
 export interface FollowProgram<Update> extends PsaServerOptions {
   /** Reads the cursor that `save` has stored last; null before the first. */
   load(): string | null | Promise<string | null>;
@@ -21,18 +21,21 @@ export interface FollowProgram<Update> extends PsaServerOptions {
   /** Handles an update. Once its promise is resolved, the cursor is saved and the next update is read. */
   onUpdate(update: Update): unknown;
   /**
-   * Called at the first start, and where the log no longer goes on from the stored cursor: compare your records with the
-   * server's lists. Updates from the beginning of this call on come after it.
+   * Called at the first start, and if the log no longer continues from the stored cursor: compare your records with
+   * the server's lists. Updates from the beginning of this call on come after it.
    */
   reconcile(reason: 'first' | 'expired'): unknown;
   /** Ends it. */
   signal?: AbortSignal | undefined;
   /**
-   * Called where one of these functions has failed, before the failed one is called again: after a tenth of a second at first, later
+   * Called if one of these functions has failed, before the failed one is called again: after a tenth of a second at first, later
    * after up to half a minute. What it throws ends `follow`. Without it the error is written to the console.
    */
   onError?: ((error: unknown, attempt: number) => unknown) | undefined;
-  /** Called before each further attempt to reach the server, with what has ended the last one. What it throws ends `follow`. */
+  /**
+   * Called before each further attempt to reach the server, with the cause of the last one's end. An error that it
+   * throws ends `follow`.
+   */
   onRetry?: ((cause: unknown) => void) | undefined;
   /** Waits between attempts, in place of a timer. */
   wait?: ((ms: number, signal: AbortSignal) => Promise<void>) | undefined;

@@ -10,7 +10,7 @@ export interface PsaServerOptions {
 /** The server has refused a request, or has not answered it. */
 export class PsaError extends Error {
   override readonly name = 'PsaError';
-  /** The server's code, such as `VALIDATION`; `NETWORK` where it has given none. */
+  /** The server's code, such as `VALIDATION`; `NETWORK` if it has given none. */
   readonly code: string;
   /** Whether the same request may succeed later. */
   readonly isRetryable: boolean;

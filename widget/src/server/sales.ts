@@ -105,14 +105,14 @@ export async function* sales(server: PsaServerOptions, { from, to }: SalesOption
   }
 }
 
-/** The place of a shop in the log of its account, and what it does with what is sold and given back. */
+/** A shop's position in the log of its account, and its handling of sales and refunds. */
 export interface FollowSalesOptions extends Omit<FollowProgram<never>, 'onUpdate' | 'reconcile'> {
   /** Handles a sale. It may come twice: recognize it by its `id`, or by your `externalId`. */
   onSale(sale: Sale): unknown;
   /** Handles a sale whose whole amount was given back. */
   onRefund?: ((refund: SaleRefund) => unknown) | undefined;
   /**
-   * Called at the first start, and where the log no longer goes on from the stored cursor. Without it `onSale` gets
+   * Called at the first start, and if the log no longer continues from the stored cursor. Without it `onSale` gets
    * the sales of the last seven days.
    */
   reconcile?: FollowProgram<never>['reconcile'] | undefined;
@@ -125,7 +125,7 @@ const FIELDS = { CARD_PAYMENT: `orderCode${SALE_FIELDS}`, PAYMENT: `paymentId${S
 export const SALE_UPDATES = accountDocument(SALE_KINDS, FIELDS);
 
 /**
- * Follows what is sold by card and by PIX, and what of it is given back, from one cursor: as `follow` does, over cuts, restarts and
+ * Follows sales by card and by PIX, and their refunds, from one cursor: as `follow` does, over cuts, restarts and
  * expired cursors.
  */
 export function followSales({ onSale, onRefund, reconcile, ...options }: FollowSalesOptions): Promise<void> {

@@ -30,7 +30,7 @@ const webhookDeliveries = graphql(
   `subscription{allWebhookDeliveryUpdates{delivery{${TOPICS.webhookDeliveries[2]}}}}` as const,
 );
 
-// What the server gives is of the type that the program reads.
+// Fails to compile unless the server's type fits the type that the program reads.
 type Fits<Given extends Expected, Expected> = [Given, Expected];
 type Of<Topic extends keyof FollowedResources> = FollowedResources[Topic];
 

@@ -86,7 +86,10 @@ export interface FollowedEntry {
 export interface FollowedUpdate<Resource = Record<string, unknown>> {
   cursor: string;
   occurredAt: string;
-  /** Null in the first event of a resource; undefined for what has no status: subaccounts, the wallet and tokens. */
+  /**
+   * Null in the first event of a resource; undefined for resources without a status: subaccounts, the wallet and
+   * tokens.
+   */
   previousStatus?: string | null;
   /** The new entry of a subaccount's statement; null in the update that reports the opening. Only subaccounts have it. */
   entry?: FollowedEntry | null;
@@ -150,7 +153,10 @@ export function documentOf(topic: Topic, fields?: string): string {
   return `subscription($after:String){${field}(after:$after){cursor occurredAt ${change} resource:${resource}{${fields ?? selection}}}}`;
 }
 
-/** The subscription of everything. Names of its own for each kind, because GraphQL lets no name stand for two enumerations. */
+/**
+ * The subscription to everything. Each kind has field names of its own, because in GraphQL one name cannot mean two
+ * enumerations.
+ */
 export function accountDocument(
   kinds?: readonly AccountKind[],
   fields: Partial<Record<AccountKind, string>> = {},

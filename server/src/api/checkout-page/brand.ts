@@ -23,7 +23,8 @@ export interface Brand {
 }
 
 /**
- * Finds the look of a shop. Its logo is stored here: an address on the shop's server would show that server who pays when.
+ * Finds the look of a shop. Its logo is stored here: an address on the shop's server would show that server which
+ * payers pay, and when.
  */
 export interface Brands {
   brandOf(accountId: string): Promise<Brand | null>;

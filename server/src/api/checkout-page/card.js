@@ -26,7 +26,7 @@ export function isAmex(digits) {
   return /^3[47]/.test(digits);
 }
 
-/** The brand of a card by its first digits; empty where they name none. @param {string} digits */
+/** The brand of a card by its first digits; empty if they name none. @param {string} digits */
 export function brandOf(digits) {
   if (isAmex(digits)) return 'Amex';
   if (/^(4011|4312|4389|4514|4573|5041|5066|5067|5090|6277|6362|6363|650[0-9]|6516|6550)/.test(digits))
@@ -38,7 +38,7 @@ export function brandOf(digits) {
 }
 
 /**
- * Whether a field of the form holds what its name asks for.
+ * Whether a field of the form is complete.
  * @param {string} name @param {string} value without spaces around it @param {string} number the card's number
  * @returns {boolean | undefined} undefined for a field of another name
  */
@@ -53,7 +53,7 @@ export function isComplete(name, value, number) {
 }
 
 /**
- * The rule of card-payments/page/form.ts, which the browser cannot import: it needs a copy of its own.
+ * Checks a card number by its check digit, as card-payments/page/form.ts does: the browser cannot import that file.
  * @param {string} digits
  */
 function isLuhn(digits) {

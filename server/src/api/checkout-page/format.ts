@@ -42,7 +42,10 @@ function createFormats(language: Language): Formats {
   };
 }
 
-/** Created by the first page of a language: loading its tables takes 10 ms, which no start should wait for. */
+/**
+ * The formats of a language are created by its first page: loading its tables takes 10 ms, which no start should wait
+ * for.
+ */
 const created = new Map<Language, Formats>();
 export function formatsOf(language: Language): Formats {
   const known = created.get(language);

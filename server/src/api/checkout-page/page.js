@@ -87,7 +87,7 @@ function startForm() {
   pollUntil(
     ({ state }) => isSent || state === 'paid_elsewhere' || state === 'order_refunded',
     () => isSent || location.replace(ownAddress),
-    // At the end of its time the countdown asks, too.
+    // The countdown asks at the end of its time, too.
     4_000,
   );
   // The declined cards before this one: the page tells by it what became of this one.
@@ -112,8 +112,9 @@ function startForm() {
     document.addEventListener('securitypolicyviolation', ({ effectiveDirective }) => {
       if (effectiveDirective === 'form-action') follow();
     });
-    // The response was lost, or the payer has stopped the page: the server knows the status of the payment. Where it still
-    // waits for a card, the form can be sent again; a form that has reached it charges once, however often it is sent.
+    // The response was lost, or the payer has stopped the page: the server knows the status of the payment. If it
+    // still waits for a card, the form can be sent again; a form that has reached it charges once, however often it
+    // is sent.
     const proceed = (/** @type {Status} */ { state }) => {
       if (state !== 'form') return follow();
       isSent = false;
@@ -155,7 +156,7 @@ function regroup(field, group) {
   return digits;
 }
 
-/** The reason why a field cannot be submitted, in the server's own words; empty where it can. @param {HTMLInputElement} field @param {string} number */
+/** The reason why a field cannot be submitted, in the server's own words; empty if it can. @param {HTMLInputElement} field @param {string} number */
 function problemOf(field, number) {
   const value = field.value.trim();
   if (value === '') return field.dataset.missing ?? '';
@@ -222,7 +223,7 @@ function startCopyingOf(button) {
         delete button.dataset.done;
       }, 4_000);
     } catch {
-      // Without https, in a frame, or denied: the payer copies the selected text.
+      // Browsers refuse this without https, in a frame, or after a denial: the payer copies the selected text.
       code.focus();
       code.select();
       note.textContent = button.dataset.selected ?? '';
@@ -242,12 +243,12 @@ function startReceipt() {
   share.hidden = false;
   share.addEventListener('click', () => {
     const title = share.dataset.share ?? '';
-    // Text alone: the page's address shows to anybody what the payer has bought.
+    // The shared content is text alone: the page's address would show anybody what the payer has bought.
     const lines = [...document.querySelectorAll('.receipt > div')].map(
       (line) =>
         `${line.querySelector('dt')?.textContent ?? ''}: ${line.querySelector('dd')?.textContent ?? ''}`,
     );
-    // Rejects where the payer changes their mind.
+    // Rejects if the payer changes their mind.
     navigator.share({ title, text: [title, ...lines].join('\n') }).catch(() => undefined);
   });
 }
@@ -356,8 +357,8 @@ async function status(address) {
 // ── The window ──────────────────────────────────────────────────────────────────────────────────
 
 /**
- * The opener is gone on purpose, and a window may lose its name on the way here. What is left to tell a popup by is
- * its missing toolbar, or that the form was the first page in it.
+ * The opener is gone on purpose, and a window may lose its name on the way here. A popup is still recognized by its
+ * missing toolbar, or because the form was the first page in it.
  */
 function rememberPopup() {
   if (window.name === 'psa-checkout' || !window.toolbar.visible || history.length === 1)

@@ -31,7 +31,7 @@ interface Followed {
   resource: Resource;
   /**
    * Returns the topic and the items that a caller follows.
-   * @throws PermissionError where it may not
+   * @throws PermissionError if it may not
    */
   follow(context: Context): {
     /** Selects events of the resource; by default all. */
@@ -107,7 +107,7 @@ function followWanted(wanted: readonly string[], context: Context): Followers {
   );
 }
 
-/** @throws PermissionError where the credential may follow nothing */
+/** @throws PermissionError if the credential may follow nothing */
 function followAllowed(context: Context): Followers {
   const followers = [...kinds.values()].flatMap((each) => {
     try {

@@ -15,7 +15,7 @@ type Rule = [pattern: RegExp, text: string | ((name: string) => string)];
 export const OTHER_CHANGES =
   'Other changes are skipped. A subscription with another filter may resume from the same cursor.';
 
-/** The types by the end of their name, and those of the library. */
+/** The types by the suffix of their name, and the library's own types. */
 const TYPES: readonly Rule[] = [
   [/^Node$/, 'An object that Query.node finds by its `id`.'],
   [

@@ -17,7 +17,7 @@ declare global {
   }
 }
 
-/** Describes what a slice leaves to the words that all slices share. */
+/** Adds the shared descriptions to members that a slice does not describe. */
 class DescriptionsPlugin<Types extends SchemaTypes> extends BasePlugin<Types> {
   override onTypeConfig(type: PothosTypeConfig): PothosTypeConfig {
     const described = { ...type, description: type.description ?? textOf(type.name) };

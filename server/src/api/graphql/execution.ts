@@ -49,7 +49,7 @@ export function execute(
   const { schema, document, operationName, contextValue: context, rootValue: root } = args;
   const operation = getOperationAST(document, operationName);
   const rootType = operation && schema.getRootType(operation.operation);
-  // graphql's own function returns the error for such a request.
+  // graphql's own function returns the error of an operation without a root type.
   if (!rootType) return executeReference(args);
   const undeclared = undeclaredVariables(operation, args.variableValues);
   if (undeclared.length > 0) return { errors: undeclared };

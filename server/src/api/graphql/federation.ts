@@ -96,9 +96,10 @@ builder.queryFields((t) => ({
     resolve(_, { representations }, context, info) {
       if (representations.length > MAX_NODES)
         throw new ValidationError([{ path: 'representations', message: `must be at most ${MAX_NODES}` }]);
-      // All are checked before the first is read.
+      // All representations are checked before the first is read.
       const ids = representations.map(readId);
-      // Each is resolved separately: if the caller may not read one, the others remain. The loaders make a batch of them.
+      // Each entity is resolved separately: if the caller may not read one, the others remain. The loaders batch
+      // their reads.
       return ids.map((id) => resolveEntity(id, context, info)) as never;
     },
   }),
@@ -159,7 +160,7 @@ export function sdlOf(schema: GraphQLSchema): string {
   const known = sdls.get(schema);
   if (known !== undefined) return known;
   const printed = printSchema(lexicographicSortSchema(withoutFederation(schema)));
-  // Other subgraphs have pages too, so the types of pages are shareable.
+  // Other subgraphs have pages, too, so the types of pages are shareable.
   const withDirectives = printed.replace(/^type (\w+)( implements [^{]+)? \{$/gm, (line, name: string) => {
     const directives = name === 'PageInfo' ? ['@shareable'] : keysOfEntity(name).map(keyDirective);
     return directives.length === 0 ? line : line.replace(/ \{$/, ` ${directives.join(' ')} {`);

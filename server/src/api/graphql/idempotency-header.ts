@@ -41,7 +41,7 @@ export function idempotencyHeaderPlugin(): Plugin {
   };
 }
 
-/** Adds the header's key to the input of a mutation. @throws IdempotencyError where the input has another key */
+/** Adds the header's key to the input of a mutation. @throws IdempotencyError if the input has another key */
 export function withKeyOfHeader(args: object, context: object): object {
   const key = keyOf(context);
   if (key === null) return args;
@@ -51,7 +51,7 @@ export function withKeyOfHeader(args: object, context: object): object {
   return { ...args, input: { ...input, idempotencyKey: key } };
 }
 
-/** Marks the HTTP response as replayed, where the only mutation field of the operation was replayed. */
+/** Marks the HTTP response as replayed if the operation's only mutation field was replayed. */
 export function markReplay(result: unknown, context: object, info: GraphQLResolveInfo): void {
   const { res } = context as HttpContext;
   if (!res || res.headersSent || (result as { replayed?: unknown } | null)?.replayed !== true) return;

@@ -41,7 +41,7 @@ interface Replayable {
  * Creates the resolver of a mutation: it asserts that the caller may run it, then runs it. `granted` is the result of the
  * assertion.
  *
- * @throws UnauthenticatedError where no credential was presented, errors of `assertMay`
+ * @throws UnauthenticatedError if no credential was presented, errors of `assertMay`
  */
 export function authorized<Args, Granted, Result>(
   assertMay: (caller: Caller) => Granted,

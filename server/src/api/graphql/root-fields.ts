@@ -66,7 +66,7 @@ function withAdmission<Types extends SchemaTypes>(
   const traceName = `${kind} ${name}`;
   const attributes = { 'graphql.operation.type': kind, 'graphql.field': name };
   const isSemanticNonNullField = isSemanticNonNull({ extensions: extensions ?? {} });
-  /** Returns an error where a field with `@semanticNonNull` resolved to null; otherwise null. */
+  /** Returns an error if a field with `@semanticNonNull` resolved to null; otherwise null. */
   const faultOf = (value: unknown) =>
     isSemanticNonNullField && value == null
       ? new Error(`Cannot return null for ${parentType}.${name}.`)
@@ -103,7 +103,7 @@ function withMutationState<Types extends SchemaTypes>(
 ): GraphQLFieldResolver<unknown, Types['Context'], object> {
   return async (parent, args, context, info) => {
     const { mutationState, loaders } = context as Context;
-    // Each of up to 50 fields would wait for the same database, and might be done only after the caller has given up.
+    // Each of up to 50 fields would wait for the same database, and might be done after the caller has given up.
     if (mutationState.hasOutage) throw new NotBegun('a field before this one has met an outage');
     let result: unknown;
     try {

@@ -98,7 +98,7 @@ function figures<Shape extends Pick<Totals, 'count' | 'amountCents'>>(
   };
 }
 
-/** Reads totals by the groups of an argument. `method`: that of each item, where the list has one alone. */
+/** Reads totals by the groups of an argument. `method`: the method of every item, if the list has only one. */
 export async function readTotals(
   groupBy: readonly TotalsGrouping[] | null | undefined,
   read: (groupBy: readonly TotalsGrouping[]) => Promise<Totals>,

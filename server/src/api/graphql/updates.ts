@@ -94,7 +94,10 @@ export function defineUpdates<R extends Resource, Item = EventTypes[R]['snapshot
   return {
     type: updateType(definition),
 
-    /** Follows one resource, or the only one: its state first, then each change. `find` returns null if there is none. */
+    /**
+     * Follows one resource, or the account's only one: its state first, then each change. `find` returns null if
+     * there is none.
+     */
     follow(
       context: Context,
       resourceId: string | null,

@@ -19,7 +19,7 @@ export function matchLanguage<Code extends string>(languages: readonly Code[], t
   return languages.find((code) => code.split('-', 1)[0] === primary) ?? null;
 }
 
-/** More ranges than any browser sends. */
+/** The most ranges that are read: more than any browser sends. */
 const MAX_RANGES = 40;
 
 function qualityOf(parameters: readonly string[]): number {

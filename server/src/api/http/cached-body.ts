@@ -25,7 +25,7 @@ export function createCachedBody(plain: Buffer, compress = compressFile): Cached
   };
 }
 
-/** Answers GET or HEAD with a cached body, or with 304 where the client has it. `headers` hold its type. */
+/** Answers GET or HEAD with a cached body, or with 304 if the client has it. `headers` hold its type. */
 export async function sendCached(
   { request, response }: Pick<RequestContext, 'request' | 'response'>,
   { plain, hash, compress }: CachedBody,

@@ -61,8 +61,8 @@ function parseJson(text: string): unknown {
 }
 
 /**
- * Finds the first member that stands twice in an object of a valid JSON text, by the names on the way to it: of two, JSON.parse
- * keeps the last, and says nothing. `"\u0061mount"` is `amount`. It takes less time than JSON.parse.
+ * Finds the first member that occurs twice in an object of a valid JSON text; the path of names leads to it.
+ * JSON.parse silently keeps the last of two. `"\u0061mount"` is `amount`. It takes less time than JSON.parse.
  */
 export function repeatedMember(json: string): string | null {
   const open: { names: Set<string>; name: string }[] = [];
@@ -84,7 +84,10 @@ export function repeatedMember(json: string): string | null {
   return null;
 }
 
-/** The place of the quotation mark that ends the string which begins at `start`: the next one that no backslash escapes. */
+/**
+ * The position of the quotation mark that ends the string from `start`: the next one without a backslash that escapes
+ * it.
+ */
 function endOfString(json: string, start: number): number {
   for (let end = json.indexOf('"', start + 1); ; end = json.indexOf('"', end + 1)) {
     let escapes = 0;

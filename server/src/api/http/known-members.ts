@@ -32,7 +32,7 @@ export function unknownMembers(schema: z.ZodType, input: unknown, max: number): 
       return;
     }
     const objects = schemas.flatMap(({ properties }) => (properties ? [properties] : []));
-    // The value is of another kind than the schema; the schema's own error says so.
+    // The value has another type than the schema; the schema's own error reports that.
     if (objects.length === 0) return;
     for (const [name, member] of Object.entries(value)) {
       const members = objects.flatMap((properties) =>
@@ -71,7 +71,7 @@ function alternatives(schemas: readonly Schema[]): Schema[] {
   });
 }
 
-/** The JSON Schema of each input. A schema is described once: that takes longer than all its checks. */
+/** The JSON Schema of each input, cached: creating one takes longer than all its checks. */
 const described = new WeakMap<z.ZodType, Schema>();
 
 function inputSchema(schema: z.ZodType): Schema {

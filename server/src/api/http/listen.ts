@@ -18,8 +18,8 @@ export function listen(server: Server, port: number, host: string): Promise<numb
 }
 
 /**
- * Rejects as `listen` would, as far as that can be known without listening: clients are refused until the server is ready.
- * @throws where the host is not this machine, or another program listens on the port
+ * Rejects as `listen` would, without listening, as far as that can be checked: clients are refused until the server
+ * is ready. @throws if the host is not this machine, or another program listens on the port
  */
 export async function assertAvailable(port: number, host: string): Promise<void> {
   const otherPort = createServer();

@@ -11,8 +11,8 @@ export function wantsPage({ method, headers }: IncomingMessage): boolean {
 }
 
 /**
- * Answers an address that leads nowhere, in the language that the browser prefers. It may come from anybody, so the page
- * says nothing about it.
+ * Answers an unknown address in the language that the browser prefers. The address may come from anybody, so the page
+ * does not repeat it.
  */
 export function sendMissingPage({ headers }: IncomingMessage, response: ServerResponse): void {
   const language = preferredOf(LANGUAGES, headers['accept-language'] ?? '');

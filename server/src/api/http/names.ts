@@ -1,15 +1,15 @@
 /** The characters that an error repeats of a name. */
 const MAX_SHOWN = 60;
 
-/** A name as an error repeats it: in quotes where a space or a sign in it would be misread. */
+/** A name in an error: in quotes if a space or a sign in it would be misread. */
 export function shownName(name: string): string {
   const shown = name.slice(0, MAX_SHOWN);
   return /^[!#-~]+$/.test(shown) ? shown : JSON.stringify(shown);
 }
 
 /**
- * Finds the intended name of a misspelled one: the same but for case, `_`, `-` and spaces, or one that differs by one or two
- * edits, or one that begins with it, such as `amountCents` for `amount`. Null if none is close.
+ * Finds the intended name of a misspelled one: a name that differs only in case, `_`, `-` and spaces, or by one or
+ * two edits, or that begins with it, as `amountCents` begins with `amount`. Null if none is close.
  */
 export function closestName(name: string, known: readonly string[]): string | null {
   const given = normalized(name.slice(0, MAX_SHOWN));

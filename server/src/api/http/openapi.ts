@@ -216,7 +216,7 @@ function answersOf(operation: RestOperation, named: Json): Json {
   );
 }
 
-/** The refusals of an operation: its own, and those that every operation with such a request has. */
+/** The refusals of an operation: its own, and those of every operation with such a request. */
 function refusalsOf({ body, errors = {} }: RestOperation): Json {
   const common: Partial<Record<number, keyof typeof REFUSALS>> = {
     400: 'Invalid',

@@ -9,8 +9,8 @@ const urls = createLRUCache<URL>(200_000, () => URL_BYTES);
 const hosts = createLRUCache<true>(50_000);
 
 /**
- * The URL of a request, cached: requests of the same path share the object, which nothing may change.
- * @throws HttpError for a malformed path or host: an URL made of the two later is well-formed
+ * The URL of a request. It is cached and shared by requests of one path, so nothing may change it. @throws HttpError
+ * for a malformed path or host: a URL made of the two later is well-formed
  */
 export function requestUrl({ url = '/', headers: { host = '' }, rawHeaders }: IncomingMessage): URL {
   // Node reads the first header, but a proxy in front of it may have read the second.
@@ -63,7 +63,7 @@ function decode(text: string): string {
   }
 }
 
-/** The template of a route's path, such as `/checkout/{orderCode}/status`: its name where values must not be shown. */
+/** The template of a route's path, such as `/checkout/{orderCode}/status`, for places that must not show the values. */
 export function templateOf(path: RegExp): string {
   return path.source
     .replace(/^\^|\$$/g, '')

@@ -107,9 +107,8 @@ export function createRestRoutes({
 }
 
 /**
- * Reads the query.
- * @throws ValidationError for a parameter that is given twice, where either value could be meant, and for an unknown one: a
- * list would be returned without the intended filter
+ * Reads the query. @throws ValidationError for an unknown parameter, whose filter would be lost, and for one that is
+ * given twice, whose value is unclear
  */
 function queryOf(operation: RestOperation, { searchParams }: URL): Record<string, string> {
   const query: Record<string, string> = {};
@@ -137,7 +136,7 @@ async function bodyOf(operation: RestOperation, request: IncomingMessage): Promi
   return undefined;
 }
 
-/** Adds the key of the header to the body. @throws ValidationError, IdempotencyError where the body has another key */
+/** Adds the key of the header to the body. @throws ValidationError, IdempotencyError if the body has another key */
 function withKey(operation: RestOperation, request: IncomingMessage, body: object): object {
   const key = keyInHeader(request);
   if (key === null) return body;
@@ -160,7 +159,7 @@ async function authenticate(
   return access.authenticate(authorization, connection);
 }
 
-/** Throws, or rejects, as `AccessService.authenticate`; a promise only where the caller is not cached. */
+/** Throws, or rejects, as `AccessService.authenticate`; a promise only if the caller is not cached. */
 interface Authentication {
   authenticate(authorization: string | null | undefined, connection?: object): Caller | Promise<Caller>;
 }

@@ -60,7 +60,7 @@ type Answered<Answers, Status extends keyof Answers> = {
     : never;
 }[Status];
 
-/** An operation whose types were checked where it was declared. */
+/** An operation whose types were checked at its declaration. */
 // biome-ignore lint/suspicious/noExplicitAny: the only way to express "of some types"
 export type RestOperation = Definition<any, any, any, any, any>;
 

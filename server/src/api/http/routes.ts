@@ -10,7 +10,7 @@ export interface RequestContext {
   readonly url: URL;
   /** The named groups of the route's path, decoded. */
   readonly params: Readonly<Record<string, string>>;
-  /** Sets the template of the operation's path for metrics and traces, where one route has several operations. */
+  /** Sets the template of the operation's path for metrics and traces, if one route has several operations. */
   readonly setTemplate?: (template: string) => void;
 }
 
@@ -92,7 +92,7 @@ function read<Result>(
     let first: Buffer | null = null;
     let chunks: Buffer[] | null = null;
     let length = 0;
-    // Listeners: an async iteration over the chunks takes as long as the rest of a small request.
+    // Listeners replace an async iteration over the chunks, which takes as long as the rest of a small request.
     request
       .on('data', (chunk: Buffer) => {
         length += chunk.length;

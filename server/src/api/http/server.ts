@@ -21,16 +21,16 @@ export interface HttpServer {
   readonly server: Server;
   /** Replaces the routes of the start. */
   serve(routes: readonly Route[]): void;
-  /** Resolves with the port once listening; rejects where the address is not available. */
+  /** Resolves with the port once listening; rejects if the address is not available. */
   listen(port: number, host: string): Promise<number>;
-  /** Ends each connection with its next response from now on, and still takes new ones. */
+  /** Ends each connection with its next response from now on, and still accepts new ones. */
   endKeepAlive(): void;
   /**
-   * Takes no more connections, and ends each open one with its next response. An idle connection stays open: a proxy may be
-   * sending a request on it. `close` follows when the proxies have closed theirs.
+   * Accepts no more connections, and ends each open one with its next response. An idle connection stays open: a
+   * proxy may be sending a request on it. `close` follows when the proxies have closed theirs.
    */
   stopListening(): Promise<void>;
-  /** Takes no more connections, lets responses in flight end, closes idle connections. */
+  /** Accepts no more connections, lets responses in flight end, closes idle connections. */
   close(): Promise<void>;
 }
 
@@ -91,7 +91,7 @@ export function createHttpServer({
   onFault: (error: unknown, request: IncomingMessage) => void;
   /** Returns a function that is called when the response has closed. Must not throw. */
   onRequest?: ((request: IncomingMessage, response: ServerResponse) => OnEnd) | undefined;
-  /** The routes until `serve` is called; whatever matches none of them is answered with 503. */
+  /** The routes until `serve` is called; any other request is answered with 503. */
   starting?: readonly Route[] | undefined;
   /** Replaces some of the default deadlines. */
   deadlines?: Partial<Deadlines> | undefined;
@@ -169,12 +169,12 @@ export function createHttpServer({
   /** Connections that may not have sent a byte: browsers open some ahead of a request, and others in place of an aborted one. */
   const opened = new Set<Socket>();
   server.on('connection', (socket) => {
-    // A socket that comes back from an upgrade has sent something.
+    // A socket that returns from an upgrade has sent something.
     if (socket.bytesRead > 0) return;
     opened.add(socket);
     socket.once('close', () => opened.delete(socket));
   });
-  /** Sockets that have sent a malformed request: everything behind it is malformed too. */
+  /** Sockets that have sent a malformed request: all their later bytes are malformed, too. */
   const malformed = new WeakSet<Duplex>();
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) => {
     if (code === 'ECONNRESET' || !socket.writable) return socket.destroy();
@@ -261,8 +261,8 @@ export function createHttpServer({
     endKeepAlive,
     async stopListening() {
       startClosing();
-      // The system resets the connections that it has accepted and this process has not. A turn of the event loop takes them
-      // first and handles requests after that, so the socket is closed behind a turn that was short.
+      // The system resets the connections that it has accepted and this process has not. A turn of the event loop
+      // accepts them first and handles requests after that, so the socket is closed after a turn that was short.
       for (let turn = 0; turn < MAX_TURNS; turn += 1) {
         const started = performance.now();
         await new Promise(setImmediate);
@@ -334,7 +334,7 @@ function createSlots<Item>() {
   };
 }
 
-/** Calls `then` when all these responses have closed; at once where there are none. */
+/** Calls `then` when all these responses have closed; at once if there are none. */
 function afterResponses(inFlight: readonly InFlight[], then: () => void): void {
   let open = inFlight.length;
   for (const { response } of inFlight)

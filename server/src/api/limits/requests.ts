@@ -3,7 +3,7 @@ import type { Clock } from '../../kernel/clock.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { createWindows, type WindowState } from './windows.ts';
 
-/** Counts one request of an account. Rejects where the database does not respond; the request then fails too. */
+/** Counts one request of an account. Rejects if the database does not respond; the request then fails too. */
 export type TakeRequest = (accountId: string) => Promise<{ admitted: boolean } & WindowState>;
 
 /** Counts exactly over all instances: one statement a request, until the minute is used up. */

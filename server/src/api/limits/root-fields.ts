@@ -18,8 +18,8 @@ const ADDRESS_LIMIT = 600;
 /** Limits on `/graphql`, counted by root field and over all instances. */
 export interface RootFieldLimits {
   /**
-   * Counts one root field. Returns a promise only where the database is queried, which rejects where that does not respond.
-   * @throws RateLimitError
+   * Counts one root field. Returns a promise only if the database is queried; it rejects if the database does not
+   * respond. @throws RateLimitError
    */
   take(caller: Caller, address: string): void | Promise<void>;
   /** The window with the fewest remaining root fields, of those that limit the caller. */

@@ -18,7 +18,7 @@ function sweep(keys: readonly string[], now: Date) {
 const SWEEP_AFTER_MS = 60_000;
 
 /**
- * Adds `want` to the current window of `key` in one statement, which begins a window where there is none. Returns the end
+ * Adds `want` to the current window of `key` in one statement, which begins a window if there is none. Returns the end
  * of the window and the sum that all instances have reserved in it, with this reservation.
  *
  * A window that ends later than two lengths from now was begun before the clock was set back. One length is the window's
@@ -87,7 +87,7 @@ export async function selectCounts(
   return new Map(rows.map(({ key, used, ends_at: endsAt }) => [key, { used, endsAt }]));
 }
 
-/** Adds one, up to `most`, to a count that still equals `seen`. Returns false, without a change, where it does not. */
+/** Adds one, up to `most`, to a count that still equals `seen`. Returns false, without a change, if it does not. */
 export async function addIfUnchanged(
   sql: Sql,
   {

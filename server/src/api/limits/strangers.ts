@@ -10,11 +10,11 @@ const STRANGER_REQUESTS_A_MINUTE = 300;
 const FORMS_A_MINUTE = 120;
 
 /**
- * Limits on requests without a known credential, by network and over all instances. A request with a known one is not counted: a
- * neighbor behind a carrier's address would keep out a merchant's server.
+ * Limits on requests without a known credential, by network and over all instances. A request with a known one is not
+ * counted: otherwise a neighbor behind a carrier's address could lock out a merchant's server.
  */
 export interface StrangerLimits {
-  /** Counts one request. Returns a promise only where the database is queried. @throws RateLimitError, at once or later */
+  /** Counts one request. Returns a promise only if the database is queried. @throws RateLimitError, at once or later */
   take(address: string): void | Promise<void>;
   /** Takes back the count of a request whose credential turned out to be known. */
   putBack(address: string): void;

@@ -69,7 +69,7 @@ export function createContextFactory({
   onSubscriber,
 }: {
   servicesFor: ServicesFor;
-  /** Throws, or rejects, as `AccessService.authenticate`; a promise only where the caller is not cached. */
+  /** Throws, or rejects, as `AccessService.authenticate`; a promise only if the caller is not cached. */
   access: Admission & {
     authenticate(authorization: string, connection?: object): Caller | Promise<Caller>;
   };
@@ -102,7 +102,7 @@ export function createContextFactory({
   const contexts: ContextFactory = {
     watch,
     identify({ authorization, origin, connection }) {
-      // Clients that have no key yet send `Bearer ` and nothing behind it: no credential, rather than a wrong one.
+      // A client without a key sends `Bearer ` with nothing after it, which is no credential rather than a wrong one.
       if (authorization === null || /^(bearer)?\s*$/i.test(authorization)) return null;
       const caller = access.authenticate(authorization, connection);
       return caller instanceof Promise
@@ -216,16 +216,14 @@ function assertOrigin(caller: Caller, origin: string | null): Caller {
   return caller;
 }
 
-/**
- * The most events that wait for a payer: a payment has few, and each of many payers may hold events that nobody else does.
- */
+/** The most events in the queue of a payer: a payment has few, and the events of many payers are not shared. */
 const PAYER_QUEUE = 32;
 const NOTHING_HELD: HeldBytes = { operation: null, variables: 0 };
 
 /** In an embedded server no data has an age: only another service's data does. */
 const ignoreRead = () => undefined;
 
-/** Runs steps one after the other: at once while none is running, so that most take no turn of the event loop. */
+/** Runs steps one after the other, and at once if none is running, so that most take no turn of the event loop. */
 class Sequencer {
   /** The last step, null once it has settled. Never rejects. */
   #last: Promise<void> | null = null;

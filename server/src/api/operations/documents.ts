@@ -55,7 +55,7 @@ export function documentsPlugin(): Plugin {
     },
     onValidate({ params: { documentAST: document, schema }, setResult }) {
       if (valid.has(document)) return setResult([]);
-      // Before the rules of GraphQL: some of them compare each field with each other.
+      // The limits are checked before GraphQL's rules, some of them compare each field with each other.
       const refused = refuseTooLarge(document);
       if (refused.length === 0)
         refused.push(...refuseConditions(document), ...refuseAliases(schema, document));

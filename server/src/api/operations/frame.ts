@@ -12,12 +12,12 @@ export function textFrame(begin: string, rest: Buffer): Buffer {
   return frame;
 }
 
-/** A frame up to `rest`, which is written behind it: all sockets that wait to send a long `rest` share it. */
+/** A frame up to `rest`, which is written after it: all sockets that wait to send a long `rest` share it. */
 export function textFrameHead(begin: string, restLength: number): Buffer {
   return beginFrame(begin, restLength, 0);
 }
 
-/** Allocates a frame up to `rest`, with `room` bytes behind it. */
+/** Allocates a frame up to `rest`, with `room` bytes after it. */
 function beginFrame(begin: string, restLength: number, room: number): Buffer {
   const beginLength = utf8Length(begin);
   const length = beginLength + restLength;
@@ -33,7 +33,7 @@ function beginFrame(begin: string, restLength: number, room: number): Buffer {
     frame[1] = 127;
     frame.writeBigUInt64BE(BigInt(length), 2);
   }
-  // A loop: for so few characters a call out of JavaScript takes longer.
+  // The loop is faster than a call out of JavaScript for so few characters.
   if (beginLength > begin.length) frame.write(begin, head);
   else for (let index = 0; index < beginLength; index += 1) frame[head + index] = begin.charCodeAt(index);
   return frame;

@@ -65,22 +65,22 @@ export function requesterOf(payers: BudgetSubject | null, onRead: Requester['onR
 }
 
 /**
- * The payers that a caller is one of; null for a merchant. A payment token counts to those that have started the payment,
- * wherever it is used.
+ * The payers to which a caller belongs; null for a merchant. A payment token counts to those that have started the
+ * payment, wherever it is used.
  */
 export function payersOf({ credential }: Caller, address: string): BudgetSubject | null {
   switch (credential.kind) {
     case 'checkout_token':
       return { token: orderTokenOf(credential), network: digestsOf(address) };
     case 'payment_token':
-      // The version before stored none: all such tokens are one.
+      // The previous version stored no payers: all such tokens share one digest.
       return credential.startedBy ?? { token: 'payment', network: digestsOf(address) };
     default:
       return null;
   }
 }
 
-/** The digest of a network, behind that of the IPv6 block which it is in, and a slash. */
+/** The digest of a network, after the digest of its IPv6 block and a slash. */
 function digestsOf(address: string): string {
   const block = blockOf(address);
   const network = digestOf(networkOf(address));
@@ -104,7 +104,7 @@ export function createFreshness(payers: BudgetSubject | null, clock: Clock): Fre
       if (reads !== whole) whole.note(at, stale);
     });
 
-  /** Adds the age of each batch to the fields that loaded from it. No load may be under way: it would be lost. */
+  /** Adds the age of each batch to the fields that loaded from it. No load may be running, because it would be lost. */
   function countLoads(): void {
     for (const { field, loader, key } of loads) {
       const batch = batches.get(loader)?.get(key);

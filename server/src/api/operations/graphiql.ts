@@ -33,8 +33,8 @@ const KEY_FIELD = `<div class="key">
 </div>`;
 
 /**
- * Sends the key of the field with each request whose tab has none in Headers. GraphiQL writes its tabs and its history into
- * localStorage: what is a credential there is removed, also that of earlier visits.
+ * Sends the key of the field with each request whose tab has none in Headers. GraphiQL stores its tabs and its
+ * history in localStorage: the script removes credentials from there, also those of earlier visits.
  */
 const SCRIPT = `(() => {
   const field = document.querySelector('#key');

@@ -70,7 +70,7 @@ export function countListItems({ schema, document, operationName, variableValues
   const fragments = new Map<string, FragmentDefinitionNode>();
   for (const definition of document.definitions)
     if (definition.kind === Kind.FRAGMENT_DEFINITION) fragments.set(definition.name.value, definition);
-  /** Each fragment is counted once for a place, so that fragments which spread each other take no longer than their text. */
+  /** Each fragment is counted once for each depth, so fragments that spread each other take no longer than their text. */
   const known = new Map<string, number>();
 
   function ofSelections(

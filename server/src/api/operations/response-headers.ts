@@ -13,6 +13,6 @@ export const RESPONSE_HEADERS = {
   ...PUBLIC_HEADERS,
   // A response is for its caller alone.
   'cache-control': 'no-store',
-  // In a frame, a click could run an operation of the address in GraphiQL, with the key that is typed there.
+  // In a frame, a click could run the operation of the address in GraphiQL, with the key that is typed there.
   'x-frame-options': 'DENY',
 };

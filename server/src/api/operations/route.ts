@@ -44,7 +44,7 @@ export function graphqlRoute({ yoga, fastPath, onFault, admit }: GraphQLServer):
           const body = await readBody(request, BODY_LIMIT_BYTES);
           if (!/\S/.test(body)) throw new HttpError(400, 'The body is empty');
           if (url.search === '' && (await fastPath?.tryAnswer(request, response, body))) return;
-          // Yoga accepts this spelling alone, and takes a body that was read already from `request.body`.
+          // Yoga accepts only this spelling, and reads a parsed body from `request.body`.
           request.headers['content-type'] = 'application/json';
           Object.assign(request, { body: parseForYoga(body) });
         }
@@ -125,7 +125,7 @@ function parseForYoga(body: string): object | string {
 
 const NOT_JSON = '{';
 
-/** Refuses a JSON text in which a member is given twice, where either value could be meant. @throws HttpError 400 */
+/** Refuses a JSON text with a repeated member, whose value would be unclear. @throws HttpError 400 */
 function assertNoRepeated(json: string): void {
   const repeated = repeatedMember(json);
   if (repeated !== null) throw new HttpError(400, `${repeated} is given twice`);
@@ -179,8 +179,8 @@ function assertJson(request: IncomingMessage): void {
 }
 
 /**
- * Removes from an `Accept` what it refuses with a weight of 0, also from its wildcards: Yoga reads no weights, and would open a
- * stream for `text/event-stream;q=0`. @throws HttpError 406 where nothing is left
+ * Removes the types with a weight of 0 from an `Accept`, also from its wildcards: Yoga reads no weights, and would
+ * open a stream for `text/event-stream;q=0`. @throws HttpError 406 if nothing is left
  */
 function withoutRefused(accept: string): string {
   const ranges = accept.split(',').filter((range) => range.trim() !== '');

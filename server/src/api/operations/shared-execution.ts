@@ -30,7 +30,7 @@ export interface SharedSubscription {
 interface CachedResult {
   /** The operation and the rights that the result is for. */
   readonly dedupeKey: string;
-  /** Null if it was dropped, to be executed once more for a client that is behind. */
+  /** Null if it was dropped; it is then executed again for a client that is behind. */
   result: SharedResult | Promise<SharedResult> | null;
 }
 

@@ -5,7 +5,7 @@ import type { OperationResult } from './update-plans.ts';
 
 /** The result of one update, as the bytes that are sent to all subscribers of a transport. */
 export interface SerializedResult {
-  /** The part of a WebSocket message behind its id and type: `"payload":…}`. */
+  /** The part of a WebSocket message after its id and type: `"payload":…}`. */
   readonly rest: Buffer;
   /** The whole event of an event stream. */
   readonly chunk: EventChunk;
@@ -19,7 +19,7 @@ export interface SerializedResult {
 
 /** Serializes a result, for each transport when its first subscriber is sent the result. */
 export class SharedResult implements SerializedResult {
-  /** Zero where it is too long. */
+  /** Zero if it is too long. */
   readonly bytes: number;
   /** Whether each subscription ends with an error in place of this result. */
   readonly isTooLong: boolean;

@@ -4,7 +4,7 @@ import { SlowConsumerError } from '../../state/events/subscription.ts';
 /** The time for the reason to reach a client that has begun to read. */
 const CUT_AFTER_MS = 1_000;
 
-/** The error that ends a subscription where its account, its network or its credential has too many unread bytes. */
+/** The error that ends a subscription if its account, its network or its credential has too many unread bytes. */
 export function tooMuchUnread(): SlowConsumerError {
   return new SlowConsumerError(
     'Too much is unread by the subscribers of this credential, network or account',

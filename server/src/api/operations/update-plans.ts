@@ -71,7 +71,7 @@ export function createPlans(create: CreatePlan): FindPlan {
 function partOf(document: DocumentNode, operation: OperationDefinitionNode): DocumentNode {
   const fragments = fragmentsOf(document);
   const definitions = new Set<DocumentNode['definitions'][number]>([operation]);
-  // A set is visited to its end, also where it grows.
+  // The loop also visits the definitions that are added to the set meanwhile.
   for (const definition of definitions)
     visit(definition, {
       FragmentSpread({ name }) {
@@ -84,7 +84,7 @@ function partOf(document: DocumentNode, operation: OperationDefinitionNode): Doc
 
 /** The memory of a field of a compiled operation: its functions, and the part of the document that they are compiled from. */
 export const FIELD_BYTES = 3_000;
-/** The limit on the fields of a compiled operation: compiling so many takes some 25 ms. */
+/** The limit on the fields of a compiled operation: compiling this many takes about 25 ms. */
 export const MAX_FIELDS = 500;
 
 export interface DescribedOperation {
@@ -124,7 +124,10 @@ export function textOf(document: DocumentNode): string {
   return document.loc?.source.body ?? print(document);
 }
 
-/** The variable that is the root field's `after` and is used nowhere else; null if there is none: it only sets where the subscription starts. */
+/**
+ * The variable that is the root field's `after` and is used nowhere else: it only sets the start of the subscription.
+ * Null if there is none.
+ */
 function cursorVariableOf(document: DocumentNode, operation: OperationDefinitionNode): string | null {
   const [root] = operation.selectionSet.selections;
   const after =

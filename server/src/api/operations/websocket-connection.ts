@@ -7,7 +7,7 @@ import type { CredentialListener } from '../../state/events/credential.ts';
 import type { PresentedCredential } from './caller-context.ts';
 import type { SocketWriter } from './websocket-writer.ts';
 
-/** The operations that a connection has at once. */
+/** The most operations of a connection at one time. */
 export const MAX_SUBSCRIPTIONS = 100;
 
 /** The state of one connection. Ten thousand idle ones must cost little, so what few of them need is created on demand. */
@@ -20,7 +20,7 @@ export interface Connection extends CredentialListener {
   caller: Caller | null;
   /** Aborts every subscription of the connection, with the credential and with the socket. Null before the first operation. */
   endController: AbortController | null;
-  /** Null while the connection is open; `reason` where its credential has ended. */
+  /** Null while the connection is open; `reason` is set if its credential has ended. */
   closeReason: { reason?: PaymentError } | null;
   stopWatching: (() => void) | null;
   /** Called when the credential is known; lifts the limit on the bytes before it. */

@@ -15,9 +15,9 @@ const FORGET_FROM = 100;
 export interface OperationIds {
   /** Notes that an id stands for an operation from now on. */
   begin(...operation: Operation): void;
-  /** Returns the value of `then`; where another operation has the id by now, nothing of this one is sent. */
+  /** Returns the value of `then`; sends nothing for this operation if another one has its id by now. */
   unlessReplaced<Value>(operation: Operation, then: () => Value): Value | Promise<never>;
-  /** Forgets an operation that ends; where another has its id by now, nothing of this one is sent. */
+  /** Forgets an operation that ends; sends nothing for it if another one has its id by now. */
   end(...operation: Operation): undefined | Promise<never>;
   /** A hook of the library, for an operation that was executed or opened. */
   onOperation(

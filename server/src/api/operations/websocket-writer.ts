@@ -12,8 +12,8 @@ import { cutSoon, tooMuchUnread } from './unread.ts';
  */
 const MAX_UNSENT_BYTES = 64_000;
 /**
- * The size from which a result is not copied into a frame of its own, nor is any for a client that does not read: many slow
- * sockets then hold it once.
+ * The size from which a result is not copied into a separate frame, so that many slow sockets hold it once. For a
+ * client that does not read no result is copied.
  */
 const MAX_COPIED_BYTES = MAX_UNSENT_BYTES / 4;
 
@@ -22,7 +22,7 @@ export interface SocketWriter {
   readonly socket: WebSocket;
   /** The stream under `socket`. Nothing is compressed, so frames of both leave in the order in which they are written. */
   readonly wire: Duplex;
-  /** Queues a subscription until the client reads, behind those that wait already. */
+  /** Queues a subscription until the client reads, after those that wait already. */
   enqueue(sending: OutgoingSubscription): void;
   /** Ends the wait of a subscription. */
   dequeue(sending: OutgoingSubscription): void;

@@ -48,7 +48,10 @@ type ConnectionAck = { psa: { expiresAt: string } };
 type Connected = ConnectionContext<Record<string, unknown>, Connection>;
 
 export interface GraphQLSockets {
-  /** Closes every connection with 1001, for the clients to come back. Resolves when all are closed and their operations have ended. */
+  /**
+   * Closes every connection with 1001, after which clients reconnect. Resolves when all are closed and their
+   * operations have ended.
+   */
   close(): Promise<void>;
 }
 
@@ -250,7 +253,7 @@ export function createGraphQLSockets({
         send: writer.send,
         close: (code, reason = '') => socket.close(code, shortReason(reason)),
         onMessage: (listener) => {
-          // It takes parsed messages, too, which its type does not say.
+          // The handler accepts parsed messages, too, which its type does not say.
           onMessage = listener as typeof onMessage;
         },
       },

@@ -151,7 +151,7 @@ function goneOf(response: ServerResponse): AbortSignal {
   return gone.signal;
 }
 
-/** The cursor that a client of event streams presents when it comes back. */
+/** The cursor that a client of event streams presents when it reconnects. */
 function lastEventIdOf({ headers }: IncomingMessage): string | null {
   const given = headers['last-event-id'];
   return typeof given === 'string' && given !== '' ? given : null;
@@ -213,7 +213,7 @@ const emptyNames: Plugin = {
   },
 };
 
-/** Replaces Yoga's executor, which puts a field that resolves later behind its siblings. */
+/** Replaces Yoga's executor, which writes a field that resolves later after its siblings. */
 const orderedExecution: Plugin = {
   onExecute({ setExecuteFn }) {
     setExecuteFn((args) => {

@@ -143,10 +143,7 @@ export interface DeliveryFilter {
   stock?: readonly DeliveryStock[] | undefined;
 }
 
-/**
- * A part of the list, newest first: the first or the last `limit` deliveries behind `after` and before
- * `before`.
- */
+/** A part of the list, newest first: the first or the last `limit` deliveries after `after` and before `before`. */
 export type DeliveryRange = DeliveryFilter & ListRange;
 
 export interface DeliveryService<D extends Delivery = Delivery> {

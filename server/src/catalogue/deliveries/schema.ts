@@ -91,7 +91,7 @@ const DeliveredStatusEnum = builder.enumType('DeliveredStatus', {
   } as const,
 });
 
-/** A dashboard token may be in the browser of somebody who may only look. */
+/** A dashboard token may be in the browser of a person who may not see codes. */
 function seesContent({ credential }: Caller): boolean {
   return credential.kind !== 'dashboard_token';
 }

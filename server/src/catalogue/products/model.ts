@@ -67,7 +67,7 @@ export interface ProductService<P extends Product = Product> {
 
 // ── Rules ───────────────────────────────────────────────────────────────────────────────────────
 
-/** Creates a product. @throws UnavailableError where the account has reached its limit */
+/** Creates a product. @throws UnavailableError if the account has reached its limit */
 export function decideCreate(
   input: CreateProductInput,
   { id, count, now }: { id: string; count: number; now: Date },

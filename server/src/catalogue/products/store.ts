@@ -8,7 +8,7 @@ import { ofTenant } from '../../state/db/of-tenant.ts';
 import type { Tables } from '../../state/db/tables.ts';
 import type { StoredProduct } from './model.ts';
 
-// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
+// Ids of another form are left out of the query: no row has one, and Postgres rejects a text with U+0000.
 
 export async function selectProducts(
   sql: Sql,
@@ -21,7 +21,7 @@ export async function selectProducts(
   return rows.map(toProduct);
 }
 
-/** Lists a range of the products, newest first, without the first `offset`. */
+/** Lists a range of the products, newest first, after the first `offset` of them. */
 export async function listProducts(
   sql: Sql,
   tenant: Tenant,

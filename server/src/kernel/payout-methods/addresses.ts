@@ -5,12 +5,12 @@ import { createBase58check } from '@scure/base';
 
 const base58check = createBase58check(sha256);
 
-/** The length of the hash behind the version byte of a base58check address. */
+/** The length of the hash after the version byte of a base58check address. */
 const HASH_BYTES = 20;
 
 /** The hash in a base58check address with one of these version bytes; null for any other text. */
 export function base58Hash(text: string, versions: readonly number[]): Uint8Array | null {
-  // No address is longer, and decoding base 58 takes quadratic time.
+  // Valid addresses are shorter, and decoding base 58 takes quadratic time.
   if (text.length > 40) return null;
   const bytes = tryDecode(() => base58check.decode(text));
   return bytes?.length === 1 + HASH_BYTES && versions.includes(bytes[0]!) ? bytes.slice(1) : null;

@@ -46,9 +46,9 @@ export interface DestinationKind {
   inWords: string;
   /** The variants, for the descriptions of an input: `TRON or ERC-20`. */
   variants?: string;
-  /** The message that refuses a text which is no such destination: `must be a PIX key: …`. */
+  /** The message that refuses a text which is no destination of this method: `must be a PIX key: …`. */
   mustBe: string;
-  /** Parses a text into the normal form; null if it is no such destination. */
+  /** Parses a text into the normal form; null if it is no destination of this method. */
   parse(text: string): string | null;
   /**
    * The reason for refusing a text, if `mustBe` does not explain it; null for none. It applies to requests
@@ -59,7 +59,7 @@ export interface DestinationKind {
   parseAs?(text: string, type: PixKeyKind): ParsedPixKey;
   /** The variant of a destination, also of a masked one; null if the text does not show it. */
   variantOf(text: string): DestinationVariant | null;
-  /** Hides most of a destination in its normal form; null if the text is no such destination. */
+  /** Hides most of a destination in its normal form; null if the text is no destination of this method. */
   mask(text: string): string | null;
   /**
    * Whether a public ledger shows the destination. If so, the merchant sees it whole, and a mask only
@@ -75,7 +75,7 @@ export interface DestinationKind {
 
 /** The network that carries the money, as the simulated bank plays it. */
 export interface Rail {
-  /** The time that the simulated bank takes from the arrival of a transfer to its end. */
+  /** The time from the arrival of a transfer at the simulated bank to its end. */
   simulatedMs: number;
   /** Whether the receiver or its bank can send a completed transfer back. */
   comesBack: boolean;

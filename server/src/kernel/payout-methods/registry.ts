@@ -5,9 +5,9 @@ import { pixTurbo } from './pix-turbo.ts';
 import { usd } from './usd.ts';
 
 /**
- * The payout methods of the main account by their names on the wire (the document's 6.1), in the order of
- * every list. A new method needs a file beside this one, a line here, and a migration for its fee and for the
- * checks that name the methods.
+ * The payout methods of the main account by their names on the wire (the document's 6.1), in the order of every list.
+ * A new method needs a file in this folder, a line here, and a migration for its fee and for the checks that name the
+ * methods.
  */
 export const METHODS = {
   pix,

@@ -107,7 +107,7 @@ export function createCardTestingGuard({
     for (;;) {
       const { seen, retryAt, now } = await assess(attempt);
       if (retryAt || network === null) return retryAt;
-      // Another attempt of the network was counted in between, so this one reads again.
+      // Another attempt of the network was counted meanwhile, so this one reads again.
       if (await addIfUnchanged(sql, { key: network, seen, now, quietMs: QUIET_MS, most: MAX_NETWORK_COUNT }))
         return null;
     }

@@ -204,7 +204,7 @@ export function createCharging({
               })
             : 'not_payable',
       ).catch(async (error: unknown) => {
-        // The acquirer was not asked: an outage of the database is no declined card.
+        // The acquirer was not called: an outage of the database is no declined card.
         await count(attempt, 'unused');
         throw error;
       });

@@ -26,7 +26,7 @@ export interface HostedCheckout {
   pay(orderCode: string, card: CardDetails, address?: string | null): Promise<PayResult>;
 }
 
-/** The reason why a card is not accepted, whatever its account: the acquirer moves no money. */
+/** The reason why a card is refused, whatever its account: the acquirer moves no money. */
 export type CardRefusal = 'test_cards_only';
 
 /** A card as the payer typed it: never stored, never logged. */

@@ -262,7 +262,7 @@ export interface AccountSettings {
   cardReleaseDays: number;
 }
 
-/** @throws UnavailableError where the account takes no cards, or the key is a test key */
+/** @throws UnavailableError if the account takes no cards, or the key is a test key */
 export function assertCardsAvailable(environment: Environment, account: AccountSettings): void {
   assertNotSandbox(environment);
   if (!account.cardPaymentsEnabled) throw cardsNotConfigured();

@@ -191,7 +191,7 @@ export function cardPaymentWebhook(payment: CardPayment, previousStatus: CardPay
 
 // ── Read from another service: documented members by name, others by form ────────────────────────
 
-/** Reads the response to a creation or a lookup; null if it is none. */
+/** Reads the response to a creation or a lookup; null if it is not one. */
 export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
   const record = readRecords(body).find(hasOrderCode);
   if (!record) return null;
@@ -204,7 +204,7 @@ export function cardPaymentFromWire(body: unknown): UpstreamCardPayment | null {
   };
 }
 
-/** Reads a page of a list, without items that cannot be read; null if it is none. */
+/** Reads a page of a list, without items that cannot be read; null if it is not one. */
 export function cardPaymentsFromWire(
   body: unknown,
 ): { items: (UpstreamCardPayment & { said: JsonRecord })[]; length: number; total: number | null } | null {

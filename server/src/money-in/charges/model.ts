@@ -133,7 +133,7 @@ export function ownerAmountOf({ amountCents, feeCents, splits }: Charge): Cents 
 
 const DEFAULT_SECONDS = 86_400;
 
-/** The instant of the creation, derived from the expiry where the service does not show it. */
+/** The instant of the creation, derived from the expiry if the service does not show it. */
 export function chargeBeganAt({ createdAt, expiresAt }: Pick<Charge, 'createdAt' | 'expiresAt'>): Date {
   return createdAt ?? plusMs(expiresAt, -DEFAULT_SECONDS * 1_000);
 }

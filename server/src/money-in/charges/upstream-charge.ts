@@ -9,7 +9,7 @@ export interface UpstreamCharge extends UpstreamPixResource {
   splits?: readonly ChargeSplit[] | null;
 }
 
-/** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
+/** Merges the service's answer into the known charge, by `mergeUpstreamPix`. */
 export function mergeUpstreamCharge(
   known: Charge | null,
   claim: UpstreamCharge,

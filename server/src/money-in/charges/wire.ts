@@ -112,7 +112,7 @@ export function chargeWebhook(
 
 // ── Read from another service: documented members by name, others by form ────────────────────────
 
-/** Reads the response to a lookup; null if it is none. */
+/** Reads the response to a lookup; null if it is not one. */
 export function chargeFromWire(body: unknown): UpstreamCharge | null {
   const record = readRecords(body).find(hasChargeId);
   return record ? { ...ownMembersOf(record), ...readPayment(record) } : null;

@@ -112,7 +112,7 @@ export const StartCheckoutInput = builder.inputType('StartCheckoutInput', {
   }),
 });
 
-/** The field of an input that says what the payer pays for. */
+/** The input field that describes what the payer buys. */
 export function descriptionInput(t: InputFields) {
   return t.string({ description: 'The description that the checkout shows; at most 200 characters.' });
 }
@@ -128,7 +128,7 @@ export function languageInput(t: InputFields) {
   return t.field({ type: CheckoutLanguageEnum, description: LANGUAGE_OF_PAGE });
 }
 
-/** The fields of an input that says what the payer sees. `successUrl`: its description, where it has one of its own. */
+/** The input fields that the payer's page shows. `successUrl`: its description, if it differs. */
 export function payerInputs(t: InputFields, { successUrl }: { successUrl?: string } = {}) {
   return {
     description: descriptionInput(t),

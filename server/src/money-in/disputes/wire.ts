@@ -163,7 +163,7 @@ const EVENTS = {
 
 // ── Read from another service: documented members by name, leniently ─────────────────────────────
 
-/** Reads the response to a lookup; null if it is none. */
+/** Reads the response to a lookup; null if it is not one. */
 export function disputeFromWire(body: unknown): UpstreamDispute | null {
   const record = readRecords(body).find((each) => disputeIdOf(each) !== null);
   return record ? readDispute(record) : null;

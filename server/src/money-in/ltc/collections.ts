@@ -21,8 +21,8 @@ export interface LtcFamily<R extends StoredLtcResource> {
   /** Finds a payment of any account, for the payer's page, which knows the id alone. */
   selectHosted(sql: Sql, id: string): Promise<{ tenant: Tenant; resource: R } | null>;
   /**
-   * Finds the payments of any account that have ended without the confirmed LTC they received, longest
-   * waiting first, behind the payment `after`. Null if `after` has received no LTC.
+   * Finds the payments of any account that have ended without the confirmed LTC they received, longest waiting first,
+   * after the payment `after`. Null if `after` has received no LTC.
    */
   selectUnmatched(
     sql: Sql,

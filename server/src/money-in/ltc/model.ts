@@ -117,7 +117,7 @@ export interface LtcAdministration {
    * Lists the payments whose LTC can be credited, longest waiting first; at most 100. `after`: the id of the
    * payment behind which the list begins, even if it was credited meanwhile. `next`: the id of the last
    * listed payment, if more follow.
-   * @throws ValidationError where `after` has received no LTC
+   * @throws ValidationError if `after` has received no LTC
    */
   listUnmatchedLtc(
     input: z.output<typeof listUnmatchedInput>,

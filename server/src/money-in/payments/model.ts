@@ -114,7 +114,7 @@ export function paymentFromJson(json: unknown): Payment {
   return { ...pixResourceFromJson<Payment>(json), ltc: (json as Partial<Payment>).ltc ?? null };
 }
 
-/** The instant of the creation, derived from the expiry where the service does not show it. */
+/** The instant of the creation, derived from the expiry if the service does not show it. */
 export function paymentBeganAt({ createdAt, expiresAt }: Pick<Payment, 'createdAt' | 'expiresAt'>): Date {
   return createdAt ?? plusMs(expiresAt, -CHECKOUT_SESSION_MS);
 }

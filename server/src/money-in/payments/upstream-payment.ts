@@ -16,7 +16,7 @@ export interface UpstreamPayment extends UpstreamPixResource {
   orderStatus?: OrderStatus | null;
 }
 
-/** Merges what the service shows into what is known, by `mergeUpstreamPix`. */
+/** Merges the service's answer into the known payment, by `mergeUpstreamPix`. */
 export function mergeUpstreamPayment(
   known: Payment | null,
   claim: UpstreamPayment,

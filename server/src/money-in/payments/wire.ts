@@ -147,7 +147,7 @@ export function paymentWebhook(
 
 // ── Read from another service: documented members by name, others by form ────────────────────────
 
-/** Reads the response to a lookup; null if it is none. */
+/** Reads the response to a lookup; null if it is not one. */
 export function paymentFromWire(body: unknown): UpstreamPayment | null {
   const record = readRecords(body).find(hasPaymentId);
   return record ? { ...ownMembersOf(record), ...readPayment(record) } : null;

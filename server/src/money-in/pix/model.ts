@@ -73,7 +73,10 @@ export interface PixResource extends Doubt {
   /** The time of the payment, by the bank's clock. */
   paidAt: Date | null;
   paidLate: boolean;
-  /** The instant at which the merchant canceled it. Left out in a snapshot of an older version, and where another service shows none. */
+  /**
+   * The instant at which the merchant canceled it. Left out in a snapshot of an older version, and if another service
+   * shows none.
+   */
   canceledAt?: Date | null;
   /** The bank's identifier of the PIX that paid it. */
   endToEndId: string | null;
@@ -190,7 +193,7 @@ export interface AccountSettings {
   pixFeeCents: Cents;
 }
 
-/** @throws UnavailableError where the account takes no PIX */
+/** @throws UnavailableError if the account takes no PIX */
 export function assertPixEnabled({ pixEnabled }: AccountSettings): void {
   if (!pixEnabled) throw notConfigured('PIX');
 }
@@ -323,7 +326,7 @@ export type RegisterCode<R extends CodedResource> = (tenant: Tenant, resource: R
 /** The payer's data for the bank, as far as the merchant has given them. */
 export type Payer = Customer | null;
 
-/** @throws ValidationError where a text has not the form that an id must have */
+/** @throws ValidationError if a text has not the form that an id must have */
 export function assertIdForm(path: string, hasForm: boolean, form: string): void {
   if (!hasForm) throw new ValidationError([{ path, message: `must be ${form}` }]);
 }

@@ -98,8 +98,8 @@ export function pixToWire<R extends StoredPixResource>(
 type OptionalStatus = 'expired' | 'failed' | 'refunded';
 
 /**
- * Describes the events of a family: `names` has the identifier, `details` the family's own members, `optional` the words of
- * the GraphQL interface behind the name of each event that an account opts into.
+ * Describes the events of a family: `names` has the identifier, `details` the family's own members, `optional` the
+ * name in GraphQL of each event that an account opts into.
  */
 export function pixWebhooks<const Family extends 'payment' | 'charge'>(
   family: Family,

@@ -56,7 +56,7 @@ export function readPayment(record: JsonRecord) {
   const missing = expected > 0 && (!namedCreated || (!namedPaid && expected > 1));
   const dates = missing ? datesOf(record) : [];
   const [created = null, paid = null] = dates.length === expected ? dates : [];
-  // The order matters: a property added behind a spread costs ten times as much as one before it.
+  // The order matters: a property added after a spread costs ten times as much as one before it.
   return {
     status,
     checkoutUrl: readUrl(record.checkoutUrl),

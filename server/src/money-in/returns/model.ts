@@ -20,7 +20,7 @@ export interface PaymentReturn {
   externalId: string | null;
   amountCents: Cents;
   cause: ReturnCause;
-  /** The payment that the order keeps; null if there is none. */
+  /** The payment that the order keeps; null without one. */
   keptPayment: string | null;
   /** The bank's identifier of the PIX that arrived; null for a card. */
   endToEndId: string | null;

@@ -145,7 +145,7 @@ export interface SandboxService<
   P extends TestPayment = TestPayment,
   Played extends Payment | Charge | Subscription = Payment | Charge | Subscription,
 > {
-  /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED where the balance would be too large to count) */
+  /** @throws UnavailableError (ONLY_IN_SANDBOX; LIMIT_REACHED if the balance would be too large to count) */
   createTestPayment(tenant: Tenant, input: CreateTestPaymentInput): Promise<P>;
   /**
    * Plays the payer of a payment or a charge: the same input is the same PIX, and changes nothing when it is

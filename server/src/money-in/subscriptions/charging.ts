@@ -95,9 +95,7 @@ export function createSubscriptionCharging({
     if (isNew) meter.onSubscriptionAttempt(report.status);
   }
 
-  /**
-   * Leaves out reports that are recorded, or change nothing any more: the bank reports everything each time.
-   */
+  /** Leaves out reports that are recorded already, or that change nothing: the bank reports all of them each time. */
   async function unrecorded(
     tenant: Tenant,
     id: string,

@@ -23,7 +23,7 @@ import type { UpstreamCycle, UpstreamSubscription } from './upstream-subscriptio
 
 // Read from another service: members by name. Their names are this service's own, for the document shows none.
 
-/** Reads the response to a lookup; null if it is none. */
+/** Reads the response to a lookup; null if it is not one. */
 export function subscriptionFromWire(body: unknown): UpstreamSubscription | null {
   const record = readRecords(body).find((each) => idOf(each) !== null);
   return record ? { ...membersOf(record, readStatus(record.status)), isWebhook: false } : null;

@@ -126,7 +126,7 @@ export type TransferOutcome =
   | { status: 'completed' | 'returned'; receipt: { endToEndId: string | null } }
   | { status: 'denied' | 'refused'; reason: string };
 
-/** The pause before the bank is asked again, if it names no instant. */
+/** The pause before the next call of the bank, if it named no instant. */
 export const SEND_RETRY_MS = 5_000;
 
 /** Decides the change that follows from the bank's answer; null if the payout's outcome is known already. */
@@ -204,7 +204,7 @@ function changeOf(
   return { payout: current, steps: taken, transactions, sendAt };
 }
 
-/** The instant at which the bank is asked again: the one that it names, unless it has passed. */
+/** The next instant at which the bank is called: the one that it named, unless it has passed. */
 function nextSendAt(until: Date | null, now: Date): Date {
   return until && until > now ? until : new Date(now.getTime() + SEND_RETRY_MS);
 }

@@ -78,7 +78,7 @@ function shownEnds(masked: string): { prefix: string; suffix: string } {
   return { prefix: shown[0]!, suffix: shown.at(-1)! };
 }
 
-/** Whether a mask shows the beginning and the end of the other text, or, where that is masked too, a part of it. */
+/** Whether a mask shows the beginning and the end of the other text. If that is masked, too, a part of it suffices. */
 function matches(masked: string, other: string): boolean {
   if (!isMasked(masked)) return false;
   if (isMasked(other)) {

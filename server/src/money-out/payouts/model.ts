@@ -359,8 +359,8 @@ export function matchesFilter(payout: Payout, filter: PayoutFilter): boolean {
 }
 
 /**
- * A part of the list, newest first: of the payouts behind the place `after` and before the place `before`, the first
- * `limit` or the last.
+ * A part of the list, newest first: the first or the last `limit` of the payouts after the position `after` and
+ * before the position `before`.
  */
 export type PayoutRange = PayoutFilter & ListRange;
 

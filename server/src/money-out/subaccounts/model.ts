@@ -326,7 +326,7 @@ export interface SubaccountService<
 > {
   /**
    * Opens a subaccount. The same externalId and name return the same one again, `replayed`.
-   * @throws ValidationError where the externalId belongs to a subaccount with another name
+   * @throws ValidationError if the externalId belongs to a subaccount with another name
    */
   create(tenant: Tenant, input: CreateSubaccountInput): Promise<{ subaccount: S; replayed: boolean }>;
   /**

@@ -35,7 +35,7 @@ export interface SubaccountPayoutChange {
   readonly event: SubaccountPayoutStatus | 'reversed' | null;
 }
 
-/** The pause before the bank is asked again about a payout with an unknown outcome. */
+/** The pause before the next call of the bank about a payout with an unknown outcome. */
 export const SEND_RETRY_MS = 10_000;
 /** The time from a payout's failure to its reversal. */
 export const REVERSES_AFTER_MS = 2_000;
@@ -56,7 +56,7 @@ export function assertPayoutsAvailable(environment: Environment): void {
 
 /**
  * Decides a request for a payout.
- * @throws ValidationError where nothing would be left after the fees, or above the account's ceiling;
+ * @throws ValidationError if nothing would be left after the fees, or above the account's ceiling;
  * InsufficientFundsError
  */
 export function decideRequest(

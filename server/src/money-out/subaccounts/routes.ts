@@ -27,7 +27,7 @@ const one = z.object({ id: subaccountIdText });
 
 /** Subaccounts in the REST interface (the document's 4.1 and 4.5). */
 export function createSubaccountRoutes({ subaccounts }: { subaccounts: OwnSubaccounts }): RestOperation[] {
-  /** Reads a subaccount. @throws NotFoundError where it does not exist, or is another account's or environment's */
+  /** Reads a subaccount. @throws NotFoundError if it does not exist, or is another account's or environment's */
   async function found(tenant: Tenant, id: string): Promise<StoredSubaccount> {
     const subaccount = await subaccounts.find(tenant, id);
     if (!subaccount) throw new NotFoundError(NO_SUBACCOUNT);

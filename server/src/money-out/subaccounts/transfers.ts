@@ -18,7 +18,7 @@ export interface SubaccountMove {
 
 /**
  * Decides the creation of a subaccount.
- * @throws ValidationError where the externalId belongs to a subaccount with another name
+ * @throws ValidationError if the externalId belongs to a subaccount with another name
  */
 export function decideCreate(
   input: CreateSubaccountInput,

@@ -88,7 +88,7 @@ export function readWallet(json: unknown, environment: Environment): Wallet | nu
   }
 }
 
-/** Reads a figure, which a wallet may have in reais and in cents; the lower one where they contradict each other. */
+/** Reads an amount, which a wallet may have in reais and in cents; the lower one if the two contradict each other. */
 function readFigure(record: JsonRecord, name: string): number | null {
   const readings = readingsOf(record, name);
   return readings.length === 0 ? null : Math.min(...readings);
@@ -116,8 +116,9 @@ export function isComplete(wallet: Wallet): wallet is OwnWallet {
 }
 
 /**
- * Derives the sum of the subaccounts, which own what is neither blocked nor withdrawable. Where that is nothing, the sum may
- * be 0 or unknown. So it is where nothing can be withdrawn: a service may show 0 for what is below, whatever is blocked.
+ * Derives the sum of the subaccounts: they own the part that is neither blocked nor withdrawable. If that part is
+ * nothing, the sum may be 0 or unknown. The same holds if nothing is withdrawable: a service may show 0 for a
+ * negative amount, whatever is blocked.
  */
 function deriveSubaccountsBalance({
   balanceCents,

@@ -319,7 +319,7 @@ id and name are required. A mistake is named with its row, and changes nothing.`
 
 // ── Checks that commander does not make ─────────────────────────────────────────────────────────
 
-/** Makes a group name its commands where the arguments name none of them. */
+/** Makes a group name its commands if the arguments name none of them. */
 function defineGroup(group: Command): void {
   const path = pathOf(group);
   group

@@ -101,7 +101,7 @@ async function perform(
   return operation === 'upstream.check' && !(answer.result as UpstreamCheck).ok ? 1 : 0;
 }
 
-/** @throws Refusal where the file cannot be read, or is not JSON */
+/** @throws Refusal if the file cannot be read, or is not JSON */
 function readJsonFile(env: NodeJS.ProcessEnv, file: string): unknown {
   let text: string;
   try {
@@ -116,7 +116,7 @@ function readJsonFile(env: NodeJS.ProcessEnv, file: string): unknown {
   }
 }
 
-/** Reads a file in base64. @throws Refusal where it cannot be read, or is too large to be sent */
+/** Reads a file in base64. @throws Refusal if it cannot be read, or is too large to be sent */
 function readLogoFile(env: NodeJS.ProcessEnv, file: string): string {
   const path = resolve(invocationDir(env), file);
   try {

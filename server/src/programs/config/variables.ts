@@ -162,7 +162,7 @@ const otlpProtocol = z
 interface Documentation {
   group: 'Address and data' | 'Clients' | 'Remote mode' | 'Logs and traces';
   meaning: string;
-  /** The behavior where the variable is not set, if the schema has no default for it. */
+  /** The behavior of an unset variable, if the schema has no default for it. */
   unset?: string;
 }
 

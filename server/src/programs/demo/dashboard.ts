@@ -61,7 +61,8 @@ export interface DashboardOperations {
 
 /**
  * The routes that the dashboard at `/demo/dashboard` calls at its merchant's server: a token that reads, and the
- * operations that such a token cannot request. A merchant's server would hold an API key and its own sign-in here.
+ * operations that such a token cannot request. A real merchant's server would hold an API key and have its own
+ * sign-in.
  */
 export function createDashboardRoutes({
   tenant,

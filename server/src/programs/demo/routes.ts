@@ -18,7 +18,8 @@ import { type CheckoutMethod, cardAmount } from '../../money-in/checkout/model.t
 import { createDashboardRoutes, type DashboardOperations } from './dashboard.ts';
 
 /**
- * The life of the demo's tokens. A shop mints a token when it needs one; these live while somebody tries the demo.
+ * The life of the demo's tokens. A shop mints a token when it needs one; these last for as long as a person tries the
+ * demo.
  */
 const TOKEN_SECONDS = 30 * 86_400;
 const MINT_AGAIN_MS = DAY_MS;

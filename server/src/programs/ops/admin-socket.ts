@@ -172,12 +172,12 @@ function removeStale(path: string): void {
 
 // ── The path ────────────────────────────────────────────────────────────────────────────────────
 
-// A socket's path has a limit: the kernel accepts 103 bytes on macOS and 107 on Linux. Where `psa.sock` in the data folder
-// would be longer than 100 bytes, the socket is in a folder of this user under the folder for temporary files, and a
-// pointer file in the data folder holds its path. So the command finds the socket whatever its own TMPDIR is, but only if
-// it sees the same temporary files. Beside a service with systemd's PrivateTmp it does not: it waits for the data folder's
-// lock, and reports that the folder is in use. In another container it sees neither socket nor lock (see db/lock.ts), and
-// would open the folder beside the server. In both cases the remedy is a shorter PSA_DATA_DIR.
+// A socket's path has a limit: the kernel accepts 103 bytes on macOS and 107 on Linux. If `psa.sock` in the data
+// folder would be longer than 100 bytes, the socket is in a folder of this user under the folder for temporary files,
+// and a pointer file in the data folder holds its path. So the command finds the socket whatever its own TMPDIR is,
+// but only if it sees the same temporary files. With systemd's PrivateTmp it does not: it waits for the data folder's
+// lock, and reports that the folder is in use. In another container it sees neither socket nor lock (see db/lock.ts),
+// and would open the folder at the same time as the server. In both cases the remedy is a shorter PSA_DATA_DIR.
 
 const SOCKET = 'psa.sock';
 /** Holds the path of a socket outside the folder. */

@@ -10,7 +10,7 @@ export interface Backlog {
   readonly later: number;
   /** The instant at which the oldest due task fell due; null if none is due. */
   readonly oldestDueAt: Date | null;
-  /** The instant at which the next task of those for later falls due; null if there is none. */
+  /** The next instant at which a future task falls due; null if there is none. */
   readonly nextDueAt: Date | null;
 }
 

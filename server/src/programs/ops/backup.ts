@@ -175,7 +175,7 @@ async function flushFolder(folder: string): Promise<void> {
   await handle.sync().finally(() => handle.close());
 }
 
-/** Reads a backup as text. @throws BackupError where the file is not a complete gzip file */
+/** Reads a backup as text. @throws BackupError if the file is not a complete gzip file */
 async function readBackup<T>(file: string, read: (texts: AsyncIterable<string>) => Promise<T>): Promise<T> {
   const source = createReadStream(file);
   const texts = source.pipe(createGunzip()).setEncoding('utf8');
@@ -193,7 +193,7 @@ async function readBackup<T>(file: string, read: (texts: AsyncIterable<string>) 
   }
 }
 
-/** Looks a file up; undefined if it does not exist. @throws BackupError where, for example, its folder may not be entered */
+/** Looks a file up; undefined if it does not exist. @throws BackupError if, for example, its folder may not be entered */
 function statOf(file: string, stat: typeof statSync, purpose: 'read' | 'written'): Stats | undefined {
   try {
     return stat(file, { throwIfNoEntry: false });
@@ -242,7 +242,7 @@ async function withCopy<T>(dataDir: string, work: (copy: string) => Promise<T>):
     });
   } finally {
     await unlock();
-    // Fails where the user has put a file there, which stays.
+    // Fails if the user has put a file there, which stays.
     await rmdir(locked).catch(() => undefined);
   }
 }

@@ -6,7 +6,7 @@ import { DataDirLockedError } from '../../state/db/lock.ts';
 const LOCK_WAIT_MS = 15_000;
 const LOCK_RETRY_MS = 100;
 
-/** Repeats an attempt while the data folder is locked. @throws the errors of `attempt`; that of `toError` where the folder stays locked */
+/** Repeats an attempt while the data folder is locked. @throws the errors of `attempt`; that of `toError` if the folder stays locked */
 export async function retryWhileLocked<Result>(
   attempt: () => Promise<Result>,
   {

@@ -25,7 +25,7 @@ export interface CommittedGroup {
  */
 export interface Metrics {
   readonly registry: Registry;
-  /** Counts an answer. `route` is null if no route matched, `status` where the client left before its end. */
+  /** Counts an answer. `route` is null if no route matched, `status` if the client left before its end. */
   onAnswer(route: string | null, status: number | null, ms: number | null): void;
   /** Counts a root field when it has its result; `error` is its refusal, or null. */
   onRootField(kind: OperationKind, field: string, error: unknown, ms: number): void;
@@ -63,7 +63,7 @@ export interface Metrics {
    * back.
    */
   onLtcOutput(outcome: 'credited' | 'unmatched' | 'reorganised'): void;
-  /** Counts content of a product: `delivered`, or `out_of_stock` where a payment waits for a code. */
+  /** Counts content of a product: `delivered`, or `out_of_stock` if a payment waits for a code. */
   onContent(outcome: 'delivered' | 'out_of_stock'): void;
   /** Counts an attempt to debit a cycle of a subscription, as the payer's bank has reported it. */
   onSubscriptionAttempt(outcome: 'paid' | 'failed'): void;

@@ -102,7 +102,7 @@ export interface LtcPaymentLine {
   outputs: readonly { txid: string; litoshi: number; confirmations: number }[];
 }
 
-/** The outputs at an address after a control, and the payment behind it. */
+/** The outputs at an address after a control, and the payment of the address. */
 export interface LtcAtAddress {
   id: string;
   status: PaymentStatus;
@@ -265,7 +265,7 @@ const wholeNumber = (unit: string, max: number) =>
     .min(1, 'must be at least 1')
     .max(max, `must be at most ${max}`);
 
-/** The tenant of a request: the first account, live, where none is named. */
+/** The tenant of a request: by default the first account, live. */
 const selector = z.object({
   account: z.string('must be an account’s id').max(64, 'must be an account’s id').optional(),
   environment: z.enum(['live', 'sandbox'], 'must be live or sandbox').default('live'),

@@ -107,7 +107,7 @@ export function createSimulatorRoutes({
     };
   }
 
-  /** Answers that a control was applied, or with a conflict where it found nothing left to do. */
+  /** Answers that a control was applied, or with a conflict if it found nothing to do. */
   async function doneOrConflict(change: Promise<boolean>, message: string) {
     if (!(await change)) throw new HttpError(409, message);
     return { body: { done: true } };

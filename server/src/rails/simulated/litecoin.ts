@@ -15,7 +15,7 @@ export interface LtcLever {
   confirmations: number;
 }
 
-/** An output that a payer has sent, with the id and the account behind its address. */
+/** A payer's output, with the id and the account of its address. */
 export interface SentLtc extends LtcOutput {
   id: string;
   tenant: Tenant;
@@ -23,11 +23,11 @@ export interface SentLtc extends LtcOutput {
 
 /** The simulated network, with the payer's and the miners' side of it. */
 export interface SimulatedLitecoin extends LitecoinRail {
-  /** Finds the id and the account behind an address; null if the address is none of this network. */
+  /** Finds the id and the account of an address; null if it is no address of this network. */
   find(address: string): Promise<{ id: string; tenant: Tenant } | null>;
   /**
-   * Sends an output to an address, or sets the confirmations of an existing one. Null if the address is none
-   * of this network, or the output belongs to another address.
+   * Sends an output to an address, or sets the confirmations of an existing one. Null if it is no address of this
+   * network, or if the output belongs to another address.
    */
   send(address: string, lever: LtcLever): Promise<SentLtc | null>;
   /**

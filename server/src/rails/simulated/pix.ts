@@ -75,7 +75,7 @@ export interface PixOrder {
   key?: string | undefined;
 }
 
-/** A PIX that a payer has sent, with the code that it pays and the account behind it. */
+/** A payer's PIX, with the code that it pays and the account of the code. */
 export interface SentPix extends PixCredit {
   txid: string;
   tenant: Tenant;

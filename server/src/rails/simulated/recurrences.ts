@@ -56,7 +56,7 @@ export function createSimulatedRecurrences({
   clock: Clock;
   notify: Notify;
 }): SimulatedRecurrences {
-  /** Locks a code, so that what the bank does with its recurrence has an order. */
+  /** Locks a code, so that the bank's changes of its recurrence happen one after the other. */
   function lockCode(sql: Sql, txid: string): Promise<CodeRow | undefined> {
     return sql
       .selectFrom('simulated_pix_code')

@@ -43,7 +43,7 @@ export async function readReplay(
 
 /**
  * Returns the id of the resource that an earlier request with the same key made, or null.
- * @throws IdempotencyError where the key was used with another input
+ * @throws IdempotencyError if the key was used with another input
  */
 export function replayed(state: State, operation: string, key: string, inputHash: string): string | null {
   const record = state.get(idempotency, idempotencyKeyOf(operation, key));

@@ -205,7 +205,7 @@ function damaged(what: string): BackupError {
   return new BackupError(`The backup is damaged or cut off (${what}): nothing was restored`);
 }
 
-/** Reads a whole backup, and returns its header. @throws BackupError where it is incomplete, or of a newer version */
+/** Reads a whole backup, and returns its header. @throws BackupError if it is incomplete, or of a newer version */
 export async function checkBackup(texts: AsyncIterable<string>, onRows: OnRows): Promise<BackupHeader> {
   let found: BackupHeader | undefined;
   const counts: Rows = {};
@@ -237,7 +237,7 @@ function assertIsKnown({ migrations }: BackupHeader): void {
  * Fills an empty database from a backup, all in one transaction: after a failure it is still empty. Its
  * tables are then those of the version that saved it; the next start migrates them. The database is marked:
  * the records after the backup are missing.
- * @throws BackupError where the database is not empty; where the backup is incomplete
+ * @throws BackupError if the database is not empty; if the backup is incomplete
  */
 export async function restoreDatabase(
   database: Database,

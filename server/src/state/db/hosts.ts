@@ -3,10 +3,10 @@ import type { DatabaseServers } from '../../kernel/database-url.ts';
 import { ReadOnlyDatabase } from './database.ts';
 
 /**
- * The servers of an address that names several, or requires one that takes writes. Connections go to the
- * server that accepted the last one, then to the next. When the instance leaves a server, because it takes no
- * writes any more or another has replaced it, the connections to it are closed: all connections of an
- * instance go to one server.
+ * The servers of an address that names several, or that requires one that accepts writes. Connections go to the
+ * server that accepted the last one, then to the next. When the instance leaves a server, because it no longer
+ * accepts writes or another has replaced it, the connections to it are closed: all connections of an instance go to
+ * one server.
  */
 export interface Hosts {
   /**

@@ -166,7 +166,7 @@ export function boundsOfPage(
     if (!end) return [raw<boolean>`(${column}, number) ${beyond} (${at}, ${number}::bigint)`];
     // A period includes its beginning and excludes its end.
     const isNearer = side === '<' ? raw`${at} < ${end}` : raw`${at} >= ${end}`;
-    // A row without the instant fulfills neither `when`: the bound is null, and no row is found behind it.
+    // A row without the instant fulfills neither `when`: the bound is null, and no row is found after it.
     const first = raw`case when ${isNearer} then ${at} when ${at} is not null then ${end}::timestamptz end`;
     return [
       raw<boolean>`(${column}, number) ${beyond} (${first}, case when ${isNearer} then ${number}::bigint else 0 end)`,
@@ -176,11 +176,9 @@ export function boundsOfPage(
 }
 
 /**
- * Checks the cursors of an empty page in a list that an instant orders. Behind a row without that instant
- * nothing is found, and the list would seem to end there. Such a cursor comes from a list with another
- * filter, or its row has lost the instant.
- *
- * @throws ValidationError naming the argument
+ * Checks the cursors of an empty page in a list that an instant orders. No row follows a row without that instant, so
+ * the list would seem to end there. Such a cursor comes from a list with another filter, or its row has lost the
+ * instant. @throws ValidationError naming the argument
  */
 export async function assertCursorsPlaced(
   sql: Sql,

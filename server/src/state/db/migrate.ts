@@ -30,8 +30,8 @@ interface Migration {
  * Applies the missing migrations among the `0001_name.sql` files of `folder`, in order, one at a time: after
  * a failure the earlier ones stay. Instances that start at once wait for each other. Stops after `upTo`, if
  * given. Returns the names of the applied migrations.
- * @throws MigrationError, which names the file; where a newer version has left tables that this one cannot
- * work on; where this one would remove what a running server of an older version works on
+ * @throws MigrationError, which names the file; if a newer version has left tables that this one cannot
+ * work on; if this one would remove what a running server of an older version works on
  */
 export async function migrate(
   database: Database,
@@ -85,7 +85,7 @@ export async function appliedMigrations(db: Sql): Promise<string[]> {
   return rows.map(({ name }) => name);
 }
 
-/** Lists the migrations still to be applied. @throws MigrationError where this version cannot work on the database */
+/** Lists the migrations still to be applied. @throws MigrationError if this version cannot work on the database */
 function pendingOf(known: readonly Migration[], applied: readonly string[]): readonly Migration[] {
   const newer = applied.slice(known.length);
   const other = known.find(({ name }, index) => index < applied.length && applied[index] !== name);
@@ -127,9 +127,9 @@ async function apply(db: Sql, migration: Migration, folder: string): Promise<voi
 }
 
 /**
- * Applies a part of a migration in one transaction, which records the migration `recordAs`; null for all
- * parts but the last. While it waits for a table's lock, every later query of that table waits behind it. So
- * it gives up before a client would notice, releases all its locks, and retries.
+ * Applies a part of a migration in one transaction, which records the migration `recordAs`; null for all parts but
+ * the last. While it waits for a table's lock, every later query of that table waits, too. So it gives up before a
+ * client would notice, releases all its locks, and retries.
  */
 async function applyInTransaction(db: Sql, text: string, recordAs: string | null): Promise<void> {
   for (let attempt = 1; ; attempt++) {

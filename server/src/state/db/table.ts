@@ -274,7 +274,7 @@ function plainCell(member: string, value: unknown): unknown {
   return value ?? null;
 }
 
-/** The null of SQL, where a parameter would be the text of one. */
+/** The null of SQL; a parameter would be the text `null`. */
 const NULL = raw<string>`null`;
 
 function jsonCell(member: string, value: unknown): unknown {

@@ -56,7 +56,7 @@ export async function followDatabaseTime({
   function measureLater(): () => void {
     return base.schedule(plusMs(base.now(), MEASURE_MS), () => {
       measuring = measure()
-        // All callers that need the database report that it is down. The offset holds until it is back.
+        // All callers that need the database report that it is down. The offset stays until it is back.
         .catch(() => undefined)
         .finally(() => {
           if (!stopped) cancel = measureLater();

@@ -50,7 +50,7 @@ export interface Listener {
   /** The mark of the event at which the listener joins. */
   mark: number;
   onEvent(event: StoredEvent): void;
-  /** Called when the log was set back behind the delivered events. The listener stays, at the new head. */
+  /** Called when the log was set back before the delivered events. The listener stays, at the new head. */
   onSetBack(): void;
   /**
    * Called when the listener was removed, and has to read the log first: it had joined ahead of the live end,
@@ -189,7 +189,7 @@ export function createLogTailer({
     }
   }
 
-  /** Delivers the events in order; synchronously where there are few listeners. */
+  /** Delivers the events in order; synchronously if there are few listeners. */
   function deliverAll(tail: Tail, events: readonly StoredEvent[], from = 0): Promise<void> | void {
     for (let index = from; index < events.length; index += 1) {
       const delivered = deliver(tail, events[index]!);

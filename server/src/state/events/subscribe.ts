@@ -38,7 +38,7 @@ const NO_CURSOR = 'is not a cursor of updates: give updatesCursor, or the cursor
  * after a cursor, then every change, in order, none twice, and none missing unless changes coalesce. It pulls
  * from the log until it has reached the live end, joins it without a gap, and is pushed to from there on. It
  * ends after the event for which `isLast` holds, at an abort, or by a throw:
- * @throws CursorExpiredError, also later, where the log was set back behind the delivered events;
+ * @throws CursorExpiredError, also later, if the log was set back behind the delivered events;
  * ValidationError (no cursor of these updates), SlowConsumerError
  */
 export async function subscribe<Item>(

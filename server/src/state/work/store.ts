@@ -263,7 +263,7 @@ export async function nextDue(sql: Sql, kinds?: readonly string[], after?: Date)
 /** Tasks of one kind, of all tenants. */
 export interface Backlog {
   readonly kind: string;
-  /** The number of due tasks that are not under way. */
+  /** The number of due tasks that no instance is doing. */
   readonly due: number;
   readonly underWay: number;
   readonly later: number;

@@ -15,7 +15,7 @@ export interface ControlTexts {
   invalidAmount: string;
   invalidDate: string;
   invalidPeriod: string;
-  /** Shown where the server takes no such condition, as one in front of another service. */
+  /** Shown if the server does not accept the condition, like one in front of another service. */
   filterRefused: string;
 }
 

@@ -143,7 +143,7 @@ function compileFields(
   );
 }
 
-/** A root field, which is executed in a context of its own where it may have one. */
+/** A root field, which may be executed in its own context. */
 function compileRootField(...field: Parameters<typeof compileField>): CompiledField {
   const [, parentType, key, nodes] = field;
   const compiled = compileField(...field);
@@ -177,7 +177,7 @@ function compileField(
     isNonNull,
     isSemanticNonNull: isSemanticNonNullField,
   });
-  // A leaf needs its path only where it fails.
+  // A leaf needs its path only if it fails.
   const needsPath = !isLeafType(getNullableType(type));
 
   const fail: CompiledField['fail'] = (thrown, parent, run) => {
@@ -329,7 +329,7 @@ function compileList(field: Field, itemType: GraphQLOutputType): Complete {
     const items = itemsOf(value);
     if (!items) throw notIterable(field);
     let text = '';
-    /** All texts, as soon as one is a promise. */
+    /** All texts, once one of them is a promise. */
     let waiting: Text[] | null = null;
     for (let index = 0; index < items.length; index += 1) {
       const item = writeItem(items[index], { prev: path, key: index, typename: undefined, isNonNull }, run);

@@ -100,7 +100,8 @@ export function createFastPath({
   function prepare({ params, document, body }: KnownRequest): PreparedOperation | null {
     const { operationName = null, variables = null } = params;
     const ast = getOperationAST(document, operationName);
-    // A caller who may not read the schema is refused the whole document, and anybody a body with a member twice.
+    // The whole document is refused to a caller that may not read the schema, and a body with a member twice to every
+    // caller.
     if (
       ast?.operation !== OperationTypeNode.QUERY ||
       asksForSchema(document) ||

@@ -13,7 +13,7 @@ export interface Run {
 export type Text = string | Promise<string>;
 /** Writes the members of `source`, which is at `path`. Never throws, and never rejects. */
 export type WriteFields = (source: unknown, path: Path | undefined, run: Run) => Text;
-/** Writes a value at `path`. Throws, or rejects, where the value is not of its type. */
+/** Writes a value at `path`. Throws or rejects if the value is not of its type. */
 export type Complete = (value: unknown, path: Path | undefined, run: Run) => Text;
 
 export interface CompiledField {
@@ -70,7 +70,7 @@ function isPlain(text: string): boolean {
  * the schema and the document, which consist of letters, digits and `_`, and numbers.
  */
 export function createObjectWriter(members: readonly (readonly [key: string, CompiledField])[]): WriteFields {
-  // A fragment on an interface can name nothing but other types.
+  // A fragment on an interface can select other types only.
   if (members.length === 0) return () => '{}';
   const fields = members.map(([, field]) => field);
   const before = members.map(([key], index) => `${index === 0 ? '{' : ','}"${key}":`);

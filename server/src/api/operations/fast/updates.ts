@@ -4,7 +4,7 @@ import { type CompiledOperation, compileOperation } from './compile.ts';
 /** Executions of an operation before it is compiled. */
 const COMPILE_AFTER = 2;
 
-/** Creates a plan that runs compiled from its third update on, and drops then what was parsed. */
+/** Creates a plan that runs compiled from its third update on, and then drops the parsed document. */
 export const createCompiledPlan: CreatePlan = (planned) => {
   let parsed: { planned: typeof planned; execute: ReturnType<CreatePlan> } | null = {
     planned,

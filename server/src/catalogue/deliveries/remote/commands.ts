@@ -121,7 +121,7 @@ export function createDeliveryRequests({
   };
 }
 
-/** Returns the answer if it settles the deletion. @throws UpstreamFault where a success says that nothing was deleted */
+/** Returns the answer if it settles the deletion. @throws UpstreamFault if a success says that nothing was deleted */
 function conclusive(answer: UpstreamAnswer): UpstreamAnswer {
   assertConclusive(answer);
   if (isSuccess(answer) && readRecord(answer.body)?.deleted === false) throw unreadable();

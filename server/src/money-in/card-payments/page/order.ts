@@ -12,7 +12,7 @@ export type TestCards = Readonly<
   >
 >;
 
-/** The addresses of every page, and the test cards where no real ones are accepted. */
+/** The addresses of every page, and the test cards if no real ones are accepted. */
 export interface CardSite extends Site {
   testCards: TestCards | null;
 }

@@ -19,8 +19,8 @@ export const tokenWebhooks = {
 };
 
 /**
- * The webhook of a checkout token that was paused for its declined cards; null for what the merchant does. The token
- * itself is not in it.
+ * The webhook of a checkout token that was paused for its declined cards; null for a pause or a resumption by the
+ * merchant. It does not contain the token itself.
  */
 export function tokenWebhook({ tokenId, pause }: TokenSnapshot) {
   if (pause?.reason !== 'declines') return null;

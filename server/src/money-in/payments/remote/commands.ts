@@ -55,7 +55,7 @@ export interface PaymentRequestDependencies {
 
 /** Requests for payments to the service. */
 export interface PaymentRequests {
-  /** @throws UnavailableError (NOT_OFFERED, where the operator has not named payments), and as `PaymentService.create` */
+  /** @throws UnavailableError (NOT_OFFERED, if the operator has not named payments), and as `PaymentService.create` */
   create(
     tenant: Tenant,
     input: CreatePaymentInput,

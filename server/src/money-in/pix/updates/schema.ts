@@ -23,7 +23,7 @@ export function pixUpdates<Resource extends PixResource>({
   readsOf(context: Context): Pick<PixReads<Resource, never>, 'assertId' | 'findWithVersion'>;
   /** Whether a resource exists for a caller. @throws PermissionError */
   mayRead(caller: Caller, id: string): boolean;
-  /** @throws PermissionError where a caller may not read all of them */
+  /** @throws PermissionError if a caller may not read all of them */
   assertReader(caller: Caller): void;
   /** The instant at which a resource reached its status. */
   statusSince(resource: Resource): Date;

@@ -62,7 +62,7 @@ builder.subscriptionFields((t) => ({
   }),
 }));
 
-/** The id of a payout in a global id. @throws ValidationError where that is of another type */
+/** The id of a payout in a global id. @throws ValidationError if that is of another type */
 function payoutIdIn(globalId: string): string {
   const { typename, id } = decodeGlobalID(globalId);
   if (typename !== 'Payout')
