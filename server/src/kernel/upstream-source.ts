@@ -9,6 +9,12 @@ export interface UpstreamSource {
   knownAt?: Date | null;
 }
 
+/** A resource after a claim. `changed`: the status before, if subscribers get an update. */
+export interface Merged<Resource extends { status: string }> {
+  resource: Resource;
+  changed: { from: Resource['status'] | null } | null;
+}
+
 /**
  * The time within which the service's answers catch up with its webhooks. A webhook that is contradicted
  * after it was wrong.

@@ -70,30 +70,30 @@ export function orderOf(row: Pick<MirroredRow, 'resource' | 'snapshot'> | null):
 }
 
 /**
- * Returns the payment with the status of its order, as far as the mirror knows it, since the service does not
- * know the order: an unpaid payment of a closed order shows that the order is closed. `writes` shows it on
- * the other unpaid payments of the order too, each with an update, and shows the open order again if a
- * correction leaves no payment paid.
+ * Returns the resource as it is shown: a payment with the status of its order, as far as the mirror knows it,
+ * since the service does not know the order. An unpaid payment of a closed order shows that the order is
+ * closed. `writes` shows it on the other unpaid payments of the order too, each with an update, and shows the
+ * open order again if a correction leaves no payment paid.
  */
-export function showOrder<P extends { version: number; status: string }>(
+export function showOrder<R extends { version: number; status: string }>(
   state: State,
-  payment: P,
+  resource: R,
   row: Pick<MirroredRow, 'resource' | 'id'>,
-): { payment: P; isMarked: boolean; writes: Writes } {
-  const externalId = orderOf({ ...row, snapshot: payment });
+): { shown: R; isMarked: boolean; writes: Writes } {
+  const externalId = orderOf({ ...row, snapshot: resource });
   const order = externalId === null ? null : state.get(orders, externalId);
-  if (!order) return { payment, isMarked: false, writes: {} };
+  if (!order) return { shown: resource, isMarked: false, writes: {} };
   const before = paymentsIn(state, order.externalId);
   const isKnown = before.some((each) => isSame(each, row));
   const others = before.filter((each) => !isSame(each, row));
-  const status = statusOf([...others.map(paymentOf), payment]);
-  const isMarked = lacks(payment, status);
+  const status = statusOf([...others.map(paymentOf), resource]);
+  const isMarked = lacks(resource, status);
   const isOpenAgain = status === null && statusOf(before.map(paymentOf)) !== null;
   const marked = others.filter((each) =>
     isOpenAgain ? paymentOf(each).orderStatus != null : lacks(paymentOf(each), status),
   );
   return {
-    payment: isMarked ? { ...payment, orderStatus: status } : payment,
+    shown: isMarked ? { ...resource, orderStatus: status } : resource,
     isMarked,
     writes: [
       isKnown ? {} : { records: [put(orders, { ...order, payments: [...order.payments, row as Ordered] })] },

@@ -31,26 +31,26 @@ import type { RequestOptions } from './upstream.ts';
 
 /** The life of a cached response: for merchants, and for payers, because thousands of them may ask. */
 const MAX_AGE_MS = { merchant: 2_000, payer: 10_000 } as const;
-/** The payments looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
+/** The resources looked up in one poll, and the time between polls: 40 a minute, of the 60 for all polling. */
 const MAX_PER_POLL = 2;
 const APART_MS = 3_000;
 /** The delay after a poll that could not reach the service. */
 const LATER_MS = 5_000;
-/** The longest interval if all are followed: another payment may be created or read elsewhere. */
+/** The longest interval if all are followed: another resource may be created or read elsewhere. */
 const IDLE_MS = 30_000;
 /**
- * The interval for a payment that ended before a restore: it is looked up once, and again if the service did
+ * The interval for a resource that ended before a restore: it is looked up once, and again if the service did
  * not confirm it.
  */
 const OF_BEFORE_MS = 10 * 60_000;
 
 /**
- * The lookups of single payments of one family: at the service, or from the mirror if the service cannot be
+ * The lookups of single resources of one family: at the service, or from the mirror if the service cannot be
  * reached.
  */
-export interface FamilyLookups<P> {
+export interface FamilyLookups<R> {
   /**
-   * Looks up a known payment; an older answer does not suffice. @throws RateLimitError, UpstreamFault,
+   * Looks up a known resource; an older answer does not suffice. @throws RateLimitError, UpstreamFault,
    * PaymentError
    */
   lookUp(
@@ -58,24 +58,24 @@ export interface FamilyLookups<P> {
     known: MirroredRow,
     by: { requestOptions: RequestOptions; requester: Requester },
   ): Promise<MirroredRow | null>;
-  /** Finds payments, in the order of the ids; null for one that is not found. @throws PaymentError */
-  findMany(tenant: Tenant, ids: readonly string[], requester: Requester): Promise<(P | null)[]>;
+  /** Finds resources, in the order of the ids; null for one that is not found. @throws PaymentError */
+  findMany(tenant: Tenant, ids: readonly string[], requester: Requester): Promise<(R | null)[]>;
   /**
-   * Finds a payment with the version of the log for which its state holds. If its end is from before a
+   * Finds a resource with the version of the log for which its state holds. If its end is from before a
    * restore, it is looked up first, because a stream would complete with it. @throws PaymentError
    */
   findWithVersion(
     tenant: Tenant,
     id: string,
     requester: Requester,
-  ): Promise<{ version: number; resource: P } | null>;
+  ): Promise<{ version: number; resource: R } | null>;
   poll: Poll;
   /** @throws RateLimitError, UpstreamFault, PaymentError */
   refresh(tenant: Tenant, ids: readonly string[], requestOptions: RequestOptions): Promise<void>;
 }
 
 export function createFamilyLookups<
-  P extends { version: number; status: string },
+  R extends { version: number; status: string },
   C extends { status: string | null },
 >({
   database: { sql },
@@ -98,27 +98,27 @@ export function createFamilyLookups<
   /** The endpoint of a lookup. */
   endpoint: Endpoint;
   pathOf: (id: string) => `/v1/${string}`;
-  family: Family<P, C>;
+  family: Family<R, C>;
   mirror: FamilyMirror<C>;
   /** Whether a text can be an id: other texts are not looked up. */
   isId: (text: string) => boolean;
-  /** Whether an environment can have payments of this family: if not, no request is needed. */
+  /** Whether an environment can have resources of this family: if not, no request is needed. */
   isPossible: (environment: Tenant['environment']) => boolean;
-  /** Reads a response; null if it shows no payment. */
+  /** Reads a response; null if it shows no resource. */
   readClaim: (body: unknown) => C | null;
   /**
-   * Called if the service finds no such payment and this server knows none. @throws what its lookup then
+   * Called if the service finds no such resource and this server knows none. @throws what its lookup then
    * throws
    */
   onNotFound?: (tenant: Tenant, requestOptions: RequestOptions) => Promise<void>;
-  /** The time until the next poll of a followed payment; null if polling can find nothing new. */
-  pollInterval: (payment: P, now: Date) => number | null;
+  /** The time until the next poll of a followed resource; null if polling can find nothing new. */
+  pollInterval: (known: R, now: Date) => number | null;
   /** The statuses for which `pollInterval` may return a time; by default all. */
-  polledStatuses?: readonly P['status'][];
-}): FamilyLookups<P> {
+  polledStatuses?: readonly R['status'][];
+}): FamilyLookups<R> {
   const { resource } = family;
-  const paymentOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
-  /** The time of the last known poll of each payment, by this instance or another. */
+  const resourceOf = ({ snapshot }: MirroredRow) => family.fromJson(snapshot);
+  /** The time of the last known poll of each resource, by this instance or another. */
   const polledAt = new Map<string, Date>();
 
   /**
@@ -136,7 +136,7 @@ export function createFamilyLookups<
     return endpoints.ask(environment, endpoint, () => reads.get(environment, pathOf(id), options));
   }
 
-  /** Looks a payment up; null if there is no such endpoint. @throws RateLimitError, UpstreamFault */
+  /** Looks a resource up; null if there is no such endpoint. @throws RateLimitError, UpstreamFault */
   function askIfSupported({ environment }: Tenant, id: string, options: ReadOptions): Promise<Read | null> {
     return endpoints.callIfSupported(environment, endpoint, () =>
       reads.get(environment, pathOf(id), options),
@@ -144,7 +144,7 @@ export function createFamilyLookups<
   }
 
   /**
-   * Records the response to a lookup and returns the known state; null if there is no such payment.
+   * Records the response to a lookup and returns the known state; null if there is no such resource.
    * @throws UpstreamFault, PaymentError
    */
   async function take(
@@ -164,7 +164,7 @@ export function createFamilyLookups<
       if (answer) statesAfter.set(answer, stateOf(tenant, now));
       return now;
     }
-    // The payment was not found, or this is no id of the service: a payment that was once seen still exists.
+    // The resource was not found, or this is no id of the service: one that was once seen still exists.
     if (read.status !== 404 && read.status !== 400) throw refusalOf(read);
     if (!known) await onNotFound?.(tenant, requestOptions);
     const denial =
@@ -181,27 +181,27 @@ export function createFamilyLookups<
     return wanted.priority === 'payer' && known ? { ...wanted, priority: 'payer_read' } : wanted;
   }
 
-  /** Finds a payment at the service, or its last known state if the service cannot be reached. */
+  /** Finds a resource at the service, or its last known state if the service cannot be reached. */
   async function findOne(
     tenant: Tenant,
     id: string,
     known: MirroredRow | null,
     requester: Requester,
     { asksEnded }: { asksEnded: boolean },
-  ): Promise<P | null> {
-    if (known?.final && !asksEnded) return paymentOf(known);
+  ): Promise<R | null> {
+    if (known?.final && !asksEnded) return resourceOf(known);
     const requestOptions = readOptionsFor(requester, known);
     try {
       const read = await ask(tenant, id, { requestOptions, maxAgeMs: MAX_AGE_MS[requester.priority] });
       const now = await take(tenant, id, known, { read, requestOptions });
       requester.onRead(now && now.observedAt > read.at ? now.observedAt : read.at, read.stale);
-      return now && paymentOf(now);
+      return now && resourceOf(now);
     } catch (error) {
       // The page may come from a service without this family.
       if (!known && isPageFault(error)) await onNotFound?.(tenant, requestOptions);
       if (!known || !isInconclusive(error)) throw error;
       requester.onRead(known.observedAt, true);
-      return paymentOf(known);
+      return resourceOf(known);
     }
   }
 
@@ -210,7 +210,7 @@ export function createFamilyLookups<
     const possible = [...new Set(ids)].filter(isId);
     const records = await selectMirrored(sql, tenant, resource, possible);
     const known = new Map(records.map((each) => [each.id, each]));
-    // The service may correct an ended payment. It is asked only for a single one: for a list, each would
+    // The service may correct an ended resource. It is asked only for a single one: for a list, each would
     // cost a request.
     const asksEnded = possible.length === 1;
     const found = new Map(
@@ -239,13 +239,13 @@ export function createFamilyLookups<
   }
 
   /**
-   * Looks up a payment from before a restore. If it is still polled, its known state may be shown. @throws
+   * Looks up a resource from before a restore. If it is still polled, its known state may be shown. @throws
    * PaymentError
    */
   async function askForEnd(tenant: Tenant, known: MirroredRow, requester: Requester): Promise<void> {
     const requestOptions = readOptionsFor(requester, known);
     await withUpstreamErrors(lookUp(tenant, known, { requestOptions, requester })).catch((error: unknown) => {
-      const isPolled = !known.final && pollInterval(paymentOf(known), clock.now()) !== null;
+      const isPolled = !known.final && pollInterval(resourceOf(known), clock.now()) !== null;
       if (!isInconclusive(error) || (isRetryable(error) && !isPolled)) throw error;
     });
   }
@@ -264,7 +264,7 @@ export function createFamilyLookups<
         await askForEnd(tenant, found.observed, requester);
         found = await read();
       }
-      return found && { version: found.head, resource: paymentOf(found.observed) };
+      return found && { version: found.head, resource: resourceOf(found.observed) };
     },
 
     async poll(tenant, { all, ids }) {
@@ -274,7 +274,7 @@ export function createFamilyLookups<
       const idleAt = all ? plusMs(now, IDLE_MS) : null;
       const open = await selectOpen(sql, tenant, resource, all ? 'all' : ids, polledStatuses);
       const followed = open.flatMap((each) => {
-        const everyMs = pollInterval(paymentOf(each), now);
+        const everyMs = pollInterval(resourceOf(each), now);
         if (everyMs === null) return [];
         const known = [each.observedAt, polledAt.get(each.id) ?? each.observedAt];
         const last = Math.max(0, ...known.filter((at) => !isAhead(at, now)).map((at) => at.getTime()));

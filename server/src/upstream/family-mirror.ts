@@ -1,7 +1,7 @@
 import type { Tenant } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
-import { eventAt, lastStatusOf, type UpstreamSource } from '../kernel/upstream-source.ts';
-import { joined, type Reader, type State, type Writes } from '../state/commit/commit.ts';
+import { eventAt, lastStatusOf, type Merged, type UpstreamSource } from '../kernel/upstream-source.ts';
+import { joined, type Reader, type State, stateAfter, type Writes } from '../state/commit/commit.ts';
 import type { NewEvent } from '../state/events/event.ts';
 import { orderOf, readOrder, showOrder } from './closed-orders.ts';
 import type { UpstreamDependencies } from './dependencies.ts';
@@ -9,49 +9,59 @@ import { type Correction, type Made, mirrored, type Observation, writesOfMirrore
 import { isNewer, knownSince, type MirroredRow, selectMirrored, touchMirrored } from './mirror-store.ts';
 
 /**
- * The payments of one family in the mirror: their names and rules. `P`: a payment. `C`: the service's
+ * The resources of one family in the mirror: their names and rules. `R`: a resource. `C`: the service's
  * description of one.
  */
-export interface Family<P extends { version: number; status: string }, C extends { status: string | null }> {
+export interface Family<R extends { version: number; status: string }, C extends { status: string | null }> {
   resource: MirroredResource;
   idOf(claim: C): string;
+  /** Merges a claim of a source into the known state; null if nothing changes. */
+  merge(known: R | null, claim: C, now: Date, source: UpstreamSource): Merged<R> | null;
   /**
-   * Merges a claim of a source; null if nothing changes. `changed`: the status before, if subscribers get an
-   * update.
+   * Whether an answer that is older than the known state is merged too. By default it has nothing new, since
+   * that state contains it.
    */
-  merge(
-    known: P | null,
-    claim: C,
-    now: Date,
-    source: UpstreamSource,
-  ): { payment: P; changed: { from: P['status'] | null } | null } | null;
-  /** Whether a claim confirms the known status. */
-  confirmsStatus(claim: C, status: string): boolean;
-  isFinal(status: P['status']): boolean;
+  mergesOlder?: true;
+  /**
+   * Whether a claim confirms a known state, whose status is `status`. By default one with the same status
+   * does, and any with a status confirms an unknown one.
+   */
+  confirmsStatus?(claim: C, status: string, known: R): boolean;
+  isFinal(status: R['status'], resource: R): boolean;
   /** Whether a known status is an end, which `to` cannot follow. By default it is one if it is final. */
-  isEnd?(status: P['status'], to: P['status']): boolean;
-  /** The claim that a payment is open, which an answer that there is no such payment contradicts. */
+  isEnd?(status: R['status'], to: R['status'], known: R): boolean;
+  /** The claim that a resource is open, which an answer that there is no such resource contradicts. */
   openClaimOf?(id: string): C;
-  fromJson(snapshot: unknown): P;
+  /**
+   * The instant for which the webhook of a resource that was not known before holds, by its own dates. Such a
+   * webhook does not make a state newer. By default a webhook holds for the time of its arrival.
+   */
+  datedAt?(claim: C): Date | null;
+  fromJson(snapshot: unknown): R;
   /** The members by which lists filter. */
-  listedBy(payment: P): Pick<MirroredRow, 'parent' | 'createdAt'>;
-  eventOf(payment: P, from: P['status'] | null): NewEvent;
+  listedBy(resource: R): Pick<MirroredRow, 'parent' | 'createdAt'>;
+  /** The names of a resource in the mirror, besides its id. By default it has none. */
+  namesOf?(resource: R): readonly string[];
+  /** The update of a resource under one of its ids. */
+  eventOf(resource: R, from: R['status'] | null, id: string): NewEvent;
+  /** The further ids of a resource, under which its updates are sent too. By default it has none. */
+  otherIdsOf?(resource: R): readonly string[];
 }
 
 /** The mirror of one family. */
 export interface FamilyMirror<C> {
   find(tenant: Tenant, id: string): Promise<MirroredRow | null>;
-  /** Records a claim of the service. Null if the payment is unknown and the claim shows too little of it. */
+  /** Records a claim of the service. Null if the resource is unknown and the claim shows too little of it. */
   record(tenant: Tenant, known: MirroredRow | null, claim: C, at: Date): Promise<MirroredRow | null>;
   /**
-   * Records the claims of a page of the service's list, with a few statements if nothing is new. New payments
-   * are numbered in the order of the claims.
+   * Records the claims of a page of the service's list, in one transaction, or in none if nothing is new. New
+   * resources are numbered in the order of the claims. Returns the known states by their ids.
    */
-  recordPage(tenant: Tenant, claims: readonly C[], at: Date): Promise<void>;
+  recordPage(tenant: Tenant, claims: readonly C[], at: Date): Promise<Map<string, MirroredRow>>;
 }
 
 export function createFamilyMirror<
-  P extends { version: number; status: string },
+  R extends { version: number; status: string },
   C extends { status: string | null },
 >(
   {
@@ -61,46 +71,57 @@ export function createFamilyMirror<
     pollNow,
     onCorrection,
   }: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
-  family: Family<P, C>,
+  family: Family<R, C>,
+  { read, decide }: Pick<Observations<C>, 'read' | 'decide'> = observationsOf(family),
 ): FamilyMirror<C> {
-  const { resource, confirmsStatus } = family;
-  const { read, decide } = observationsOf(family);
+  const { resource, mergesOlder = false, confirmsStatus = isSameStatus, otherIdsOf = () => [] } = family;
 
-  /**
-   * The news in a claim. A claim that is older than the known state has none, because that state contains it.
-   */
+  /** The news in a claim. An older claim confirms nothing, and one of the same instant nothing more. */
   function newsIn(known: MirroredRow | null, claim: C, at: Date): 'change' | 'confirmation' | 'none' {
     if (!known) return 'change';
+    const now = clock.now();
     // A claim of the same millisecond may be newer: its content decides.
-    if (isNewer(known, at, clock.now())) return 'none';
-    const source = sourceOf(known, at, clock.now());
-    if (family.merge(family.fromJson(known.snapshot), claim, at, source)) return 'change';
-    // An older claim confirms nothing, and one of the same instant nothing more.
-    const confirmsNothing =
-      !confirmsStatus(claim, known.status) || known.observedAt.getTime() === at.getTime();
-    return confirmsNothing ? 'none' : 'confirmation';
+    const isOlder = isNewer(known, at, now);
+    if (isOlder && !mergesOlder) return 'none';
+    const state = family.fromJson(known.snapshot);
+    if (family.merge(state, claim, at, sourceOf(known, at, now))) return 'change';
+    const isLater = !isOlder && known.observedAt.getTime() !== at.getTime();
+    return isLater && confirmsStatus(claim, known.status, state) ? 'confirmation' : 'none';
   }
 
-  async function change(tenant: Tenant, claim: C, at: Date): Promise<MirroredRow | null> {
-    const { now, moved, correction } = await committer.change<{
-      now: MirroredRow | null;
+  /** Records the news of claims, in their order. Returns the states after it. */
+  async function change(tenant: Tenant, claims: readonly C[], at: Date): Promise<(MirroredRow | null)[]> {
+    const { rows, moved, corrections } = await committer.change<{
+      rows: (MirroredRow | null)[];
       moved: boolean;
-      correction?: Correction | null;
+      corrections: Correction[];
     }>({
       tenant,
-      read: (reader) => read(reader, claim),
+      read: (reader) => Promise.all(claims.map((claim) => read(reader, claim))),
       decide(state) {
-        const before = state.get(mirrored[resource], family.idOf(claim));
-        // While the answer was on its way, a webhook or another request has shown a newer state.
-        if (before && isNewer(before, at, state.now)) return { outcome: { now: before, moved: false } };
-        const { record, writes, correction: corrected } = decide(state, claim, at);
-        const hasMoved = (writes.events?.length ?? 0) > 0;
-        return { outcome: { now: record, moved: hasMoved, correction: corrected }, writes };
+        let writes: Writes = {};
+        const corrections: Correction[] = [];
+        const rows = claims.map((claim) => {
+          const current = stateAfter(state, writes);
+          const before = mergesOlder ? null : current.get(mirrored[resource], family.idOf(claim));
+          // While the answer was on its way, a webhook or another request has shown a newer state.
+          if (before && isNewer(before, at, state.now)) return before;
+          const decided = decide(current, claim, at);
+          writes = joined(writes, decided.writes);
+          if (decided.correction) corrections.push(decided.correction);
+          return decided.record;
+        });
+        return { outcome: { rows, moved: (writes.events?.length ?? 0) > 0, corrections }, writes };
       },
     });
-    if (correction) onCorrection(correction);
+    for (const correction of corrections) onCorrection(correction);
     if (moved) pollNow(tenant, 'wallet');
-    return now;
+    return rows;
+  }
+
+  async function confirm(tenant: Tenant, rows: readonly MirroredRow[], at: Date): Promise<void> {
+    const ids = rows.flatMap(({ id, snapshot }) => [id, ...otherIdsOf(family.fromJson(snapshot))]);
+    await touchMirrored(sql, tenant, resource, { ids, at, now: clock.now() });
   }
 
   return {
@@ -110,9 +131,9 @@ export function createFamilyMirror<
 
     async record(tenant, known, claim, at) {
       const news = newsIn(known, claim, at);
-      if (news === 'change') return change(tenant, claim, at);
+      if (news === 'change') return (await change(tenant, [claim], at))[0]!;
       if (news === 'none') return known;
-      await touchMirrored(sql, tenant, resource, { ids: [known!.id], at, now: clock.now() });
+      await confirm(tenant, [known!], at);
       return { ...known!, observedAt: at };
     },
 
@@ -120,13 +141,15 @@ export function createFamilyMirror<
       const rows = await selectMirrored(sql, tenant, resource, claims.map(family.idOf));
       const known = new Map(rows.map((row) => [row.id, row]));
       const news = claims.map((claim) => newsIn(known.get(family.idOf(claim)) ?? null, claim, at));
-      // The commands of a tenant share transactions, and run in their order.
-      await Promise.all(
-        claims.filter((_, index) => news[index] === 'change').map((claim) => change(tenant, claim, at)),
-      );
+      const changing = claims.filter((_, index) => news[index] === 'change');
+      const changed = changing.length === 0 ? [] : await change(tenant, changing, at);
       const confirmed = claims.filter((_, index) => news[index] === 'confirmation');
-      const ids = confirmed.map(family.idOf);
-      await touchMirrored(sql, tenant, resource, { ids, at, now: clock.now() });
+      await confirm(
+        tenant,
+        confirmed.map((claim) => known.get(family.idOf(claim))!),
+        at,
+      );
+      return new Map([...rows, ...changed].flatMap((row) => (row ? [[row.id, row] as const] : [])));
     },
   };
 }
@@ -143,75 +166,69 @@ function isSameAmount({ snapshot }: MirroredRow, claim: object): boolean {
  * The source of an answer of the service at `at`, with the time at which the service last confirmed the known
  * state.
  */
-function sourceOf(known: MirroredRow | null, at: Date, now: Date): UpstreamSource {
+export function sourceOf(known: MirroredRow | null, at: Date, now: Date): UpstreamSource {
   return { by: 'service', at, knownAt: knownSince(known, now) };
 }
 
 /** The observations of a family. `at` is the time of an answer of the service; null for a webhook. */
+export interface Observations<C> {
+  read(reader: Reader, claim: C): Promise<unknown>;
+  decide(state: State, claim: C, at: Date | null): Decided;
+  /** `made`: the claim is the answer to a creation. */
+  observationOf(claim: C, at: Date | null, made?: Made): Observation;
+}
+
+/** The state after a claim, which is the known one if the claim has nothing new. */
+export interface Decided {
+  record: MirroredRow | null;
+  writes: Writes;
+  correction: Correction | null;
+}
+
 export function observationsOf<
-  P extends { version: number; status: string },
+  R extends { version: number; status: string },
   C extends { status: string | null },
->({
-  resource,
-  idOf,
-  merge,
-  confirmsStatus,
-  isFinal,
-  isEnd = isFinal,
-  fromJson,
-  listedBy,
-  eventOf,
-}: Family<P, C>) {
+>(family: Family<R, C>): Observations<C> {
+  const { resource, idOf, merge, fromJson, datedAt } = family;
+  const { rowOf, observedAfter, correctionOf, contradicts, writesOf } = rowsOf(family);
+
   async function read(reader: Reader, claim: C): Promise<void> {
     const row = await reader.load(mirrored[resource], idOf(claim));
     await readOrder(reader, orderOf(row) ?? orderOf({ resource, snapshot: claim }));
   }
 
-  function decide(
-    state: State,
-    claim: C,
-    answeredAt: Date | null,
-  ): { record: MirroredRow | null; writes: Writes; correction: Correction | null } {
+  /** The instant for which a webhook holds. */
+  function heldAt(before: MirroredRow | null, claim: C, now: Date): Date {
+    if (!datedAt) return now;
+    const at = before?.observedAt ?? datedAt(claim) ?? now;
+    return at < now ? at : now;
+  }
+
+  function decide(state: State, claim: C, answeredAt: Date | null): Decided {
     const id = idOf(claim);
-    const at = answeredAt ?? state.now;
     const before = state.get(mirrored[resource], id);
     const known = before && fromJson(before.snapshot);
+    const at = answeredAt ?? heldAt(before, claim, state.now);
     const source = answeredAt ? sourceOf(before, answeredAt, state.now) : eventAt(state.now);
     const merged = merge(known, claim, state.now, source);
     if (!merged) return { record: before, writes: {}, correction: null };
-    const { payment: own, changed } = merged;
-    const { payment, isMarked, writes } = showOrder(state, own, { resource, id });
+    const { shown, isMarked, writes } = showOrder(state, merged.resource, { resource, id });
     // Each change that subscribers get has a version of its own.
-    const version = isMarked && before?.version === own.version ? own.version + 1 : own.version;
-    const record: MirroredRow = {
-      resource,
-      id,
-      version,
-      status: payment.status,
-      final: isFinal(payment.status),
-      ...listedBy(payment),
-      snapshot: { ...payment, version },
-      observedAt:
-        before && (isNewer(before, at, state.now) || !confirmsStatus(claim, payment.status))
-          ? before.observedAt
-          : at,
-    };
-    const from = changed ? changed.from : (known?.status ?? null);
-    const last = known && lastStatusOf<P['status']>(known);
-    const isCorrection = last !== null && last !== payment.status && isEnd(last, payment.status);
-    const event = changed || isMarked ? eventOf({ ...payment, version }, from) : null;
+    const isBehind = isMarked && before?.version === shown.version;
+    const now = isBehind ? { ...shown, version: shown.version + 1 } : shown;
+    const record = rowOf(id, now, observedAfter(before, claim, now, { at, now: state.now }));
+    const changed = merged.changed ?? (isMarked ? { from: known?.status ?? null } : null);
     return {
       record,
-      writes: joined(writesOfMirrored({ event, ...record }), writes),
-      correction: isCorrection ? { resource, id, from: last, to: payment.status } : null,
+      writes: joined(writesOf(record, now, changed), writes),
+      correction: correctionOf(known, now, id),
     };
   }
 
   return {
     read,
     decide,
-    /** `made`: the claim is the answer to a creation. */
-    observationOf: (claim: C, at: Date | null, made?: Made): Observation => ({
+    observationOf: (claim, at, made) => ({
       resourceId: idOf(claim),
       read: (reader) => read(reader, claim),
       decide(state) {
@@ -223,10 +240,72 @@ export function observationsOf<
         return {
           resourceId: idOf(claim),
           writes,
-          contradicts: claim.status !== null && record !== null && claim.status !== record.status,
+          contradicts: contradicts(claim, record),
           ...(correction && { correction }),
         };
       },
     }),
   };
+}
+
+/** The rows of a family in the mirror, and what is written with them. */
+export function rowsOf<R extends { version: number; status: string }, C extends { status: string | null }>({
+  resource: kind,
+  confirmsStatus = isSameStatus,
+  isFinal,
+  isEnd = (status, _, known) => isFinal(status, known),
+  fromJson,
+  listedBy,
+  namesOf = () => [],
+  eventOf,
+  otherIdsOf = () => [],
+}: Family<R, C>) {
+  return {
+    rowOf: (id: string, resource: R, observedAt: Date): MirroredRow => ({
+      resource: kind,
+      id,
+      version: resource.version,
+      status: resource.status,
+      final: isFinal(resource.status, resource),
+      ...listedBy(resource),
+      snapshot: resource,
+      observedAt,
+    }),
+
+    /** The time at which the service last showed a state, after a claim that holds for `at`. */
+    observedAfter: (
+      before: MirroredRow | null,
+      claim: C,
+      resource: R,
+      { at, now }: { at: Date; now: Date },
+    ) =>
+      before && (isNewer(before, at, now) || !confirmsStatus(claim, resource.status, resource))
+        ? before.observedAt
+        : at,
+
+    /** The correction of a known end; null if there is none. */
+    correctionOf(known: R | null, { status: to }: R, id: string): Correction | null {
+      const from = known && lastStatusOf<R['status']>(known);
+      const isCorrection = known !== null && from !== null && from !== to && isEnd(from, to, known);
+      return isCorrection ? { resource: kind, id, from, to } : null;
+    },
+
+    /** Whether a claim has another state than the known one. */
+    contradicts: (claim: C, row: MirroredRow | null) =>
+      claim.status !== null && row !== null && !confirmsStatus(claim, row.status, fromJson(row.snapshot)),
+
+    /** The writes of a row and its names. `changed` is null if subscribers get no update. */
+    writesOf(row: MirroredRow, resource: R, changed: Merged<R>['changed']): Writes {
+      return {
+        ...writesOfMirrored({ ...row, names: namesOf(resource), event: null }),
+        events: changed
+          ? [row.id, ...otherIdsOf(resource)].map((id) => eventOf(resource, changed.from, id))
+          : [],
+      };
+    },
+  };
+}
+
+function isSameStatus({ status: claimed }: { status: string | null }, status: string): boolean {
+  return claimed !== null && (claimed === status || status === 'unknown');
 }

@@ -1,19 +1,12 @@
-import { createCoalescedReads } from '../kernel/coalesce.ts';
-import { type FamilyReads, withoutExtra } from '../kernel/list-range.ts';
+import type { FamilyReads } from '../kernel/list-range.ts';
 import type { Requester } from '../kernel/requester.ts';
-import { type Environment, type Tenant, tenantKey } from '../kernel/tenant.ts';
+import type { Environment, Tenant } from '../kernel/tenant.ts';
 import type { RemoteSlice, UpstreamDependencies } from './dependencies.ts';
 import { createEndpoints, type Endpoint, type Endpoints } from './endpoint-availability.ts';
+import { createFamilyLists } from './family-lists.ts';
 import { createFamilyLookups, type FamilyLookups } from './family-lookups.ts';
 import { createFamilyMirror, type Family, type FamilyMirror, observationsOf } from './family-mirror.ts';
-import {
-  countMirroredRange,
-  listMirroredRange,
-  type MirrorRange,
-  type RangeFilter,
-  totalsOfMirrored,
-} from './mirror-lists.ts';
-import { countMirrored } from './mirror-store.ts';
+import { countMirroredRange, type RangeFilter } from './mirror-lists.ts';
 import { withUpstreamErrors } from './responses.ts';
 import type { RequestOptions } from './upstream.ts';
 
@@ -99,7 +92,7 @@ export function createFamilyReads<
     onNotFound: onNotFound ?? assertFamily,
     ...(polledStatuses && { polledStatuses }),
   });
-  const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof listMirroredRange>>>();
+  const lists = createFamilyLists<R, Filter>(sql, { resource, fromJson, rangeOf, allOf });
 
   /**
    * Calls the family's own path, if the service has never shown a resource. Any answer but 404 and 501 means
@@ -107,7 +100,7 @@ export function createFamilyReads<
    * @throws UpstreamError where it lacks the family, RateLimitError, UpstreamFault
    */
   async function assertFamily(tenant: Tenant, requestOptions: RequestOptions): Promise<void> {
-    if (!ofFamily || (await countMirrored(sql, tenant, resource, {})) > 0) return;
+    if (!ofFamily || (await countMirroredRange(sql, tenant, resource, { period: {} })) > 0) return;
     const { environment } = tenant;
     await endpoints.ask(environment, ofFamily, async () => {
       const path = `${ofFamily.path}?limit=1` as const;
@@ -117,11 +110,9 @@ export function createFamilyReads<
     });
   }
 
-  async function list(tenant: Tenant, range: MirrorRange): Promise<{ place: number; resource: R }[]> {
-    const rows = await sharedPages(`${tenantKey(tenant)} ${JSON.stringify(range)}`, () =>
-      listMirroredRange(sql, tenant, resource, { ...range, allOf }),
-    );
-    return rows.map(({ place, observed }) => ({ place, resource: fromJson(observed.snapshot) }));
+  async function listsFor(tenant: Tenant, requester: Requester): Promise<typeof lists> {
+    await beforeList(tenant, requester);
+    return lists;
   }
 
   const find = <Found>(found: Promise<Found>) => offered(withUpstreamErrors(found));
@@ -134,28 +125,11 @@ export function createFamilyReads<
       find: async (tenant, id) => (await find(lookups.findMany(tenant, [id], requester)))[0] ?? null,
       findMany: (tenant, ids) => find(lookups.findMany(tenant, ids, requester)),
       findWithVersion: (tenant, id) => find(lookups.findWithVersion(tenant, id, requester)),
-      async list(tenant, { end, limit, after, before, ...filter }) {
-        await beforeList(tenant, requester);
-        const range = { ...rangeOf(filter as unknown as Filter), end, limit: limit + 1, after, before };
-        return withoutExtra(await list(tenant, range), { end, limit });
-      },
-      async listPage(tenant, { limit, offset, ...filter }) {
-        await beforeList(tenant, requester);
-        const range = rangeOf(filter as unknown as Filter);
-        const [items, total] = await Promise.all([
-          list(tenant, { ...range, end: 'first', limit, offset }),
-          countMirroredRange(sql, tenant, resource, range),
-        ]);
-        return { items: items.map((item) => item.resource), total };
-      },
-      async count(tenant, filter) {
-        await beforeList(tenant, requester);
-        return countMirroredRange(sql, tenant, resource, rangeOf(filter));
-      },
-      async totals(tenant, filter, groupBy) {
-        await beforeList(tenant, requester);
-        return totalsOfMirrored(sql, tenant, resource, rangeOf(filter), groupBy);
-      },
+      list: async (tenant, range) => (await listsFor(tenant, requester)).list(tenant, range),
+      listPage: async (tenant, page) => (await listsFor(tenant, requester)).listPage(tenant, page),
+      count: async (tenant, filter) => (await listsFor(tenant, requester)).count(tenant, filter),
+      totals: async (tenant, filter, groupBy) =>
+        (await listsFor(tenant, requester)).totals(tenant, filter, groupBy),
     }),
 
     poll: lookups.poll,

@@ -69,8 +69,8 @@ export async function listMirroredRange(
     allOf,
   }: MirrorRange & {
     /**
-     * All possible parents and statuses: the indexes have a list for each pair. Null for resources without a
-     * parent.
+     * All possible parents and statuses: the indexes have a list for each pair. Null if the parents cannot be
+     * listed, or if there are none.
      */
     allOf: { parent: readonly string[]; status: readonly string[] } | null;
   },
@@ -82,6 +82,8 @@ export async function listMirroredRange(
     if (!allOf) return { status };
     return parent || status ? { parent: parent ?? allOf.parent, status: status ?? allOf.status } : {};
   };
+  const ofColumns =
+    conditions.length > 0 ? valuesOf({ parent, status }) : allOf ? [] : isAnyOf('parent', parent);
   const where = [raw<boolean>`resource = ${resource}`];
   const bounds = { table: 'observed', where, instant: 'created_at', after, before, period };
   const rows = await selectPage<Selectable<Tables['observed']>>(sql, tenant, {
@@ -92,7 +94,8 @@ export async function listMirroredRange(
       ...(instant
         ? [...inPeriod('created_at', period), ...boundsByState(tenant, resource, instant, { after, before })]
         : boundsOfPage(tenant, bounds)),
-      ...(conditions.length === 0 ? [] : [...valuesOf({ parent, status }), ...conditions]),
+      ...ofColumns,
+      ...conditions,
     ],
     oneOf: oneOf(),
     order: instant
@@ -115,6 +118,16 @@ export async function listMirroredRange(
     });
   const items = rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
   return end === 'first' ? items : items.reverse();
+}
+
+/** Finds the resource that was first seen last; null if none has been seen. */
+export async function newestMirrored(
+  sql: Sql,
+  tenant: Tenant,
+  resource: MirroredResource,
+): Promise<{ place: number; observed: MirroredRow } | null> {
+  const newest = { end: 'first', limit: 1, period: {}, allOf: null } as const;
+  return (await listMirroredRange(sql, tenant, resource, newest))[0] ?? null;
 }
 
 /**

@@ -1,12 +1,10 @@
 import { sql as raw, type Selectable } from 'kysely';
 import { AHEAD_MS, isAhead, plusMs } from '../kernel/clock.ts';
-import type { ListRange } from '../kernel/list-range.ts';
 import type { Behind } from '../kernel/records.ts';
 import type { Tenant } from '../kernel/tenant.ts';
 import type { MirroredResource } from '../kernel/upstream-family.ts';
 import type { Sql } from '../state/db/database.ts';
 import { headOf } from '../state/db/head.ts';
-import { countList, selectRange } from '../state/db/lists.ts';
 import { ofTenant } from '../state/db/of-tenant.ts';
 import type { Tables } from '../state/db/tables.ts';
 
@@ -125,36 +123,6 @@ export async function selectReferences(
     .execute();
 }
 
-/** A filter of mirrored resources: by parent, and by any of these statuses. */
-export interface MirrorFilter {
-  parent?: string | undefined;
-  status?: readonly string[] | undefined;
-}
-
-/** Lists a range of the mirror, ordered by when its rows were first seen, newest first. */
-export async function listMirrored(
-  sql: Sql,
-  tenant: Tenant,
-  resource: MirroredResource,
-  { parent, status, ...range }: MirrorFilter & ListRange & { offset?: number },
-): Promise<{ place: number; observed: MirroredRow }[]> {
-  if (isImpossibleParent(parent)) return [];
-  const rows = await selectRange<Selectable<Tables['observed']>>(
-    sql,
-    tenant,
-    {
-      table: 'observed',
-      where: [
-        raw<boolean>`resource = ${resource}`,
-        ...(parent === undefined ? [] : [raw<boolean>`parent = ${parent}`]),
-      ],
-      oneOf: { status },
-    },
-    range,
-  );
-  return rows.map((row) => ({ place: row.number, observed: toMirrored(row) }));
-}
-
 /** Selects the ids that were mirrored when `place` was the newest place. */
 export async function selectKnownUpTo(
   sql: Sql,
@@ -170,16 +138,6 @@ export async function selectKnownUpTo(
     .where('number', '<=', place)
     .execute();
   return new Set(rows.map(({ id }) => id));
-}
-
-export async function countMirrored(
-  sql: Sql,
-  tenant: Tenant,
-  resource: MirroredResource,
-  { parent, status }: MirrorFilter,
-): Promise<number> {
-  if (isImpossibleParent(parent)) return 0;
-  return countList(sql, tenant, { list: 'observed', kind: [resource], parent: parent ?? null, status });
 }
 
 /**
@@ -408,11 +366,6 @@ export async function claimPoll(
       .where('polled_at', '<', plusMs(now, -POLL_RETENTION_MS))
       .execute();
   return claimed !== undefined;
-}
-
-/** Whether no resource can have this parent. In the counts the empty text stands for no parent. */
-function isImpossibleParent(parent: string | undefined): boolean {
-  return parent !== undefined && (parent === '' || !isStorable(parent));
 }
 
 /** Whether Postgres can store a text: it refuses U+0000, which no name contains. */

@@ -78,6 +78,25 @@ export function knownByReferences(
   return null;
 }
 
+/** Loads the resource with this id or any of the names. */
+export async function readNamed(
+  reader: Reader,
+  resource: MirroredResource,
+  { id, names }: Named,
+): Promise<void> {
+  await Promise.all([readByReferences(reader, resource, names), reader.load(mirrored[resource], id)]);
+}
+
+/** The resource of the first known name, or else of the id. */
+export function knownAs(state: State, resource: MirroredResource, { id, names }: Named): MirroredRow | null {
+  return knownByReferences(state, resource, names) ?? state.get(mirrored[resource], id);
+}
+
+interface Named {
+  id: string;
+  names: readonly string[];
+}
+
 /**
  * The writes of a new state and its names; `event` is null if subscribers are not notified. `formerId`: the
  * resource whose names move to this one.

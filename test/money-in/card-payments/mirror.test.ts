@@ -31,11 +31,11 @@ const claim = (rest: Partial<UpstreamCardPayment> = {}): UpstreamCardPayment => 
   ...rest,
 });
 const known = (rest: Partial<UpstreamCardPayment> = {}) =>
-  mergeUpstreamCardPayment(null, claim(rest), NOW)!.payment;
+  mergeUpstreamCardPayment(null, claim(rest), NOW)!.resource;
 /** A payment that is pending at first, and then has each of these statuses in turn. */
 const seenAs = (...statuses: (CardPaymentStatus | 'unknown')[]): CardPayment =>
   statuses.reduce<CardPayment>(
-    (payment, status) => mergeUpstreamCardPayment(payment, claim({ status }), NOW)?.payment ?? payment,
+    (payment, status) => mergeUpstreamCardPayment(payment, claim({ status }), NOW)?.resource ?? payment,
     known(),
   );
 
@@ -86,7 +86,7 @@ describe('what is known of a payment, held against what is said', () => {
         for (const each of all) {
           const seen = mergeUpstreamCardPayment(payment, each, NOW);
           if (!seen) continue;
-          const { payment: now, changed } = seen;
+          const { resource: now, changed } = seen;
           expect(changed === null).toBe(
             payment?.status === now.status &&
               payment.otherPaidCents === now.otherPaidCents &&
@@ -140,54 +140,62 @@ describe('what is known of a payment, held against what is said', () => {
         NOW,
         answer(0, null),
       );
-      const payment = before!.payment;
+      const payment = before!.resource;
       expect(payment.status).toBe(from);
       const again = claim({ status: to, paidAt: plusMs(NOW, 1) });
       const corrected = mergeUpstreamCardPayment(payment, again, NOW, answer(1, 0))!;
       expect(corrected).toMatchObject({
-        payment: { status: to, version: payment.version + 1, refundedAt: null, failureReason: null },
+        resource: { status: to, version: payment.version + 1, refundedAt: null, failureReason: null },
         changed: { from },
       });
-      expect(corrected.payment.paidAt).toEqual(to === 'paid' ? plusMs(NOW, 1) : null);
-      if (from !== 'expired') expect(corrected.payment.canceledAt).toBeUndefined();
-      const older = mergeUpstreamCardPayment(payment, again, NOW, answer(0, 1))?.payment ?? payment;
+      expect(corrected.resource.paidAt).toEqual(to === 'paid' ? plusMs(NOW, 1) : null);
+      if (from !== 'expired') expect(corrected.resource.canceledAt).toBeUndefined();
+      const older = mergeUpstreamCardPayment(payment, again, NOW, answer(0, 1))?.resource ?? payment;
       expect(older.status).toBe(from);
-      const event = mergeUpstreamCardPayment(payment, again, NOW)?.payment ?? payment;
+      const event = mergeUpstreamCardPayment(payment, again, NOW)?.resource ?? payment;
       expect(event.status).toBe(from);
     },
   );
 
   test('What is paid is open again only by an answer that cannot be behind the payment', () => {
     for (const source of [answer(0, null), undefined]) {
-      const { payment } = mergeUpstreamCardPayment(known(), claim({ status: 'paid' }), NOW, source)!;
+      const { resource: payment } = mergeUpstreamCardPayment(
+        known(),
+        claim({ status: 'paid' }),
+        NOW,
+        source,
+      )!;
       const open = claim({ status: 'pending' });
       expect(mergeUpstreamCardPayment(payment, open, NOW, answer(1, 0))).toBeNull();
       expect(mergeUpstreamCardPayment(payment, open, NOW, answer(2, 0))).toMatchObject({
-        payment: { status: 'pending', paidAt: null },
+        resource: { status: 'pending', paidAt: null },
         changed: { from: 'paid' },
       });
     }
   });
 
   test('A payment that only a webhook calls paid is unresolved where the service denies it, until it says so itself', () => {
-    const claimed = mergeUpstreamCardPayment(known(), claim({ status: 'paid' }), NOW)!.payment;
+    const claimed = mergeUpstreamCardPayment(known(), claim({ status: 'paid' }), NOW)!.resource;
     expect(claimed).toMatchObject({ status: 'paid', claimedAt: NOW });
     expect(claimed.unresolved).toBeUndefined();
     const confirmed = mergeUpstreamCardPayment(claimed, claim({ status: 'paid' }), NOW, answer(1, 0))!;
     // A confirmation sends no update.
-    expect(confirmed).toMatchObject({ payment: { status: 'paid', version: claimed.version }, changed: null });
-    expect(confirmed.payment.claimedAt).toBeUndefined();
+    expect(confirmed).toMatchObject({
+      resource: { status: 'paid', version: claimed.version },
+      changed: null,
+    });
+    expect(confirmed.resource.claimedAt).toBeUndefined();
     for (const status of ['pending', 'failed', 'expired'] as const) {
       const denied = mergeUpstreamCardPayment(claimed, claim({ status }), NOW, answer(3, 0))!;
-      expect(denied).toMatchObject({ payment: { status, unresolved: true }, changed: { from: 'paid' } });
-      const paid = mergeUpstreamCardPayment(denied.payment, claim({ status: 'paid' }), NOW, answer(4, 3))!;
-      expect(paid.payment.status).toBe('paid');
-      expect(paid.payment.unresolved).toBeUndefined();
+      expect(denied).toMatchObject({ resource: { status, unresolved: true }, changed: { from: 'paid' } });
+      const paid = mergeUpstreamCardPayment(denied.resource, claim({ status: 'paid' }), NOW, answer(4, 3))!;
+      expect(paid.resource.status).toBe('paid');
+      expect(paid.resource.unresolved).toBeUndefined();
     }
     // A webhook does not undo a final status that the service has returned. It makes that status doubtful.
     const failed = mergeUpstreamCardPayment(known(), claim({ status: 'failed' }), NOW, answer(0, null))!;
-    expect(mergeUpstreamCardPayment(failed.payment, claim({ status: 'paid' }), NOW)).toMatchObject({
-      payment: { status: 'failed', unresolved: true },
+    expect(mergeUpstreamCardPayment(failed.resource, claim({ status: 'paid' }), NOW)).toMatchObject({
+      resource: { status: 'failed', unresolved: true },
       changed: { from: 'failed' },
     });
   });
@@ -196,11 +204,11 @@ describe('what is known of a payment, held against what is said', () => {
     const bare = claim({ status: 'paid', amountCents: null, paidAt: NOW });
     const seen = mergeUpstreamCardPayment(known(), bare, NOW)!;
     expect(seen).toMatchObject({
-      payment: { status: 'pending', unresolved: true, paidAt: null },
+      resource: { status: 'pending', unresolved: true, paidAt: null },
       changed: { from: 'pending' },
     });
-    expect(mergeUpstreamCardPayment(seen.payment, bare, NOW)).toBeNull();
-    expect(mergeUpstreamCardPayment(seen.payment, bare, NOW, answer(1, 0))!.payment).toMatchObject({
+    expect(mergeUpstreamCardPayment(seen.resource, bare, NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(seen.resource, bare, NOW, answer(1, 0))!.resource).toMatchObject({
       status: 'paid',
       paidAt: NOW,
     });
@@ -212,7 +220,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(seenAs('paid')).toMatchObject({ paidLate: false });
     const late = claim({ status: 'paid', paidAt: plusMs(NOW, 60_001) });
     expect(
-      mergeUpstreamCardPayment(known({ expiresAt: plusMs(NOW, 60_000) }), late, NOW)?.payment.paidLate,
+      mergeUpstreamCardPayment(known({ expiresAt: plusMs(NOW, 60_000) }), late, NOW)?.resource.paidLate,
     ).toBe(true);
   });
 
@@ -232,20 +240,20 @@ describe('what is known of a payment, held against what is said', () => {
     });
     const merged = mergeUpstreamCardPayment(first, claim({ expiresAt: plusMs(NOW, 60_000) }), NOW)!;
     expect(merged.changed).toBeNull();
-    expect(merged.payment).toMatchObject({
+    expect(merged.resource).toMatchObject({
       status: 'paid',
       version: 2,
       expiresAt: plusMs(NOW, 60_000),
       createdAt: plusMs(NOW, -29 * 60_000),
     });
-    expect(merged.payment.expiryDerived).toBeUndefined();
+    expect(merged.resource.expiryDerived).toBeUndefined();
   });
 
   test('A payment is not paid by another amount, which is stored and shown until its own arrives', () => {
     const other = claim({ status: 'paid', amountCents: 80, paidAt: NOW, paidLate: true });
     const seen = mergeUpstreamCardPayment(known(), other, NOW)!;
     expect(seen).toMatchObject({
-      payment: {
+      resource: {
         status: 'pending',
         amountCents: 4990,
         otherPaidCents: 80,
@@ -255,17 +263,17 @@ describe('what is known of a payment, held against what is said', () => {
       },
       changed: { from: 'pending' },
     });
-    expect(mergeUpstreamCardPayment(seen.payment, other, NOW)).toBeNull();
-    expect(mergeUpstreamCardPayment(seen.payment, claim({ status: 'pending' }), NOW)).toBeNull();
-    const paid = mergeUpstreamCardPayment(seen.payment, claim({ status: 'paid', paidAt: NOW }), NOW)!;
-    expect(paid).toMatchObject({ payment: { status: 'paid', paidAt: NOW }, changed: { from: 'pending' } });
-    expect(paid.payment.otherPaidCents).toBeUndefined();
-    expect(mergeUpstreamCardPayment(paid.payment, other, NOW)).toMatchObject({
-      payment: { status: 'paid', otherPaidCents: 80, paidAt: NOW },
+    expect(mergeUpstreamCardPayment(seen.resource, other, NOW)).toBeNull();
+    expect(mergeUpstreamCardPayment(seen.resource, claim({ status: 'pending' }), NOW)).toBeNull();
+    const paid = mergeUpstreamCardPayment(seen.resource, claim({ status: 'paid', paidAt: NOW }), NOW)!;
+    expect(paid).toMatchObject({ resource: { status: 'paid', paidAt: NOW }, changed: { from: 'pending' } });
+    expect(paid.resource.otherPaidCents).toBeUndefined();
+    expect(mergeUpstreamCardPayment(paid.resource, other, NOW)).toMatchObject({
+      resource: { status: 'paid', otherPaidCents: 80, paidAt: NOW },
     });
     // A refund may be of a part.
     expect(
-      mergeUpstreamCardPayment(paid.payment, claim({ status: 'refunded', amountCents: 80 }), NOW)!.payment,
+      mergeUpstreamCardPayment(paid.resource, claim({ status: 'refunded', amountCents: 80 }), NOW)!.resource,
     ).toMatchObject({ status: 'refunded', amountCents: 4990 });
   });
 
@@ -282,7 +290,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known(TEXTS)).toMatchObject(TEXTS);
     const nothing = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, null]));
     expect(known()).toMatchObject(nothing);
-    expect(mergeUpstreamCardPayment(known(), claim(TEXTS), NOW)!.payment).toMatchObject(TEXTS);
+    expect(mergeUpstreamCardPayment(known(), claim(TEXTS), NOW)!.resource).toMatchObject(TEXTS);
     expect(mergeUpstreamCardPayment(known(TEXTS), claim(nothing), NOW)).toBeNull();
     const others = Object.fromEntries(Object.keys(TEXTS).map((name) => [name, 'other']));
     expect(mergeUpstreamCardPayment(known(TEXTS), claim(others), NOW)).toBeNull();
@@ -298,10 +306,10 @@ describe('what is known of a payment, held against what is said', () => {
       ana,
       claim({ customer: { name: 'Bia', email: 'ana@b.br' } }),
       NOW,
-    )!.payment;
+    )!.resource;
     expect(more).toMatchObject({ customer: { name: 'Ana', email: 'ana@b.br' }, version: 2 });
     expect(
-      mergeUpstreamCardPayment(more, claim({ customer: { externalId: '7' } }), NOW)!.payment.customer,
+      mergeUpstreamCardPayment(more, claim({ customer: { externalId: '7' } }), NOW)!.resource.customer,
     ).toEqual({
       name: 'Ana',
       email: 'ana@b.br',
@@ -309,15 +317,17 @@ describe('what is known of a payment, held against what is said', () => {
     });
     // Only the request has the tax number: no answer of the service contains it.
     const requested = mergeUpstreamCardPayment(ana, claim({ customer: { taxId: '12345678909' } }), NOW)!;
-    expect(requested.payment).toMatchObject({ customer: { name: 'Ana', taxId: '12345678909' }, version: 2 });
-    expect(mergeUpstreamCardPayment(requested.payment, claim({ customer: { name: 'Ana' } }), NOW)).toBeNull();
+    expect(requested.resource).toMatchObject({ customer: { name: 'Ana', taxId: '12345678909' }, version: 2 });
+    expect(
+      mergeUpstreamCardPayment(requested.resource, claim({ customer: { name: 'Ana' } }), NOW),
+    ).toBeNull();
     expect(known().customer).toBeNull();
   });
 
   test('The details of an end are taken with that end alone', () => {
     const ends = { paidAt: NOW, refundedAt: NOW, failureReason: 'no funds' };
     const seen = (status: CardPaymentStatus) =>
-      mergeUpstreamCardPayment(known(), claim({ status, ...ends }), NOW)?.payment ?? known();
+      mergeUpstreamCardPayment(known(), claim({ status, ...ends }), NOW)?.resource ?? known();
     const nothing = { paidAt: null, refundedAt: null, failureReason: null };
     expect(seen('pending')).toMatchObject(nothing);
     expect(seen('expired')).toMatchObject(nothing);
@@ -338,14 +348,14 @@ describe('what is known of a payment, held against what is said', () => {
   ])('A payment confirmed %d ms after its expiry in the mirror is paid late: %s', (ms, paidLate) => {
     const expiresAt = plusMs(NOW, 60_000);
     const paid = claim({ status: 'paid', paidAt: plusMs(expiresAt, ms) });
-    expect(mergeUpstreamCardPayment(known({ expiresAt }), paid, NOW)!.payment.paidLate).toBe(paidLate);
+    expect(mergeUpstreamCardPayment(known({ expiresAt }), paid, NOW)!.resource.paidLate).toBe(paidLate);
   });
 
   test('A payment is late where the service says so, and not where its time is unknown', () => {
     expect(known({ status: 'paid', paidLate: true }).paidLate).toBe(true);
     expect(
       mergeUpstreamCardPayment(seenAs('expired'), claim({ status: 'paid', paidLate: false }), NOW),
-    ).toMatchObject({ payment: { paidLate: false } });
+    ).toMatchObject({ resource: { paidLate: false } });
     expect(known({ status: 'paid', expiresAt: NOW }).paidLate).toBe(false);
     expect(known({ status: 'paid', paidAt: NOW }).paidLate).toBe(false);
     expect(known({ status: 'pending', paidAt: NOW, expiresAt: NOW }).paidLate).toBe(false);
@@ -356,7 +366,7 @@ describe('what is known of a payment, held against what is said', () => {
     expect(known({ status: 'paid' })).not.toHaveProperty('lastStatus');
     expect(mergeUpstreamCardPayment(seenAs('paid'), claim({ status: null }), NOW)).toBeNull();
     expect(mergeUpstreamCardPayment(known({ status: null }), claim({ status: 'paid' }), NOW)).toMatchObject({
-      payment: { status: 'paid', version: 2 },
+      resource: { status: 'paid', version: 2 },
       changed: { from: 'unknown' },
     });
     expect(mergeUpstreamCardPayment(known({ status: null }), claim({ status: null }), NOW)).toBeNull();
@@ -368,10 +378,10 @@ describe('what is known of a payment, held against what is said', () => {
     const LATER = plusMs(NOW, 600_000);
     const first = known();
     expect(mergeUpstreamCardPayment(first, claim(), LATER)).toBeNull();
-    const described = mergeUpstreamCardPayment(first, claim({ description: 'Caneca' }), LATER)!.payment;
+    const described = mergeUpstreamCardPayment(first, claim({ description: 'Caneca' }), LATER)!.resource;
     expect(described).toMatchObject({ expiresAt: first.expiresAt, expiryDerived: true });
     const created = plusMs(NOW, -60_000);
-    const merged = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.payment;
+    const merged = mergeUpstreamCardPayment(first, claim({ createdAt: created }), LATER)!.resource;
     expect(merged).toMatchObject({
       createdAt: created,
       expiresAt: plusMs(created, 30 * 60_000),
@@ -379,7 +389,7 @@ describe('what is known of a payment, held against what is said', () => {
     });
     // A second claim does not derive the expiry again.
     expect(
-      mergeUpstreamCardPayment(merged, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.payment,
+      mergeUpstreamCardPayment(merged, claim({ createdAt: LATER, description: 'Caneca' }), LATER)!.resource,
     ).toMatchObject({ createdAt: created, expiresAt: merged.expiresAt });
     const certain = known({ expiresAt: LATER });
     expect(mergeUpstreamCardPayment(certain, claim({ expiresAt: NOW }), NOW)).toBeNull();
@@ -406,9 +416,9 @@ describe('what is known of a payment, held against what is said', () => {
     const shown = (refundedCents: number, refundableCents: number) =>
       claim({ status: 'paid', refundedCents, refundableCents });
     const first = mergeUpstreamCardPayment(paid, shown(0, 4990), NOW)!;
-    expect(first).toMatchObject({ payment: { version: paid.version, refundedCents: 0 }, changed: null });
-    expect(mergeUpstreamCardPayment(first.payment, shown(990, 4000), NOW)).toMatchObject({
-      payment: { version: paid.version + 1, refundedCents: 990 },
+    expect(first).toMatchObject({ resource: { version: paid.version, refundedCents: 0 }, changed: null });
+    expect(mergeUpstreamCardPayment(first.resource, shown(990, 4000), NOW)).toMatchObject({
+      resource: { version: paid.version + 1, refundedCents: 990 },
       changed: { from: 'paid' },
     });
   });

@@ -86,20 +86,20 @@ describe('what is known of a charge, held against what is shown', () => {
       null,
       claim({ splits: [split], feeCents: 10, brCode: CODE }),
       NOW,
-    )!.payment;
+    )!.resource;
     expect(known).toMatchObject({ chargeId: SPLIT, splits: [split], feeCents: 10, brCode: CODE, version: 1 });
     const paid = mergeUpstreamCharge(known, claim({ status: 'paid', splits: null, paidAt: NOW }), NOW)!;
     expect(paid).toMatchObject({
-      payment: { splits: [split], status: 'paid' },
+      resource: { splits: [split], status: 'paid' },
       changed: { from: 'pending' },
     });
     const other = { ...split, amountCents: 4000, refundedCents: 40 };
-    const refunded = mergeUpstreamCharge(paid.payment, claim({ status: 'paid', splits: [other] }), NOW)!;
+    const refunded = mergeUpstreamCharge(paid.resource, claim({ status: 'paid', splits: [other] }), NOW)!;
     expect(refunded).toMatchObject({
-      payment: { splits: [{ ...split, refundedCents: 40 }], version: 3 },
+      resource: { splits: [{ ...split, refundedCents: 40 }], version: 3 },
       changed: { from: 'paid' },
     });
-    expect(mergeUpstreamCharge(refunded.payment, claim({ status: 'pending' }), NOW)).toBeNull();
+    expect(mergeUpstreamCharge(refunded.resource, claim({ status: 'pending' }), NOW)).toBeNull();
   });
 
   test('A charge is not recorded where its amount is not shown', () => {

@@ -39,7 +39,7 @@ const claim = (rest: Partial<UpstreamPayment> = {}): UpstreamPayment => ({
   amountCents: 4990,
   ...rest,
 });
-const known = (rest: Partial<UpstreamPayment> = {}) => mergeUpstreamPayment(null, claim(rest), NOW)!.payment;
+const known = (rest: Partial<UpstreamPayment> = {}) => mergeUpstreamPayment(null, claim(rest), NOW)!.resource;
 const credit = (returnedAt: Date | null) =>
   ({ endToEndId: E2E, amountCents: 1, cause: 'amount_mismatch', receivedAt: NOW, returnedAt }) as const;
 
@@ -49,17 +49,17 @@ describe('what is known of a PIX payment, held against what is said', () => {
       paymentFromWire({ paymentId: ID, status: 'pending', amountCents: 4990, ...rest })!;
     const paid = mergeUpstreamPayment(known(), shown({ orderPaid: true, orderRefunded: false }), NOW)!;
     expect(paid).toMatchObject({
-      payment: { status: 'pending', orderStatus: 'paid' },
+      resource: { status: 'pending', orderStatus: 'paid' },
       changed: { from: 'pending' },
     });
-    expect(mergeUpstreamPayment(paid.payment, shown({}), NOW)).toBeNull();
+    expect(mergeUpstreamPayment(paid.resource, shown({}), NOW)).toBeNull();
     const refunded = mergeUpstreamPayment(
-      paid.payment,
+      paid.resource,
       shown({ orderPaid: true, orderRefunded: true }),
       NOW,
     )!;
-    expect(refunded).toMatchObject({ payment: { orderStatus: 'refunded' }, changed: { from: 'pending' } });
-    expect(mergeUpstreamPayment(refunded.payment, shown({ orderPaid: true }), NOW)).toBeNull();
+    expect(refunded).toMatchObject({ resource: { orderStatus: 'refunded' }, changed: { from: 'pending' } });
+    expect(mergeUpstreamPayment(refunded.resource, shown({ orderPaid: true }), NOW)).toBeNull();
   });
 
   test('A payment never goes back, whatever claims arrive in whatever order, and a repeated claim changes nothing', () => {
@@ -93,7 +93,7 @@ describe('what is known of a PIX payment, held against what is said', () => {
         for (const each of all) {
           const merged = mergeUpstreamPayment(payment, each, NOW);
           if (!merged) continue;
-          const { payment: now, changed } = merged;
+          const { resource: now, changed } = merged;
           expect(now.version).toBe((payment?.version ?? 0) + 1);
           if (changed) expect(changed.from).toBe(payment?.status ?? null);
           if (now.status !== payment?.status) expect(changed).not.toBeNull();
@@ -116,15 +116,15 @@ describe('what is known of a PIX payment, held against what is said', () => {
   });
 
   test('A word that is not known keeps the last status, and a paid payment is not pending again', () => {
-    const paid = mergeUpstreamPayment(known(), claim({ status: 'paid', paidAt: NOW }), NOW)!.payment;
+    const paid = mergeUpstreamPayment(known(), claim({ status: 'paid', paidAt: NOW }), NOW)!.resource;
     const unknown = mergeUpstreamPayment(paid, claim({ status: 'unknown' }), NOW)!;
     expect(unknown).toMatchObject({
-      payment: { status: 'unknown', lastStatus: 'paid', paidAt: NOW },
+      resource: { status: 'unknown', lastStatus: 'paid', paidAt: NOW },
       changed: { from: 'paid' },
     });
     for (const status of ['pending', 'expired', 'failed'] as const)
-      expect(mergeUpstreamPayment(unknown.payment, claim({ status }), NOW)).toBeNull();
-    expect(mergeUpstreamPayment(unknown.payment, claim({ status: 'refunded' }), NOW)?.payment.status).toBe(
+      expect(mergeUpstreamPayment(unknown.resource, claim({ status }), NOW)).toBeNull();
+    expect(mergeUpstreamPayment(unknown.resource, claim({ status: 'refunded' }), NOW)?.resource.status).toBe(
       'refunded',
     );
   });
@@ -136,14 +136,14 @@ describe('what is known of a PIX payment, held against what is said', () => {
       NOW,
     )!;
     expect(other).toMatchObject({
-      payment: { status: 'pending', amountCents: 4990, otherPaidCents: 80, paidAt: null, endToEndId: null },
+      resource: { status: 'pending', amountCents: 4990, otherPaidCents: 80, paidAt: null, endToEndId: null },
       changed: { from: 'pending' },
     });
     const paid = mergeUpstreamPayment(
-      other.payment,
+      other.resource,
       claim({ status: 'paid', endToEndId: E2E }),
       NOW,
-    )!.payment;
+    )!.resource;
     expect(paid).toMatchObject({ status: 'paid', endToEndId: E2E });
     expect(paid.otherPaidCents).toBeUndefined();
   });
@@ -160,19 +160,19 @@ describe('what is known of a PIX payment, held against what is said', () => {
   test('Subscribers get a new code, refunds and returned credits, and nothing where an amount becomes known as 0', () => {
     const pending = known();
     const coded = mergeUpstreamPayment(pending, claim({ brCode: CODE }), NOW)!;
-    expect(coded).toMatchObject({ payment: { version: 2 }, changed: { from: 'pending' } });
-    const returned = mergeUpstreamPayment(coded.payment, claim({ returnedCredits: [credit(null)] }), NOW)!;
+    expect(coded).toMatchObject({ resource: { version: 2 }, changed: { from: 'pending' } });
+    const returned = mergeUpstreamPayment(coded.resource, claim({ returnedCredits: [credit(null)] }), NOW)!;
     expect(returned.changed).toEqual({ from: 'pending' });
-    const paid = mergeUpstreamPayment(returned.payment, claim({ status: 'paid' }), NOW)!.payment;
+    const paid = mergeUpstreamPayment(returned.resource, claim({ status: 'paid' }), NOW)!.resource;
     const described = claim({ status: 'paid', refundedCents: 0, refundableCents: 4990, feeCents: 10 });
     const complete = mergeUpstreamPayment(paid, described, NOW)!;
     expect(complete).toMatchObject({
-      payment: { refundedCents: 0, feeCents: 10, version: 5 },
+      resource: { refundedCents: 0, feeCents: 10, version: 5 },
       changed: null,
     });
-    const refunding = mergeUpstreamPayment(complete.payment, { ...described, refundableCents: 4000 }, NOW)!;
+    const refunding = mergeUpstreamPayment(complete.resource, { ...described, refundableCents: 4000 }, NOW)!;
     expect(refunding).toMatchObject({
-      payment: { refundedCents: 0, refundingCents: 990 },
+      resource: { refundedCents: 0, refundingCents: 990 },
       changed: { from: 'paid' },
     });
   });

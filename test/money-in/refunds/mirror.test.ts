@@ -24,44 +24,44 @@ const merged = (known: RefundSnapshot | null, status: UpstreamRefund['status']) 
 test.each(['completed', 'failed'] as const)(
   'A refund that is %s stays so, whatever a webhook says later',
   (status) => {
-    const { payment } = merged(null, status)!;
-    expect(payment).toMatchObject({ status, version: 1 });
+    const { resource: refund } = merged(null, status)!;
+    expect(refund).toMatchObject({ status, version: 1 });
     for (const later of ['processing', 'completed', 'failed', null] as const)
-      expect(merged(payment, later)).toBeNull();
+      expect(merged(refund, later)).toBeNull();
   },
 );
 
 test('A newer answer of the service corrects the end of a refund, and one that is open only once it cannot be late', () => {
-  const { payment } = merged(null, 'failed')!;
+  const { resource: refund } = merged(null, 'failed')!;
   const answer = (status: UpstreamRefund['status'], ms: number) => {
     const at = new Date(NOW.getTime() + ms);
     const claim = { ...CLAIM, status, completedAt: status === 'completed' ? at : null };
-    return mergeUpstreamRefund(payment, claim, at, { by: 'service', at, knownAt: NOW });
+    return mergeUpstreamRefund(refund, claim, at, { by: 'service', at, knownAt: NOW });
   };
   expect(answer('completed', 1)).toMatchObject({
-    payment: { status: 'completed', version: 2, failedAt: null, failureReason: null },
+    resource: { status: 'completed', version: 2, failedAt: null, failureReason: null },
     changed: { from: 'failed' },
   });
   expect(answer('completed', -1)).toBeNull();
   expect(answer('processing', 119_999)).toBeNull();
-  expect(answer('processing', 120_000)).toMatchObject({ payment: { status: 'processing' } });
+  expect(answer('processing', 120_000)).toMatchObject({ resource: { status: 'processing' } });
 });
 
 test('A failed refund has the instant that the service shows, as soon as it shows one', () => {
-  const processing = merged(null, 'processing')!.payment;
-  const { payment } = merged(processing, 'failed')!;
-  expect(payment.failedAt).toBeNull();
-  const at = (failedAt: Date) => mergeUpstreamRefund(payment, { ...CLAIM, status: 'failed', failedAt }, NOW)!;
-  expect(at(NOW).payment).toMatchObject({ failedAt: NOW, version: 3 });
+  const processing = merged(null, 'processing')!.resource;
+  const { resource: refund } = merged(processing, 'failed')!;
+  expect(refund.failedAt).toBeNull();
+  const at = (failedAt: Date) => mergeUpstreamRefund(refund, { ...CLAIM, status: 'failed', failedAt }, NOW)!;
+  expect(at(NOW).resource).toMatchObject({ failedAt: NOW, version: 3 });
   const late = { ...CLAIM, status: 'completed', failedAt: NOW } as const;
-  expect(mergeUpstreamRefund(processing, late, NOW)!.payment.failedAt).toBeNull();
+  expect(mergeUpstreamRefund(processing, late, NOW)!.resource.failedAt).toBeNull();
 });
 
 test('A refund that is processing ends as the service says, with the status that it had before', () => {
-  const { payment } = merged(null, null)!;
-  expect(payment.status).toBe('processing');
-  expect(merged(payment, 'completed')).toMatchObject({
-    payment: { status: 'completed', version: 2 },
+  const { resource: refund } = merged(null, null)!;
+  expect(refund.status).toBe('processing');
+  expect(merged(refund, 'completed')).toMatchObject({
+    resource: { status: 'completed', version: 2 },
     changed: { from: 'processing' },
   });
 });

@@ -24,7 +24,8 @@ import { createRemoteWallet } from '../../../server/src/money-out/wallet/remote/
 import type { Database } from '../../../server/src/state/db/database.ts';
 import { createBudget } from '../../../server/src/upstream/budget/budget.ts';
 import { createUpstream } from '../../../server/src/upstream/client.ts';
-import { listMirrored, selectMirrored } from '../../../server/src/upstream/mirror-store.ts';
+import { newestMirrored } from '../../../server/src/upstream/mirror-lists.ts';
+import { selectMirrored } from '../../../server/src/upstream/mirror-store.ts';
 import { isRetryable } from '../../../server/src/upstream/responses.ts';
 import { type Upstream, UpstreamFault } from '../../../server/src/upstream/upstream.ts';
 import { startApp, type TestApp } from '../../support/app.ts';
@@ -1016,10 +1017,10 @@ test('a webhook’s claim is not confirmed by an older answer, nor by one from b
     read: observation.read,
     decide: (state) => ({ outcome: undefined, writes: observation.decide(state).writes }),
   });
-  const [claim] = await listMirrored(database.sql, tenant, 'subaccount_payout', { end: 'first', limit: 1 });
+  const claim = await newestMirrored(database.sql, tenant, 'subaccount_payout');
   clock.advance(MINUTE);
   await remote.refresh(tenant, [reference], { priority: 'lookup' });
-  const [known] = await listMirrored(database.sql, tenant, 'subaccount_payout', { end: 'first', limit: 1 });
+  const known = await newestMirrored(database.sql, tenant, 'subaccount_payout');
   expect(known!.observed).toMatchObject({ status: 'completed', observedAt: claim!.observed.observedAt });
   down = true;
   expect(await failure(remote.refresh(tenant, [reference], { priority: 'lookup' }))).toMatchObject({

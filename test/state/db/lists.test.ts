@@ -77,12 +77,7 @@ import {
   listMirroredRange,
   type RangeFilter,
 } from '../../../server/src/upstream/mirror-lists.ts';
-import {
-  countMirrored,
-  listMirrored,
-  type MirroredRow,
-  saveMirrored,
-} from '../../../server/src/upstream/mirror-store.ts';
+import { type MirroredRow, saveMirrored } from '../../../server/src/upstream/mirror-store.ts';
 import {
   countDeliveries,
   insertDeliveries,
@@ -117,6 +112,8 @@ import {
 const START = new Date('2026-01-30T22:00:00.000Z');
 const MINUTE = 60_000;
 const HOUR = 60 * MINUTE;
+/** The range of a whole list of the mirror. */
+const plain = { period: {}, allOf: null };
 
 // ── Periods ─────────────────────────────────────────────────────────────────────────────────────
 
@@ -365,16 +362,18 @@ describeOnDatabase('A total', (open) => {
               (await listDeliveries(database.sql, tenant, { end: 'first', limit: 100, status: [status] }))
                 .length,
             );
-          for (const filter of [{}, { status: ['paid', 'unknown'] }, { parent: 'sacc_1' }])
-            expect(await countMirrored(database.sql, tenant, 'subaccount_payout', filter)).toBe(
+          for (const filter of [{}, { status: ['paid', 'unknown'] }, { parent: ['sacc_1'] }]) {
+            const range = { ...filter, ...plain };
+            expect(await countMirroredRange(database.sql, tenant, 'subaccount_payout', range)).toBe(
               (
-                await listMirrored(database.sql, tenant, 'subaccount_payout', {
-                  ...filter,
+                await listMirroredRange(database.sql, tenant, 'subaccount_payout', {
+                  ...range,
                   end: 'first',
                   limit: 100,
                 })
               ).length,
             );
+          }
         },
       ),
       { numRuns: generated(40), endOnFailure: true },
@@ -838,10 +837,12 @@ describeOnDatabase('A page', (open) => {
     'of deliveries of rare statuses, the last before a place in the middle': (db, of) =>
       listDeliveries(db, of, { end: 'last', limit: 51, before: middle, status: ['exhausted', 'pending'] }),
     'of deliveries, its total': (db, of) => countDeliveries(db, of, { status: ['delivered'] }),
-    'of what was observed of card payments': (db, of) => listMirrored(db, of, 'card_payment', page),
+    'of what was observed of card payments': (db, of) =>
+      listMirroredRange(db, of, 'card_payment', { ...page, ...plain }),
     'of what was observed of card payments of a rare status': (db, of) =>
-      listMirrored(db, of, 'card_payment', { ...page, status: ['failed', 'unknown'] }),
-    'of what was observed of card payments, its total': (db, of) => countMirrored(db, of, 'card_payment', {}),
+      listMirroredRange(db, of, 'card_payment', { ...page, ...plain, status: ['failed', 'unknown'] }),
+    'of what was observed of card payments, its total': (db, of) =>
+      countMirroredRange(db, of, 'card_payment', plain),
     ...Object.fromEntries(
       Object.entries(paymentFilters).flatMap(([name, filter]): [string, Ask][] => [
         [
@@ -879,13 +880,15 @@ describeOnDatabase('A page', (open) => {
     'of what was observed of payments of a rare method, its total': (db, of) =>
       countMirroredRange(db, of, 'payment', { parent: ['ltc'], status: ['failed', 'paid'], period: {} }),
     'of what was observed of a subaccount’s payouts of a rare status': (db, of) =>
-      listMirrored(db, of, 'subaccount_payout', { ...page, parent: SUBACCOUNT, status: ['failed'] }),
+      listMirroredRange(db, of, 'subaccount_payout', {
+        ...{ ...page, ...plain },
+        parent: [SUBACCOUNT],
+        status: ['failed'],
+      }),
     'of what was observed of a subaccount’s payouts, the last before a place': (db, of) =>
-      listMirrored(db, of, 'subaccount_payout', {
-        end: 'last',
-        limit: 51,
-        before: middle,
-        parent: SUBACCOUNT,
+      listMirroredRange(db, of, 'subaccount_payout', {
+        ...{ ...plain, end: 'last', limit: 51, before: middle },
+        parent: [SUBACCOUNT],
       }),
   });
   const middle = ROWS / 2;
@@ -903,7 +906,8 @@ describeOnDatabase('A page', (open) => {
       subaccounts: (db, of) => listSubaccounts(db, of, { end: 'first', ...window }),
       'a statement': (db, of) => listEntries(db, of, SUBACCOUNT, window),
       'a subaccount’s payouts': (db, of) => listPayoutsOfOne(db, of, SUBACCOUNT, window),
-      'what was observed': (db, of) => listMirrored(db, of, 'card_payment', { end: 'first', ...window }),
+      'what was observed': (db, of) =>
+        listMirroredRange(db, of, 'card_payment', { end: 'first', ...plain, ...window }),
     };
     return Object.entries(all).map(([name, ask]) => [`of ${name} at offset ${offset}`, ask]);
   }

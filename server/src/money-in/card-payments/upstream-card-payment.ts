@@ -1,9 +1,8 @@
 import { isUnchanged } from '../../kernel/objects.ts';
-import { eventAt, lastStatusOf, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, type Merged, type UpstreamSource } from '../../kernel/upstream-source.ts';
 import {
   announcedDoubt,
   isCorrection,
-  type MergedPayment,
   mergeDetails,
   type UpstreamDetails,
   withoutDoubt,
@@ -25,7 +24,7 @@ export function mergeUpstreamCardPayment(
   claim: UpstreamCardPayment,
   now: Date,
   source: UpstreamSource = eventAt(now),
-): MergedPayment<CardPayment> | null {
+): Merged<CardPayment> | null {
   if (!known && claim.amountCents === null) return null;
   const details = mergeDetails(known, claim, { canFollow, isFinal }, now, source);
   const { status } = details;
@@ -42,10 +41,10 @@ export function mergeUpstreamCardPayment(
     ...details,
   };
   if (known && isUnchanged(known, payment)) return null;
-  if (!known) return { payment, changed: { from: null } };
+  if (!known) return { resource: payment, changed: { from: null } };
   const isStep = !isUnchanged(withAmounts(withoutDoubt(known)), withAmounts(withoutDoubt(payment)));
   return {
-    payment: isStep ? { ...payment, version: known.version + 1 } : payment,
+    resource: isStep ? { ...payment, version: known.version + 1 } : payment,
     changed: isUnchanged(announcedMembers(known), announcedMembers(payment)) ? null : { from: known.status },
   };
 }

@@ -1,6 +1,5 @@
-import type { UpstreamSource } from '../../kernel/upstream-source.ts';
+import type { Merged, UpstreamSource } from '../../kernel/upstream-source.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
-import type { MergedPayment } from '../receiving/upstream-payment.ts';
 import type { Charge, ChargeSplit } from './model.ts';
 
 /** A charge as the service shows it in a response or a webhook. Null: not shown. */
@@ -15,7 +14,7 @@ export function mergeUpstreamCharge(
   claim: UpstreamCharge,
   now: Date,
   source?: UpstreamSource,
-): MergedPayment<Charge> | null {
+): Merged<Charge> | null {
   return mergeUpstreamPix<Charge, 'externalId'>(known, claim, now, {
     source,
     ownOf: ({ externalId }) => ({

@@ -1,5 +1,11 @@
 import { isUnchanged } from '../../kernel/objects.ts';
-import { eventAt, lastStatusOf, prevails, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import {
+  eventAt,
+  lastStatusOf,
+  type Merged,
+  prevails,
+  type UpstreamSource,
+} from '../../kernel/upstream-source.ts';
 import { canFollow, type Dispute, type DisputeStatus, isFinal } from './model.ts';
 
 /** A dispute as another service shows it in a response or a webhook. Null: not shown. */
@@ -25,7 +31,7 @@ export function mergeUpstreamDispute(
   claim: UpstreamDispute,
   now: Date,
   source: UpstreamSource = eventAt(now),
-): { payment: Dispute; changed: { from: Dispute['status'] | null } | null } | null {
+): Merged<Dispute> | null {
   // The amount grows if a refund fails that held some of it, and never shrinks: a smaller amount is an older
   // one.
   const amountCents = Math.max(known?.amountCents ?? 0, claim.amountCents ?? 0);
@@ -52,9 +58,9 @@ export function mergeUpstreamDispute(
     // An older claim names an earlier decision.
     closedAt: isDecided ? (decidedAt ?? (claim.status === status ? claim.closedAt : null)) : null,
   };
-  if (!known) return { payment: dispute, changed: { from: null } };
+  if (!known) return { resource: dispute, changed: { from: null } };
   if (isUnchanged(known, dispute)) return null;
-  return { payment: { ...dispute, version: known.version + 1 }, changed: { from: known.status } };
+  return { resource: { ...dispute, version: known.version + 1 }, changed: { from: known.status } };
 }
 
 function statusAfter(

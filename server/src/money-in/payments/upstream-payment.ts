@@ -1,8 +1,7 @@
 import type { OrderStatus } from '../../kernel/orders.ts';
-import type { UpstreamSource } from '../../kernel/upstream-source.ts';
+import type { Merged, UpstreamSource } from '../../kernel/upstream-source.ts';
 import { mergeUpstreamLtc, type UpstreamLtcRequest } from '../ltc/upstream-request.ts';
 import { mergeUpstreamPix, type UpstreamPixResource } from '../pix/upstream-resource.ts';
-import type { MergedPayment } from '../receiving/upstream-payment.ts';
 import type { PaymentMethod } from './methods.ts';
 import type { Payment } from './model.ts';
 
@@ -22,7 +21,7 @@ export function mergeUpstreamPayment(
   claim: UpstreamPayment,
   now: Date,
   source?: UpstreamSource,
-): MergedPayment<Payment> | null {
+): Merged<Payment> | null {
   return mergeUpstreamPix<Payment, 'orderStatus' | 'externalId'>(known, claim, now, {
     source,
     ownOf: ({ externalId }) => ({

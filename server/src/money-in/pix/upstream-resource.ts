@@ -1,11 +1,10 @@
 import { parseBrCode } from '../../kernel/br-code.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { isUnchanged } from '../../kernel/objects.ts';
-import { eventAt, lastStatusOf, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import { eventAt, lastStatusOf, type Merged, type UpstreamSource } from '../../kernel/upstream-source.ts';
 import {
   announcedDoubt,
   isCorrection,
-  type MergedPayment,
   mergeDetails,
   type PaymentDetails,
   type UpstreamDetails,
@@ -49,7 +48,7 @@ export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = n
     announcedOf?: (resource: R) => object;
     source?: UpstreamSource | undefined;
   },
-): MergedPayment<R> | null {
+): Merged<R> | null {
   if (!known && claim.amountCents === null) return null;
   // A member that a family lacks, such as an address of its shop, is null in the service's answers.
   const before = known as unknown as PaymentDetails | null;
@@ -70,14 +69,14 @@ export function mergeUpstreamPix<R extends PixResource, Left extends keyof R = n
     ...refundIdsIn(known, claim, details),
     returnedCredits: claim.returnedCredits ?? known?.returnedCredits ?? [],
   };
-  const payment = { ...merged, ...ownOf(details) } as unknown as R;
-  if (!known) return { payment, changed: { from: null } };
-  if (isUnchanged(known, payment)) return null;
+  const resource = { ...merged, ...ownOf(details) } as unknown as R;
+  if (!known) return { resource, changed: { from: null } };
+  if (isUnchanged(known, resource)) return null;
   const announced = (each: R) => ({ ...announcedMembers(each), ...announcedOf(each) });
-  const isStep = !isUnchanged(withoutDoubt(known), withoutDoubt(payment));
+  const isStep = !isUnchanged(withoutDoubt(known), withoutDoubt(resource));
   return {
-    payment: isStep ? { ...payment, version: known.version + 1 } : payment,
-    changed: isUnchanged(announced(known), announced(payment)) ? null : { from: known.status },
+    resource: isStep ? { ...resource, version: known.version + 1 } : resource,
+    changed: isUnchanged(announced(known), announced(resource)) ? null : { from: known.status },
   };
 }
 

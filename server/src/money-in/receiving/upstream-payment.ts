@@ -62,12 +62,6 @@ export interface PaymentDetails extends Doubt {
   keptPayment?: string | null;
 }
 
-/** A reconciled payment; with the status before, where subscribers get an update. */
-export interface MergedPayment<P> {
-  payment: P;
-  changed: { from: PaymentStatus | 'unknown' | null } | null;
-}
-
 /** The transitions of a method's payments. */
 export interface Transitions {
   /** Whether `to` can follow `from`, directly or through statuses that were not observed. */
@@ -203,14 +197,6 @@ function returnAfter(
   const returned = claim.returned ?? known?.returned ?? null;
   const keptPayment = known?.keptPayment ?? claim.keptPayment ?? null;
   return { ...(returned !== null && { returned }), ...(keptPayment !== null && { keptPayment }) };
-}
-
-/** Whether a claim confirms the known status. An older claim does not, nor one without a status. */
-export function confirmsStatus(
-  { status: claimed }: Pick<UpstreamDetails, 'status'>,
-  status: string,
-): boolean {
-  return claimed !== null && (claimed === status || status === 'unknown');
 }
 
 /** Whether a payment of this status was paid. */

@@ -1,6 +1,6 @@
 import type { Cents } from '../../kernel/money.ts';
 import { isUnchanged } from '../../kernel/objects.ts';
-import { eventAt, prevails, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import { eventAt, type Merged, prevails, type UpstreamSource } from '../../kernel/upstream-source.ts';
 import {
   isFinal,
   type Refund,
@@ -57,7 +57,7 @@ export function mergeUpstreamRefund(
   claim: UpstreamRefund,
   now: Date,
   source: UpstreamSource = eventAt(now),
-): { payment: RefundSnapshot; changed: { from: Refund['status'] | null } | null } | null {
+): Merged<RefundSnapshot> | null {
   const resource = known?.resource ?? claim.resource;
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (!resource || amountCents === null) return null;
@@ -81,10 +81,10 @@ export function mergeUpstreamRefund(
     metadata: null,
     callbackUrl: null,
   };
-  if (!known) return { payment: refund, changed: { from: null } };
+  if (!known) return { resource: refund, changed: { from: null } };
   if (isUnchanged(known, refund)) return null;
   return {
-    payment: { ...refund, version: known.version + 1 },
+    resource: { ...refund, version: known.version + 1 },
     changed: status === known.status ? null : { from: known.status },
   };
 }

@@ -2,7 +2,13 @@ import { parseBrCode } from '../../kernel/br-code.ts';
 import type { Language } from '../../kernel/language.ts';
 import type { Cents } from '../../kernel/money.ts';
 import { isUnchanged } from '../../kernel/objects.ts';
-import { eventAt, lastStatusOf, prevails, type UpstreamSource } from '../../kernel/upstream-source.ts';
+import {
+  eventAt,
+  lastStatusOf,
+  type Merged,
+  prevails,
+  type UpstreamSource,
+} from '../../kernel/upstream-source.ts';
 import { customerOf } from '../checkout/model.ts';
 import {
   canFollow,
@@ -51,7 +57,7 @@ export function mergeUpstreamSubscription(
   claim: UpstreamSubscription,
   now: Date,
   source: UpstreamSource = eventAt(now),
-): { payment: SubscriptionSnapshot; changed: { from: Subscription['status'] | null } | null } | null {
+): Merged<SubscriptionSnapshot> | null {
   const amountCents = known?.amountCents ?? claim.amountCents;
   if (amountCents === null) return null;
   const { cycles, changedCycle } = mergeCycles(known?.cycles ?? [], claim.cycles, { amountCents, source });
@@ -87,10 +93,10 @@ export function mergeUpstreamSubscription(
     cycles,
     changedCycle: null,
   };
-  if (!known) return { payment: subscription, changed: { from: null } };
+  if (!known) return { resource: subscription, changed: { from: null } };
   if (isUnchanged({ ...known, changedCycle: null }, subscription)) return null;
   return {
-    payment: { ...subscription, version: known.version + 1, changedCycle },
+    resource: { ...subscription, version: known.version + 1, changedCycle },
     changed: isUnchanged(announcedOf(known), announcedOf(subscription)) ? null : { from: known.status },
   };
 }

@@ -4,8 +4,8 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import { areDifferent } from '../../money-out/payouts/destinations.ts';
 import {
   asPayout,
+  findNamed,
   identifiedAs,
-  mirrorPayouts,
   neverMadeOf,
   payoutIn,
 } from '../../money-out/payouts/remote/mirror.ts';
@@ -38,8 +38,7 @@ export function createDoubts({
   ): Promise<{ found: Observation; claims: string }> {
     switch (intent.operation) {
       case 'requestPayout': {
-        const mirror = mirrorPayouts({ database, committer, clock, onCorrection: () => undefined });
-        const record = (await mirror.findNamed(tenant, [name])).get(name);
+        const record = (await findNamed(database.sql, tenant, [name])).get(name);
         const payout = record && payoutIn(record);
         if (!payout?.withdrawalId)
           throw invalid(

@@ -14,7 +14,7 @@ import { createBudget } from '../../upstream/budget/budget.ts';
 import type { Checks, ReadEndpoint } from '../../upstream/checks.ts';
 import { createUpstream } from '../../upstream/client.ts';
 import { createEndpoints } from '../../upstream/endpoint-availability.ts';
-import { listMirrored } from '../../upstream/mirror-store.ts';
+import { newestMirrored } from '../../upstream/mirror-lists.ts';
 import { isSuccess, refusalOf, saysNotFound } from '../../upstream/responses.ts';
 import { redactionOf } from '../../upstream/secrets.ts';
 import { type Upstream, UpstreamFault } from '../../upstream/upstream.ts';
@@ -62,9 +62,7 @@ export function createUpstreamCheck({
       try {
         return await check({
           ...{ upstream, clock, tenant, families: new Set(families) },
-          knownId: async (resource) =>
-            (await listMirrored(database.sql, tenant, resource, { end: 'first', limit: 1, offset: 0 }))[0]
-              ?.observed.id,
+          knownId: async (resource) => (await newestMirrored(database.sql, tenant, resource))?.observed.id,
         });
       } finally {
         await upstream.close();

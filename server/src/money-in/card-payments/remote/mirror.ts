@@ -1,6 +1,6 @@
 import { type Family, type FamilyMirror, observationsOf } from '../../../upstream/family-mirror.ts';
 import type { MirroredRow } from '../../../upstream/mirror-store.ts';
-import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
+import { isEndBefore } from '../../receiving/upstream-payment.ts';
 import { type CardPayment, canFollow, cardPaymentFromJson, isFinal } from '../model.ts';
 import { mergeUpstreamCardPayment, type UpstreamCardPayment } from '../upstream-card-payment.ts';
 
@@ -11,7 +11,6 @@ export const cardPaymentFamily: Family<CardPayment, UpstreamCardPayment> = {
   resource: 'card_payment',
   idOf: ({ orderCode }) => orderCode,
   merge: mergeUpstreamCardPayment,
-  confirmsStatus,
   isFinal,
   isEnd: isEndBefore(canFollow),
   openClaimOf: (orderCode) => ({ orderCode, status: 'pending', amountCents: null }),

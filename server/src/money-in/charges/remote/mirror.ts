@@ -1,6 +1,6 @@
 import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import { canFollow, isFinal, pixResourceFromJson } from '../../pix/model.ts';
-import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
+import { isEndBefore } from '../../receiving/upstream-payment.ts';
 import { type Charge, chargeBeganAt, kindOfCharge } from '../model.ts';
 import { mergeUpstreamCharge, type UpstreamCharge } from '../upstream-charge.ts';
 
@@ -8,7 +8,6 @@ export const chargeFamily: Family<Charge, UpstreamCharge> = {
   resource: 'charge',
   idOf: ({ chargeId }) => chargeId,
   merge: mergeUpstreamCharge,
-  confirmsStatus,
   isFinal,
   isEnd: isEndBefore(canFollow),
   openClaimOf: (chargeId) => ({ chargeId, status: 'pending', amountCents: null }),

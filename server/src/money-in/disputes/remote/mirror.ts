@@ -7,8 +7,6 @@ export const disputeFamily: Family<Dispute, UpstreamDispute> = {
   resource: 'dispute',
   idOf: ({ disputeId }) => disputeId,
   merge: mergeUpstreamDispute,
-  confirmsStatus: ({ status: claimed }, status) =>
-    claimed !== null && (claimed === status || status === 'unknown'),
   isFinal,
   fromJson: disputeFromJson,
   listedBy: ({ createdAt }) => ({ parent: null, createdAt }),

@@ -9,7 +9,8 @@ import {
 } from '../../../upstream/dependencies.ts';
 import type { Endpoint } from '../../../upstream/endpoint-availability.ts';
 import { createFamilyReads } from '../../../upstream/family-reads.ts';
-import { listMirrored, selectMirrored } from '../../../upstream/mirror-store.ts';
+import { newestMirrored } from '../../../upstream/mirror-lists.ts';
+import { selectMirrored } from '../../../upstream/mirror-store.ts';
 import type { Read } from '../../../upstream/reads.ts';
 import {
   isSuccess,
@@ -123,8 +124,7 @@ export function createRemoteDisputes(facade: UpstreamDependencies): RemoteSlice<
       claims.some(({ amountCents }) => amountCents !== null) || (await isAnyKnown(tenant, claims));
     const isUnreadable = isAnyListed && !isReadable;
     if (isUnreadable) {
-      const [known] = await listMirrored(sql, tenant, 'dispute', { end: 'first', limit: 1 });
-      if (!known) throw unreadable();
+      if (!(await newestMirrored(sql, tenant, 'dispute'))) throw unreadable();
       if (!wasUnreadable)
         facade.onFault(new Error('No dispute in the list of the payments service can be read'));
     }

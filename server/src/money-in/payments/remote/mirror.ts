@@ -1,6 +1,6 @@
 import { type Family, observationsOf } from '../../../upstream/family-mirror.ts';
 import { canFollow, isFinal } from '../../pix/model.ts';
-import { confirmsStatus, isEndBefore } from '../../receiving/upstream-payment.ts';
+import { isEndBefore } from '../../receiving/upstream-payment.ts';
 import { type Payment, paymentBeganAt, paymentFromJson } from '../model.ts';
 import { mergeUpstreamPayment, type UpstreamPayment } from '../upstream-payment.ts';
 
@@ -8,7 +8,6 @@ export const paymentFamily: Family<Payment, UpstreamPayment> = {
   resource: 'payment',
   idOf: ({ paymentId }) => paymentId,
   merge: mergeUpstreamPayment,
-  confirmsStatus,
   isFinal,
   isEnd: isEndBefore(canFollow),
   openClaimOf: (paymentId) => ({ paymentId, status: 'pending', amountCents: null }),

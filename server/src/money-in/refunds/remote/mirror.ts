@@ -6,7 +6,6 @@ export const refundFamily: Family<RefundSnapshot, UpstreamRefund> = {
   resource: 'refund',
   idOf: ({ refundId }) => refundId,
   merge: mergeUpstreamRefund,
-  confirmsStatus: ({ status: claimed }, status) => claimed === status,
   isFinal,
   fromJson: refundFromJson,
   listedBy: ({ resource, createdAt }) => ({ parent: resource.type, createdAt }),

@@ -10,8 +10,6 @@ export const subscriptionFamily: Family<SubscriptionSnapshot, UpstreamSubscripti
   resource: 'subscription',
   idOf: ({ subscriptionId }) => subscriptionId,
   merge: mergeUpstreamSubscription,
-  confirmsStatus: ({ status: claimed }, status) =>
-    claimed !== null && (claimed === status || status === 'unknown'),
   isFinal,
   fromJson: subscriptionFromJson,
   listedBy: () => ({ parent: PARENT, createdAt: null }),

@@ -14,7 +14,8 @@ import {
 } from '../../../upstream/intents/operations.ts';
 import { ABSENT_AFTER_MS, type Intent, isOpen } from '../../../upstream/intents/transitions.ts';
 import type { Observation } from '../../../upstream/mirror.ts';
-import { listMirrored, selectKnownUpTo, selectMadeOf } from '../../../upstream/mirror-store.ts';
+import { newestMirrored } from '../../../upstream/mirror-lists.ts';
+import { selectKnownUpTo, selectMadeOf } from '../../../upstream/mirror-store.ts';
 import { isNewestFirst, reachesBefore, readPagesUntil } from '../../../upstream/read-until.ts';
 import { earliestOf, type Recognition, recognise, windowOf } from '../../../upstream/recognise.ts';
 import {
@@ -103,7 +104,7 @@ export function createPayoutRequests({
     tenant: Tenant,
     { idempotencyKey, externalId = null, pixKeyType = null, ...input }: RequestPayoutInput,
   ): Promise<{ payout: Payout; replayed: boolean }> {
-    const [newest] = await listMirrored(database.sql, tenant, 'payout', { end: 'first', limit: 1 });
+    const newest = await newestMirrored(database.sql, tenant, 'payout');
     const summary: Summary = {
       method: input.method,
       amountCents: input.amountCents,

@@ -2,25 +2,27 @@ import { createHash } from 'node:crypto';
 import { isObjectId } from '../../../kernel/lenient-json.ts';
 import { askedOf } from '../../../kernel/list-filter.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
-import type { UpstreamSource } from '../../../kernel/upstream-source.ts';
-import type { State, Writes } from '../../../state/commit/commit.ts';
+import { eventAt } from '../../../kernel/upstream-source.ts';
+import { joined, type Reader, type State, type Writes } from '../../../state/commit/commit.ts';
+import { conclusionsOf } from '../../../upstream/conclusions.ts';
 import type { UpstreamDependencies } from '../../../upstream/dependencies.ts';
 import {
-  type Correction,
+  createFamilyMirror,
+  type Decided,
+  type Family,
+  rowsOf,
+  sourceOf,
+} from '../../../upstream/family-mirror.ts';
+import {
+  knownAs,
   knownByReferences,
-  mirrored,
   type Observation,
   readByReferences,
+  readNamed,
   writesOfMirrored,
 } from '../../../upstream/mirror.ts';
 import type { RangeFilter } from '../../../upstream/mirror-lists.ts';
-import {
-  knownSince,
-  type MirroredRow,
-  selectMirrored,
-  selectReferences,
-  touchMirrored,
-} from '../../../upstream/mirror-store.ts';
+import { type MirroredRow, selectMirrored, selectReferences } from '../../../upstream/mirror-store.ts';
 import {
   isFinal,
   isSettled,
@@ -50,61 +52,38 @@ export interface MirroredPayouts {
 
 export const RESOURCE = 'subaccount_payout';
 
-export function mirrorPayouts({
-  database: { sql },
-  committer,
-  clock,
-  onCorrection,
-}: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'onCorrection'>): MirroredPayouts {
-  async function selectNamed(tenant: Tenant, name: string): Promise<MirroredRow | null> {
-    const [reference] = await selectReferences(sql, tenant, RESOURCE, [name]);
-    if (!reference) return null;
-    return (await selectMirrored(sql, tenant, RESOURCE, [reference.id]))[0] ?? null;
-  }
+export function mirrorPayouts(
+  dependencies: Pick<UpstreamDependencies, 'database' | 'committer' | 'clock' | 'pollNow' | 'onCorrection'>,
+): MirroredPayouts {
+  const { sql } = dependencies.database;
+  const family = createFamilyMirror(dependencies, payoutFamily, { read, decide });
 
-  async function get(tenant: Tenant, id: string): Promise<SubaccountPayout> {
-    const [found] = await selectMirrored(sql, tenant, RESOURCE, [id]);
-    if (!found) throw new Error(`subaccount payout ${id} is not in the mirror`);
-    return payoutIn(found);
+  /** Finds the payout that has all of these names; null if one of them is not known, or is another's. */
+  async function selectNamed(tenant: Tenant, names: readonly string[]): Promise<MirroredRow | null> {
+    const found = await selectReferences(sql, tenant, RESOURCE, names);
+    const [id, ...others] = new Set(found.map((reference) => reference.id));
+    if (id === undefined || others.length > 0 || found.length < names.length) return null;
+    return (await selectMirrored(sql, tenant, RESOURCE, [id]))[0] ?? null;
   }
 
   return {
     async find(tenant, reference) {
       const [own] = await selectMirrored(sql, tenant, RESOURCE, [reference]);
-      return own ?? selectNamed(tenant, normalizeReference(reference));
+      return own ?? selectNamed(tenant, [normalizeReference(reference)]);
     },
     async findOf(tenant, subaccountId, reference) {
-      const found = await selectNamed(tenant, nameOf(subaccountId, reference));
+      const found = await selectNamed(tenant, [nameOf(subaccountId, reference)]);
       return found && isSameId(payoutIn(found).subaccountId, subaccountId) ? found : null;
     },
-    get,
+    async get(tenant, id) {
+      const [found] = await selectMirrored(sql, tenant, RESOURCE, [id]);
+      if (!found) throw new Error(`subaccount payout ${id} is not in the mirror`);
+      return payoutIn(found);
+    },
     async record(tenant, upstream, { reference, at }) {
-      const names = namesOf(upstream, reference);
-      const found = await selectReferences(sql, tenant, RESOURCE, names);
-      const ids = [...new Set(found.map(({ id }) => id))];
-      const isWhole = found.length === names.length && ids.length === 1;
-      const [known] = isWhole ? await selectMirrored(sql, tenant, RESOURCE, ids) : [];
-      if (known) {
-        const payout = payoutIn(known);
-        const now = clock.now();
-        const source: UpstreamSource = { by: 'service', at, knownAt: knownSince(known, now) };
-        if (mergeUpstreamPayout(payout, upstream, payout.id, source) === null) {
-          if (isConfirmation(upstream, payout))
-            await touchMirrored(sql, tenant, RESOURCE, { ids: idsOf(payout), at, now });
-          return payout;
-        }
-      }
-      const observation = observationOf(upstream, { reference, at });
-      const { id, correction } = await committer.change<{ id: string; correction: Correction | null }>({
-        tenant,
-        read: observation.read,
-        decide(state) {
-          const { resourceId, writes, correction = null } = observation.decide(state);
-          return { outcome: { id: resourceId, correction }, writes };
-        },
-      });
-      if (correction) onCorrection(correction);
-      return get(tenant, id);
+      const claim = claimOf(upstream, { reference });
+      const known = await selectNamed(tenant, claim.names);
+      return payoutIn((await family.record(tenant, known, claim, at))!);
     },
   };
 }
@@ -163,81 +142,129 @@ function isUnique(reference: string): boolean {
   return isObjectId(reference) || /^(?:TURBO|SUB)-/.test(reference);
 }
 
-/** The filter of one subaccount's payouts. */
-export function filterOf(subaccountId: string, status?: readonly string[]) {
-  return { parent: subaccountId.toLowerCase(), status };
+/** A filter of the mirrored payouts, of one subaccount or of all. */
+export type ListedPayouts = SubaccountPayoutFilter & { subaccountId?: string };
+
+export function rangeOf({ subaccountId, status, ...details }: ListedPayouts): RangeFilter {
+  const { reference } = details;
+  const isNamed = subaccountId !== undefined && reference !== undefined;
+  return {
+    ...(subaccountId !== undefined && { parent: [subaccountId.toLowerCase()] }),
+    status,
+    period: {},
+    details: {
+      asked: askedOf(subaccountPayoutConditions, details),
+      ...(isNamed && { referenceName: nameOf(subaccountId, reference) }),
+    },
+  };
 }
 
-/** The filter of one subaccount's payouts by more than their status. */
-export function rangeFilterOf(subaccountId: string, filter: SubaccountPayoutFilter): RangeFilter {
-  const { reference } = filter;
-  const referenceName = reference === undefined ? undefined : nameOf(subaccountId, reference);
-  const { details, ...range } = rangeFilterOfAll(filter);
-  return { ...range, parent: [subaccountId.toLowerCase()], details: { ...details, referenceName } };
+// ── Observations ────────────────────────────────────────────────────────────────────────────────
+
+/** A payout as the service shows it, with the names by which the mirror may know it. */
+interface Claim {
+  /** The id of a payout that is not known by a name. */
+  id: string;
+  names: readonly string[];
+  status: UpstreamPayout['status'];
+  payout: UpstreamPayout;
+  /** The reference of the request that has made the payout, if this is the answer to it. */
+  madeBy?: string | undefined;
 }
 
-/** The filter of the payouts of all subaccounts. */
-export function rangeFilterOfAll({ status, ...details }: SubaccountPayoutFilter): RangeFilter {
-  return { status, period: {}, details: { asked: askedOf(subaccountPayoutConditions, details) } };
-}
-
-/**
- * The observation of a payout that the service showed at `at`, in an answer or an event. `reference`: the
- * name of its lookup.
- */
-export function observationOf(
+function claimOf(
   shown: UpstreamPayout,
-  {
-    reference,
-    at,
-    by = 'service',
-    madeBy,
-  }: {
-    reference: string | null;
-    at: Date;
-    by?: UpstreamSource['by'];
-    /** The reference of the request that has made the payout, if this is the answer to it. */
-    madeBy?: string;
-  },
-): Observation {
+  { reference, madeBy }: { reference: string | null; madeBy?: string | undefined },
+): Claim {
   // A reference in the form of a refId finds only the payout with this refId.
-  const upstream =
+  const payout =
     shown.payoutId === null && reference !== null && reference.startsWith('saq_')
       ? { ...shown, payoutId: reference }
       : shown;
-  const names = namesOf(upstream, reference);
-  const id = reservedId(upstream.subaccountId, upstream.payoutId) ?? newPayoutKey();
+  const id = reservedId(payout.subaccountId, payout.payoutId) ?? newPayoutKey();
+  return { id, names: namesOf(payout, reference), status: payout.status, payout, madeBy };
+}
+
+const payoutFamily: Family<SubaccountPayout, Claim> = {
+  resource: RESOURCE,
+  idOf: ({ id }) => id,
+  merge(known, { id, payout: upstream }, _, source) {
+    const payout = mergeUpstreamPayout(known, upstream, id, source);
+    return payout && { resource: payout, changed: { from: known?.status ?? null } };
+  },
+  mergesOlder: true,
+  confirmsStatus: ({ payout: upstream }, _, known) => isConfirmation(upstream, known),
+  isFinal: (_, payout) => isSettled(payout),
+  isEnd: (_, __, known) => isFinal(known) && !known.neverMade,
+  fromJson: subaccountPayoutFromJson,
+  listedBy: ({ subaccountId }) => ({ parent: subaccountId.toLowerCase() }),
+  eventOf: (payout, from, resourceId) => ({
+    kind: `subaccount_payout.${eventOf(payout)}`,
+    resource: RESOURCE,
+    resourceId,
+    previousStatus: from,
+    snapshot: payout,
+  }),
+  otherIdsOf: ({ formerId }) => (formerId === undefined ? [] : [formerId]),
+};
+
+const { rowOf, observedAfter, correctionOf, contradicts } = rowsOf(payoutFamily);
+
+function read(reader: Reader, claim: Claim): Promise<unknown> {
+  return readNamed(reader, RESOURCE, claim);
+}
+
+function decide(state: State, claim: Claim, answeredAt: Date | null): Decided {
+  const { names } = claim;
+  const at = answeredAt ?? state.now;
+  const before = knownAs(state, RESOURCE, claim);
+  const named = before && payoutIn(before);
+  const request = named && requestBeside(state, names, named);
+  const known = request ? identified(named, request) : named;
+  const source = answeredAt ? sourceOf(before, answeredAt, state.now) : eventAt(state.now);
+  const merged = payoutFamily.merge(known, claim, state.now, source);
+  const payout = merged?.resource ?? known!;
+  const changed = request ? { from: request.status } : (merged?.changed ?? null);
+  const observedAt = observedAfter(before, claim, payout, { at, now: state.now });
+  // Names from an earlier webhook, which this answer lacks, find the payout too.
+  const allNames = request ? [...new Set([...namesOf(named!, null), ...names])] : names;
   return {
-    read: (reader) =>
-      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(mirrored[RESOURCE], id)]),
+    record: rowOf(payout.id, payout, observedAt),
+    writes: writesOf(payout, { names: allNames, observedAt, changed }),
+    correction: correctionOf(known, payout, payout.id),
+  };
+}
+
+/**
+ * The observation of a payout that the service showed at `at`, or in a webhook if that is null. `reference`:
+ * the name of its lookup.
+ */
+export function observationOf(
+  shown: UpstreamPayout,
+  { at, ...as }: { reference: string | null; at: Date | null; madeBy?: string },
+): Observation {
+  const claim = claimOf(shown, as);
+  return {
+    read: (reader) => read(reader, claim),
     decide(state) {
-      const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
-      const knownAt = knownSince(before, state.now);
-      const named = before && payoutIn(before);
-      const isOthers = madeBy !== undefined && [upstream, named].some((each) => isMadeByOther(each, madeBy));
-      if (isOthers) return { resourceId: id, writes: {}, isOthers };
-      const request = named && requestBeside(state, names, named);
-      const known = request ? identified(named, payoutIn(request)) : named;
-      const merged = mergeUpstreamPayout(known, upstream, id, { by, at, knownAt });
-      const payout = merged ?? known!;
-      const isNew = known === null || request !== null || payout.version > known.version;
-      const isCorrection =
-        known !== null && isFinal(known) && !known.neverMade && known.status !== payout.status;
-      const isOlder = before !== null && ((knownAt && knownAt > at) || !isConfirmation(upstream, payout));
-      const observedAt = isOlder ? before.observedAt : at;
-      const event = isNew ? { before: request ? payoutIn(request) : known } : null;
-      // Names from an earlier webhook, which this answer lacks, find the payout too.
-      const allNames = request ? [...new Set([...namesOf(named!, null), ...names])] : names;
+      const before = knownAs(state, RESOURCE, claim);
+      if (isOfOther(claim, before)) return { resourceId: claim.id, writes: {}, isOthers: true };
+      const { record, writes, correction } = decide(state, claim, at);
       return {
-        resourceId: payout.id,
-        writes: writesOf(payout, { names: allNames, observedAt, event }),
-        contradicts: known !== null && merged === null && !isConfirmation(upstream, known),
-        ...(isCorrection && {
-          correction: { resource: RESOURCE, id: payout.id, from: known.status, to: payout.status },
-        }),
+        resourceId: record!.id,
+        writes,
+        contradicts: contradicts(claim, before && record),
+        ...(correction && { correction }),
       };
     },
   };
+}
+
+/** Whether the answer to a request shows the payout of another request. */
+function isOfOther({ madeBy, payout }: Claim, before: MirroredRow | null): boolean {
+  return (
+    madeBy !== undefined && [payout, before && payoutIn(before)].some((each) => isMadeByOther(each, madeBy))
+  );
 }
 
 /** Whether a payout has the reference of another request. */
@@ -250,10 +277,14 @@ function isMadeByOther(payout: Pick<UpstreamPayout, 'payoutId'> | null, referenc
  * The record of the request that has made a payout, if an event has shown the payout before the request was
  * looked up: then both have a record. Null if there is none.
  */
-function requestBeside(state: State, names: readonly string[], named: SubaccountPayout): MirroredRow | null {
+function requestBeside(
+  state: State,
+  names: readonly string[],
+  named: SubaccountPayout,
+): SubaccountPayout | null {
   if (hasReservedId(named)) return null;
   const rows = names.flatMap((name) => knownByReferences(state, RESOURCE, [name]) ?? []);
-  return rows.find((row) => isOfRequestAlone(payoutIn(row))) ?? null;
+  return rows.map(payoutIn).find(isOfRequestAlone) ?? null;
 }
 
 /** Whether a record belongs to a request only, because the service has not named the payout yet. */
@@ -283,60 +314,30 @@ function identified(payout: SubaccountPayout, request: SubaccountPayout): Subacc
   };
 }
 
-/** The ids under which a payout is recorded. */
-function idsOf({ id, formerId }: SubaccountPayout): string[] {
-  return formerId === undefined ? [id] : [id, formerId];
-}
-
-/** The observation that the outcome of a payout's request is unknown. `again`: subscribers are notified once more. */
-export function inDoubtOf(request: SubaccountPayout, at: Date, again: boolean): Observation {
-  return conclusion(request, at, (known) => {
-    // A payout that the service has shown, or that was never made, stays so.
-    if (known && (!known.inDoubt || !again)) return null;
-    return { ...request, version: (known?.version ?? 0) + 1 };
-  });
-}
-
-/** The observation that the service never made a payout. `ifShown`: only where the payout was shown in doubt. */
-export function neverMadeOf(
-  request: SubaccountPayout,
-  at: Date,
-  { ifShown }: { ifShown: boolean },
-): Observation {
-  return conclusion(request, at, (known) => {
-    if (known ? !known.inDoubt : ifShown) return null;
-    const { inDoubt: _, ...rest } = known ?? request;
+export const { inDoubtOf, neverMadeOf } = conclusionsOf(payoutFamily, {
+  namedBy,
+  neverMade({ inDoubt: _, ...known }, at) {
     return {
-      ...rest,
+      ...known,
       neverMade: true,
-      version: rest.version + 1,
-      status: 'failed',
+      version: known.version + 1,
+      status: 'failed' as const,
       reversed: true,
       reversedAt: at,
       failureReason: 'O pedido de saque não chegou ao serviço de pagamentos',
     };
-  });
-}
+  },
+  writesOf: (payout, before, at) =>
+    writesOf(payout, {
+      names: namedBy(payout).names,
+      observedAt: at,
+      changed: { from: before?.status ?? null },
+    }),
+});
 
-/** The observation of a state that this server concludes itself; `decide` returns null if nothing is new. */
-function conclusion(
-  { id, subaccountId, payoutId }: SubaccountPayout,
-  at: Date,
-  decide: (known: SubaccountPayout | null) => SubaccountPayout | null,
-): Observation {
-  const names = [nameOf(subaccountId, payoutId!)];
-  return {
-    read: (reader) =>
-      Promise.all([readByReferences(reader, RESOURCE, names), reader.load(mirrored[RESOURCE], id)]),
-    decide(state) {
-      const before = knownByReferences(state, RESOURCE, names) ?? state.get(mirrored[RESOURCE], id);
-      const known = before && payoutIn(before);
-      const payout = decide(known);
-      if (!payout) return { resourceId: known?.id ?? id, writes: {} };
-      const writes = writesOf(payout, { names, observedAt: at, event: { before: known } });
-      return { resourceId: payout.id, writes };
-    },
-  };
+/** The id and the name of a request's payout, which both follow from its key. */
+function namedBy({ id, subaccountId, payoutId }: SubaccountPayout) {
+  return { id, names: [nameOf(subaccountId, payoutId!)] };
 }
 
 /** The writes of a payout under each of its ids. Lists and names refer to the first id alone. */
@@ -345,34 +346,23 @@ function writesOf(
   {
     names,
     observedAt,
-    event,
-  }: { names: readonly string[]; observedAt: Date; event: { before: SubaccountPayout | null } | null },
+    changed,
+  }: {
+    names: readonly string[];
+    observedAt: Date;
+    changed: { from: SubaccountPayout['status'] | null } | null;
+  },
 ): Writes {
-  const each = idsOf(payout).map((resourceId, index) =>
+  const { id, formerId } = payout;
+  const writesUnder = (resourceId: string, as: { parent?: null; names?: readonly string[] }) =>
     writesOfMirrored({
-      resource: RESOURCE,
-      id: resourceId,
-      version: payout.version,
-      status: payout.status,
-      final: isSettled(payout),
-      parent: index === 0 ? payout.subaccountId.toLowerCase() : null,
-      snapshot: payout,
-      observedAt,
-      names: index === 0 ? names : [],
-      formerId: payout.formerId,
-      event: event && {
-        kind: `subaccount_payout.${eventOf(payout)}`,
-        resource: RESOURCE,
-        resourceId,
-        previousStatus: event.before?.status ?? null,
-        snapshot: payout,
-      },
-    }),
-  );
-  return {
-    records: each.flatMap(({ records = [] }) => records),
-    events: each.flatMap(({ events = [] }) => events),
-  };
+      ...rowOf(resourceId, payout, observedAt),
+      ...as,
+      formerId,
+      event: changed && payoutFamily.eventOf(payout, changed.from, resourceId),
+    });
+  const first = writesUnder(id, { names });
+  return formerId === undefined ? first : joined(first, writesUnder(formerId, { parent: null }));
 }
 
 /** Whether a description confirms the known state; an older one does not. */

@@ -1,6 +1,5 @@
 import { isAhead, plusMs } from '../../../kernel/clock.ts';
 import { behindChange, NotFoundError } from '../../../kernel/errors.ts';
-import { type ListRange, withoutExtra } from '../../../kernel/list-range.ts';
 import type { Requester } from '../../../kernel/requester.ts';
 import type { Tenant } from '../../../kernel/tenant.ts';
 import { readHead } from '../../../state/events/log.ts';
@@ -10,12 +9,10 @@ import {
   type UpstreamDependencies,
 } from '../../../upstream/dependencies.ts';
 import type { Endpoint, Endpoints } from '../../../upstream/endpoint-availability.ts';
-import { countMirroredRange, listMirroredRange, totalsOfMirrored } from '../../../upstream/mirror-lists.ts';
+import { createFamilyLists } from '../../../upstream/family-lists.ts';
 import {
   claimPoll,
-  countMirrored,
   isFromBefore,
-  listMirrored,
   type MirroredRow,
   selectMirrored,
   selectMirroredWithHead,
@@ -36,12 +33,11 @@ import {
 import type { RequestOptions } from '../../../upstream/upstream.ts';
 import type { WebhookClaim } from '../../../upstream/webhook-claim.ts';
 import {
-  hasMoreThanStatus,
   isSettled,
   type SubaccountPayout,
-  type SubaccountPayoutFilter,
   type SubaccountPayoutService,
   type SubaccountService,
+  subaccountPayoutFromJson,
 } from '../model.ts';
 import { assertPayoutsAvailable } from '../payout-rules.ts';
 import { readSubaccountPayout, readSubaccountPayoutEvent } from '../wire.ts';
@@ -49,16 +45,15 @@ import type { Sender } from './commands.ts';
 import {
   canBeReference,
   codeOnly,
-  filterOf,
   IDEM,
   isSameId,
   isSubaccountId,
+  type ListedPayouts,
   mirrorPayouts,
   observationOf,
   payoutIn,
   RESOURCE,
-  rangeFilterOf,
-  rangeFilterOfAll,
+  rangeOf,
 } from './mirror.ts';
 import { createPayoutRequests, GET_PAYOUT, payoutPath } from './payout-commands.ts';
 
@@ -117,6 +112,11 @@ export function createRemotePayouts(
   const { clock, get, records } = dependencies;
   const { sql } = dependencies.database;
   const mirror = mirrorPayouts(dependencies);
+  const lists = createFamilyLists<SubaccountPayout, ListedPayouts>(sql, {
+    resource: RESOURCE,
+    fromJson: subaccountPayoutFromJson,
+    rangeOf,
+  });
   const requests = createPayoutRequests({
     ...dependencies,
     findMirrored: async (tenant, { key, summary }) => {
@@ -162,19 +162,6 @@ export function createRemotePayouts(
       ...options,
     });
     return !read.stale;
-  }
-
-  async function listRows(
-    tenant: Tenant,
-    subaccountId: string,
-    range: ListRange,
-    filter: SubaccountPayoutFilter,
-  ): Promise<{ place: number; observed: MirroredRow }[]> {
-    if (!hasMoreThanStatus(filter))
-      return listMirrored(sql, tenant, RESOURCE, { ...range, ...filterOf(subaccountId, filter.status) });
-    if (!isSubaccountId(subaccountId)) return [];
-    const page = { ...range, ...rangeFilterOf(subaccountId, filter), allOf: null };
-    return listMirroredRange(sql, tenant, RESOURCE, page);
   }
 
   // ── The port ──
@@ -285,29 +272,18 @@ export function createRemotePayouts(
 
       // The document has no list of payouts, so these are the payouts that were requested here, announced by
       // webhooks, or looked up.
-      async payouts(tenant, subaccountId, { end, limit, after, before, ...filter }) {
-        const page = { end, limit: limit + 1, after, before };
-        const rows = await listRows(tenant, subaccountId, page, filter);
-        const items = rows.map(({ place, observed: row }) => ({ place, item: payoutIn(row) }));
-        return withoutExtra(items, { end, limit });
+      async payouts(tenant, subaccountId, range) {
+        if (!isSubaccountId(subaccountId)) return { items: [], more: false };
+        const { items, more } = await lists.list(tenant, { ...range, subaccountId });
+        return { items: items.map(({ place, resource }) => ({ place, item: resource })), more };
       },
-      async payoutsPage(tenant, subaccountId, window) {
-        const filter = filterOf(subaccountId);
-        const [rows, total] = await Promise.all([
-          listMirrored(sql, tenant, RESOURCE, { end: 'first', ...filter, ...window }),
-          countMirrored(sql, tenant, RESOURCE, filter),
-        ]);
-        return { items: rows.map(({ observed: row }) => payoutIn(row)), total };
-      },
-      async countPayouts(tenant, subaccountId, filter) {
-        if (!hasMoreThanStatus(filter))
-          return countMirrored(sql, tenant, RESOURCE, filterOf(subaccountId, filter.status));
-        if (!isSubaccountId(subaccountId)) return 0;
-        return countMirroredRange(sql, tenant, RESOURCE, rangeFilterOf(subaccountId, filter));
-      },
-
-      payoutTotals: (tenant, filter, groupBy) =>
-        totalsOfMirrored(sql, tenant, RESOURCE, rangeFilterOfAll(filter), groupBy),
+      payoutsPage: async (tenant, subaccountId, window) =>
+        isSubaccountId(subaccountId)
+          ? lists.listPage(tenant, window, { subaccountId })
+          : { items: [], total: 0 },
+      countPayouts: async (tenant, subaccountId, filter) =>
+        isSubaccountId(subaccountId) ? lists.count(tenant, { ...filter, subaccountId }) : 0,
+      payoutTotals: lists.totals,
 
       async requestPayout(tenant, input) {
         assertPayoutsAvailable(tenant.environment);
@@ -420,7 +396,7 @@ export function createRemotePayouts(
     return {
       resource: RESOURCE,
       reference: `${shown.subaccountId}/${name}`,
-      observation: observationOf(shown, { reference: null, at: clock.now(), by: 'event' }),
+      observation: observationOf(shown, { reference: null, at: null }),
     };
   }
 
