@@ -3,7 +3,7 @@ import { CompiledQuery } from 'kysely';
 import { expect, onTestFinished, test } from 'vitest';
 import {
   countDisputes,
-  selectDisputes,
+  disputeTable,
   selectDisputesOf,
 } from '../../../server/src/money-in/disputes/store.ts';
 import { migrate } from '../../../server/src/state/db/migrate.ts';
@@ -40,7 +40,7 @@ test('Disputes of the version before keep their payment, wait for the end of the
   const names = readdirSync(MIGRATIONS).map((file) => file.slice(0, -'.sql'.length));
   await migrate(database, undefined, names.sort().at(-1));
 
-  const found = await selectDisputes(database.sql, TENANT, ['1', '2', '3', '4'].map(id));
+  const found = await disputeTable.load(database.sql, TENANT, ['1', '2', '3', '4'].map(id));
   expect(
     found.map(({ disputeId, resource, reason }) => [disputeId, resource?.id ?? null, reason]).sort(),
   ).toEqual([

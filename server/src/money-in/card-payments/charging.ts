@@ -36,7 +36,7 @@ import type { ChargeRefusal, HostedCheckout, PayResult } from './hosted-checkout
 import type { AttemptOutcome, CardTestingGuard, ChargeAttempt, StoredCardPayment } from './model.ts';
 import { decideReturn, railReturnIdOf, returnOf } from './returning.ts';
 import type { AccountCollection } from './service.ts';
-import { selectByOrderCode } from './store.ts';
+import { cardPaymentTable } from './store.ts';
 
 /** Counts the acquirer's answers to the returns of money. A return that it refuses is retried after a day. */
 export interface ReturnMeter {
@@ -171,9 +171,9 @@ export function createCharging({
 
   return {
     async open(orderCode) {
-      const found = await selectByOrderCode(database.sql, orderCode);
+      const found = await cardPaymentTable.loadHosted(database.sql, orderCode);
       if (!found) return null;
-      const { tenant, payment, merchantName } = found;
+      const { tenant, resource: payment, merchantName } = found;
       const sale = payment.paidAt ? saleOf(payment) : null;
       const [orderStatus, delivered] = await Promise.all([
         closedOrderOf(tenant, payment),
@@ -185,12 +185,12 @@ export function createCharging({
     cardRefusal: (cardNumber) => acquirer.refusal(cardNumber),
 
     async pay(orderCode, card, address = null): Promise<PayResult> {
-      const found = await selectByOrderCode(database.sql, orderCode);
+      const found = await cardPaymentTable.loadHosted(database.sql, orderCode);
       if (!found) throw new NotFoundError('Card payment not found');
       const { tenant } = found;
-      const attempt = { tenant, tokenId: tokenOf(found.payment), address };
+      const attempt = { tenant, tokenId: tokenOf(found.resource), address };
       const retryAt = await guard.admit(attempt);
-      if (retryAt) return { kind: 'held_back', retryAt, payment: found.payment };
+      if (retryAt) return { kind: 'held_back', retryAt, payment: found.resource };
       const chargeId = `chg_${objectId()}`;
       const { payment: charging, refusal } = await advance<ChargeRefusal>(
         tenant,
@@ -252,22 +252,22 @@ export function createCharging({
         );
       },
       'card_payment.resolve': async (task) => {
-        const found = await selectByOrderCode(database.sql, task.key);
-        const chargeId = found?.payment.openChargeId;
+        const found = await cardPaymentTable.loadHosted(database.sql, task.key);
+        const chargeId = found?.resource.openChargeId;
         if (!chargeId) return;
         // The charge of this task was declined, and the open one has just begun and has a task of its own. If
         // it were resolved now, that would void a card that the acquirer is about to approve.
         if (!(await isCurrentTask(database.sql, task))) return;
         // The payer's address is not stored.
-        const attempt = { tenant: task, tokenId: tokenOf(found.payment), address: null };
+        const attempt = { tenant: task, tokenId: tokenOf(found.resource), address: null };
         await recordOutcome(attempt, task.key, chargeId, await acquirer.resolve(chargeId));
       },
       'card_payment.release': async (task) => {
         await advance(task, task.key, (payment, state) => decideRelease(payment, state.balances, state.now));
       },
       'card_payment.return': async (task) => {
-        const found = await selectByOrderCode(database.sql, task.key);
-        const chargeId = found?.payment.paidChargeId;
+        const found = await cardPaymentTable.loadHosted(database.sql, task.key);
+        const chargeId = found?.resource.paidChargeId;
         if (!chargeId) return;
         const returnId = returnIdOf(chargeId);
         const [stored] = await returns.load(database.sql, task, [returnId]);
@@ -285,10 +285,10 @@ export function createCharging({
             // Another call of this task has recorded a refusal meanwhile: this outcome belongs to an id that
             // is used up.
             const isNew = current.failedReturns === stored.failedReturns;
-            const change = isNew ? decideReturn(current, outcome, found.payment, state.now) : null;
+            const change = isNew ? decideReturn(current, outcome, found.resource, state.now) : null;
             if (!change) return { outcome: false };
             const { transaction, lookAt } = change;
-            const writes = writesOfReturn(change.stored, refundDetailsOf(found.payment));
+            const writes = writesOfReturn(change.stored, refundDetailsOf(found.resource));
             return {
               outcome: true,
               writes: joined(writes, {

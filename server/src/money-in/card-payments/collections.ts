@@ -29,22 +29,16 @@ import {
 } from './refunding.ts';
 import {
   type CheckoutUse,
-  saveCardPayments,
+  cardPaymentTable,
   saveCheckoutUses,
   selectByAttempts,
   selectByExternalIds,
-  selectCardPayments,
   selectCheckoutUses,
   selectPaidOfOrder,
 } from './store.ts';
 
 /** Card payments, as a decision reads and writes them. */
-export const cardPayments: Collection<StoredCardPayment> = {
-  name: 'card_payment',
-  load: selectCardPayments,
-  keyOf: (payment) => payment.orderCode,
-  save: saveCardPayments,
-};
+export const cardPayments: Collection<StoredCardPayment> = cardPaymentTable;
 
 export const checkoutUses: Collection<CheckoutUse> = {
   name: 'checkout_use',

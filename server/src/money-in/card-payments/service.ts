@@ -32,10 +32,9 @@ import {
 } from './model.ts';
 import {
   type CheckoutUse,
+  cardPaymentTable,
   countCardPayments,
   listCardPayments,
-  selectCardPayments,
-  selectWithHead,
   totalsOfCardPayments,
 } from './store.ts';
 
@@ -74,7 +73,7 @@ export function createCardPaymentService({
     tenant: Tenant,
     orderCodes: readonly string[],
   ): Promise<(StoredCardPayment | null)[]> {
-    const payments = await selectCardPayments(database.sql, tenant, [...new Set(orderCodes)]);
+    const payments = await cardPaymentTable.load(database.sql, tenant, [...new Set(orderCodes)]);
     const found = new Map(payments.map((payment) => [payment.orderCode, payment]));
     return orderCodes.map((orderCode) => found.get(orderCode) ?? null);
   }
@@ -167,7 +166,7 @@ export function createCardPaymentService({
       return (await findMany(tenant, [orderCode]))[0] ?? null;
     },
     findMany,
-    findWithVersion: (tenant, orderCode) => selectWithHead(database.sql, tenant, orderCode),
+    findWithVersion: (tenant, orderCode) => cardPaymentTable.loadWithHead(database.sql, tenant, orderCode),
 
     async list(tenant, range) {
       const page = { ...range, limit: range.limit + 1 };

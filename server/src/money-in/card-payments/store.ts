@@ -3,7 +3,6 @@ import type { Tenant } from '../../kernel/tenant.ts';
 import type { Totals, TotalsGrouping } from '../../kernel/totals.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
-import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import {
   type Columns,
@@ -71,62 +70,15 @@ declare module '../../state/db/tables.ts' {
   }
 }
 
-const cardPayments = table<StoredCardPayment, ShownElsewhere>('card_payment', columns, {
+export const cardPaymentTable = table<StoredCardPayment, ShownElsewhere>('card_payment', columns, {
   key: 'orderCode',
   isKey: isOrderCode,
+  // An earlier version refunded whole payments, and has no column for the amount.
+  complete: (payment) =>
+    payment.status === 'refunded' && payment.refundingCents === 0
+      ? { ...payment, refundedCents: payment.amountCents }
+      : payment,
 });
-
-// A text that is no order code is not queried: it is in no row, and Postgres rejects one with U+0000.
-
-export async function selectCardPayments(
-  sql: Sql,
-  tenant: Tenant,
-  orderCodes: readonly string[],
-): Promise<StoredCardPayment[]> {
-  const possible = orderCodes.filter(isOrderCode);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'card_payment', tenant)
-    .selectAll()
-    .where('order_code', 'in', possible)
-    .execute();
-  return rows.map(toCardPayment);
-}
-
-/** Finds a payment of any account, for the payer's page, which knows the order code alone. */
-export async function selectByOrderCode(
-  sql: Sql,
-  orderCode: string,
-): Promise<{ tenant: Tenant; merchantName: string; payment: StoredCardPayment } | null> {
-  if (!isOrderCode(orderCode)) return null;
-  const row = await sql
-    .selectFrom('card_payment')
-    .innerJoin('account', 'account.id', 'card_payment.account_id')
-    .selectAll('card_payment')
-    .select('account.name as merchant_name')
-    .where('order_code', '=', orderCode)
-    .executeTakeFirst();
-  if (!row) return null;
-  return {
-    tenant: { accountId: row.account_id, environment: row.environment },
-    merchantName: row.merchant_name,
-    payment: toCardPayment(row),
-  };
-}
-
-/** Reads a payment and the version of the log at which it holds, in one statement and so at one moment. */
-export async function selectWithHead(
-  sql: Sql,
-  tenant: Tenant,
-  orderCode: string,
-): Promise<{ version: number; resource: StoredCardPayment } | null> {
-  if (!isOrderCode(orderCode)) return null;
-  const row = await ofTenant(sql, 'card_payment', tenant)
-    .selectAll('card_payment')
-    .select(headOf(tenant).as('head'))
-    .where('order_code', '=', orderCode)
-    .executeTakeFirst();
-  return row ? { version: row.head, resource: toCardPayment(row) } : null;
-}
 
 /** Lists the payments of each checkout attempt that were paid, or have an open charge. */
 export async function selectByAttempts(
@@ -183,7 +135,7 @@ export async function selectPaidOfOrder(
     checkoutAttempt !== null && paid().where('checkout_attempt', '=', checkoutAttempt).execute(),
     externalId !== null && paid().where('external_id', '=', externalId).execute(),
   ]);
-  return found.flatMap((rows) => (rows ? rows.map(toCardPayment) : []));
+  return found.flatMap((rows) => (rows ? rows.map(cardPaymentTable.fromRow) : []));
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -199,7 +151,7 @@ export async function listCardPayments(
     after,
     before,
   });
-  return rows.map((row) => ({ place: row.number, resource: toCardPayment(row) }));
+  return rows.map((row) => ({ place: row.number, resource: cardPaymentTable.fromRow(row) }));
 }
 
 export function countCardPayments(sql: Sql, tenant: Tenant, filter: CardPaymentFilter): Promise<number> {
@@ -217,17 +169,9 @@ export function totalsOfCardPayments(
 }
 
 const conditionsOf = listConditions(cardPaymentConditions, {
-  columns: cardPayments.columns,
+  columns: cardPaymentTable.columns,
   lists: { status: PAYMENT_STATUSES },
 });
-
-export async function saveCardPayments(
-  sql: Sql,
-  tenant: Tenant,
-  payments: readonly StoredCardPayment[],
-): Promise<void> {
-  await cardPayments.save(sql, tenant, payments);
-}
 
 // ── The last payment of a single-use token ───────────────────────────────────────────────────────
 
@@ -249,12 +193,4 @@ export async function saveCheckoutUses(sql: Sql, uses: readonly CheckoutUse[]): 
       conflict.column('token_id').doUpdateSet((row) => ({ order_code: row.ref('excluded.order_code') })),
     )
     .execute();
-}
-
-function toCardPayment(row: object): StoredCardPayment {
-  const payment = cardPayments.fromRow(row);
-  // The version before refunded whole payments, and has no column for it.
-  if (payment.status === 'refunded' && payment.refundingCents === 0)
-    payment.refundedCents = payment.amountCents;
-  return payment;
 }

@@ -5,12 +5,7 @@ import { chargeIdsOf, isChargeId, type StoredCharge } from './model.ts';
 import { chargeTable } from './store.ts';
 
 /** Charges, as a decision reads and writes them. */
-const charges: Collection<StoredCharge> = {
-  name: 'charge',
-  load: chargeTable.select,
-  keyOf: ({ chargeId }) => chargeId,
-  save: chargeTable.save,
-};
+const charges: Collection<StoredCharge> = chargeTable;
 
 /** The rules of charges for PIX codes. */
 export const pixCharges: PixFamily<StoredCharge> = {
@@ -19,7 +14,7 @@ export const pixCharges: PixFamily<StoredCharge> = {
   records: charges,
   isId: isChargeId,
   idsOfTxid: chargeIdsOf,
-  selectHosted: chargeTable.selectHosted,
+  selectHosted: chargeTable.loadHosted,
   // A charge has no order, so no other payment competes with it.
   orderOf: () => ({ checkoutAttempt: null, externalId: null, tokenId: null }),
   payerOf: () => null,

@@ -18,23 +18,13 @@ import type {
   Shortfalls,
   StoredDispute,
 } from './model.ts';
-import { saveDisputes, saveShortfalls, selectDisputes, selectShortfalls } from './store.ts';
+import { disputeTable, shortfallTable } from './store.ts';
 
 /** Disputes, as a decision reads and writes them. */
-export const disputes: Collection<StoredDispute> = {
-  name: 'dispute',
-  load: selectDisputes,
-  keyOf: ({ disputeId }) => disputeId,
-  save: saveDisputes,
-};
+export const disputes: Collection<StoredDispute> = disputeTable;
 
 /** The shortfalls of claims, by the claimed resource. */
-const shortfalls: Collection<Shortfalls> = {
-  name: 'dispute_shortfall',
-  load: (sql, tenant, keys) => selectShortfalls(sql, tenant, keys.map(resourceOfKey)),
-  keyOf: ({ resource }) => keyOfResource(resource),
-  save: saveShortfalls,
-};
+const shortfalls: Collection<Shortfalls> = shortfallTable;
 
 /** A kind of resource that can be disputed: the slice that owns it provides its decisions. */
 export interface DisputeSource {
@@ -97,7 +87,7 @@ export interface NewClaim {
  * resource itself.
  */
 export async function readClaims(reader: Reader, resource: DisputedResource): Promise<void> {
-  const found = await reader.load(shortfalls, keyOfResource(resource));
+  const found = await reader.load(shortfalls, shortfallTable.keyOf(resource));
   await Promise.all((found?.claims ?? []).map(({ disputeId }) => reader.load(disputes, disputeId)));
 }
 
@@ -123,7 +113,7 @@ export function writesOfClaim(
   const isOpened = amountCents > 0;
   const opened = isOpened ? writesOf(decideOpen({ disputeId, amountCents, reason, resource }, state)) : {};
   const claims = [...waitingFor(state, resource), { disputeId, missingCents, reason, claimKey }];
-  const lacks = missingCents > 0 ? { records: [put(shortfalls, { resource, claims })] } : {};
+  const lacks = missingCents > 0 ? { records: [put(shortfalls, { ...resource, claims })] } : {};
   return { isOpened, writes: joined(joined(writes, opened), lacks) };
 }
 
@@ -160,7 +150,7 @@ export function writesOfWaiting(
     const kind: DisputeTask = 'dispute.receive';
     if (claimKey !== null) writes = joined(writes, { tasks: [{ kind, key: claimKey, at: state.now }] });
   }
-  return { opened, writes: joined(writes, { records: [put(shortfalls, { resource, claims })] }) };
+  return { opened, writes: joined(writes, { records: [put(shortfalls, { ...resource, claims })] }) };
 }
 
 /**
@@ -186,18 +176,9 @@ export function writesOfClose(
 export function writesOfDrop(state: State, resource: DisputedResource, disputeId: string): Writes {
   if (!isWaiting(state, resource, disputeId)) return {};
   const claims = waitingFor(state, resource).filter((claim) => claim.disputeId !== disputeId);
-  return { records: [put(shortfalls, { resource, claims })] };
+  return { records: [put(shortfalls, { ...resource, claims })] };
 }
 
 function waitingFor(state: State, resource: DisputedResource): Shortfalls['claims'] {
-  return state.get(shortfalls, keyOfResource(resource))?.claims ?? [];
-}
-
-function keyOfResource({ type, id }: DisputedResource): string {
-  return `${type} ${id}`;
-}
-
-function resourceOfKey(key: string): DisputedResource {
-  const at = key.indexOf(' ');
-  return { type: key.slice(0, at) as DisputedType, id: key.slice(at + 1) };
+  return state.get(shortfalls, shortfallTable.keyOf(resource))?.claims ?? [];
 }

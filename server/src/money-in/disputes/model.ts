@@ -119,8 +119,7 @@ export interface Shortfall {
 }
 
 /** The claims of one resource that have a shortfall, oldest first. */
-export interface Shortfalls {
-  resource: DisputedResource;
+export interface Shortfalls extends DisputedResource {
   claims: readonly Shortfall[];
 }
 

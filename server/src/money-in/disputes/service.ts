@@ -39,14 +39,7 @@ import {
   isDisputeId,
   type StoredDispute,
 } from './model.ts';
-import {
-  countDisputes,
-  listDisputes,
-  selectDisputeAndVersion,
-  selectDisputes,
-  selectDisputesOf,
-  selectShortfalls,
-} from './store.ts';
+import { countDisputes, disputeTable, listDisputes, selectDisputesOf, shortfallTable } from './store.ts';
 
 /** The operation of the idempotency keys of submissions. */
 const EVIDENCE = 'submitDisputeEvidence';
@@ -69,7 +62,7 @@ export function createDisputeService({
   const close = createClosing({ committer, sources, meter });
 
   async function findMany(tenant: Tenant, disputeIds: readonly string[]): Promise<(StoredDispute | null)[]> {
-    const rows = await selectDisputes(sql, tenant, [...new Set(disputeIds)]);
+    const rows = await disputeTable.load(sql, tenant, [...new Set(disputeIds)]);
     const found = new Map(rows.map((dispute) => [dispute.disputeId, dispute]));
     return disputeIds.map((disputeId) => found.get(disputeId) ?? null);
   }
@@ -108,7 +101,7 @@ export function createDisputeService({
 
     find: async (tenant, disputeId) => (await findMany(tenant, [disputeId]))[0] ?? null,
     findMany,
-    findWithVersion: (tenant, disputeId) => selectDisputeAndVersion(sql, tenant, disputeId),
+    findWithVersion: (tenant, disputeId) => disputeTable.loadWithHead(sql, tenant, disputeId),
     async ofResources(tenant, type, ids) {
       const rows = await selectDisputesOf(sql, tenant, { type, ids });
       return ids.map((id) => rows.filter(({ resource }) => resource?.id === id));
@@ -204,12 +197,13 @@ export function createDisputeControls({
         },
       );
       if (isOpened) meter.onDispute('open');
-      const [dispute] = disputeId === null ? [] : await selectDisputes(database.sql, tenant, [disputeId]);
+      const [dispute] = disputeId === null ? [] : await disputeTable.load(database.sql, tenant, [disputeId]);
       return dispute ?? null;
     },
 
     async hasWaitingClaim(tenant, resource) {
-      const [found] = await selectShortfalls(database.sql, tenant, [resource]);
+      const key = shortfallTable.keyOf(resource);
+      const [found] = await shortfallTable.load(database.sql, tenant, [key]);
       return (found?.claims.length ?? 0) > 0;
     },
 

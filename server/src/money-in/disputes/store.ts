@@ -1,8 +1,6 @@
-import { sql as raw, type Selectable } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countFiltered, listConditions, selectFiltered } from '../../state/db/filtered-lists.ts';
-import { headOf } from '../../state/db/head.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
 import {
   type Columns,
@@ -14,10 +12,8 @@ import {
   type RowsOf,
   table,
 } from '../../state/db/table.ts';
-import type { Tables } from '../../state/db/tables.ts';
 import {
   DISPUTE_STATUSES,
-  type DisputedResource,
   type DisputedType,
   type DisputeFilter,
   type DisputeRange,
@@ -25,7 +21,6 @@ import {
   evidenceDueAfter,
   evidenceFromJson,
   isDisputeId,
-  type Shortfall,
   type Shortfalls,
   type StoredDispute,
 } from './model.ts';
@@ -47,46 +42,41 @@ const columns = {
   acceptedAt: changing('accepted_at'),
 } satisfies Columns<Omit<StoredDispute, ShownElsewhere>>;
 
+const shortfallColumns = {
+  type: fixed('resource'),
+  id: fixed('resource_id'),
+  claims: json(changing('claims')),
+} satisfies Columns<Shortfalls>;
+
+/** The column of the version before, which knows disputes of card payments alone. */
+interface OrderCode {
+  order_code: string | null;
+}
+
 declare module '../../state/db/tables.ts' {
   interface Tables {
-    dispute: RowsOf<StoredDispute, typeof columns> & Listed & { order_code: string | null };
+    dispute: RowsOf<StoredDispute, typeof columns> & Listed & OrderCode;
+    dispute_shortfall: RowsOf<Shortfalls, typeof shortfallColumns>;
   }
 }
 
-const disputes = table<StoredDispute, ShownElsewhere>('dispute', columns, {
+export const disputeTable = table<StoredDispute, ShownElsewhere>('dispute', columns, {
   key: 'disputeId',
   isKey: isDisputeId,
-  // The version before knows disputes of card payments alone, and reads this column.
-  own: ({ resource }) => ({ order_code: resource?.type === 'card_payment' ? resource.id : null }),
+  own: ({ resource }): OrderCode => ({ order_code: resource?.type === 'card_payment' ? resource.id : null }),
+  // A row of the version before names its card payment alone, and has no end of the time for evidence.
+  complete(dispute, { order_code }: OrderCode) {
+    if (order_code !== null) dispute.resource ??= { type: 'card_payment', id: order_code };
+    dispute.evidenceDueAt ??= evidenceDueAfter(dispute.createdAt);
+    return dispute;
+  },
 });
 
-// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
-
-export async function selectDisputes(
-  sql: Sql,
-  tenant: Tenant,
-  disputeIds: readonly string[],
-): Promise<StoredDispute[]> {
-  const possible = disputeIds.filter(isDisputeId);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'dispute', tenant).selectAll().where('id', 'in', possible).execute();
-  return rows.map(toDispute);
-}
-
-/** Selects a dispute with the version of the tenant's log at which its state holds. */
-export async function selectDisputeAndVersion(
-  sql: Sql,
-  tenant: Tenant,
-  disputeId: string,
-): Promise<{ version: number; resource: StoredDispute } | null> {
-  if (!isDisputeId(disputeId)) return null;
-  const row = await ofTenant(sql, 'dispute', tenant)
-    .selectAll('dispute')
-    .select(headOf(tenant).as('head'))
-    .where('dispute.id', '=', disputeId)
-    .executeTakeFirst();
-  return row ? { version: row.head, resource: toDispute(row) } : null;
-}
+/** The shortfalls of claims, by the claimed resource. */
+export const shortfallTable = table<Shortfalls, never, 'type' | 'id'>('dispute_shortfall', shortfallColumns, {
+  key: { type: 'text', id: 'text' },
+  unique: ['account_id', 'environment', 'resource', 'resource_id'],
+});
 
 /** Selects the disputes of resources of one type, oldest first. */
 export async function selectDisputesOf(
@@ -101,7 +91,7 @@ export async function selectDisputesOf(
     .where('resource_id', 'in', ids)
     .orderBy('number')
     .execute();
-  return rows.map(toDispute);
+  return rows.map(disputeTable.fromRow);
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -110,14 +100,14 @@ export async function listDisputes(
   tenant: Tenant,
   { end, limit, offset, after, before, ...filter }: DisputeRange & { offset?: number },
 ): Promise<{ place: number; resource: StoredDispute }[]> {
-  const rows = await selectFiltered<Selectable<Tables['dispute']>>(
-    sql,
-    tenant,
-    'dispute',
-    conditionsOf(filter),
-    { end, limit, offset, after, before },
-  );
-  return rows.map((row) => ({ place: row.number, resource: toDispute(row) }));
+  const rows = await selectFiltered<{ number: number }>(sql, tenant, 'dispute', conditionsOf(filter), {
+    end,
+    limit,
+    offset,
+    after,
+    before,
+  });
+  return rows.map((row) => ({ place: row.number, resource: disputeTable.fromRow(row) }));
 }
 
 export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): Promise<number> {
@@ -126,54 +116,6 @@ export function countDisputes(sql: Sql, tenant: Tenant, filter: DisputeFilter): 
 }
 
 const conditionsOf = listConditions(disputeConditions, {
-  columns: disputes.columns,
+  columns: disputeTable.columns,
   lists: { status: DISPUTE_STATUSES },
 });
-
-export const saveDisputes = disputes.save;
-
-/** Selects the shortfalls of claims on resources. */
-export async function selectShortfalls(
-  sql: Sql,
-  tenant: Tenant,
-  resources: readonly DisputedResource[],
-): Promise<Shortfalls[]> {
-  // The id in a request may be any text.
-  const possible = resources.filter(({ id }) => !id.includes('\u0000'));
-  const { rows } = await raw<{ resource: DisputedType; resource_id: string; claims: Shortfall[] }>`
-    select s.resource, s.resource_id, s.claims
-    from dispute_shortfall s join unnest(
-      ${possible.map(({ type }) => type)}::text[], ${possible.map(({ id }) => id)}::text[]
-    ) t (resource, resource_id) on s.resource = t.resource and s.resource_id = t.resource_id
-    where s.account_id = ${tenant.accountId} and s.environment = ${tenant.environment}
-  `.execute(sql);
-  return rows.map(({ resource: type, resource_id: id, claims }) => ({ resource: { type, id }, claims }));
-}
-
-export async function saveShortfalls(sql: Sql, tenant: Tenant, all: readonly Shortfalls[]): Promise<void> {
-  await sql
-    .insertInto('dispute_shortfall')
-    .values(
-      all.map(({ resource, claims }) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        resource: resource.type,
-        resource_id: resource.id,
-        claims: JSON.stringify(claims),
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict
-        .columns(['account_id', 'environment', 'resource', 'resource_id'])
-        .doUpdateSet((row) => ({ claims: row.ref('excluded.claims') })),
-    )
-    .execute();
-}
-
-/** A row of the version before names its card payment alone, and has no end of the time for evidence. */
-function toDispute(row: Selectable<Tables['dispute']>): StoredDispute {
-  const dispute = disputes.fromRow(row);
-  if (row.order_code !== null) dispute.resource ??= { type: 'card_payment', id: row.order_code };
-  dispute.evidenceDueAt ??= evidenceDueAfter(dispute.createdAt);
-  return dispute;
-}

@@ -25,12 +25,7 @@ import {
 } from './store.ts';
 
 /** Payments, as a decision reads and writes them. */
-export const payments: Collection<StoredPayment> = {
-  name: 'payment',
-  load: paymentTable.select,
-  keyOf: ({ paymentId }) => paymentId,
-  save: paymentTable.save,
-};
+export const payments: Collection<StoredPayment> = paymentTable;
 
 /** The last PIX payments of single-use tokens. */
 export const checkoutUses: Collection<CheckoutUse> = {
@@ -61,7 +56,7 @@ export const pixPayments: PixFamily<StoredPayment> = {
   records: payments,
   isId: isPaymentId,
   idsOfTxid: (txid) => [`psa_${txid}`],
-  selectHosted: paymentTable.selectHosted,
+  selectHosted: paymentTable.loadHosted,
   // The checkout attempt stands for the token, which is all that the order's other payments need.
   orderOf: ({ checkoutAttempt, externalId }) => ({ checkoutAttempt, externalId, tokenId: null }),
   saleOf,
@@ -117,7 +112,7 @@ export const paymentOrderPayments: OrderPayments = {
 /** The rules of payments for LTC. */
 export const ltcPayments: LtcFamily<StoredPayment> = {
   records: payments,
-  selectHosted: paymentTable.selectHosted,
+  selectHosted: paymentTable.loadHosted,
   selectUnmatched: selectUnmatchedLtc,
   orderOf: pixPayments.orderOf,
   saleOf,

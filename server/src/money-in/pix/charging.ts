@@ -32,7 +32,7 @@ import {
   txidOf,
 } from './model.ts';
 import type { ChangeReceived, ReceivedState } from './service.ts';
-import { selectCredits } from './store.ts';
+import { creditTable } from './store.ts';
 
 /** Accounts, with the name that a payer's bank shows; the slice that owns accounts provides them. */
 type AccountCollection = Collection<{ id: string; name: string }>;
@@ -207,7 +207,7 @@ export function createPixCharging({
     async function unrecorded(tenant: Tenant, reported: readonly PixCredit[]): Promise<readonly PixCredit[]> {
       if (reported.length === 0) return reported;
       const ids = reported.map(({ endToEndId }) => endToEndId);
-      const known = await selectCredits(database.sql, tenant, ids);
+      const known = await creditTable.load(database.sql, tenant, ids);
       const recorded = new Set(known.map(({ endToEndId }) => endToEndId));
       return reported.filter(({ endToEndId }) => !recorded.has(endToEndId));
     }
@@ -377,7 +377,7 @@ export function createPixCharging({
         await receiveByTxid(task, task.key.split(' ')[0]!);
       },
       async 'pix.return'(task) {
-        const [credit] = await selectCredits(database.sql, task, [task.key]);
+        const [credit] = await creditTable.load(database.sql, task, [task.key]);
         if (!credit?.cause || credit.returnedAt) return;
         const { endToEndId, amountCents, resourceId } = credit;
         const outcome = await rail.refund({ id: returnIdOf(credit), railChargeId: endToEndId, amountCents });

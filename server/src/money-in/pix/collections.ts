@@ -24,23 +24,13 @@ import type { RecordedCredit, ShareMove } from './credit.ts';
 import { type CodeDecisions, type PixChange, type PixRules, wasAnnounced } from './decisions.ts';
 import { decideDisputeBegin, decideDisputeEnd, type PixClaim } from './disputing.ts';
 import type { CodedResource, HostedPix, Payer, Recurrence, StoredPixResource } from './model.ts';
-import { type PaidOrder, saveCredits, savePaidOrders, selectCredits, selectPaidOrders } from './store.ts';
+import { creditTable, type PaidOrder, paidOrderTable } from './store.ts';
 
 /** The recorded credits of the bank, by their end-to-end id. */
-export const credits: Collection<RecordedCredit> = {
-  name: 'pix_credit',
-  load: selectCredits,
-  keyOf: ({ endToEndId }) => endToEndId,
-  save: saveCredits,
-};
+export const credits: Collection<RecordedCredit> = creditTable;
 
-/** The orders that a PIX has closed. */
-const paidOrders: Collection<PaidOrder> = {
-  name: 'pix_paid_order',
-  load: selectPaidOrders,
-  keyOf: ({ order }) => order,
-  save: savePaidOrders,
-};
+/** The orders that a PIX has closed. An order stays with the first PIX that has closed it. */
+const paidOrders: Collection<PaidOrder> = paidOrderTable;
 
 /** The subaccounts that receive shares; the slice that owns them provides them. */
 export interface Beneficiaries {
@@ -80,11 +70,13 @@ export interface PixFamily<R extends CodedResource> extends PixRules<R> {
 
 /** The records by which the order's other payments see that this one has closed it. */
 export function closedOrders(
-  order: Pick<Order, 'checkoutAttempt' | 'externalId'>,
+  { checkoutAttempt, externalId }: Pick<Order, 'checkoutAttempt' | 'externalId'>,
   resourceId: string,
   paidAt: Date,
 ): Change[] {
-  return namesOf(order).map((name) => put(paidOrders, { order: name, resourceId, paidAt }));
+  return Object.entries({ attempt: checkoutAttempt, external_id: externalId }).flatMap(([kind, name]) =>
+    name === null ? [] : [put(paidOrders, { kind: kind as PaidOrder['kind'], name, resourceId, paidAt })],
+  );
 }
 
 /** Creates the port by which the slices of other methods see the payments of an order that have closed it. */
@@ -112,7 +104,7 @@ export function orderPaymentsOf<R extends StoredPixResource>({
         return paid ? [toOrderPayment(state.need(records, paid.resourceId))] : [];
       }),
     async selectPaid(sql, tenant, order) {
-      const paid = await selectPaidOrders(sql, tenant, namesOf(order));
+      const paid = await paidOrders.load(sql, tenant, namesOf(order));
       const ids = paid.map(({ resourceId }) => resourceId);
       return (await records.load(sql, tenant, ids)).map(toOrderPayment);
     },

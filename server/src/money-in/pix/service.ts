@@ -54,7 +54,7 @@ export function createPixReads<R extends StoredPixResource, Filter, Listed exten
   const sharedPages = createCoalescedReads<Awaited<ReturnType<typeof table.list>>>();
 
   async function findMany(tenant: Tenant, ids: readonly string[]): Promise<(R | null)[]> {
-    const rows = await table.select(sql, tenant, [...new Set(ids)]);
+    const rows = await table.load(sql, tenant, [...new Set(ids)]);
     const found = new Map(rows.map((resource) => [family.idOf(resource), resource]));
     return ids.map((id) => found.get(id) ?? null);
   }
@@ -65,7 +65,7 @@ export function createPixReads<R extends StoredPixResource, Filter, Listed exten
       return (await findMany(tenant, [id]))[0] ?? null;
     },
     findMany,
-    findWithVersion: (tenant, id) => table.selectWithHead(sql, tenant, id),
+    findWithVersion: (tenant, id) => table.loadWithHead(sql, tenant, id),
 
     async list(tenant, { end, limit, after, before, ...filter }) {
       const page = { end, limit: limit + 1, after, before, ...filterOf(filter as Filter) };

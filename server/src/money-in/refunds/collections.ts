@@ -1,14 +1,9 @@
 import { type Change, type Collection, put, type Writes } from '../../state/commit/commit.ts';
 import type { RefundSnapshot, RefundStatus, RefundTask, StoredRefund } from './model.ts';
-import { saveRefunds, selectRefunds } from './store.ts';
+import { refundTable } from './store.ts';
 
 /** Refunds, as a decision reads and writes them. */
-export const refunds: Collection<StoredRefund> = {
-  name: 'refund',
-  load: selectRefunds,
-  keyOf: ({ refundId }) => refundId,
-  save: saveRefunds,
-};
+export const refunds: Collection<StoredRefund> = refundTable;
 
 /** The details of a refunded resource that the events of its refunds hold. */
 export type ResourceDetails = Pick<RefundSnapshot, 'metadata' | 'callbackUrl'>;

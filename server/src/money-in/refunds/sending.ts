@@ -19,7 +19,7 @@ import {
   type RefundTask,
 } from './model.ts';
 import type { RefundSources } from './service.ts';
-import { selectRefunds } from './store.ts';
+import { refundTable } from './store.ts';
 
 /** The claims on a resource that wait for the end of its refunds. */
 export interface RefundFollower {
@@ -66,7 +66,7 @@ export function createRefundSending({
   return {
     tasks: {
       async 'refund.send'(task) {
-        const [found] = await selectRefunds(database.sql, task, [task.key]);
+        const [found] = await refundTable.load(database.sql, task, [task.key]);
         if (!found || isFinal(found.status)) return;
         const { refundId, railChargeId, amountCents, resource, isAutomatic } = found;
         const answer = await rails[resource.type].refund({ id: refundId, railChargeId, amountCents });

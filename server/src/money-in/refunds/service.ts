@@ -23,7 +23,7 @@ import {
   type RefundService,
   type StoredRefund,
 } from './model.ts';
-import { countRefunds, listRefunds, selectRefunds, selectRefundsOf, totalsOfRefunds } from './store.ts';
+import { countRefunds, listRefunds, refundTable, selectRefundsOf, totalsOfRefunds } from './store.ts';
 
 /** A kind of resource that can be refunded: the slice that owns it provides its decisions. */
 export interface RefundSource {
@@ -67,7 +67,7 @@ export function createRefundService({
   sources: RefundSources;
 }): RefundService & RefundControls {
   async function findMany(tenant: Tenant, refundIds: readonly string[]): Promise<(StoredRefund | null)[]> {
-    const rows = await selectRefunds(database.sql, tenant, [...new Set(refundIds)]);
+    const rows = await refundTable.load(database.sql, tenant, [...new Set(refundIds)]);
     const found = new Map(rows.map((refund) => [refund.refundId, refund]));
     return refundIds.map((refundId) => found.get(refundId) ?? null);
   }

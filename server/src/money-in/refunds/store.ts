@@ -46,20 +46,7 @@ declare module '../../state/db/tables.ts' {
   }
 }
 
-const refunds = table<StoredRefund>('refund', columns, { key: 'refundId', isKey: isRefundId });
-
-// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
-
-export async function selectRefunds(
-  sql: Sql,
-  tenant: Tenant,
-  refundIds: readonly string[],
-): Promise<StoredRefund[]> {
-  const possible = refundIds.filter(isRefundId);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'refund', tenant).selectAll().where('refund_id', 'in', possible).execute();
-  return rows.map(refunds.fromRow);
-}
+export const refundTable = table<StoredRefund>('refund', columns, { key: 'refundId', isKey: isRefundId });
 
 /** Selects the refunds of resources of one type, oldest first. */
 export async function selectRefundsOf(
@@ -74,7 +61,7 @@ export async function selectRefundsOf(
     .where('resource_id', 'in', ids)
     .orderBy('number')
     .execute();
-  return rows.map(refunds.fromRow);
+  return rows.map(refundTable.fromRow);
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -89,7 +76,7 @@ export async function listRefunds(
     after,
     before,
   });
-  return rows.map((row) => ({ place: row.number, resource: refunds.fromRow(row) }));
+  return rows.map((row) => ({ place: row.number, resource: refundTable.fromRow(row) }));
 }
 
 export function countRefunds(sql: Sql, tenant: Tenant, filter: RefundFilter): Promise<number> {
@@ -108,8 +95,6 @@ export function totalsOfRefunds(
 
 // The indexes have a list for each type and status.
 const conditionsOf = listConditions(refundConditions, {
-  columns: refunds.columns,
+  columns: refundTable.columns,
   lists: { types: REFUNDED_TYPES, status: REFUND_STATUSES },
 });
-
-export const saveRefunds = refunds.save;

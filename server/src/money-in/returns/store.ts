@@ -1,6 +1,5 @@
 import { sql as raw } from 'kysely';
 import type { Tenant } from '../../kernel/tenant.ts';
-import { isStorable } from '../../kernel/text.ts';
 import type { Sql } from '../../state/db/database.ts';
 import { countList, selectRange } from '../../state/db/lists.ts';
 import { ofTenant } from '../../state/db/of-tenant.ts';
@@ -37,9 +36,8 @@ declare module '../../state/db/tables.ts' {
   }
 }
 
-const returns = table<Kept>('payment_return', columns, {
+const kept = table<Kept>('payment_return', columns, {
   key: 'returnId',
-  isKey: isStorable,
   unique: ['account_id', 'environment', 'return_id'],
 });
 
@@ -48,11 +46,7 @@ export async function selectReturns(
   tenant: Tenant,
   returnIds: readonly string[],
 ): Promise<StoredReturn[]> {
-  const rows = await ofTenant(sql, 'payment_return', tenant)
-    .selectAll()
-    .where('return_id', 'in', returnIds)
-    .execute();
-  return rows.map(toReturn);
+  return (await kept.load(sql, tenant, returnIds)).map(toReturn);
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
@@ -71,7 +65,7 @@ export async function listReturns(
     },
     range,
   );
-  return rows.map((row) => ({ place: row.number, item: toReturn(row) }));
+  return rows.map((row) => ({ place: row.number, item: toReturn(kept.fromRow(row)) }));
 }
 
 export async function countReturns(
@@ -87,9 +81,8 @@ export async function countReturns(
   return (await query.executeTakeFirstOrThrow()).count;
 }
 
-export const saveReturns = returns.save;
+export const saveReturns = kept.save;
 
-function toReturn(row: object): StoredReturn {
-  const { railId, ...kept } = returns.fromRow(row);
-  return { ...kept, railId, endToEndId: kept.resource.type === 'card_payment' ? null : railId };
+function toReturn(stored: Kept): StoredReturn {
+  return { ...stored, endToEndId: stored.resource.type === 'card_payment' ? null : stored.railId };
 }

@@ -25,7 +25,7 @@ import {
   type StoredTestPayment,
   type TestPaymentControls,
 } from './model.ts';
-import { listTestPayments, selectTestPayments } from './store.ts';
+import { listTestPayments, testPaymentTable } from './store.ts';
 
 /**
  * Test payments, and the payer of other payments, in the same ledger as live ones, under the sandbox tenant.
@@ -141,7 +141,7 @@ export function createSandboxService({
       }),
 
     async findTestPayment(tenant, id) {
-      const [found] = await selectTestPayments(database.sql, tenant, [id]);
+      const [found] = await testPaymentTable.load(database.sql, tenant, [id]);
       return found ?? null;
     },
 

@@ -18,22 +18,10 @@ declare module '../../state/db/tables.ts' {
   }
 }
 
-const testPayments = table<StoredTestPayment>('test_payment', columns, {
+export const testPaymentTable = table<StoredTestPayment>('test_payment', columns, {
   key: 'id',
   isKey: isTestPaymentId,
 });
-
-export async function selectTestPayments(
-  sql: Sql,
-  tenant: Tenant,
-  ids: readonly string[],
-): Promise<StoredTestPayment[]> {
-  // A text that is no id is in no row, and Postgres rejects one with U+0000.
-  const possible = ids.filter(isTestPaymentId);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'test_payment', tenant).selectAll().where('id', 'in', possible).execute();
-  return rows.map(testPayments.fromRow);
-}
 
 /** Lists test payments, newest first: all, or those of a status. */
 export async function listTestPayments(
@@ -47,7 +35,5 @@ export async function listTestPayments(
     .orderBy('number', 'desc')
     .limit(limit)
     .execute();
-  return rows.map(testPayments.fromRow);
+  return rows.map(testPaymentTable.fromRow);
 }
-
-export const saveTestPayments = testPayments.save;

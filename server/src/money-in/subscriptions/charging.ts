@@ -12,7 +12,7 @@ import { decideCancel } from './decisions.ts';
 import { attemptToSend, decideLookUpAgain, decidePlan, decideSent } from './instructions.ts';
 import { cyclePaymentId, isLive, type StoredSubscription, type SubscriptionReceiver } from './model.ts';
 import type { SubscriptionChange, SubscriptionTask } from './steps.ts';
-import { cycleKey, selectSubscriptions } from './store.ts';
+import { cycleTable, selectSubscriptions } from './store.ts';
 
 /** Counts the attempts that the bank has reported. */
 export interface SubscriptionMeter {
@@ -65,7 +65,7 @@ export function createSubscriptionCharging({
   }
 
   async function record(tenant: Tenant, id: string, { report, place }: PlacedReport): Promise<void> {
-    const key = cycleKey({ subscriptionId: id, number: place.number });
+    const key = cycleTable.keyOf({ subscriptionId: id, number: place.number });
     let isNew = false;
     await advance(
       tenant,

@@ -12,14 +12,7 @@ import {
   type SubscriptionSnapshot,
 } from './model.ts';
 import { type SubscriptionChange, subscriptionRules } from './steps.ts';
-import {
-  cycleKey,
-  saveCycles,
-  saveSubscriptions,
-  selectBySubscriptionId,
-  selectCycles,
-  selectSubscriptions,
-} from './store.ts';
+import { cycleTable, saveSubscriptions, selectBySubscriptionId, selectSubscriptions } from './store.ts';
 
 /** Subscriptions with their newest cycle, as a decision reads and writes them. */
 export const subscriptions: Collection<StoredSubscription> = {
@@ -30,12 +23,7 @@ export const subscriptions: Collection<StoredSubscription> = {
 };
 
 /** The cycles of subscriptions. */
-export const cycles: Collection<StoredCycle> = {
-  name: 'subscription_cycle',
-  load: selectCycles,
-  keyOf: cycleKey,
-  save: saveCycles,
-};
+export const cycles: Collection<StoredCycle> = cycleTable;
 
 /** The rules of subscriptions for PIX codes. */
 export const pixSubscriptions: PixFamily<StoredSubscription> = {

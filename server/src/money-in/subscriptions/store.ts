@@ -2,9 +2,7 @@ import { sql as raw, type Selectable } from 'kysely';
 import type { ListRange } from '../../kernel/list-range.ts';
 import type { Tenant } from '../../kernel/tenant.ts';
 import type { Sql } from '../../state/db/database.ts';
-import { headOf } from '../../state/db/head.ts';
-import { boundsOfPage, countList, selectPage, sizeOfPage } from '../../state/db/lists.ts';
-import { ofTenant } from '../../state/db/of-tenant.ts';
+import { countList, selectRange, sizeOfPage } from '../../state/db/lists.ts';
 import {
   type Columns,
   changing,
@@ -22,8 +20,6 @@ import {
   type StoredSubscription,
   type SubscriptionFilter,
 } from './model.ts';
-
-// A text that is no id is not queried: it is in no row, and Postgres rejects one with U+0000.
 
 /** The members that only another service's subscriptions have. */
 type ShownElsewhere = 'lastStatus' | 'checkoutUrl' | 'txid' | 'cycles' | 'paidAt' | 'endToEndId';
@@ -61,28 +57,21 @@ const columns = {
 declare module '../../state/db/tables.ts' {
   interface Tables {
     pix_subscription: RowsOf<Kept, typeof columns> & Listed;
+    subscription_cycle: RowsOf<StoredCycle, typeof cycleColumns>;
   }
 }
 
-const kept = table<Kept, ShownElsewhere>('pix_subscription', columns, {
+const subscriptions = table<Kept, ShownElsewhere>('pix_subscription', columns, {
   key: 'subscriptionId',
   isKey: isSubscriptionId,
 });
-
-type SubscriptionRow = Selectable<Tables['pix_subscription']>;
 
 export async function selectSubscriptions(
   sql: Sql,
   tenant: Tenant,
   subscriptionIds: readonly string[],
 ): Promise<StoredSubscription[]> {
-  const possible = subscriptionIds.filter(isSubscriptionId);
-  if (possible.length === 0) return [];
-  const rows = await ofTenant(sql, 'pix_subscription', tenant)
-    .selectAll()
-    .where('subscription_id', 'in', possible)
-    .execute();
-  return withCycles(sql, tenant, rows);
+  return withCycles(sql, tenant, await subscriptions.load(sql, tenant, subscriptionIds));
 }
 
 /** Finds a subscription of any account, for the payer's page, which knows the id alone. */
@@ -90,18 +79,10 @@ export async function selectBySubscriptionId(
   sql: Sql,
   subscriptionId: string,
 ): Promise<{ tenant: Tenant; merchantName: string; resource: StoredSubscription } | null> {
-  if (!isSubscriptionId(subscriptionId)) return null;
-  const row = await sql
-    .selectFrom('pix_subscription')
-    .innerJoin('account', 'account.id', 'pix_subscription.account_id')
-    .selectAll('pix_subscription')
-    .select('account.name as merchant_name')
-    .where('subscription_id', '=', subscriptionId)
-    .executeTakeFirst();
-  if (!row) return null;
-  const tenant = { accountId: row.account_id, environment: row.environment };
-  const [resource] = await withCycles(sql, tenant, [row]);
-  return { tenant, merchantName: row.merchant_name, resource: resource! };
+  const found = await subscriptions.loadHosted(sql, subscriptionId);
+  if (!found) return null;
+  const [resource] = await withCycles(sql, found.tenant, [found.resource]);
+  return { ...found, resource: resource! };
 }
 
 /** Reads a subscription and the version of the log at which it holds, in one statement and so at one moment. */
@@ -110,34 +91,23 @@ export async function selectWithHead(
   tenant: Tenant,
   subscriptionId: string,
 ): Promise<{ version: number; resource: StoredSubscription } | null> {
-  if (!isSubscriptionId(subscriptionId)) return null;
-  const row = await ofTenant(sql, 'pix_subscription', tenant)
-    .selectAll('pix_subscription')
-    .select(headOf(tenant).as('head'))
-    .where('subscription_id', '=', subscriptionId)
-    .executeTakeFirst();
+  const found = await subscriptions.loadWithHead(sql, tenant, subscriptionId);
   // All that readers see of a subscription is in its own row.
-  return row ? { version: row.head, resource: toSubscription(row, null) } : null;
+  return found && { ...found, resource: { ...found.resource, cycle: null } };
 }
 
 /** Lists the first or the last `limit` of the range, newest first. */
 export async function listSubscriptions(
   sql: Sql,
   tenant: Tenant,
-  { end, limit, offset = 0, after, before, status }: ListRange & SubscriptionFilter & { offset?: number },
+  { status, ...range }: ListRange & SubscriptionFilter & { offset?: number },
 ): Promise<{ place: number; resource: StoredSubscription }[]> {
-  const table = 'pix_subscription';
-  const rows = await selectPage<SubscriptionRow>(sql, tenant, {
-    table,
-    where: boundsOfPage(tenant, { table, instant: 'created_at', after, before, period: {} }),
-    oneOf: { status },
-    order: ['number'],
-    direction: end === 'first' ? 'desc' : 'asc',
-    limit,
-    offset,
-  });
-  const items = rows.map((row) => ({ place: row.number, resource: toSubscription(row, null) }));
-  return end === 'first' ? items : items.reverse();
+  const list = { table: 'pix_subscription', oneOf: { status } };
+  const rows = await selectRange<{ number: number }>(sql, tenant, list, range);
+  return rows.map((row) => ({
+    place: row.number,
+    resource: Object.assign(subscriptions.fromRow(row), { cycle: null }),
+  }));
 }
 
 export function countSubscriptions(
@@ -148,39 +118,33 @@ export function countSubscriptions(
   return countList(sql, tenant, { list: 'pix_subscription', status });
 }
 
-export async function saveSubscriptions(
-  sql: Sql,
-  tenant: Tenant,
-  subscriptions: readonly StoredSubscription[],
-): Promise<void> {
-  await kept.save(sql, tenant, subscriptions);
-}
+export const saveSubscriptions = subscriptions.save;
 
 // ── Cycles ──────────────────────────────────────────────────────────────────────────────────────
 
-/** The key of a cycle among all cycles of a tenant. */
-export function cycleKey({ subscriptionId, number }: Pick<StoredCycle, 'subscriptionId' | 'number'>): string {
-  return `${subscriptionId} ${number}`;
-}
+const cycleColumns = {
+  subscriptionId: fixed('subscription_id'),
+  number: fixed('number'),
+  dueAt: fixed('due_at'),
+  status: changing('status'),
+  amountCents: fixed('amount_cents'),
+  attempts: changing('attempts'),
+  nextAttemptAt: changing('next_attempt_at'),
+  sent: changing('sent'),
+  paymentId: changing('payment_id'),
+  paidAt: changing('paid_at'),
+  failureReason: changing('failure_reason'),
+} satisfies Columns<StoredCycle>;
 
-export async function selectCycles(
-  sql: Sql,
-  tenant: Tenant,
-  keys: readonly string[],
-): Promise<StoredCycle[]> {
-  const rows = await ofTenant(sql, 'subscription_cycle', tenant)
-    .selectAll()
-    .where((row) =>
-      row.or(
-        keys.map((key) => {
-          const [subscriptionId = '', number] = key.split(' ');
-          return row.and([row('subscription_id', '=', subscriptionId), row('number', '=', Number(number))]);
-        }),
-      ),
-    )
-    .execute();
-  return rows.map(toCycle);
-}
+export const cycleTable = table<StoredCycle, never, 'subscriptionId' | 'number'>(
+  'subscription_cycle',
+  cycleColumns,
+  {
+    key: { subscriptionId: 'text', number: 'integer' },
+    // A cycle from an earlier version may still have the reason of a previous attempt.
+    complete: (cycle) => (cycle.status === 'paid' ? { ...cycle, failureReason: null } : cycle),
+  },
+);
 
 /**
  * A part of the cycles of one subscription. `end`, where the part lies, is the same for all parts that are
@@ -225,7 +189,7 @@ export async function listCyclesOfEach(
     where page.account_id = wanted.account_id and page.environment = wanted.environment
     order by page.number desc`.execute(sql);
   const found = pages.map((): StoredCycle[] => []);
-  for (const row of rows) found[row.nth]!.push(toCycle(row));
+  for (const row of rows) found[row.nth]!.push(cycleTable.fromRow(row));
   return found;
 }
 
@@ -246,74 +210,13 @@ export async function selectNewestCycles(
     where newest.account_id = ${tenant.accountId} and newest.environment = ${tenant.environment}`.execute(
     sql,
   );
-  return rows.map(toCycle);
+  return rows.map(cycleTable.fromRow);
 }
 
-export async function saveCycles(sql: Sql, tenant: Tenant, cycles: readonly StoredCycle[]): Promise<void> {
-  await sql
-    .insertInto('subscription_cycle')
-    .values(
-      cycles.map((cycle) => ({
-        account_id: tenant.accountId,
-        environment: tenant.environment,
-        subscription_id: cycle.subscriptionId,
-        number: cycle.number,
-        due_at: cycle.dueAt,
-        status: cycle.status,
-        amount_cents: cycle.amountCents,
-        attempts: cycle.attempts,
-        next_attempt_at: cycle.nextAttemptAt,
-        sent: cycle.sent,
-        payment_id: cycle.paymentId,
-        paid_at: cycle.paidAt,
-        failure_reason: cycle.failureReason,
-      })),
-    )
-    .onConflict((conflict) =>
-      conflict.columns(['subscription_id', 'number']).doUpdateSet((row) => ({
-        status: row.ref('excluded.status'),
-        attempts: row.ref('excluded.attempts'),
-        next_attempt_at: row.ref('excluded.next_attempt_at'),
-        sent: row.ref('excluded.sent'),
-        payment_id: row.ref('excluded.payment_id'),
-        paid_at: row.ref('excluded.paid_at'),
-        failure_reason: row.ref('excluded.failure_reason'),
-      })),
-    )
-    .execute();
-}
-
-// ── Rows ────────────────────────────────────────────────────────────────────────────────────────
-
-async function withCycles(
-  sql: Sql,
-  tenant: Tenant,
-  rows: readonly SubscriptionRow[],
-): Promise<StoredSubscription[]> {
-  const ids = rows.map((row) => row.subscription_id);
-  const cycles = new Map(
+async function withCycles(sql: Sql, tenant: Tenant, found: readonly Kept[]): Promise<StoredSubscription[]> {
+  const ids = found.map(({ subscriptionId }) => subscriptionId);
+  const newest = new Map(
     (await selectNewestCycles(sql, tenant, ids, 1)).map((cycle) => [cycle.subscriptionId, cycle]),
   );
-  return rows.map((row) => toSubscription(row, cycles.get(row.subscription_id) ?? null));
-}
-
-function toSubscription(row: object, cycle: StoredCycle | null): StoredSubscription {
-  return Object.assign(kept.fromRow(row), { cycle });
-}
-
-function toCycle(row: Selectable<Tables['subscription_cycle']>): StoredCycle {
-  return {
-    subscriptionId: row.subscription_id,
-    number: row.number,
-    dueAt: row.due_at,
-    status: row.status,
-    amountCents: row.amount_cents,
-    attempts: row.attempts,
-    nextAttemptAt: row.next_attempt_at,
-    sent: row.sent,
-    paymentId: row.payment_id,
-    paidAt: row.paid_at,
-    // A cycle from an earlier version may still have the reason of a previous attempt.
-    failureReason: row.status === 'paid' ? null : row.failure_reason,
-  };
+  return found.map((each) => Object.assign(each, { cycle: newest.get(each.subscriptionId) ?? null }));
 }

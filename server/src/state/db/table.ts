@@ -1,8 +1,9 @@
 import { type ColumnType, type Generated, type RawBuilder, sql as raw } from 'kysely';
 import { ValidationError } from '../../kernel/errors.ts';
-import type { Environment, Tenant } from '../../kernel/tenant.ts';
-import { NOT_STORABLE } from '../../kernel/text.ts';
+import type { Tenant } from '../../kernel/tenant.ts';
+import { isStorable, NOT_STORABLE } from '../../kernel/text.ts';
 import type { Sql } from './database.ts';
+import { headOf } from './head.ts';
 import type { TenantTable } from './tenant-table.ts';
 
 // A table names the column of each member once. The type of its rows, both mappings and the `set` of an
@@ -101,126 +102,209 @@ type Together<Union> = [Union] extends [never]
 
 // ── The table ───────────────────────────────────────────────────────────────────────────────────
 
-/** The name of a record among those of all tenants. */
+/** The key of a record among those of all tenants. */
 export interface TenantKey {
   tenant: Tenant;
   key: string;
 }
 
-export interface Table<Stored> {
+/** A record of one of several tenants. */
+export interface TenantRecord<Stored> {
+  tenant: Tenant;
+  record: Stored;
+}
+
+/** The queries by the key of a record. A table is the collection of its records, as a decision reads and writes them. */
+export interface Table<Stored, Named extends keyof Stored = keyof Stored> {
   readonly name: string;
-  /** The column by whose values records are named. */
-  readonly key: string;
-  /**
-   * Whether a text can be a key. Other texts are not queried: no row has one, and Postgres rejects U+0000.
-   */
-  isKey(text: string): boolean;
   /** The column of each member; of a group that of its presence. */
   readonly columns: Readonly<Record<keyof Stored & string, string>>;
   fromRow(row: object): Stored;
   toRow(tenant: Tenant, record: Stored): Record<string, unknown>;
   /** The set of an update: each changing column with the value of the insert. */
   readonly updates: Readonly<Record<string, RawBuilder<unknown>>>;
+  /** The key of a record: the member that names it, or the several that do, with spaces between them. */
+  keyOf(record: Pick<Stored, Named>): string;
   load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Stored[]>;
   /** Loads the records of several tenants in one statement. */
-  loadEach(sql: Sql, keys: readonly TenantKey[]): Promise<{ tenant: Tenant; record: Stored }[]>;
+  loadEach(sql: Sql, keys: readonly TenantKey[]): Promise<TenantRecord<Stored>[]>;
+  /** Loads a record with the version of the log at which it holds, in one statement and so at one moment. */
+  loadWithHead(sql: Sql, tenant: Tenant, key: string): Promise<{ version: number; resource: Stored } | null>;
+  /** Loads a record of any account, for the payer's page, which knows the key alone. */
+  loadHosted(
+    sql: Sql,
+    key: string,
+  ): Promise<{ tenant: Tenant; merchantName: string; resource: Stored } | null>;
+  /** Inserts records, or updates the changing columns of those that are stored already. */
   save(sql: Sql, tenant: Tenant, records: readonly Stored[]): Promise<void>;
   /** Saves the records of several tenants in one statement. */
-  saveEach(sql: Sql, records: readonly { tenant: Tenant; record: Stored }[]): Promise<void>;
+  saveEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void>;
+  /** Inserts records. One that is stored already is an error. */
+  insert(sql: Sql, tenant: Tenant, records: readonly Stored[]): Promise<void>;
 }
 
 /**
- * Creates the parts of a table's queries. `Left`: the members that are not stored. `key`: the member that names a record, whose
- * column is unique over all tenants, unless `unique` has the columns that are. `own`: the columns that no member has.
+ * Creates a table. `Left`: the members that are not stored. `Named`: the members that name a record together, if one alone does
+ * not.
  */
-export function table<Stored extends object, Left extends OptionalOf<Stored> = never>(
+export function table<
+  Stored extends object,
+  Left extends OptionalOf<Stored> = never,
+  Named extends keyof Stored & string = keyof Stored & string,
+>(
   name: string,
   columns: Columns<Omit<Stored, Left>>,
   {
     key,
-    isKey,
+    isKey = isStorable,
     unique,
+    isPart = false,
     own,
+    complete,
   }: {
-    key: keyof Stored & string;
-    isKey(text: string): boolean;
+    /** The member that names a record, or the type of each that does. Only the last value of several may have spaces. */
+    key: Named | { readonly [Part in Named]: 'text' | 'integer' };
+    /** Whether a text can be a key. Other texts are not queried. */
+    isKey?(text: string): boolean;
+    /** The columns whose values are unique, if not those of the key over all tenants. */
     unique?: readonly string[];
-    own?: (record: Stored) => object;
+    /** Whether only the columns of members are read, because others are large. */
+    isPart?: boolean;
+    /** The columns that no member has. */
+    own?(record: Stored): object;
+    /** Changes a record that was read, such as one of a row that an earlier version has written. */
+    complete?(record: Stored, row: object): Stored;
   },
-): Table<Stored> {
+): Table<Stored, Named> {
   const declared = Object.entries(columns as Readonly<Record<string, Column | Group>>);
   const names = Object.fromEntries(
     declared.map(([member, each]) => [member, 'members' in each ? each.presence : each.name]),
   ) as Readonly<Record<keyof Stored & string, string>>;
-  const keyName = names[key];
-  const keyColumn = raw.ref(`${name}.${keyName}`);
   const from = raw.table(name);
-  const updates = updatesOf(
-    declared.flatMap(([, each]) => ('members' in each ? Object.values<Column>(each.members) : [each])),
+  const named = Object.entries<string>(typeof key === 'string' ? { [key]: 'text' } : key).map(
+    ([member, type]) => ({ member, type, column: names[member as Named] }),
   );
-  const fromRow = compiledFromRow(declared) as (row: object) => Stored;
+  const all = declared.flatMap(([, each]) =>
+    'members' in each ? Object.values<Column>(each.members) : [each],
+  );
+  const read = ['account_id', 'environment', ...all.map((each) => each.name)];
+  const selected = isPart ? raw.join(read.map((each) => raw.ref(`${name}.${each}`))) : raw`${from}.*`;
+  const updates = updatesOf(all);
+  const toRecord = compiledFromRow(declared) as (row: object) => Stored;
+  const fromRow = complete ? (row: object) => complete(toRecord(row), row) : toRecord;
   const toColumns = compiledToRow(declared);
   const toRow = (tenant: Tenant, record: Stored): Record<string, unknown> =>
     own ? Object.assign(toColumns(tenant, record), own(record)) : toColumns(tenant, record);
+  const refs = named.map(({ column }) => raw.ref(`${name}.${column}`));
+  const [accountColumn, environmentColumn] = [raw.ref(`${name}.account_id`), raw.ref(`${name}.environment`)];
+  const isOf = ({ accountId, environment }: Tenant) =>
+    raw`${accountColumn} = ${accountId} and ${environmentColumn} = ${environment}`;
+  const isNamed = (text: string) => {
+    const values = valuesOf(text, named.length);
+    return raw.join([raw`true`, ...refs.map((ref, nth) => raw`${ref} = ${values[nth]}`)], raw` and `);
+  };
 
-  async function insert(sql: Sql, rows: readonly object[]): Promise<void> {
-    // Tables are typed by their columns, but Kysely does not type a table that is a parameter.
-    await sql
-      .insertInto(name as 'account')
-      .values(rows as never)
-      .onConflict((conflict) =>
-        conflict.columns((unique ?? [keyName]) as ['id']).doUpdateSet(updates as never),
-      )
+  // Tables are typed by their columns, but Kysely does not type a table that is a parameter.
+  const insertion = (sql: Sql, rows: readonly object[]) =>
+    sql.insertInto(name as 'account').values(rows as never);
+
+  async function saveEach(sql: Sql, records: readonly TenantRecord<Stored>[]): Promise<void> {
+    const rows = records.map(({ tenant, record }) => toRow(tenant, record));
+    const columnsOfKey = unique ?? named.map(({ column }) => column);
+    await insertion(sql, rows)
+      .onConflict((conflict) => {
+        const stored = conflict.columns(columnsOfKey as ['id']);
+        return Object.keys(updates).length === 0 ? stored.doNothing() : stored.doUpdateSet(updates as never);
+      })
       .execute();
+  }
+
+  async function load(sql: Sql, tenant: Tenant, keys: readonly string[]): Promise<Stored[]> {
+    if (named.length > 1) {
+      const found = await loadEach(
+        sql,
+        keys.map((each) => ({ tenant, key: each })),
+      );
+      return found.map(({ record }) => record);
+    }
+    const possible = keys.filter(isKey);
+    if (possible.length === 0) return [];
+    const isOneOf = refs[0] ? raw`${refs[0]} = any(${possible}::text[])` : raw`true`;
+    const { rows } = await raw<object>`
+      select ${selected} from ${from} where ${isOf(tenant)} and ${isOneOf}`.execute(sql);
+    return rows.map(fromRow);
+  }
+
+  async function loadEach(sql: Sql, keys: readonly TenantKey[]): Promise<TenantRecord<Stored>[]> {
+    const possible = keys.filter((each) => isKey(each.key));
+    if (possible.length === 0) return [];
+    const values = possible.map((each) => valuesOf(each.key, named.length));
+    const arrays = [
+      raw`${possible.map(({ tenant }) => tenant.accountId)}::text[]`,
+      raw`${possible.map(({ tenant }) => tenant.environment)}::text[]`,
+      ...named.map(({ type }, nth) => raw`${values.map((each) => each[nth])}::${raw.raw(type)}[]`),
+    ];
+    const joined = raw.join(['account_id', 'environment', ...named.map(({ column }) => column)].map(raw.ref));
+    const { rows } = await raw<TenantTable>`
+      select ${selected} from unnest(${raw.join(arrays)}) wanted (${joined}) join ${from} using (${joined})`.execute(
+      sql,
+    );
+    return rows.map((row) => ({ tenant: tenantOf(row), record: fromRow(row) }));
   }
 
   return {
     name,
-    key: keyName,
-    isKey,
     columns: names,
     fromRow,
     toRow,
     updates,
+    keyOf: (record) =>
+      named.map(({ member }) => (record as Readonly<Record<string, unknown>>)[member]).join(' '),
+    load,
+    loadEach,
 
-    async load(sql, { accountId, environment }, keys) {
-      const possible = keys.filter(isKey);
-      if (possible.length === 0) return [];
-      const { rows } = await raw<object>`
-        select * from ${from} where ${raw.ref(`${name}.account_id`)} = ${accountId}
-          and ${raw.ref(`${name}.environment`)} = ${environment}
-          and ${keyColumn} = any(${possible}::text[])`.execute(sql);
-      return rows.map(fromRow);
+    async loadWithHead(sql, tenant, wanted) {
+      if (!isKey(wanted)) return null;
+      const { rows } = await raw<{ head: number }>`
+        select ${selected}, ${headOf(tenant)} as head from ${from}
+        where ${isOf(tenant)} and ${isNamed(wanted)}`.execute(sql);
+      const [row] = rows;
+      return row ? { version: row.head, resource: fromRow(row) } : null;
     },
 
-    async loadEach(sql, keys) {
-      const possible = keys.filter((each) => isKey(each.key));
-      if (possible.length === 0) return [];
-      const { rows } = await raw<{ account_id: string; environment: Environment }>`
-        select ${from}.* from unnest(
-          ${possible.map(({ tenant }) => tenant.accountId)}::text[],
-          ${possible.map(({ tenant }) => tenant.environment)}::text[],
-          ${possible.map((each) => each.key)}::text[]
-        ) wanted (account_id, environment, key)
-        join ${from} on ${raw.ref(`${name}.account_id`)} = wanted.account_id
-          and ${raw.ref(`${name}.environment`)} = wanted.environment and ${keyColumn} = wanted.key`.execute(
+    async loadHosted(sql, wanted) {
+      if (!isKey(wanted)) return null;
+      const { rows } = await raw<TenantTable & { merchant_name: string }>`
+        select ${selected}, account.name as merchant_name from ${from}
+        join account on account.id = ${accountColumn}
+        where ${isNamed(wanted)}`.execute(sql);
+      const [row] = rows;
+      return row ? { tenant: tenantOf(row), merchantName: row.merchant_name, resource: fromRow(row) } : null;
+    },
+
+    save: (sql, tenant, records) =>
+      saveEach(
         sql,
-      );
-      return rows.map((row) => ({
-        tenant: { accountId: row.account_id, environment: row.environment },
-        record: fromRow(row),
-      }));
-    },
-
-    async save(sql, tenant, records) {
-      const rows = records.map((record) => toRow(tenant, record));
-      await insert(sql, rows);
-    },
-    async saveEach(sql, records) {
-      const rows = records.map(({ tenant, record }) => toRow(tenant, record));
-      await insert(sql, rows);
+        records.map((record) => ({ tenant, record })),
+      ),
+    saveEach,
+    async insert(sql, tenant, records) {
+      await insertion(
+        sql,
+        records.map((record) => toRow(tenant, record)),
+      ).execute();
     },
   };
+}
+
+function tenantOf({ account_id: accountId, environment }: TenantTable): Tenant {
+  return { accountId, environment };
+}
+
+/** Splits a key into its values. The last has the spaces that are left. */
+function valuesOf(key: string, count: number): string[] {
+  const values = key.split(' ');
+  return [...values.slice(0, count - 1), values.slice(count - 1).join(' ')];
 }
 
 /** Each changing column with its new value. */
@@ -251,6 +335,14 @@ function compiledFromRow(declared: Declared): (row: object) => object {
   return new Function('reads', `return (row) => ({ ${membersOf(declared)} })`)(reads);
 }
 
+/** Creates a function that copies the members of a record which have these columns. */
+export function copyOf<Part>(columns: Columns<Part>): (record: Part) => Part {
+  const members = Object.keys(columns).map((member) => JSON.stringify(member));
+  return new Function(
+    `return (record) => ({ ${members.map((each) => `${each}: record[${each}]`).join(', ')} })`,
+  )();
+}
+
 /** The function throws a ValidationError where Postgres cannot store a text. */
 function compiledToRow(declared: Declared): (tenant: Tenant, record: object) => Record<string, unknown> {
   const cellOf = (member: string, { name, form }: Column, value: string) =>
@@ -270,7 +362,8 @@ function compiledToRow(declared: Declared): (tenant: Tenant, record: object) => 
 }
 
 function plainCell(member: string, value: unknown): unknown {
-  if (typeof value === 'string' && value.includes('\u0000')) throw notStorable(member);
+  if (typeof value === 'string' ? value.includes('\u0000') : Array.isArray(value) && !value.every(isStorable))
+    throw notStorable(member);
   return value ?? null;
 }
 
